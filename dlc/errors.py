@@ -1,0 +1,66 @@
+"""The one exception family of dlc. Catch `DLCError` to catch all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc.diagnostics import Diagnostic
+
+
+class DLCError(Exception):
+    """Base of every error that dlc raises on purpose.
+
+    `diagnostics` holds the located messages; `str(error)` shows them, with source lines where they are known.
+    """
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = (), source: str | None = None) -> None:
+        self.diagnostics = tuple(diagnostics)
+        shown = [diagnostic.render(source) for diagnostic in self.diagnostics]
+        super().__init__("\n".join([*([message] if message else []), *shown]))
+
+
+class ParseError(DLCError):
+    """Text or bytecode that is not valid MLIR, or a file that is not a valid model."""
+
+
+class VerifyError(DLCError):
+    """IR that parses but breaks an op's constraints."""
+
+
+class PassError(DLCError):
+    """A pass that failed, or was given an unknown name, option or unfit input."""
+
+
+@dataclass(frozen=True)
+class UnsupportedNode:
+    """One model node that dlc can't compile: its name (or output), its op with domain, and why."""
+
+    name: str
+    op: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"node '{self.name}' ({self.op}): {self.reason}"
+
+
+class UnsupportedError(DLCError):
+    """A model uses ops or attributes that dlc can't compile; `nodes` lists every one of them."""
+
+    def __init__(self, nodes: Sequence[UnsupportedNode], model: str = "model") -> None:
+        self.nodes = tuple(nodes)
+        listing = "\n".join(f"  {node}" for node in self.nodes)
+        count = len(self.nodes)
+        super().__init__(f"{model}: error: {count} unsupported {'node' if count == 1 else 'nodes'}:\n{listing}")
+
+
+class InvalidInputError(DLCError, ValueError):
+    """Arguments that do not fit the model's signature (count, name, shape or dtype), or unfit options."""
+
+
+class TargetError(DLCError):
+    """A target that is unknown, or cannot be compiled for or run on here."""
+
+
+class RuntimeLoadError(DLCError):
+    """The native runtime library or a compiled object that is missing or cannot be loaded."""

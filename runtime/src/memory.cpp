@@ -1,0 +1,1 @@
+extern "C" int dlc_x(){return 1;}
