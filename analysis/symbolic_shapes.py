@@ -1,0 +1,90 @@
+"""Symbolic shapes: which dynamic dims of a function of dl ops are equal at run time.
+
+Dims of arguments are symbols: the names in the argument attribute `dl.dims = ["batch", ""]`, else one of their own. Each op's
+`infer` carries symbols forward; a dim that it can't express gets a fresh symbol. Equal symbols are equal sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.dialects.dl import op_class
+from dlc.dialects.dl.types import Dim, TensorType, tensor_type
+
+
+class SymbolicShapes:
+    """Plain types, with symbols, of every tensor value of one function; one forward walk, linear in its ops."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._types: dict[ir.Value, TensorType] = {}
+        self._fresh = 0
+        for region in function.regions:
+            for block in region.blocks:
+                self._enter(block, _dim_names(function, len(block.arguments)))
+
+    def type_of(self, value: ir.Value) -> TensorType:
+        """Plain type of a tensor value; KeyError for a value that is no dl tensor."""
+        return self._types[value]
+
+    def _enter(self, block: ir.Block, names: Sequence[Sequence[str]] = ()) -> None:
+        for index, argument in enumerate(block.arguments):
+            plain = tensor_type(argument.type)
+            if plain is not None:
+                given = names[index] if index < len(names) else ()
+                self._types[argument] = self._named(plain, [name or None for name in given])
+        for op in block.operations:
+            self._visit(op.operation)
+
+    def _visit(self, operation: ir.Operation) -> None:
+        inferred = self._infer(operation)
+        for index, result in enumerate(operation.results):
+            declared = tensor_type(result.type)
+            if declared is not None:
+                dims = inferred[index].shape if index < len(inferred) else ()
+                self._types[result] = self._named(declared, dims)
+        for region in operation.regions:
+            for block in region.blocks:
+                self._enter(block)
+
+    def _infer(self, operation: ir.Operation) -> Sequence[TensorType]:
+        found = op_class(operation.name) if operation.name.startswith("dl.") else None
+        if found is None or operation.regions:
+            return ()
+        op = operation.opview
+        groups = [self._group(group) for group in op.operand_groups()]
+        return found.inferred_types(*groups, **op.attribute_values())
+
+    def _group(self, group: ir.Value | Sequence[ir.Value] | None) -> TensorType | tuple[TensorType, ...] | None:
+        if group is None:
+            return None
+        if isinstance(group, list):
+            return tuple(self._types[value] for value in group)
+        return self._types[group]
+
+    def _named(self, declared: TensorType, dims: Sequence[Dim]) -> TensorType:
+        """`declared` with its dynamic dims named by `dims` where those know more, else freshly."""
+        if declared.is_static:
+            return declared
+        shape: list[Dim] = []
+        for axis, dim in enumerate(declared.shape):
+            known = dims[axis] if axis < len(dims) else None
+            if dim is None:
+                dim = known if known is not None else self._new_symbol()
+            shape.append(dim)
+        return declared.with_shape(shape)
+
+    def _new_symbol(self) -> str:
+        self._fresh += 1
+        return f"%{self._fresh}"
+
+
+def _dim_names(function: ir.Operation, count: int) -> list[Sequence[str]]:
+    """The `dl.dims` attribute of each argument of a func.func, empty where absent."""
+    if "arg_attrs" not in function.attributes:
+        return [()] * count
+    names: list[Sequence[str]] = []
+    for attributes in ir.ArrayAttr(function.attributes["arg_attrs"]):
+        entry = ir.DictAttr(attributes)
+        names.append([item.value for item in entry["dl.dims"]] if "dl.dims" in entry else ())
+    return names

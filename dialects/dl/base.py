@@ -1,0 +1,337 @@
+"""The dl dialect and the base class of its ops.
+
+An op is one class: operands and results as annotations, attributes as fields (`attributes.py`), a pure shape rule `infer`
+shared by builder and verifier, a NumPy meaning `reference`, and a docstring that is the specification, with one line
+`c1: ...` for each labelled constraint that `infer` checks.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Optional, cast
+
+import numpy as np
+
+from dlc._mlir import ext, ir
+from dlc.dialects.dl.attributes import REQUIRED, Attr, AttributeMismatch
+from dlc.dialects.dl.types import (
+    ALL_DTYPES,
+    ConstraintError,
+    TensorType,
+    compatible,
+    mlir_type,
+    tensor_type,
+)
+
+# No `from __future__ import annotations` here and in the op files: the bindings read the annotations as objects.
+
+Operand = ext.Operand
+Result = ext.Result
+Tensor = ir.RankedTensorType
+Pure = ext.Pure
+
+OPS: dict[str, type["DLOp"]] = {}
+"""Every op class by its name without the `dl.` prefix, in order of definition."""
+
+OperandValue = ir.Value | Sequence[ir.Value] | None
+InferredTypes = tuple[TensorType, ...]
+
+
+class DL(ext.Dialect, name="dl"):
+    """The dl dialect: a graph of tensor operations."""
+
+
+class DLOp(DL.Operation):
+    """Base of every dl op; see the module docstring."""
+
+    # The bindings read every annotation as a field of the op, so class variables go without.
+    accepts = cast("Sequence[str] | Mapping[str, Sequence[str]]", ALL_DTYPES)
+    """Element types of all operands, or by operand name (operands that are not named accept all)."""
+
+    operand_fields = cast("tuple[ext.OperandDef, ...]", ())
+    result_fields = cast("tuple[ext.ResultDef, ...]", ())
+    attribute_fields = cast("dict[str, Attr]", {})
+
+    def __init_subclass__(cls, *, name: Optional[str] = None, traits: Optional[list[type]] = None, **kwargs: Any) -> None:
+        if "__annotations__" not in cls.__dict__:
+            cls.__annotations__ = {}
+        super().__init_subclass__(name=name, traits=[Pure] if traits is None and name else traits, **kwargs)
+        if name is None:
+            return
+        cls.operand_fields = tuple(field for field in cls._fields if isinstance(field, ext.OperandDef))
+        cls.result_fields = tuple(field for field in cls._fields if isinstance(field, ext.ResultDef))
+        cls.attribute_fields = {key: found for key, found in inspect.getmembers(cls, lambda item: isinstance(item, Attr))}
+        cls._known = frozenset((*cls.attribute_fields, "operandSegmentSizes", "resultSegmentSizes"))
+        cls._single = all(field.variadicity == ext.Variadicity.single for field in cls.operand_fields)
+        for index, field in enumerate(cls.operand_fields):
+            setattr(cls, field.name, property(lambda op, index=index: op.operand_groups()[index]))
+        OPS[name] = cls
+
+    # Meaning: each op defines these two.
+
+    @staticmethod
+    def infer(*operands: Any, **attributes: Any) -> TensorType | InferredTypes:
+        """Result type(s) from operand types and attribute values; raises `ConstraintError`.
+
+        An optional operand that is absent is None, a variadic one is a tuple of types.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def reference(*operands: Any, **attributes: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+        """NumPy meaning: result array(s) from operand arrays and attribute values."""
+        raise NotImplementedError
+
+    # Reading an op.
+
+    def operand_groups(self) -> tuple[OperandValue, ...]:
+        """Operands by field: a Value, None for an absent optional one, a list for a variadic one."""
+        values = list(self.operation.operands)
+        if self._single:
+            return tuple(values)
+        groups, start = [], 0
+        for field, size in zip(self.operand_fields, self._segment_sizes(len(values)), strict=True):
+            group = values[start : start + size]
+            start += size
+            if field.variadicity == ext.Variadicity.variadic:
+                groups.append(group)
+            else:
+                groups.append(group[0] if group else None)
+        return tuple(groups)
+
+    def attribute_values(self) -> dict[str, Any]:
+        """Python values of all attributes, defaults filled in."""
+        attributes = self.operation.attributes
+        return {name: field.read(attributes) for name, field in self.attribute_fields.items()}
+
+    def operand_types(self) -> tuple[Any, ...]:
+        """Plain types by operand field, shaped as `operand_groups`."""
+        return tuple(_types_of(group) for group in self.operand_groups())
+
+    def result_types(self) -> InferredTypes:
+        """Plain types of the results."""
+        return tuple(_plain(result.type) for result in self.operation.results)
+
+    @classmethod
+    def _segment_sizes_for(cls, count: int) -> list[int]:
+        """Sizes of the operand groups when only one of them is variadic or optional."""
+        fixed = sum(field.variadicity == ext.Variadicity.single for field in cls.operand_fields)
+        return [1 if field.variadicity == ext.Variadicity.single else count - fixed for field in cls.operand_fields]
+
+    def _segment_sizes(self, count: int) -> list[int]:
+        written = self.operation.attributes.get("operandSegmentSizes")
+        return list(written) if written is not None else self._segment_sizes_for(count)
+
+    # Verifying.
+
+    def verify_invariants(self) -> bool:
+        """Verifier hook: attributes, element types, then `infer` compared with the declared result types.
+
+        It runs before the generated IRDL verifier, which reports wrong operand and result counts.
+        """
+        try:
+            message = self._violation()
+        except (ConstraintError, AttributeMismatch) as error:
+            message = str(error)
+        except Exception as error:  # an exception must not leave through MLIR's C++ frames
+            message = f"verifier raised {type(error).__name__}: {error}"
+        if not message:
+            return True
+        self.operation.location.emit_error(f"'{self.operation.name}' op {message}")
+        return False
+
+    def _violation(self) -> str:
+        """What is wrong with the op, or an empty string."""
+        operation = self.operation
+        if not self._arity_fits(len(operation.operands), len(operation.results)):
+            return ""
+        unknown = [key for key in operation.attributes if key not in self._known and "." not in key]
+        if unknown:
+            known = ", ".join(sorted(self.attribute_fields)) or "none"
+            return f"has no attribute '{unknown[0]}' (attributes: {known})"
+        operands = self.operand_types()
+        if any(isinstance(group, _NotTensor) or group is _NOT_TENSOR for group in operands):
+            return ""  # IRDL's type constraint reports it
+        inferred = self.inferred_types(*operands, **self.attribute_values())
+        return self._result_mismatch(inferred)
+
+    def _arity_fits(self, operands: int, results: int) -> bool:
+        single = ext.Variadicity.single
+        fixed = sum(field.variadicity == single for field in self.operand_fields)
+        if operands < fixed or (self._single and operands != fixed):
+            return False
+        variable = [field for field in self.operand_fields if field.variadicity != single]
+        if len(variable) == 1 and variable[0].variadicity == ext.Variadicity.optional and operands > fixed + 1:
+            return False
+        if len(variable) > 1 and not self._segments_fit(operands):
+            return False
+        return results == len(self.result_fields) or any(field.variadicity != single for field in self.result_fields)
+
+    def _segments_fit(self, operands: int) -> bool:
+        written = self.operation.attributes.get("operandSegmentSizes")
+        return written is not None and sum(written) == operands and len(written) == len(self.operand_fields)
+
+    def _result_mismatch(self, inferred: InferredTypes) -> str:
+        declared = [tensor_type(result.type) for result in self.operation.results]
+        if len(declared) != len(inferred):
+            return f"has {len(declared)} results but its operands and attributes give {len(inferred)}"
+        for field, want, have in zip(self._result_names(len(inferred)), inferred, declared, strict=True):
+            if have is None:
+                return f"{field} is not a ranked tensor of a dl element type"
+            if not compatible(want, have):
+                return f"{field} has type {have} but its operands and attributes give {want}"
+        return ""
+
+    def _result_names(self, count: int) -> list[str]:
+        if len(self.result_fields) == count:
+            return [f"result '{field.name}'" for field in self.result_fields]
+        return [f"result {index}" for index in range(count)]
+
+    @classmethod
+    def inferred_types(cls, *operands: Any, **attributes: Any) -> InferredTypes:
+        """Result types by `infer` after the check of element types; remembered by argument values."""
+        try:
+            return cls._inferred_cached(operands, tuple(attributes.items()))
+        except TypeError:  # an array attribute is not hashable
+            return cls._inferred(operands, attributes)
+
+    @classmethod
+    def _inferred(cls, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> InferredTypes:
+        cls._check_dtypes(operands)
+        found = cls.infer(*operands, **attributes)
+        return found if isinstance(found, tuple) else (found,)
+
+    @classmethod
+    @lru_cache(maxsize=16384)
+    def _inferred_cached(cls, operands: tuple[Any, ...], attributes: tuple[tuple[str, Any], ...]) -> InferredTypes:
+        return cls._inferred(operands, dict(attributes))
+
+    @classmethod
+    def _check_dtypes(cls, operands: tuple[Any, ...]) -> None:
+        for field, group in zip(cls.operand_fields, operands, strict=True):
+            accepted = cls.accepted_dtypes(field.name)
+            for tensor in group if isinstance(group, tuple) else (group,):
+                if tensor is not None and tensor.dtype not in accepted:
+                    shown = ", ".join(accepted)
+                    raise ConstraintError("t1", f"operand '{field.name}' is {tensor.dtype} but must be one of {shown}")
+
+    @classmethod
+    def accepted_dtypes(cls, operand: str) -> Sequence[str]:
+        """Element types that the named operand accepts."""
+        if isinstance(cls.accepts, Mapping):
+            return cls.accepts.get(operand, ALL_DTYPES)
+        return cls.accepts
+
+    # Building.
+
+    @classmethod
+    def build(cls, *operands: OperandValue, loc: Any = None, ip: Any = None, **keywords: Any) -> Any:
+        """Create the op at the insertion point and return its result (a tuple of results when it has several).
+
+        Operands go by position or name, attributes by name with Python values; result types are inferred. `ConstraintError`
+        or `AttributeMismatch` says what does not fit.
+        """
+        return _unwrap(cls, cls.create(*operands, loc=loc, ip=ip, **keywords))
+
+    @classmethod
+    def create(
+        cls, *operands: OperandValue, result_types: Any = None, loc: Any = None, ip: Any = None, **keywords: Any
+    ) -> ir.Operation:
+        """Like `build`, but returns the operation; `result_types` (plain types) may refine what `infer` gives."""
+        groups = cls._bind_operands(operands, keywords)
+        values = cls._bind_attributes(keywords)
+        inferred = cls.inferred_types(*(_types_of(group) for group in groups), **values)
+        for want, have in zip(inferred, result_types or (), strict=bool(result_types)):
+            if not compatible(want, have):
+                raise ConstraintError("result", f"type {have} does not fit the inferred {want}")
+        return ir.Operation.create(
+            f"dl.{cls._op_name}",
+            results=[mlir_type(result) for result in result_types or inferred],
+            operands=[value for group in groups for value in _flat(group)],
+            attributes=cls._mlir_attributes(values, groups),
+            loc=loc,
+            ip=ip,
+        )
+
+    @classmethod
+    def _bind_operands(cls, operands: tuple[OperandValue, ...], keywords: dict[str, Any]) -> list[OperandValue]:
+        names = [field.name for field in cls.operand_fields]
+        if len(operands) > len(names):
+            raise TypeError(f"dl.{cls._op_name} takes {len(names)} operands ({', '.join(names)}) but got {len(operands)}")
+        groups = list(operands) + [keywords.pop(name, None) for name in names[len(operands) :]]
+        for field, group in zip(cls.operand_fields, groups, strict=True):
+            if group is None and field.variadicity == ext.Variadicity.single:
+                raise TypeError(f"dl.{cls._op_name} needs operand '{field.name}'")
+        return [_as_value(group) for group in groups]
+
+    @classmethod
+    def _bind_attributes(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        unknown = [key for key in keywords if key not in cls.attribute_fields]
+        if unknown:
+            known = ", ".join(cls.attribute_fields) or "none"
+            raise TypeError(f"dl.{cls._op_name} has no attribute '{unknown[0]}' (attributes: {known})")
+        values = {}
+        for name, field in cls.attribute_fields.items():
+            value = keywords.get(name, field.default)
+            if value is REQUIRED:
+                raise TypeError(f"dl.{cls._op_name} needs attribute '{name}' ({field.kind})")
+            values[name] = tuple(value) if isinstance(value, list) else value
+        return values
+
+    @classmethod
+    def _mlir_attributes(cls, values: Mapping[str, Any], groups: Sequence[OperandValue]) -> dict[str, ir.Attribute]:
+        attributes = {
+            name: cls.attribute_fields[name].to_mlir(value)
+            for name, value in values.items()
+            if value is not None and not _is_default(value, cls.attribute_fields[name].default)
+        }
+        if sum(field.variadicity != ext.Variadicity.single for field in cls.operand_fields) > 1:
+            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(_flat(group)) for group in groups])
+        return attributes
+
+
+class _NotTensor:
+    """Stands for the type of an operand that is no dl tensor."""
+
+
+_NOT_TENSOR = _NotTensor()
+
+
+def _plain(mlir: ir.Type) -> Any:
+    return tensor_type(mlir) or _NOT_TENSOR
+
+
+def _types_of(group: OperandValue) -> Any:
+    if group is None:
+        return None
+    if isinstance(group, list):
+        types = tuple(_plain(value.type) for value in group)
+        return _NOT_TENSOR if _NOT_TENSOR in types else types
+    return _plain(group.type)
+
+
+def _as_value(group: Any) -> OperandValue:
+    if group is None or isinstance(group, ir.Value):
+        return group
+    if isinstance(group, (list, tuple)):
+        return [_as_value(item) for item in group]
+    return group.result
+
+
+def _flat(group: OperandValue) -> list[ir.Value]:
+    if group is None:
+        return []
+    return list(group) if isinstance(group, list) else [group]
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return default is not REQUIRED and type(value) is type(default) and bool(value == default)
+
+
+def _unwrap(cls: type[DLOp], operation: ir.Operation) -> Any:
+    results = tuple(operation.results)
+    return results[0] if len(cls.result_fields) == 1 and len(results) == 1 and not _has_variadic_result(cls) else results
+
+
+def _has_variadic_result(cls: type[DLOp]) -> bool:
+    return any(field.variadicity != ext.Variadicity.single for field in cls.result_fields)

@@ -1,0 +1,232 @@
+"""Tensor types as plain Python values, so that shape rules, NumPy meanings and importers need no MLIR context.
+
+A dimension is an int (static), a str (a symbol: equal symbols are equal sizes at run time) or None (unknown at compile time).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from dlc._mlir import ir
+
+Dim = int | str | None
+Shape = tuple[Dim, ...]
+
+NUMPY_DTYPES: dict[str, np.dtype] = {
+    "f64": np.dtype(np.float64),
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "i64": np.dtype(np.int64),
+    "i32": np.dtype(np.int32),
+    "i16": np.dtype(np.int16),
+    "i8": np.dtype(np.int8),
+    "ui8": np.dtype(np.uint8),
+    "i1": np.dtype(np.bool_),
+}
+"""Every element type of the dl dialect with its NumPy twin."""
+
+_NAME_OF_NUMPY = {dtype: name for name, dtype in NUMPY_DTYPES.items()}
+
+FLOATS = ("f64", "f32", "f16", "bf16")
+INTS = ("i64", "i32", "i16", "i8", "ui8")
+SIGNED_INTS = ("i64", "i32", "i16", "i8")
+INDICES = ("i64", "i32")
+BOOL = ("i1",)
+NUMERIC = (*FLOATS, *INTS)
+ALL_DTYPES = (*NUMERIC, *BOOL)
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """A ranked tensor: its dimensions and its element type's name (a key of `NUMPY_DTYPES`)."""
+
+    shape: Shape
+    dtype: str
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def dim(self, axis: int) -> Dim:
+        return self.shape[axis]
+
+    @property
+    def is_static(self) -> bool:
+        return all(isinstance(dim, int) for dim in self.shape)
+
+    @property
+    def num_elements(self) -> int | None:
+        """Number of elements, or None where a dimension is not static."""
+        count = 1
+        for dim in self.shape:
+            if not isinstance(dim, int):
+                return None
+            count *= dim
+        return count
+
+    def with_shape(self, shape: Sequence[Dim]) -> TensorType:
+        return TensorType(tuple(shape), self.dtype)
+
+    def with_dtype(self, dtype: str) -> TensorType:
+        return TensorType(self.shape, dtype)
+
+    def __str__(self) -> str:
+        dims = "".join(f"{dim if isinstance(dim, int) else '?'}x" for dim in self.shape)
+        return f"tensor<{dims}{self.dtype}>"
+
+
+def dtype_of_numpy(dtype: np.dtype | type) -> str:
+    """Name of the dl element type for a NumPy dtype; KeyError if dl has none."""
+    return _NAME_OF_NUMPY[np.dtype(dtype).newbyteorder("=")]
+
+
+def type_of_array(array: np.ndarray) -> TensorType:
+    return TensorType(tuple(array.shape), dtype_of_numpy(array.dtype))
+
+
+def dtype_of_element(element: ir.Type) -> str | None:
+    """Name of the dl element type for an MLIR element type, or None if dl has none."""
+    fixed = _element_classes().get(type(element))
+    if fixed is not None:
+        return fixed
+    if not isinstance(element, ir.IntegerType):
+        return None
+    name = f"ui{element.width}" if element.is_unsigned else f"i{element.width}" if element.is_signless else ""
+    return name if name in NUMPY_DTYPES else None
+
+
+@functools.lru_cache(maxsize=1)
+def _element_classes() -> dict[type, str]:
+    return {ir.F64Type: "f64", ir.F32Type: "f32", ir.F16Type: "f16", ir.BF16Type: "bf16"}
+
+
+def element_of_dtype(dtype: str) -> ir.Type:
+    """MLIR element type of a dl element type's name, in the current context."""
+    match dtype:
+        case "f64":
+            return ir.F64Type.get()
+        case "f32":
+            return ir.F32Type.get()
+        case "f16":
+            return ir.F16Type.get()
+        case "bf16":
+            return ir.BF16Type.get()
+        case "ui8":
+            return ir.IntegerType.get_unsigned(8)
+    return ir.IntegerType.get_signless(int(dtype[1:]))
+
+
+@functools.lru_cache(maxsize=65536)
+def _interned(shape: Shape, dtype: str) -> TensorType:
+    return TensorType(shape, dtype)
+
+
+def _dynamic_size() -> int:
+    return ir.ShapedType.get_dynamic_size()
+
+
+_DYNAMIC: int = _dynamic_size()
+
+
+def tensor_type(mlir_type: ir.Type) -> TensorType | None:
+    """The plain twin of an MLIR type, or None unless it is a ranked tensor with an element type of dl."""
+    if not isinstance(mlir_type, ir.RankedTensorType):
+        return None
+    dtype = dtype_of_element(mlir_type.element_type)
+    if dtype is None:
+        return None
+    shape = mlir_type.shape
+    if _DYNAMIC in shape:
+        return _interned(tuple(None if dim == _DYNAMIC else dim for dim in shape), dtype)
+    return _interned(tuple(shape), dtype)
+
+
+def mlir_type(tensor: TensorType) -> ir.RankedTensorType:
+    """The MLIR type of a plain tensor type, in the current context; symbols become `?`."""
+    shape = [dim if isinstance(dim, int) else _DYNAMIC for dim in tensor.shape]
+    return ir.RankedTensorType.get(shape, element_of_dtype(tensor.dtype))
+
+
+def compatible(inferred: TensorType, declared: TensorType) -> bool:
+    """True when a declared type may stand for the inferred one: same dtype and rank, no two differing static dims."""
+    return (
+        inferred.dtype == declared.dtype
+        and inferred.rank == declared.rank
+        and all(
+            left == right
+            for left, right in zip(inferred.shape, declared.shape, strict=True)
+            if isinstance(left, int) and isinstance(right, int)
+        )
+    )
+
+
+class ConstraintError(ValueError):
+    """A labelled constraint of an op does not hold: `label` as in the op's docstring, `message` with the values."""
+
+    def __init__(self, label: str, message: str) -> None:
+        self.label = label
+        self.message = message
+        super().__init__(f"{label}: {message}")
+
+
+def require(label: str, condition: bool, message: str) -> None:
+    """Raise `ConstraintError` unless `condition` holds."""
+    if not condition:
+        raise ConstraintError(label, message)
+
+
+def require_equal_dims(label: str, left: Dim, right: Dim, what_left: str, what_right: str) -> Dim:
+    """The common dim of two that must be equal; `ConstraintError` when both are static and differ."""
+    if isinstance(left, int) and isinstance(right, int):
+        require(label, left == right, f"{what_left} is {left} but {what_right} is {right}")
+    return left if isinstance(left, int) or right is None else right
+
+
+def require_same_dtype(label: str, **operands: TensorType) -> str:
+    """The common element type of named operands; `ConstraintError` when they differ."""
+    dtypes = {name: tensor.dtype for name, tensor in operands.items()}
+    if len(set(dtypes.values())) > 1:
+        shown = ", ".join(f"{name} is {dtype}" for name, dtype in dtypes.items())
+        raise ConstraintError(label, f"expects one element type but {shown}")
+    return next(iter(dtypes.values()))
+
+
+def normalize_axis(label: str, axis: int, rank: int, what: str = "axis") -> int:
+    """`axis` in [0, rank); `ConstraintError` when it is outside [-rank, rank)."""
+    require(label, -rank <= axis < rank, f"{what} {axis} is out of range for rank {rank}")
+    return axis % rank
+
+
+def broadcast_dims(label: str, left: Dim, right: Dim) -> Dim:
+    """NumPy broadcasting of two dims; an unknown dim broadcasts with a known one greater than 1 to the known one."""
+    if left == right or right == 1:
+        return left
+    if left == 1:
+        return right
+    if isinstance(left, int) and isinstance(right, int):
+        raise ConstraintError(label, f"dims {left} and {right} do not broadcast")
+    if isinstance(left, int):
+        return left
+    return right if isinstance(right, int) else None
+
+
+def broadcast_shapes(label: str, *shapes: Shape) -> Shape:
+    """NumPy broadcasting of shapes, aligned at the last dim; `ConstraintError` when they do not broadcast."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[Dim] = [1] * rank
+    for shape in shapes:
+        offset = rank - len(shape)
+        for axis, dim in enumerate(shape):
+            result[offset + axis] = broadcast_dims(label, result[offset + axis], dim)
+    return tuple(result)
+
+
+def shape_text(shape: Sequence[Dim]) -> str:
+    """A shape as `4x?x8`; `scalar` for rank 0."""
+    return "x".join(str(dim) if dim is not None else "?" for dim in shape) or "scalar"

@@ -1,0 +1,15 @@
+"""Lowerings of constants; weights become arguments in `dl-bind-params`, kernels are inlined by the pass itself."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+from dlc.dialects.dl.attributes import elements_of_array
+from dlc.lowering.dl_to_linalg.builder import Builder
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+
+@lowering("constant")
+def lower_constant(b: Builder, op: SourceOp) -> ir.Value:
+    """`arith.constant` with the same values; ui8 values are stored as the i8 of the same bits."""
+    value = op["value"]
+    return b.dense(elements_of_array(value.view("int8") if op.result.dtype == "ui8" else value))
