@@ -1,0 +1,140 @@
+"""Finds and loads the native runtime library: memory, strided copies and the thread pool of compiled models.
+
+    runtime = load_library()
+    runtime.set_num_threads(2)      # for calls from this thread
+    runtime.memory_live()           # bytes that compiled code has allocated and not freed
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import dlc
+from dlc.errors import RuntimeLoadError
+
+_PATTERN = "runtime/lib/libdlc_runtime.*"
+_ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
+_ARGUMENTS: dict[str, list[type]] = {
+    "_mlir_memref_to_llvm_alloc": [ctypes.c_uint64],
+    "_mlir_memref_to_llvm_aligned_alloc": [ctypes.c_uint64, ctypes.c_uint64],
+    "_mlir_memref_to_llvm_free": [ctypes.c_void_p],
+    "memrefCopy": [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p],
+    "dlc_memory_live": [],
+    "dlc_memory_peak": [],
+    "dlc_memory_reset_peak": [],
+    "dlc_parallel_for": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
+    "dlc_set_num_threads": [ctypes.c_int],
+    "dlc_num_threads": [],
+}
+_RESULTS: dict[str, type] = {
+    "_mlir_memref_to_llvm_alloc": ctypes.c_void_p,
+    "_mlir_memref_to_llvm_aligned_alloc": ctypes.c_void_p,
+    "dlc_memory_live": ctypes.c_int64,
+    "dlc_memory_peak": ctypes.c_int64,
+    "dlc_set_num_threads": ctypes.c_int,
+    "dlc_num_threads": ctypes.c_int,
+}
+_BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+
+class RuntimeLibrary:
+    """The loaded library. `path` is its file, as `shared_libs` of an execution engine wants it."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._library = ctypes.CDLL(str(path))
+            for name, arguments in _ARGUMENTS.items():
+                function = getattr(self._library, name)
+                function.argtypes = arguments
+                function.restype = _RESULTS.get(name)
+        except (OSError, AttributeError) as error:
+            raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
+        self.path = path
+
+    def set_num_threads(self, count: int | None) -> int | None:
+        """Set how many threads calls from this Python thread use (None: all processors); returns the setting before."""
+        return self._library.dlc_set_num_threads(count or 0) or None
+
+    def num_threads(self) -> int:
+        """How many threads calls from this Python thread use."""
+        return int(self._library.dlc_num_threads())
+
+    def parallel_for(self, body: Callable[[int, int], None], n: int) -> None:
+        """Cover `range(n)` by calls `body(lo, hi)` on the pool's threads, and wait for all of them."""
+        callback = _BODY(lambda _, lo, hi: body(lo, hi))
+        self._library.dlc_parallel_for(ctypes.cast(callback, ctypes.c_void_p), None, n)
+
+    def allocate(self, size: int, alignment: int = 0) -> int:
+        """Address of `size` uninitialised bytes: 64-byte aligned, 4 KiB aligned from 64 KiB up, `alignment` if larger."""
+        return int(self._library._mlir_memref_to_llvm_aligned_alloc(alignment, size))
+
+    def free(self, address: int) -> None:
+        """Free memory of `allocate`, or a result that compiled code has allocated."""
+        self._library._mlir_memref_to_llvm_free(address)
+
+    def memory_live(self) -> int:
+        """Bytes that are allocated now."""
+        return int(self._library.dlc_memory_live())
+
+    def memory_peak(self) -> int:
+        """Most bytes that were allocated at once, since the start or the last `memory_reset_peak`."""
+        return int(self._library.dlc_memory_peak())
+
+    def memory_reset_peak(self) -> None:
+        """Start a new peak at what is allocated now."""
+        self._library.dlc_memory_reset_peak()
+
+    def memref_copy(self, source: npt.NDArray[np.generic], target: npt.NDArray[np.generic]) -> None:
+        """Copy between arrays of equal shape and dtype that do not overlap, as `memref.copy` in compiled code does."""
+        if source.shape != target.shape or source.dtype != target.dtype:
+            raise ValueError(f"cannot copy {source.dtype}{source.shape} to {target.dtype}{target.shape}")
+        unranked = [_UnrankedMemRef.of(array) for array in (source, target)]
+        self._library.memrefCopy(source.itemsize, *(ctypes.addressof(memref) for memref in unranked))
+
+
+class _UnrankedMemRef(ctypes.Structure):
+    _fields_ = (("rank", ctypes.c_int64), ("descriptor", ctypes.c_void_p))
+    fields: ctypes.Array[ctypes.c_int64]
+
+    @classmethod
+    def of(cls, array: npt.NDArray[np.generic]) -> _UnrankedMemRef:
+        """The descriptor of `array`, whose strides must be whole elements."""
+        address = array.ctypes.data
+        strides = [stride // array.itemsize for stride in array.strides]
+        fields = [address, address, 0, *array.shape, *strides]
+        memref = cls(array.ndim, None)
+        memref.fields = (ctypes.c_int64 * len(fields))(*fields)
+        memref.descriptor = ctypes.addressof(memref.fields)
+        return memref
+
+
+def find_library() -> Path:
+    """File of the runtime library: `DLC_RUNTIME_LIBRARY`, else beside any of the places dlc is installed in.
+
+    Raises `RuntimeLoadError` when there is none.
+    """
+    forced = os.environ.get(_ENVIRONMENT)
+    if forced:
+        if not Path(forced).is_file():
+            raise RuntimeLoadError(f"{_ENVIRONMENT} names '{forced}', which is not a file; correct or unset it")
+        return Path(forced)
+    for place in dlc.__path__:
+        for file in sorted(Path(place).glob(_PATTERN)):
+            return file
+    raise RuntimeLoadError(
+        f"the runtime library is missing (no {_PATTERN} in {', '.join(dlc.__path__)}); "
+        f"reinstall dlc with `pip install .`, or set {_ENVIRONMENT} to its file"
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def load_library() -> RuntimeLibrary:
+    """The runtime library, found and loaded once a process; `RuntimeLoadError` when missing or unfit."""
+    return RuntimeLibrary(find_library())

@@ -1,0 +1,48 @@
+// The C interface of the native runtime: what compiled models and dlc.runtime call.
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+
+#define DLC_EXPORT extern "C" __attribute__((visibility("default")))
+
+// --- memory.cpp -------------------------------------------------------------------------------------------------
+
+// Uninitialised memory of `size` bytes, 64-byte aligned and 4 KiB aligned from 64 KiB up. Never null: a process that is
+// out of memory ends with a message. MLIR's finalize-memref-to-llvm{use-generic-functions=true} calls these names.
+DLC_EXPORT void *_mlir_memref_to_llvm_alloc(uint64_t size);
+
+// The same with an `alignment` (a power of two) that is at least kept.
+DLC_EXPORT void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size);
+
+// Gives memory of the two functions above back; null is allowed.
+DLC_EXPORT void _mlir_memref_to_llvm_free(void *pointer);
+
+// Bytes that are allocated now, and the most that were at once since the start or the last reset.
+DLC_EXPORT int64_t dlc_memory_live();
+DLC_EXPORT int64_t dlc_memory_peak();
+DLC_EXPORT void dlc_memory_reset_peak();
+
+// --- memref_copy.cpp --------------------------------------------------------------------------------------------
+
+// MLIR's unranked memref: a rank, and a pointer to {allocated, aligned, offset, sizes[rank], strides[rank]}.
+struct UnrankedMemRef {
+  int64_t rank;
+  void *descriptor;
+};
+
+// Copies `source` to `target`, two memrefs of equal shape that do not overlap, with any strides and rank (0 too).
+DLC_EXPORT void memrefCopy(int64_t elementSize, UnrankedMemRef *source, UnrankedMemRef *target);
+
+// --- thread_pool.cpp --------------------------------------------------------------------------------------------
+
+// Covers [0, n) by calls body(context, lo, hi) on the calling thread and on pool threads, and returns when all ended.
+// The range is cut evenly into at most dlc_num_threads() parts. Calls from inside a body run inline.
+DLC_EXPORT void dlc_parallel_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n);
+
+// Sets how many threads calls from this thread use (below 1: all processors). Returns the setting before, 0 for all.
+DLC_EXPORT int dlc_set_num_threads(int count);
+
+// How many threads calls from this thread use.
+DLC_EXPORT int dlc_num_threads();
