@@ -11,6 +11,7 @@ import importlib.metadata
 import os
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 _CANDIDATES = ("mlir", "torch_mlir")
 _DISTRIBUTIONS = {"mlir": "mlir-python-bindings", "torch_mlir": "torch-mlir"}
@@ -44,7 +45,7 @@ def load(path: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.{path}")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:  # Any, so that `ir.Operation` may stand in annotations
     if name.startswith("__"):
         raise AttributeError(name)
     try:

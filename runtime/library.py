@@ -72,7 +72,7 @@ class RuntimeLibrary:
         self._library.dlc_parallel_for(ctypes.cast(callback, ctypes.c_void_p), None, n)
 
     def allocate(self, size: int, alignment: int = 0) -> int:
-        """Address of `size` uninitialised bytes: 64-byte aligned, 4 KiB aligned from 64 KiB up, `alignment` if larger."""
+        """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked."""
         return int(self._library._mlir_memref_to_llvm_aligned_alloc(alignment, size))
 
     def free(self, address: int) -> None:
