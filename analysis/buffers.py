@@ -1,0 +1,158 @@
+"""What an op does to buffers: which allocation a memref is a view of, who reads it and who writes it.
+
+Answers are conservative: an op that is not known is taken to read and write every memref that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlc._mlir import ir
+
+VIEW_OPS = frozenset(
+    f"memref.{name}"
+    for name in (
+        "cast",
+        "collapse_shape",
+        "expand_shape",
+        "extract_strided_metadata",
+        "memory_space_cast",
+        "reinterpret_cast",
+        "reshape",
+        "subview",
+        "transpose",
+        "view",
+    )
+)
+"""Ops whose memref result shares the memory of their first operand."""
+
+ALLOCATIONS = frozenset({"memref.alloc", "memref.alloca"})
+
+_QUERIES = frozenset({"memref.dim", "memref.extract_aligned_pointer_as_index"})
+
+
+def is_memref(value: ir.Value) -> bool:
+    """Whether `value` is a ranked or unranked memref."""
+    return isinstance(value.type, (ir.MemRefType, ir.UnrankedMemRefType))
+
+
+def defining_op(value: ir.Value) -> ir.Operation | None:
+    """The op whose result `value` is, or None for a block argument."""
+    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
+
+
+def root_of(value: ir.Value) -> ir.Value:
+    """The memref that `value` is a view of, through any number of view ops; `value` itself when it is no view."""
+    op = defining_op(value)
+    while op is not None and op.name in VIEW_OPS:
+        value = op.operands[0]
+        op = defining_op(value)
+    return value
+
+
+def is_allocation(value: ir.Value) -> bool:
+    """Whether `value` is fresh memory, the result of an allocating op."""
+    op = defining_op(value)
+    return op is not None and op.name in ALLOCATIONS
+
+
+def may_alias(a: ir.Value, b: ir.Value) -> bool:
+    """Whether the roots `a` and `b` (see `root_of`) may share memory: fresh memory is not that of another root which is
+    fresh too, a global, an argument of a function, or a block argument that existed before."""
+    if a == b:
+        return True
+    return not ((is_allocation(a) and _is_apart(b, a)) or (is_allocation(b) and _is_apart(a, b)))
+
+
+def _is_apart(root: ir.Value, fresh: ir.Value) -> bool:
+    """Whether `root` cannot be the memory that `fresh`, another value, allocates."""
+    op = defining_op(root)
+    if op is not None:
+        return op.name in ALLOCATIONS or op.name == "memref.get_global"
+    inner: ir.Operation | None = fresh.owner.operation
+    while inner is not None and inner.name != "builtin.module":
+        if inner.block == root.owner:
+            return True
+        inner = inner.parent.operation if inner.parent is not None else None
+    return False
+
+
+def nested_ops(op: ir.Operation) -> Iterator[ir.Operation]:
+    """`op` and every op inside its regions, in order."""
+    yield op
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from nested_ops(inner.operation)
+
+
+def touched_roots(op: ir.Operation) -> list[ir.Value]:
+    """Roots of the memrefs whose contents `op`, or an op inside it, reads or writes; in order, without repeats."""
+    found: dict[ir.Value, None] = {}
+    for inner in nested_ops(op):
+        if inner.name not in VIEW_OPS and inner.name not in _QUERIES and inner.name not in ALLOCATIONS:
+            found.update((root_of(value), None) for value in inner.operands if is_memref(value))
+    return list(found)
+
+
+def written_roots(op: ir.Operation) -> list[ir.Value]:
+    """Roots of the memrefs that `op`, or an op inside it, may write."""
+    found: dict[ir.Value, None] = {}
+    for inner in nested_ops(op):
+        found.update((root_of(value), None) for value in written_values(inner))
+    return list(found)
+
+
+def written_values(op: ir.Operation) -> list[ir.Value]:
+    """The memref operands that `op` itself may write."""
+    name = op.name
+    operands = [value for value in op.operands if is_memref(value)]
+    if name in VIEW_OPS or name in _QUERIES or name in ALLOCATIONS or name in _READERS:
+        return []
+    if is_linalg(op):
+        return [value for value in outputs_of(op) if is_memref(value)]
+    if name in _WRITERS:
+        return [op.operands[_WRITERS[name]]]
+    return operands
+
+
+_READERS = frozenset({"memref.load", "affine.load", "vector.load", "affine.vector_load", "func.return", "scf.yield"})
+_WRITERS = {"memref.copy": 1, "memref.store": 1, "affine.store": 1, "vector.store": 1, "affine.vector_store": 1}
+"""Index of the operand that is written."""
+
+
+def is_linalg(op: ir.Operation) -> bool:
+    """Whether `op` is a linalg structured op."""
+    return op.name.startswith("linalg.") and op.name not in ("linalg.yield", "linalg.index")
+
+
+def inputs_of(op: ir.Operation) -> list[ir.Value]:
+    """The `ins` of a linalg structured op."""
+    return list(op.operands)[: len(op.operands) - _num_outputs(op)]
+
+
+def outputs_of(op: ir.Operation) -> list[ir.Value]:
+    """The `outs` of a linalg structured op."""
+    return list(op.operands)[len(op.operands) - _num_outputs(op) :]
+
+
+def _num_outputs(op: ir.Operation) -> int:
+    """Ops without the attribute (`linalg.map`, `linalg.transpose`, ...) have one output, their last operand."""
+    if "operandSegmentSizes" not in op.attributes:
+        return 1
+    return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1]
+
+
+def is_contiguous(kind: ir.MemRefType) -> bool:
+    """Whether the elements of every memref of this type lie side by side in row-major order, at any offset."""
+    strides, _ = kind.get_strides_and_offset()
+    expected: int | None = 1
+    for axis in reversed(range(kind.rank)):
+        if kind.is_static_dim(axis) and kind.shape[axis] == 1:
+            continue
+        if expected is None:
+            return kind.affine_map == ir.AffineMap.get_identity(kind.rank)
+        if strides[axis] != expected:
+            return False
+        expected = expected * kind.shape[axis] if kind.is_static_dim(axis) else None
+    return True

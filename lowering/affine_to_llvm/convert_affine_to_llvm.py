@@ -1,0 +1,128 @@
+"""The last level: everything becomes the llvm dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.native import run_native
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_REMEDIES = {
+    "dl": "run convert-dl-to-linalg first",
+    "tensor": "run linalg-bufferize-tensors first",
+    "bufferization": "run linalg-insert-deallocs first",
+    "linalg": "run convert-linalg-to-affine first",
+}
+_LOWERING = (
+    "expand-strided-metadata",
+    "lower-affine",
+    "convert-vector-to-scf{full-unroll=true}",
+    "arith-expand{include-bf16=true}",
+    "convert-scf-to-cf",
+    "canonicalize",
+    "cse",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "finalize-memref-to-llvm{use-generic-functions=true}",
+    "convert-vector-to-llvm",
+    "convert-to-llvm",
+    "reconcile-unrealized-casts",
+    "canonicalize",
+    "cse",
+)
+_NOALIAS = "llvm.noalias"
+_RUNTIME_ALIGNMENT = 64
+"""What `_mlir_memref_to_llvm_alloc` guarantees; asking for no more keeps the freed and the used pointer the same."""
+
+
+@dataclass(frozen=True)
+class ConvertAffineToLlvm(Pass):
+    """Lower affine, scf, vector, math, memref, arith, cf and func to the llvm dialect.
+
+    The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`; the other functions
+    become internal. No function is inlined, since kernels would be compiled once per call. Buffers come from the
+    runtime's `_mlir_memref_to_llvm_alloc`.
+
+    before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
+    after:  llvm.func @main(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, ...) { ... }
+            llvm.func @_mlir_ciface_main(%0: !llvm.ptr) { ... }
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        for inner in nested_ops(op):
+            _require_loops(inner)
+            _drop_alignment(inner)
+        noalias = {}
+        entry = _entry_of(op)
+        for function in _functions(op):
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            _set_linkage(function, name == entry if entry else "sym_visibility" not in function.attributes)
+            noalias[name] = _noalias_pointers(function)
+        run_native(op, *_LOWERING)
+        _mark_noalias(op, noalias)
+
+
+def _require_loops(op: ir.Operation) -> None:
+    dialect = op.name.split(".")[0]
+    if dialect not in _REMEDIES:
+        return
+    on_tensors = any(isinstance(value.type, ir.TensorType) for value in [*op.operands, *op.results])
+    remedy = _REMEDIES["tensor" if dialect == "linalg" and on_tensors else dialect]
+    raise PassFailure(op, f"needs affine, scf and memref, found '{op.name}'{' on tensors' if on_tensors else ''}", remedy)
+
+
+def _drop_alignment(op: ir.Operation) -> None:
+    if op.name == "memref.alloc" and "alignment" in op.attributes:
+        if ir.IntegerAttr(op.attributes["alignment"]).value <= _RUNTIME_ALIGNMENT:
+            del op.attributes["alignment"]
+
+
+def _entry_of(module: ir.Operation) -> str | None:
+    if "dl.signature" not in module.attributes:
+        return None
+    return str(ir.StringAttr(ir.DictAttr(module.attributes["dl.signature"])["entry"]).value)
+
+
+def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
+    """Functions with a body."""
+    for op in module.regions[0].blocks[0].operations:
+        if op.operation.name == "func.func" and len(op.regions[0].blocks):
+            yield op.operation
+
+
+def _set_linkage(function: ir.Operation, is_entry: bool) -> None:
+    unit = ir.UnitAttr.get(function.context)
+    function.attributes["llvm.no_inline"] = unit
+    if is_entry:
+        function.attributes["llvm.emit_c_interface"] = unit
+    elif "sym_visibility" in function.attributes:
+        function.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>", function.context)
+
+
+def _noalias_pointers(function: ir.Operation) -> list[int]:
+    """Positions, among the arguments after lowering, of the data pointers of memrefs that are marked `llvm.noalias`."""
+    if "arg_attrs" not in function.attributes:
+        return []
+    found, position = [], 0
+    marks = ir.ArrayAttr(function.attributes["arg_attrs"])
+    for argument, mark in zip(function.regions[0].blocks[0].arguments, marks, strict=True):
+        ranked = isinstance(argument.type, ir.MemRefType)
+        if ranked and _NOALIAS in ir.DictAttr(mark):
+            found.append(position + 1)
+        position += 3 + 2 * argument.type.rank if ranked else 1
+    return found
+
+
+def _mark_noalias(module: ir.Operation, noalias: Mapping[str, list[int]]) -> None:
+    """The upstream lowering of memref arguments drops pointer attributes; put them back."""
+    empty = ir.DictAttr.get({}, module.context)
+    mark = ir.DictAttr.get({_NOALIAS: ir.UnitAttr.get(module.context)}, module.context)
+    for op in module.regions[0].blocks[0].operations:
+        positions = noalias.get(ir.StringAttr(op.attributes["sym_name"]).value) if "sym_name" in op.attributes else None
+        if positions:
+            count = len(op.regions[0].blocks[0].arguments)
+            attributes = [mark if index in positions else empty for index in range(count)]
+            op.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, module.context)

@@ -1,0 +1,114 @@
+"""From tensors to buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op, nested_ops, root_of
+from dlc.lowering.native import run_native
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_WRITABLE = "bufferization.writable"
+_ONE_SHOT = (
+    "one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true "
+    "function-boundary-type-conversion=identity-layout-map buffer-alignment=0}"
+)
+
+
+@dataclass(frozen=True)
+class BufferizeTensors(Pass):
+    """Turn tensors into memrefs; public functions own what they return and never write their arguments.
+
+    Every function keeps plain row-major (identity layout) memrefs at its boundary. A result of a public function is memory
+    that it allocated: one that would be an argument, a constant or another result is copied first.
+
+    before:
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %e = tensor.empty() : tensor<4xf32>
+          %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+          return %y : tensor<4xf32>
+        }
+    after:
+        func.func @main(%x: memref<4xf32>) -> memref<4xf32> {
+          %y = memref.alloc() : memref<4xf32>
+          linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+          return %y : memref<4xf32>
+        }
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        _require_no_dl(op)
+        for function in _public_functions(op):
+            _forbid_writes_to_arguments(function)
+        run_native(op, _ONE_SHOT)
+        for function in _public_functions(op):
+            _own_results(function)
+
+
+def _require_no_dl(module: ir.Operation) -> None:
+    for op in nested_ops(module):
+        if op.name.startswith("dl."):
+            raise PassFailure(op, f"needs linalg on tensors, found '{op.name}'", "run convert-dl-to-linalg first")
+
+
+def _public_functions(module: ir.Operation) -> Iterator[ir.OpView]:
+    """Functions with a body that the outside can call."""
+    for op in module.regions[0].blocks[0].operations:
+        if op.operation.name == "func.func" and not op.is_external and "sym_visibility" not in op.attributes:
+            yield op
+
+
+def _forbid_writes_to_arguments(function: ir.OpView) -> None:
+    """Mark tensor arguments read-only for the analysis, which drops the mark again."""
+    marked = []
+    given = list(function.arg_attrs) if "arg_attrs" in function.attributes else [ir.DictAttr.get({})] * len(function.type.inputs)
+    for kind, attributes in zip(function.type.inputs, given, strict=True):
+        named = {entry.name: entry.attr for entry in ir.DictAttr(attributes)}
+        if isinstance(kind, ir.RankedTensorType):
+            named[_WRITABLE] = ir.BoolAttr.get(False)
+        marked.append(ir.DictAttr.get(named))
+    function.arg_attrs = ir.ArrayAttr.get(marked)
+
+
+def _own_results(function: ir.OpView) -> None:
+    """Copy each returned memref that is not fresh memory of its own."""
+    body = function.regions[0].blocks[0]
+    terminator = body.operations[len(body.operations) - 1].operation
+    taken: set[ir.Value] = set()
+    for index, value in enumerate(terminator.operands):
+        if not isinstance(value.type, ir.MemRefType):
+            continue
+        root = root_of(value)
+        if root not in taken and _is_allocated_in(root, body):
+            taken.add(root)
+            continue
+        with ir.InsertionPoint(terminator), terminator.location:
+            terminator.operands[index] = _copy_of(value)
+
+
+def _is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
+    op = defining_op(root)
+    return op is not None and op.name == "memref.alloc" and op.block == block
+
+
+def _copy_of(value: ir.Value) -> ir.Value:
+    """A new row-major buffer with the contents of `value`."""
+    kind = ir.MemRefType(value.type)
+    plain = ir.MemRefType.get(kind.shape, kind.element_type)
+    sizes = [_dim(value, axis) for axis in range(kind.rank) if kind.is_dynamic_dim(axis)]
+    segments = ir.DenseI32ArrayAttr.get([len(sizes), 0])
+    buffer = ir.Operation.create(
+        "memref.alloc", results=[plain], operands=sizes, attributes={"operandSegmentSizes": segments}
+    ).result
+    ir.Operation.create("memref.copy", operands=[value, buffer])
+    return buffer
+
+
+def _dim(value: ir.Value, axis: int) -> ir.Value:
+    index = ir.IndexType.get()
+    position = ir.Operation.create(
+        "arith.constant", results=[index], attributes={"value": ir.IntegerAttr.get(index, axis)}
+    ).result
+    return ir.Operation.create("memref.dim", results=[index], operands=[value, position]).result

@@ -1,0 +1,50 @@
+"""Copies between strided buffers as linalg ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import is_contiguous, nested_ops
+from dlc.lowering.pass_base import Pass
+
+
+@dataclass(frozen=True)
+class MaterializeCopies(Pass):
+    """Turn every `memref.copy` that is not one block of memory into a `linalg.generic` that yields its input.
+
+    A contiguous copy stays, since it becomes a `memcpy`; a strided one would become a library call that moves one element at
+    a time, while as a linalg op it becomes a vector loop like any other.
+
+    before: memref.copy %a, %b : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
+    after:  linalg.generic {indexing_maps = [id, id], iterator_types = ["parallel", "parallel"]}
+              ins(%a : memref<4x4xf32>) outs(%b : memref<4x4xf32, strided<[8, 1]>>) { ^bb0(%in: f32, %out: f32): linalg.yield %in : f32 }
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        for copy in [inner for inner in nested_ops(op) if inner.name == "memref.copy" and _is_strided(inner)]:
+            _replace_by_generic(copy)
+
+
+def _is_strided(copy: ir.Operation) -> bool:
+    kinds = [value.type for value in copy.operands]
+    return all(isinstance(kind, ir.MemRefType) for kind in kinds) and not all(map(is_contiguous, kinds))
+
+
+def _replace_by_generic(copy: ir.Operation) -> None:
+    source, target = copy.operands
+    rank = source.type.rank
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    attributes = {
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+        "indexing_maps": ir.ArrayAttr.get([identity, identity]),
+        "iterator_types": ir.ArrayAttr.get([parallel] * rank),
+    }
+    with copy.location, ir.InsertionPoint(copy):
+        generic = ir.Operation.create("linalg.generic", operands=[source, target], attributes=attributes, regions=1)
+        element = source.type.element_type
+        block = generic.regions[0].blocks.append(element, element)
+        with ir.InsertionPoint(block):
+            ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
+    copy.erase()

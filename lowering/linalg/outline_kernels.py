@@ -1,0 +1,235 @@
+"""One private function per distinct kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import (
+    VIEW_OPS,
+    defining_op,
+    inputs_of,
+    is_allocation,
+    is_linalg,
+    is_memref,
+    may_alias,
+    nested_ops,
+    root_of,
+    touched_roots,
+    written_roots,
+)
+from dlc.lowering.linalg.kernel_groups import KernelGroup, kernel_groups, local_views
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_NOALIAS = "llvm.noalias"
+
+
+@dataclass(frozen=True)
+class OutlineKernels(Pass):
+    """Move each computation of a public function, with the fills, pads and buffers it alone needs, into a private function.
+
+    Kernels with the same ops, types and constants share one function, whose location fuses those of all its calls. A memref
+    argument is `llvm.noalias` when at every call nothing else that the kernel takes and writes shares its memory.
+
+    before:
+        linalg.fill ins(%zero : f32) outs(%c : memref<4x4xf32>)
+        linalg.matmul ins(%a, %b : memref<4x8xf32>, memref<8x4xf32>) outs(%c : memref<4x4xf32>)
+    after:
+        call @kernel_0_matmul(%c, %a, %b) : (memref<4x4xf32>, memref<4x8xf32>, memref<8x4xf32>) -> ()
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        _require_buffers(op)
+        table = _KernelTable(op)
+        for function in list(op.regions[0].blocks[0].operations):
+            if function.operation.name == "func.func" and "sym_visibility" not in function.attributes:
+                for block in list(_blocks(function.operation)):
+                    for group in kernel_groups(block):
+                        table.outline(group)
+        table.annotate()
+
+
+def _require_buffers(module: ir.Operation) -> None:
+    for op in nested_ops(module):
+        if is_linalg(op) and len(op.results):
+            raise PassFailure(op, f"needs linalg on buffers, found '{op.name}' on tensors", "run linalg-bufferize-tensors first")
+
+
+def _blocks(op: ir.Operation) -> Iterator[ir.Block]:
+    """Blocks of `op` that hold ops to outline: its own and those of control flow inside it, innermost last."""
+    for region in op.regions:
+        for block in region.blocks:
+            yield block
+            for inner in block.operations:
+                if inner.operation.name.startswith("scf."):
+                    yield from _blocks(inner.operation)
+
+
+@dataclass
+class _Kernel:
+    """A function and what is known of it over all its calls."""
+
+    function: ir.Operation
+    written: list[bool]
+    noalias: list[bool]
+    locations: dict[ir.Location, None] = field(default_factory=dict)
+
+
+class _KernelTable:
+    """The module's kernels by structure."""
+
+    def __init__(self, module: ir.Operation) -> None:
+        self._body = module.regions[0].blocks[0]
+        self._names = {op.operation.attributes["sym_name"].value for op in self._body.operations if "sym_name" in op.attributes}
+        self._kernels: dict[str, _Kernel] = {}
+
+    def outline(self, group: KernelGroup) -> None:
+        """Replace the group by a call of a function with its ops, new or shared."""
+        anchor = group.anchor
+        locals_ = _local_allocations(group)
+        moved = [*(value.owner.operation for value in locals_), *local_views(group.ops, set(locals_)), *group.ops]
+        captured, constants = _captures(moved)
+        roots = [root_of(value) if is_memref(value) else None for value in captured]
+        written = set(written_roots_of(group))
+        location = _fused(op.location for op in group.ops)
+        kind = kind_of(anchor)
+        with location, ir.InsertionPoint(anchor):
+            call = ir.Operation.create("func.call", operands=captured, attributes={"callee": _symbol("kernel")})
+        kernel = self._share(_build(moved, captured, constants, location), kind, [root in written for root in roots])
+        kernel.locations[location] = None
+        call.attributes["callee"] = _symbol(kernel.function.attributes["sym_name"].value)
+        for index, root in enumerate(roots):
+            kernel.noalias[index] &= root is not None and _is_alone(index, roots, kernel.written)
+
+    def _share(self, function: ir.Operation, kind: str, written: list[bool]) -> _Kernel:
+        """The kernel with the structure of the detached `function`, which joins the module if it is the first one."""
+        key = function.get_asm(use_local_scope=True, enable_debug_info=False)
+        if key not in self._kernels:
+            name = self._fresh_name(f"kernel_{len(self._kernels)}_{kind}")
+            function.attributes["sym_name"] = ir.StringAttr.get(name, function.context)
+            self._body.append(function)
+            self._kernels[key] = _Kernel(function, written, [True] * len(written))
+        return self._kernels[key]
+
+    def _fresh_name(self, wanted: str) -> str:
+        name, suffix = wanted, 0
+        while name in self._names:
+            suffix += 1
+            name = f"{wanted}_{suffix}"
+        self._names.add(name)
+        return name
+
+    def annotate(self) -> None:
+        """Write what holds over all calls: locations and `llvm.noalias`."""
+        for kernel in self._kernels.values():
+            context = kernel.function.context
+            kernel.function.location = ir.Location.fused(list(kernel.locations), context=context)
+            marks = [{_NOALIAS: ir.UnitAttr.get(context)} if alone else {} for alone in kernel.noalias]
+            attributes = [ir.DictAttr.get(mark, context) for mark in marks]
+            kernel.function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, context)
+
+
+def written_roots_of(group: KernelGroup) -> list[ir.Value]:
+    """Roots of the memrefs that the group's ops may write."""
+    return [root for op in group.ops for root in written_roots(op)]
+
+
+def _is_alone(index: int, roots: list[ir.Value | None], written: list[bool]) -> bool:
+    """Whether no other argument shares memory with argument `index` while one of the two is written."""
+    return all(
+        other is None or position == index or not (written[index] or written[position]) or not may_alias(roots[index], other)
+        for position, other in enumerate(roots)
+    )
+
+
+def _local_allocations(group: KernelGroup) -> list[ir.Value]:
+    """Buffers of the group's block that nothing but the group uses."""
+    block, ops = group.anchor.block, set(group.ops)
+    roots = dict.fromkeys(root for op in group.ops for root in touched_roots(op))
+    return [
+        root for root in roots if is_allocation(root) and root.owner.operation.block == block and _is_used_only_by(root, ops, block)
+    ]
+
+
+def _is_used_only_by(value: ir.Value, ops: set[ir.Operation], block: ir.Block) -> bool:
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name in VIEW_OPS and user.block == block:
+            if not all(_is_used_only_by(result, ops, block) for result in user.results):
+                return False
+        elif _ancestor_in(user, block) not in ops:
+            return False
+    return True
+
+
+def _ancestor_in(op: ir.Operation, block: ir.Block) -> ir.Operation:
+    while op.block != block:
+        op = op.parent.operation
+    return op
+
+
+def _captures(ops: list[ir.Operation]) -> tuple[list[ir.Value], list[ir.Operation]]:
+    """Values that `ops` use but do not define, as arguments to pass and constants to repeat; in order of first use."""
+    inside = {inner for op in ops for inner in nested_ops(op)}
+    blocks = [block for inner in inside for region in inner.regions for block in region.blocks]
+    captured: dict[ir.Value, None] = {}
+    constants: dict[ir.Operation, None] = {}
+    for op in ops:
+        for inner in nested_ops(op):
+            for value in inner.operands:
+                source = defining_op(value)
+                if source in inside or (source is None and value.owner in blocks):
+                    continue
+                if source is not None and source.name == "arith.constant":
+                    constants[source] = None
+                else:
+                    captured[value] = None
+    return list(captured), list(constants)
+
+
+def _build(
+    moved: list[ir.Operation], captured: list[ir.Value], constants: list[ir.Operation], location: ir.Location
+) -> ir.Operation:
+    """A detached private function that holds the ops `moved`, with `captured` as its arguments."""
+    context = location.context
+    kind = ir.FunctionType.get([value.type for value in captured], [], context)
+    attributes = {
+        "sym_name": ir.StringAttr.get("kernel", context),
+        "sym_visibility": ir.StringAttr.get("private", context),
+        "function_type": ir.TypeAttr.get(kind, context),
+    }
+    function = ir.Operation.create("func.func", attributes=attributes, regions=1, loc=location)
+    block = function.regions[0].blocks.append(*kind.inputs, arg_locs=[location] * len(captured))
+    inner = dict(zip(captured, block.arguments, strict=True))
+    with location, ir.InsertionPoint(block):
+        for constant in constants:
+            inner[constant.result] = constant.clone().result
+        end = ir.Operation.create("func.return")
+    for op in moved:
+        op.move_before(end)
+        for each in nested_ops(op):
+            for index, value in enumerate(each.operands):
+                if value in inner:
+                    each.operands[index] = inner[value]
+    return function
+
+
+def kind_of(op: ir.Operation) -> str:
+    """A readable word for the computation of a kernel, for its name."""
+    if not is_linalg(op):
+        return "loop"
+    if op.name != "linalg.generic":
+        return op.name.removeprefix("linalg.")
+    if "reduction" in str(op.attributes["iterator_types"]):
+        return "contraction" if len(inputs_of(op)) > 1 else "reduction"
+    return "elementwise" if len(op.regions[0].blocks[0].operations) > 1 else "copy"
+
+
+def _symbol(name: str) -> ir.Attribute:
+    return ir.FlatSymbolRefAttr.get(name)
+
+
+def _fused(locations: Iterator[ir.Location]) -> ir.Location:
+    distinct = list(dict.fromkeys(locations))
+    return distinct[0] if len(distinct) == 1 else ir.Location.fused(distinct, context=distinct[0].context)
