@@ -1,0 +1,320 @@
+"""Imports an ONNX model into a module of dl ops, with its weights in a table beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.dialects.dl.types import (
+    NUMPY_DTYPES,
+    ConstraintError,
+    Dim,
+    TensorType,
+    compatible,
+    dtype_of_numpy,
+    mlir_type,
+    tensor_type,
+)
+from dlc.dialects.dl.attributes import AttributeMismatch
+from dlc.errors import UnsupportedError, UnsupportedNode, VerifyError
+from dlc.frontends.onnx.folding import can_fold, fold_node
+from dlc.frontends.onnx.importers import Imported, importers
+from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
+from dlc.frontends.onnx.node import NodeContext, UnsupportedFeature
+
+ENTRY = "main_graph"
+INLINE_ELEMENTS = 16
+"""Constants of at most so many elements stand in the IR; larger ones go to the parameter table."""
+
+ShapeOverrides = Mapping[str, Sequence[int | str | None]]
+
+
+@dataclass(frozen=True)
+class ImportedModel:
+    """A dl module, the arrays of its `dl.param` keys, and the model's name for messages."""
+
+    module: ir.Module
+    params: Mapping[str, np.ndarray]
+    name: str
+
+
+def import_model(
+    source: str | os.PathLike[str] | onnx.ModelProto, context: ir.Context, shapes: ShapeOverrides | None = None
+) -> ImportedModel:
+    """Import a file or a `ModelProto`; `shapes` overrides the shapes of inputs by name.
+
+    Raises `ParseError` for what is no valid model, `UnsupportedError` with every node that dlc can't import.
+    """
+    model, name = load_model(source)
+    prepared = prepare_model(model, name, shapes)
+    with context, ir.Location.unknown(context):
+        dl.load(context)
+        return _GraphImporter(prepared, name).run()
+
+
+@dataclass
+class _GraphImporter:
+    model: onnx.ModelProto
+    name: str
+    values: dict[str, ir.Value] = field(default_factory=dict)
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    params: dict[str, np.ndarray] = field(default_factory=dict)
+    known_types: dict[str, TensorType] = field(default_factory=dict)
+    unsupported: list[UnsupportedNode] = field(default_factory=list)
+    block: ir.Block | None = None
+    last_constant: ir.Operation | None = None
+
+    def run(self) -> ImportedModel:
+        graph = self.model.graph
+        self._read_initializers(graph)
+        self._read_value_info(graph)
+        inputs = [entry for entry in graph.input if entry.name not in self.arrays]
+        module = ir.Module.create()
+        input_types = [self._input_type(entry) for entry in inputs]
+        self._stop_if_unsupported()
+        function = _create_function(module, [mlir_type(kind) for kind in input_types])
+        self.block = function.regions[0].blocks[0]
+        for entry, argument in zip(inputs, self.block.arguments, strict=True):
+            self.values[entry.name] = argument
+        with ir.InsertionPoint(self.block):
+            for index, node in enumerate(graph.node):
+                self._import_node(node, index)
+            outputs = self._outputs(graph)
+            self._stop_if_unsupported()
+            ir.Operation.create("func.return", operands=outputs)
+        _finish_function(function, inputs, input_types, outputs, graph)
+        self._verify(module)
+        return ImportedModel(module, self.params, self.name)
+
+    # Reading what the model declares
+
+    def _read_initializers(self, graph: onnx.GraphProto) -> None:
+        for tensor in graph.initializer:
+            array = onnx.numpy_helper.to_array(tensor)
+            if self._dtype_problem(array.dtype) is None:
+                self.arrays[tensor.name] = _native(array)
+                continue
+            self._report(tensor.name, "initializer", str(self._dtype_problem(array.dtype)))
+        for sparse in graph.sparse_initializer:
+            self._report(sparse.values.name, "initializer", "sparse tensors are not supported")
+
+    def _read_value_info(self, graph: onnx.GraphProto) -> None:
+        for entry in (*graph.value_info, *graph.output):
+            kind = _declared_type(entry)
+            if kind is not None:
+                self.known_types[entry.name] = kind
+
+    def _input_type(self, entry: onnx.ValueInfoProto) -> TensorType:
+        kind = _declared_type(entry)
+        if kind is not None:
+            return kind
+        which = entry.type.WhichOneof("value") or "no type"
+        if which != "tensor_type":
+            self._report(entry.name, "input", f"{which.replace('_type', '')} inputs are not supported")
+        elif not entry.type.tensor_type.HasField("shape"):
+            self._report(entry.name, "input", "its rank is unknown; give its shape with the option `shapes`")
+        else:
+            dtype = onnx.TensorProto.DataType.Name(entry.type.tensor_type.elem_type).lower()
+            self._report(entry.name, "input", f"element type {dtype} is not supported")
+        return TensorType((), "f32")
+
+    @staticmethod
+    def _dtype_problem(dtype: np.dtype) -> str | None:
+        try:
+            dtype_of_numpy(dtype)
+        except (KeyError, TypeError):
+            return f"element type {dtype} is not supported"
+        return None
+
+    # Importing nodes
+
+    def _import_node(self, node: onnx.NodeProto, index: int) -> None:
+        label = node.name or next((name for name in node.output if name), f"{node.op_type}_{index}")
+        with ir.Location.name(label):
+            try:
+                results = self._fold(node)
+                self._bind(node, self._build(node) if results is None else results)
+            except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
+                domain = f"{node.domain}." if node.domain not in ("", "ai.onnx") else ""
+                self._report(label, f"{domain}{node.op_type}", str(error))
+                self._bind_placeholders(node)
+
+    def _fold(self, node: onnx.NodeProto) -> list[np.ndarray] | None:
+        if not can_fold(node) or any(name and name not in self.arrays for name in node.input):
+            return None
+        inputs = [self.arrays.get(name) for name in node.input]
+        found = fold_node(node, inputs, self.model.opset_import)
+        if found is None or any(self._dtype_problem(array.dtype) for array in found):
+            return None
+        return found
+
+    def _build(self, node: onnx.NodeProto) -> Sequence[Imported]:
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        function = importers().get((domain, node.op_type))
+        if function is None:
+            raise UnsupportedFeature("the op is not supported")
+        context = NodeContext(
+            node=node,
+            opset=opset_of(self.model, domain),
+            constants=self.arrays.get,
+            materialize=self._materialize,
+            new_param=self._new_param,
+        )
+        found = function(context)
+        return [found] if isinstance(found, (ir.Value, np.ndarray)) else list(found)
+
+    def _bind(self, node: onnx.NodeProto, results: Sequence[Imported]) -> None:
+        for name, result in zip(node.output, results, strict=False):
+            if not name:
+                continue
+            if isinstance(result, np.ndarray):
+                self.arrays[name] = result
+                continue
+            self._refine(name, result)
+            self.values[name] = result
+        missing = [name for name in node.output[len(results) :] if name]
+        if missing:
+            raise UnsupportedFeature(f"output '{missing[0]}' is not supported")
+
+    def _refine(self, name: str, value: ir.Value) -> None:
+        """Narrow dynamic dims of an op's result by what ONNX's inference knows."""
+        known, have = self.known_types.get(name), tensor_type(value.type)
+        if known is None or have is None or have.is_static or isinstance(value.owner, ir.Block):
+            return
+        if value.owner.operation.name.startswith("dl.") and compatible(have, known):
+            shape = [mine if mine is not None else other for mine, other in zip(have.shape, known.shape, strict=True)]
+            value.set_type(mlir_type(have.with_shape(shape)))
+
+    def _bind_placeholders(self, node: onnx.NodeProto) -> None:
+        """Stand-ins for the results of a node that failed, so that the nodes after it are still checked."""
+        for name in node.output:
+            kind = self.known_types.get(name, TensorType((None,), "f32"))
+            if name and name not in self.values:
+                cast = ir.Operation.create("builtin.unrealized_conversion_cast", results=[mlir_type(kind)])
+                self.values[name] = cast.results[0]
+
+    # Constants
+
+    def _materialize(self, name: str) -> ir.Value:
+        """MLIR value of a name; constants are created once, at the top of the function."""
+        if name not in self.values:
+            self.values[name] = self._constant(self.arrays[name], name)
+        return self.values[name]
+
+    def _new_param(self, array: np.ndarray, name: str) -> ir.Value:
+        """The value of a new weight; equal names with equal bytes share one key."""
+        return self._constant(np.ascontiguousarray(array).reshape(array.shape), name)
+
+    def _constant(self, array: np.ndarray, name: str) -> ir.Value:
+        array = _native(array)
+        assert self.block is not None
+        point = ir.InsertionPoint.at_block_begin(self.block)
+        if self.last_constant is not None:
+            point = ir.InsertionPoint.after(self.last_constant)
+        with point, ir.Location.name(name or "constant"):
+            if array.size <= INLINE_ELEMENTS:
+                value: ir.Value = dl.constant(value=array)
+            else:
+                key = self._param_key(array, name)
+                value = dl.param(key=key, shape=array.shape, dtype=dtype_of_numpy(array.dtype))
+        self.last_constant = value.owner.operation
+        return value
+
+    def _param_key(self, array: np.ndarray, name: str) -> str:
+        key, count = name, 0
+        while key in self.params and self.params[key] is not array:
+            count += 1
+            key = f"{name}.{count}"
+        self.params[key] = array
+        return key
+
+    # Finishing
+
+    def _outputs(self, graph: onnx.GraphProto) -> list[ir.Value]:
+        return [self._materialize(entry.name) for entry in graph.output]
+
+    def _report(self, name: str, op: str, reason: str) -> None:
+        self.unsupported.append(UnsupportedNode(name, op, reason))
+
+    def _stop_if_unsupported(self) -> None:
+        if self.unsupported:
+            raise UnsupportedError(self.unsupported, self.name)
+
+    def _verify(self, module: ir.Module) -> None:
+        try:
+            module.operation.verify()
+        except ir.MLIRError as error:
+            from dlc.diagnostics import from_mlir
+
+            found = [from_mlir(info).in_file(self.name) for info in error.error_diagnostics]
+            raise VerifyError("", found) from None
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """The array in this machine's byte order."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _declared_type(entry: onnx.ValueInfoProto) -> TensorType | None:
+    """Plain type of a value, with dim_params as symbols; None where rank or element type is unknown or unsupported."""
+    tensor = entry.type.tensor_type
+    if not entry.type.HasField("tensor_type") or not tensor.HasField("shape"):
+        return None
+    try:
+        dtype = dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    except (KeyError, TypeError, ValueError):
+        return None
+    return TensorType(tuple(_dim(dim) for dim in tensor.shape.dim), dtype) if dtype in NUMPY_DTYPES else None
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return int(dim.dim_value)
+    return dim.dim_param or None
+
+
+def _create_function(module: ir.Module, inputs: Sequence[ir.Type]) -> ir.Operation:
+    function = ir.Operation.create(
+        "func.func",
+        attributes={
+            "sym_name": ir.StringAttr.get(ENTRY),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(list(inputs), [])),
+        },
+        regions=1,
+        ip=ir.InsertionPoint(module.body),
+    )
+    function.regions[0].blocks.append(*inputs, arg_locs=[ir.Location.unknown()] * len(inputs))
+    return function
+
+
+def _finish_function(
+    function: ir.Operation,
+    inputs: Sequence[onnx.ValueInfoProto],
+    input_types: Sequence[TensorType],
+    outputs: Sequence[ir.Value],
+    graph: onnx.GraphProto,
+) -> None:
+    """Set the result types and the names of arguments and results."""
+    kind = ir.FunctionType.get([mlir_type(item) for item in input_types], [value.type for value in outputs])
+    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    if inputs:
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [_argument_attributes(entry.name, item) for entry, item in zip(inputs, input_types, strict=True)]
+        )
+    if outputs:
+        names = [{"dl.name": ir.StringAttr.get(entry.name)} for entry in graph.output]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(name) for name in names])
+
+
+def _argument_attributes(name: str, kind: TensorType) -> ir.DictAttr:
+    attributes: dict[str, ir.Attribute] = {"dl.name": ir.StringAttr.get(name)}
+    if any(isinstance(dim, str) for dim in kind.shape):
+        names = [dim if isinstance(dim, str) else "" for dim in kind.shape]
+        attributes["dl.dims"] = ir.ArrayAttr.get([ir.StringAttr.get(item) for item in names])
+    return ir.DictAttr.get(attributes)

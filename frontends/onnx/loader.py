@@ -1,0 +1,157 @@
+"""Reads ONNX models: files with external data, opset conversion, function inlining, shape overrides, shape inference."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import onnx
+import onnx.inliner
+import onnx.shape_inference
+import onnx.version_converter
+from google.protobuf.message import DecodeError
+
+from dlc.errors import InvalidInputError, ParseError
+from dlc.frontends.onnx.importers import importers
+
+OLDEST_NATIVE_OPSET = 7
+TARGET_OPSET = 21
+_PROTO_LIMIT = 2**31 - 1
+
+
+def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
+    """The model and its name for messages; `ParseError` when a file is missing, no ONNX model, or lacks its external data."""
+    if isinstance(source, onnx.ModelProto):
+        return source, source.graph.name or "model"
+    path = Path(source)
+    try:
+        model = onnx.load(path)
+    except FileNotFoundError as error:
+        raise ParseError(f"{path}: error: {_missing(path, error)}") from None
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise ParseError(f"{path}: error: not an ONNX model: {error}") from None
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise ParseError(f"{path}: error: cannot read the model: {_first_line(error)}") from None
+    if not model.HasField("graph"):
+        raise ParseError(f"{path}: error: not an ONNX model: the file holds no graph")
+    return model, str(path)
+
+
+def _missing(path: Path, error: FileNotFoundError) -> str:
+    if not path.exists():
+        return "no such file"
+    return f"external data file '{error.filename or '?'}' is missing"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).split("\n")[0]
+
+
+def prepare_model(
+    model: onnx.ModelProto, name: str, shapes: Mapping[str, Sequence[int | str | None]] | None = None
+) -> onnx.ModelProto:
+    """A copy that is ready for import: checked, functions without an importer inlined, opset raised, shapes inferred."""
+    _check(model, name)
+    model = _inline_functions(model)
+    model = _raise_opset(model, name)
+    if shapes:
+        model = _override_shapes(model, shapes)
+    return _infer_shapes(model)
+
+
+def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
+    """Version of a domain's opset that the model imports; 1 where it names none."""
+    for entry in model.opset_import:
+        if entry.domain in ((domain, "ai.onnx") if domain == "" else (domain,)):
+            return int(entry.version)
+    return 1
+
+
+def _check(model: onnx.ModelProto, name: str) -> None:
+    """Structure only: names defined before use, one definition each. Weights are left out, so large models are cheap."""
+    known = {""} | {tensor.name for tensor in model.graph.initializer} | {entry.name for entry in model.graph.input}
+    known |= {tensor.values.name for tensor in model.graph.sparse_initializer}
+    for node in model.graph.node:
+        for used in node.input:
+            if used not in known:
+                raise ParseError(f"{name}: error: node '{node.name or node.op_type}' uses '{used}', which nothing defines before it")
+        for made in node.output:
+            if made and made in known:
+                raise ParseError(f"{name}: error: node '{node.name or node.op_type}' defines '{made}' a second time")
+            known.add(made)
+    for entry in model.graph.output:
+        if entry.name not in known:
+            raise ParseError(f"{name}: error: nothing defines the model's output '{entry.name}'")
+
+
+def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Inline the model's own functions, then ONNX's function ops that have no importer."""
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
+    missing = {
+        (node.domain, node.op_type)
+        for node in model.graph.node
+        if (node.domain.replace("ai.onnx", "", 1) if node.domain == "ai.onnx" else node.domain, node.op_type) not in importers()
+    }
+    expandable = [key for key in sorted(missing) if _is_function(key, opset_of(model, key[0]))]
+    if not expandable:
+        return model
+    return onnx.inliner.inline_selected_functions(model, expandable, inline_schema_functions=True)
+
+
+def _is_function(key: tuple[str, str], version: int) -> bool:
+    domain, op = key
+    try:
+        schema = onnx.defs.get_schema(op, version, domain)
+    except onnx.defs.SchemaError:
+        return False
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """Convert models older than the importers read; they read every spelling from opset 7 on."""
+    version = opset_of(model)
+    if version >= OLDEST_NATIVE_OPSET:
+        return model
+    try:
+        return onnx.version_converter.convert_version(model, TARGET_OPSET)
+    except RuntimeError as error:
+        raise ParseError(
+            f"{name}: error: cannot convert opset {version} to {TARGET_OPSET}: {_first_line(error)}; "
+            f"export the model with opset {OLDEST_NATIVE_OPSET} or later"
+        ) from None
+
+
+def _override_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int | str | None]]) -> onnx.ModelProto:
+    """Give inputs other shapes, and forget what was inferred from the old ones."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    inputs = {entry.name: entry for entry in copy.graph.input}
+    for name, shape in shapes.items():
+        if name not in inputs:
+            raise InvalidInputError(f"shapes: the model has no input '{name}' (inputs: {', '.join(inputs)})")
+        dims = inputs[name].type.tensor_type.shape.dim
+        if dims and len(dims) != len(shape):
+            raise InvalidInputError(f"shapes: input '{name}' has rank {len(dims)} but was given rank {len(shape)}")
+        inputs[name].type.tensor_type.shape.Clear()
+        for size in shape:
+            dim = inputs[name].type.tensor_type.shape.dim.add()
+            if isinstance(size, int):
+                dim.dim_value = size
+            elif size:
+                dim.dim_param = size
+    del copy.graph.value_info[:]
+    for entry in copy.graph.output:
+        entry.type.tensor_type.ClearField("shape")
+    return copy
+
+
+def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with value_info where ONNX can infer it; its own shape rules decide, so a failure here costs only detail."""
+    if model.ByteSize() > _PROTO_LIMIT:
+        return model
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except (RuntimeError, ValueError, onnx.shape_inference.InferenceError):
+        return model

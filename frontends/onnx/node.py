@@ -1,0 +1,116 @@
+"""One ONNX node as its importer sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import onnx
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import TensorType, tensor_type
+
+
+class UnsupportedFeature(Exception):
+    """An importer can't import its node; the message is the reason, in words for the user."""
+
+
+@dataclass(frozen=True)
+class NodeContext:
+    """Inputs, attributes and constants of one node; see `importers.py` for what an importer returns.
+
+    `constants` gives the array behind a value's name where it is known at import, `materialize` the MLIR value of any name, and
+    `new_param` the value of an array as a new weight.
+    """
+
+    node: onnx.NodeProto
+    opset: int
+    constants: Callable[[str], np.ndarray | None]
+    materialize: Callable[[str], ir.Value]
+    new_param: Callable[[np.ndarray, str], ir.Value]
+
+    @property
+    def num_inputs(self) -> int:
+        return len(self.node.input)
+
+    @property
+    def num_outputs(self) -> int:
+        return len(self.node.output)
+
+    def has_input(self, index: int) -> bool:
+        """True when input `index` is given (optional inputs may be absent or named "")."""
+        return index < len(self.node.input) and bool(self.node.input[index])
+
+    def uses_output(self, index: int) -> bool:
+        """True when output `index` is named."""
+        return index < len(self.node.output) and bool(self.node.output[index])
+
+    def value(self, index: int) -> ir.Value:
+        """MLIR value of an input that must be given."""
+        if not self.has_input(index):
+            self.unsupported(f"input {index} is missing")
+        return self.materialize(self.node.input[index])
+
+    def optional_value(self, index: int) -> ir.Value | None:
+        """MLIR value of an input, or None where it is absent."""
+        return self.value(index) if self.has_input(index) else None
+
+    def values(self) -> list[ir.Value]:
+        """MLIR values of all inputs."""
+        return [self.value(index) for index in range(self.num_inputs)]
+
+    def type(self, index: int) -> TensorType:
+        """Plain type of an input (dynamic dims are None)."""
+        plain = tensor_type(self.value(index).type)
+        if plain is None:
+            self.unsupported(f"input {index} is no tensor of a supported element type")
+        return plain
+
+    def rank(self, index: int) -> int:
+        """Rank of an input."""
+        return self.type(index).rank
+
+    def constant(self, index: int) -> np.ndarray | None:
+        """Array of an input that is known at import, else None (also where it is absent)."""
+        return self.constants(self.node.input[index]) if self.has_input(index) else None
+
+    def required_constant(self, index: int, what: str) -> np.ndarray:
+        """Array of an input that must be known at import."""
+        array = self.constant(index)
+        if array is None:
+            self.unsupported(f"{what} (input {index}) must be known at compile time")
+        return array
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """Python value of an attribute (str, int, float, lists of them, arrays for tensors), or `default`."""
+        for attribute in self.node.attribute:
+            if attribute.name == name:
+                return _plain(onnx.helper.get_attribute_value(attribute))
+        return default
+
+    def has_attribute(self, name: str) -> bool:
+        return any(attribute.name == name for attribute in self.node.attribute)
+
+    def constant_value(self, array: np.ndarray | float | int, dtype: str | None = None) -> ir.Value:
+        """A `dl.constant` of an array, converted to a dl dtype where one is given. For large arrays use `new_param`."""
+        from dlc.dialects import dl
+        from dlc.dialects.dl.types import NUMPY_DTYPES
+
+        found: ir.Value = dl.constant(value=np.asarray(array, NUMPY_DTYPES[dtype] if dtype else None))
+        return found
+
+    def unsupported(self, reason: str) -> NoReturn:
+        """Report that this node can't be imported, and why."""
+        raise UnsupportedFeature(reason)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, onnx.TensorProto):
+        return onnx.numpy_helper.to_array(value)
+    if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
+        return [_plain(item) for item in value]
+    return value
