@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-import dlc
+import dlc.runtime
 from dlc.errors import RuntimeLoadError
 
-_PATTERN = "runtime/lib/libdlc_runtime.*"
+_PATTERN = "lib/libdlc_runtime.*"
 _ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
 _ARGUMENTS: dict[str, list[type]] = {
     "_mlir_memref_to_llvm_alloc": [ctypes.c_uint64],
@@ -116,7 +116,7 @@ class _UnrankedMemRef(ctypes.Structure):
 
 
 def find_library() -> Path:
-    """File of the runtime library: `DLC_RUNTIME_LIBRARY`, else beside any of the places dlc is installed in.
+    """File of the runtime library: `DLC_RUNTIME_LIBRARY`, else in any of the places this package lies in.
 
     Raises `RuntimeLoadError` when there is none.
     """
@@ -125,11 +125,11 @@ def find_library() -> Path:
         if not Path(forced).is_file():
             raise RuntimeLoadError(f"{_ENVIRONMENT} names '{forced}', which is not a file; correct or unset it")
         return Path(forced)
-    for place in dlc.__path__:
+    for place in dlc.runtime.__path__:
         for file in sorted(Path(place).glob(_PATTERN)):
             return file
     raise RuntimeLoadError(
-        f"the runtime library is missing (no {_PATTERN} in {', '.join(dlc.__path__)}); "
+        f"the runtime library is missing (no {_PATTERN} in {', '.join(dlc.runtime.__path__)}); "
         f"reinstall dlc with `pip install .`, or set {_ENVIRONMENT} to its file"
     )
 

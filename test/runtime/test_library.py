@@ -196,6 +196,6 @@ def test_unfit_file_is_refused() -> None:
 
 def test_missing_library_names_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("DLC_RUNTIME_LIBRARY", raising=False)
-    monkeypatch.setattr("dlc.__path__", [str(tmp_path)])
+    monkeypatch.setattr("dlc.runtime.__path__", [str(tmp_path)])
     with pytest.raises(RuntimeLoadError, match="pip install"):
         find_library()

@@ -1,0 +1,58 @@
+# Targets for people and CI. Each needs Python 3.10+ with venv, and a C++17 compiler; the rest comes with pip into .venv.
+#
+#   make demo       compile a network of the onnx package and run it
+#   make check      lint, lit and Python tests; the last line adds them up
+#   make check-all  the same with the slow tests
+#   make lint       ruff and mypy
+#   make format     rewrite sources as ruff wants them
+#   make bench      speed tables against onnxruntime
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/*)
+
+.PHONY: demo check check-all bench lint format clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/dlc demo
+
+check: $(VENV)/.installed-test
+	@$(BIN)/python test/run_all.py
+
+check-all: $(VENV)/.installed-test
+	@$(BIN)/python test/run_all.py --slow
+
+bench: $(VENV)/.installed-bench
+	@$(BIN)/python -m bench
+
+lint: $(VENV)/.installed-test
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python test/typecheck.py
+
+format: $(VENV)/.installed-test
+	@$(BIN)/python -m ruff check --fix-only --quiet .
+	@$(BIN)/python -m ruff format .
+
+clean:
+	rm -rf build dist $(VENV)
+
+$(BIN)/python:
+	@$(PYTHON) -m venv $(VENV)
+
+# One install a time stamp: it is repeated when the packaging or the native sources change; Python files need none.
+$(VENV)/.installed: $(SOURCES) | $(BIN)/python
+	@echo "installing dlc into $(VENV)"
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(SOURCES) | $(BIN)/python
+	@echo "installing dlc and its test tools into $(VENV)"
+	@$(PIP_INSTALL) --editable ".[test,lint]"
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: $(SOURCES) | $(BIN)/python
+	@echo "installing dlc and its bench tools into $(VENV)"
+	@$(PIP_INSTALL) --editable ".[bench]"
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,56 @@
+"""lit's settings: how the `.mlir` tests find their tools, and which features this machine has.
+
+Tools come from the environment that runs lit. Tests write `filecheck`; `not` is lit's own. Features for `REQUIRES:`:
+`x86`, `aarch64`, `onnxruntime`, `cuda`; `slow` with `--param slow=1`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+import sys
+from pathlib import Path
+
+import lit.formats
+
+ROOT = Path(__file__).resolve().parent
+TOOLS = Path(sys.executable).parent
+
+
+def has_cuda() -> bool:
+    """Whether a CUDA driver with a device answers."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int(0)
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+
+
+def features() -> set[str]:
+    """Names of what this machine can do."""
+    machine = {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
+    found = {machine} if machine else set()
+    if importlib.util.find_spec("onnxruntime"):
+        found.add("onnxruntime")
+    if has_cuda():
+        found.add("cuda")
+    return found
+
+
+config.name = "dlc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.excludes = ["Inputs", "Output"]
+config.test_source_root = str(ROOT)
+config.test_exec_root = str(ROOT.parent / "build" / "lit")
+config.available_features = features() | ({"slow"} if "slow" in lit_config.params else set())
+config.environment["PATH"] = os.pathsep.join([str(TOOLS), config.environment.get("PATH", "")])
+config.substitutions += [("%python", sys.executable), ("%inputs", str(ROOT / "Inputs"))]
+for name in ("DLC_RUNTIME_LIBRARY", "DLC_MLIR_PACKAGE", "DLC_DEBUG", "HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+Path(config.test_exec_root).mkdir(parents=True, exist_ok=True)
+config.maxIndividualTestTime = 120

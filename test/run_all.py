@@ -1,0 +1,116 @@
+"""Runs every suite (ruff, mypy, lit, pytest) and adds up what passed; the last line is `N passed, N failed, N skipped`.
+
+    python test/run_all.py [--slow]
+
+Each suite prints one line, and its whole output only when something failed. Reports lie in `build/test/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORTS = ROOT / "build" / "test"
+TOOLS = Path(sys.executable).parent
+JOBS = str(min(os.cpu_count() or 1, 8))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many tests passed, failed and were skipped."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One command. `report` is the JUnit file that it writes; a suite without one counts as a single test."""
+
+    name: str
+    command: Sequence[str | Path]
+    report: Path | None = None
+
+
+def suites(slow: bool) -> list[Suite]:
+    """All suites, in the order in which they run: the quick ones first."""
+    lit_report, pytest_report = REPORTS / "lit.xml", REPORTS / "pytest.xml"
+    lit: list[str | Path] = [TOOLS / "lit", "-v", "-j", JOBS, "--xunit-xml-output", lit_report]
+    lit += ["--param", "slow=1"] if slow else []
+    pytest: list[str | Path] = ["-m", "pytest", "-q", "-n", JOBS, "--dist", "worksteal", "--junitxml", pytest_report]
+    pytest += [] if slow else ["-m", "not slow"]
+    return [
+        Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", ROOT]),
+        Suite("mypy", [sys.executable, ROOT / "test" / "typecheck.py"]),
+        Suite("lit", [*lit, ROOT / "test"], lit_report),
+        Suite("pytest", [sys.executable, *pytest], pytest_report),
+    ]
+
+
+def counts_of(report: Path) -> Counts:
+    """Counts of a JUnit file; none at all when it is missing."""
+    if not report.is_file():
+        return Counts()
+    total = Counts()
+    for suite in ET.parse(report).getroot().iter("testsuite"):
+        tests, failures, errors, skipped = (
+            int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")
+        )
+        failed = failures + errors
+        total += Counts(tests - failed - skipped, failed, skipped)
+    return total
+
+
+def run(suite: Suite) -> Counts:
+    """Run one suite and print its line; a suite that fails without a failed test counts as one."""
+    start = time.monotonic()
+    if suite.report:
+        suite.report.unlink(missing_ok=True)
+    done = subprocess.run(
+        [str(part) for part in suite.command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    counts = counts_of(suite.report) if suite.report else Counts(passed=int(done.returncode == 0))
+    if done.returncode != 0 and counts.failed == 0:
+        counts += Counts(failed=1)
+    if counts.failed:
+        print(done.stdout, flush=True)
+    print(f"{suite.name}: {counts} ({time.monotonic() - start:.0f} s)", flush=True)
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="run every suite and add up what passed")
+    parser.add_argument("--slow", action="store_true", help="run the slow tests too")
+    arguments = parser.parse_args()
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    total = Counts()
+    for suite in suites(arguments.slow):
+        total += run(suite)
+    print(total, flush=True)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Imports between the folders point one way, and only `dlc/_mlir.py` imports the MLIR bindings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BINDINGS = {"torch_mlir", "mlir"}
+LEAVES = {"dlc._mlir", "dlc.errors", "dlc.diagnostics"}
+PARTS = {"analysis", "dialects", "frontends", "lowering", "runtime", "targets", "tools"}
+ALLOWED = {
+    "dialects": set(),
+    "frontends": {"dialects"},
+    "analysis": {"dialects"},
+    "lowering": {"analysis", "dialects"},
+    "targets": {"lowering"},
+    "runtime": set(),
+    "tools": PARTS,
+    "dlc": PARTS,
+}
+SCANNED = [*ALLOWED, "bench", "examples", "test"]
+
+
+def imports_of(source: str, package: str) -> Iterator[str]:
+    """Dotted names that `source`, a module of `package`, imports anywhere: `a.b` of `from a import b` too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (str(given.value) for given in node.args[:1] if isinstance(given, ast.Constant))
+
+
+def faults(source: str, folder: str, package: str) -> list[str]:
+    """What `source` imports and may not, lying in `folder` and imported in `package`."""
+    found = []
+    for name in imports_of(source, package):
+        parts = name.split(".")
+        if parts[0] in BINDINGS:
+            found.append(f"imports {name}; import it from dlc._mlir")
+        if parts[0] != "dlc" or folder not in ALLOWED:
+            continue
+        part = parts[1] if len(parts) > 1 and parts[1] in PARTS else "dlc"
+        is_leaf = any(name == leaf or name.startswith(f"{leaf}.") for leaf in LEAVES)
+        is_fact = folder == "lowering" and part == "targets" and "facts" in parts
+        if part == folder or part in ALLOWED[folder] or is_leaf or is_fact or folder in ("tools", "dlc"):
+            continue
+        found.append(f"imports {name}; {folder}/ may import {', '.join(sorted(ALLOWED[folder])) or 'nothing else'}")
+    return found
+
+
+def files() -> list[Path]:
+    return sorted(file.relative_to(ROOT) for folder in SCANNED for file in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("folder", SCANNED)
+def test_imports_follow_the_table(folder: str) -> None:
+    found = []
+    for file in files():
+        if file.parts[0] != folder or file == Path("dlc/_mlir.py"):
+            continue
+        parents = file.parts[:-1] if folder == "dlc" else ("dlc", *file.parts[:-1])
+        found += [f"{file} {fault}" for fault in faults((ROOT / file).read_text("utf-8"), folder, ".".join(parents))]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("folder", "source"),
+    [
+        ("lowering", "from dlc.frontends.onnx import importer"),
+        ("lowering", "from dlc import runtime"),
+        ("lowering", "from dlc.targets.cpu import pipeline"),
+        ("dialects", "def f():\n    import dlc.lowering.registry"),
+        ("analysis", "from ..lowering import registry"),
+        ("runtime", "import dlc"),
+        ("tools", "def f():\n    from torch_mlir import ir"),
+        ("test", "import importlib\nimportlib.import_module('mlir.ir')"),
+    ],
+)
+def test_wrong_import_is_found(folder: str, source: str) -> None:
+    assert len(faults(source, folder, f"dlc.{folder}")) == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "source"),
+    [
+        ("lowering", "from dlc.targets.cpu import facts"),
+        ("lowering", "from dlc._mlir import ir"),
+        ("runtime", "from dlc.errors import RuntimeLoadError"),
+        ("frontends", "from .onnx import importer"),
+        ("tools", "import dlc"),
+    ],
+)
+def test_right_import_passes(folder: str, source: str) -> None:
+    assert faults(source, folder, f"dlc.{folder}") == []
