@@ -239,7 +239,7 @@ class DLOp(DL.Operation):
     ) -> ir.Operation:
         """Like `build`, but returns the operation; `result_types` (plain types) may refine what `infer` gives."""
         groups = cls._bind_operands(operands, keywords)
-        values = cls._bind_attributes(keywords)
+        values = cls.bind_attributes(keywords)
         inferred = cls.inferred_types(*(_types_of(group) for group in groups), **values)
         for want, have in zip(inferred, result_types or (), strict=bool(result_types)):
             if not compatible(want, have):
@@ -265,7 +265,8 @@ class DLOp(DL.Operation):
         return [_as_value(group) for group in groups]
 
     @classmethod
-    def _bind_attributes(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    def bind_attributes(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """Attribute values by name with defaults filled in; TypeError names an unknown or missing one."""
         unknown = [key for key in keywords if key not in cls.attribute_fields]
         if unknown:
             known = ", ".join(cls.attribute_fields) or "none"
