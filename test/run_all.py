@@ -52,7 +52,8 @@ def suites(slow: bool) -> list[Suite]:
     lit_report, pytest_report = REPORTS / "lit.xml", REPORTS / "pytest.xml"
     lit: list[str | Path] = [TOOLS / "lit", "-v", "-j", JOBS, "--xunit-xml-output", lit_report]
     lit += ["--param", "slow=1"] if slow else []
-    pytest: list[str | Path] = ["-m", "pytest", "-q", "-n", JOBS, "--dist", "worksteal", "--junitxml", pytest_report]
+    pytest: list[str | Path] = ["-m", "pytest", "-q", "--tb=short", "--junitxml", pytest_report]
+    pytest += ["-n", JOBS, "--dist", "worksteal"]
     pytest += [] if slow else ["-m", "not slow"]
     return [
         Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", ROOT]),
