@@ -42,9 +42,9 @@ _RUNTIME_ALIGNMENT = 64
 class ConvertAffineToLlvm(Pass):
     """Lower affine, scf, vector, math, memref, arith, cf and func to the llvm dialect.
 
-    The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`; the other functions
-    become internal. No function is inlined, since kernels would be compiled once per call. Buffers come from the
-    runtime's `_mlir_memref_to_llvm_alloc`.
+    The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`; private
+    functions become internal. No function is inlined, since kernels would be compiled once per call. Buffers come from
+    the runtime's `_mlir_memref_to_llvm_alloc`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
     after:  llvm.func @main(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, ...) { ... }
@@ -71,13 +71,15 @@ def _require_loops(op: ir.Operation) -> None:
         return
     on_tensors = any(isinstance(value.type, ir.TensorType) for value in [*op.operands, *op.results])
     remedy = _REMEDIES["tensor" if dialect == "linalg" and on_tensors else dialect]
-    raise PassFailure(op, f"needs affine, scf and memref, found '{op.name}'{' on tensors' if on_tensors else ''}", remedy)
+    where = " on tensors" if on_tensors else ""
+    raise PassFailure(op, f"needs affine, scf and memref, found '{op.name}'{where}", remedy)
 
 
 def _drop_alignment(op: ir.Operation) -> None:
-    if op.name == "memref.alloc" and "alignment" in op.attributes:
-        if ir.IntegerAttr(op.attributes["alignment"]).value <= _RUNTIME_ALIGNMENT:
-            del op.attributes["alignment"]
+    if op.name != "memref.alloc" or "alignment" not in op.attributes:
+        return
+    if ir.IntegerAttr(op.attributes["alignment"]).value <= _RUNTIME_ALIGNMENT:
+        del op.attributes["alignment"]
 
 
 def _entry_of(module: ir.Operation) -> str | None:

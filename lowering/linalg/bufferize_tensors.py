@@ -21,8 +21,8 @@ _ONE_SHOT = (
 class BufferizeTensors(Pass):
     """Turn tensors into memrefs; public functions own what they return and never write their arguments.
 
-    Every function keeps plain row-major (identity layout) memrefs at its boundary. A result of a public function is memory
-    that it allocated: one that would be an argument, a constant or another result is copied first.
+    Every function keeps plain row-major (identity layout) memrefs at its boundary. A result of a public function is
+    memory that it allocated: one that would be an argument, a constant or another result is copied first.
 
     before:
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -62,9 +62,9 @@ def _public_functions(module: ir.Operation) -> Iterator[ir.OpView]:
 
 def _forbid_writes_to_arguments(function: ir.OpView) -> None:
     """Mark tensor arguments read-only for the analysis, which drops the mark again."""
-    marked = []
-    given = list(function.arg_attrs) if "arg_attrs" in function.attributes else [ir.DictAttr.get({})] * len(function.type.inputs)
-    for kind, attributes in zip(function.type.inputs, given, strict=True):
+    marked, kinds = [], function.type.inputs
+    given = list(function.arg_attrs) if "arg_attrs" in function.attributes else [ir.DictAttr.get({})] * len(kinds)
+    for kind, attributes in zip(kinds, given, strict=True):
         named = {entry.name: entry.attr for entry in ir.DictAttr(attributes)}
         if isinstance(kind, ir.RankedTensorType):
             named[_WRITABLE] = ir.BoolAttr.get(False)

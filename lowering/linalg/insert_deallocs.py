@@ -25,8 +25,8 @@ _AFTER_LAST_USE = "func.func(optimize-allocation-liveness)"
 class InsertDeallocs(Pass):
     """Free every buffer that a function allocates and does not return, right after its last use.
 
-    Buffers that branches and loops hand on are freed where their owner is known, at run time if need be. What a function
-    returns belongs to its caller.
+    Buffers that branches and loops hand on are freed where their owner is known, at run time if need be. What a
+    function returns belongs to its caller.
 
     before:
         %a = memref.alloc() : memref<4xf32>
@@ -44,8 +44,9 @@ class InsertDeallocs(Pass):
     def run(self, op: ir.Operation) -> None:
         for inner in nested_ops(op):
             if is_linalg(inner) and len(inner.results):
-                raise PassFailure(inner, f"needs buffers, found '{inner.name}' on tensors", "run linalg-bufferize-tensors first")
+                what = f"needs buffers, found '{inner.name}' on tensors"
+                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
             if inner.name == "memref.dealloc":
-                raise PassFailure(inner, "needs buffers that nobody frees yet, found 'memref.dealloc'", "run it once only")
+                raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", "run it only once")
         run_native(op, *_RESULTS_CARRY_OWNERSHIP)
         run_native(op, _AFTER_LAST_USE)

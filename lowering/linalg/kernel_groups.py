@@ -27,7 +27,7 @@ _BARRIERS = frozenset({"func.call", "memref.alloc", "memref.dealloc"})
 
 @dataclass(frozen=True)
 class KernelGroup:
-    """Ops that move into one function, in order. The anchor, the last one, is the computation that gives it its name."""
+    """Ops that move into one function, in order; the last one, the anchor, is the computation that names it."""
 
     ops: tuple[ir.Operation, ...]
 

@@ -13,12 +13,17 @@ from dlc.lowering.pass_base import Pass
 class MaterializeCopies(Pass):
     """Turn every `memref.copy` that is not one block of memory into a `linalg.generic` that yields its input.
 
-    A contiguous copy stays, since it becomes a `memcpy`; a strided one would become a library call that moves one element at
-    a time, while as a linalg op it becomes a vector loop like any other.
+    A contiguous copy stays, since it becomes a `memcpy`; a strided one would become a library call that moves one
+    element at a time, while as a linalg op it becomes a vector loop like any other.
 
-    before: memref.copy %a, %b : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
-    after:  linalg.generic {indexing_maps = [id, id], iterator_types = ["parallel", "parallel"]}
-              ins(%a : memref<4x4xf32>) outs(%b : memref<4x4xf32, strided<[8, 1]>>) { ^bb0(%in: f32, %out: f32): linalg.yield %in : f32 }
+    before:
+        memref.copy %a, %b : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
+    after:
+        linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%a : memref<4x4xf32>) outs(%b : memref<4x4xf32, strided<[8, 1]>>) {
+        ^bb0(%in: f32, %out: f32):
+          linalg.yield %in : f32
+        }
     """
 
     def run(self, op: ir.Operation) -> None:

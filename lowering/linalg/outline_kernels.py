@@ -27,10 +27,11 @@ _NOALIAS = "llvm.noalias"
 
 @dataclass(frozen=True)
 class OutlineKernels(Pass):
-    """Move each computation of a public function, with the fills, pads and buffers it alone needs, into a private function.
+    """Move each computation of a public function, with the fills, pads and buffers it alone needs, into a private one.
 
-    Kernels with the same ops, types and constants share one function, whose location fuses those of all its calls. A memref
-    argument is `llvm.noalias` when at every call nothing else that the kernel takes and writes shares its memory.
+    Kernels with the same ops, types and constants share one function, whose location fuses those of all its calls. A
+    memref argument is `llvm.noalias` when at every call nothing else that the kernel takes shares its memory, unless
+    both are only read.
 
     before:
         linalg.fill ins(%zero : f32) outs(%c : memref<4x4xf32>)
@@ -53,7 +54,8 @@ class OutlineKernels(Pass):
 def _require_buffers(module: ir.Operation) -> None:
     for op in nested_ops(module):
         if is_linalg(op) and len(op.results):
-            raise PassFailure(op, f"needs linalg on buffers, found '{op.name}' on tensors", "run linalg-bufferize-tensors first")
+            what = f"needs linalg on buffers, found '{op.name}' on tensors"
+            raise PassFailure(op, what, "run linalg-bufferize-tensors first")
 
 
 def _blocks(op: ir.Operation) -> Iterator[ir.Block]:
@@ -81,7 +83,8 @@ class _KernelTable:
 
     def __init__(self, module: ir.Operation) -> None:
         self._body = module.regions[0].blocks[0]
-        self._names = {op.operation.attributes["sym_name"].value for op in self._body.operations if "sym_name" in op.attributes}
+        symbols = [op for op in self._body.operations if "sym_name" in op.attributes]
+        self._names = {ir.StringAttr(op.attributes["sym_name"]).value for op in symbols}
         self._kernels: dict[str, _Kernel] = {}
 
     def outline(self, group: KernelGroup) -> None:
@@ -137,19 +140,19 @@ def written_roots_of(group: KernelGroup) -> list[ir.Value]:
 
 def _is_alone(index: int, roots: list[ir.Value | None], written: list[bool]) -> bool:
     """Whether no other argument shares memory with argument `index` while one of the two is written."""
-    return all(
-        other is None or position == index or not (written[index] or written[position]) or not may_alias(roots[index], other)
-        for position, other in enumerate(roots)
-    )
+    others = [
+        root
+        for position, root in enumerate(roots)
+        if root is not None and position != index and (written[index] or written[position])
+    ]
+    return not any(may_alias(roots[index], other) for other in others)
 
 
 def _local_allocations(group: KernelGroup) -> list[ir.Value]:
     """Buffers of the group's block that nothing but the group uses."""
     block, ops = group.anchor.block, set(group.ops)
-    roots = dict.fromkeys(root for op in group.ops for root in touched_roots(op))
-    return [
-        root for root in roots if is_allocation(root) and root.owner.operation.block == block and _is_used_only_by(root, ops, block)
-    ]
+    roots = dict.fromkeys(root for op in group.ops for root in touched_roots(op) if is_allocation(root))
+    return [root for root in roots if root.owner.operation.block == block and _is_used_only_by(root, ops, block)]
 
 
 def _is_used_only_by(value: ir.Value, ops: set[ir.Operation], block: ir.Block) -> bool:

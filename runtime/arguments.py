@@ -1,0 +1,104 @@
+"""Checks the arguments of a call against a model's signature. Nothing is converted that could lose a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dlc.errors import InvalidInputError
+from dlc.runtime.signature import TensorSpec, dtype_name, show_type
+
+
+def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> list[np.ndarray]:
+    """Arrays for `specs`, in their order, from the positional `arguments` of a call.
+
+    They are one array per spec, or one list or tuple of them, or one dict by name. An array is anything with DLPack or
+    `__array__`; the result is row-major, aligned and in native byte order, and copied only where the argument is not.
+    Raises `InvalidInputError`, which names the input that is wrong.
+    """
+    values = _in_order(specs, arguments)
+    arrays = [checked_array(spec, value) for spec, value in zip(specs, values, strict=True)]
+    if any(isinstance(dim, str) for spec in specs for dim in spec.shape):
+        _check_symbols(specs, arrays)
+    return arrays
+
+
+def _in_order(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> Sequence[Any]:
+    if len(arguments) == 1 and isinstance(arguments[0], Mapping):
+        return _by_name(specs, arguments[0])
+    if len(arguments) == 1 and isinstance(arguments[0], list | tuple):
+        arguments = arguments[0]
+    if len(arguments) != len(specs):
+        names = ", ".join(str(spec) for spec in specs) or "none"
+        counts = f"expected {_count(len(specs))} but got {len(arguments)}"
+        raise InvalidInputError(f"{counts}; the model's inputs are {names}")
+    return arguments
+
+
+def _count(number: int) -> str:
+    return f"{number} input" if number == 1 else f"{number} inputs"
+
+
+def _by_name(specs: Sequence[TensorSpec], given: Mapping[str, Any]) -> list[Any]:
+    names = [spec.name for spec in specs]
+    missing = [name for name in names if name not in given]
+    unknown = [str(name) for name in given if name not in names]
+    if missing or unknown:
+        faults = [f"missing {', '.join(map(repr, missing))}"] if missing else []
+        faults += [f"unknown {', '.join(map(repr, unknown))}"] if unknown else []
+        known = ", ".join(names) or "none"
+        raise InvalidInputError(f"inputs by name: {'; '.join(faults)}; the model's inputs are {known}")
+    return [given[name] for name in names]
+
+
+def checked_array(spec: TensorSpec, value: Any) -> np.ndarray:
+    """`value` as an array that fits `spec` (see `bind_arguments`)."""
+    array = value if type(value) is np.ndarray else _as_array(spec, value)
+    if array.dtype != spec.numpy_dtype:
+        if dtype_name(array.dtype) != spec.dtype:
+            raise _unfit(spec, array, f"convert it with .astype('{spec.numpy_dtype}') if that is what you mean")
+        array = array.astype(spec.numpy_dtype)
+    if array.ndim != spec.rank:
+        raise _unfit(spec, array, f"the rank is {array.ndim} instead of {spec.rank}")
+    for axis, (size, expected) in enumerate(zip(array.shape, spec.shape, strict=True)):
+        if size != expected and isinstance(expected, int):
+            raise _unfit(spec, array, f"dim {axis} is {size} instead of {expected}")
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C", copy=True)
+
+
+def _as_array(spec: TensorSpec, value: Any) -> np.ndarray:
+    """A view of anything with DLPack or `__array__`; Python's numbers and lists have no dtype and are refused."""
+    reason: Exception | None = None
+    for protocol, convert in (("__array__", np.asarray), ("__dlpack__", np.from_dlpack)):
+        if hasattr(value, protocol):
+            try:
+                return np.asarray(convert(value))
+            except Exception as error:  # whatever the other library raises
+                reason = error
+    if reason is not None:
+        raise InvalidInputError(f"input '{spec.name}' cannot be read as an array: {reason}") from reason
+    expected, got = show_type(spec.dtype, spec.shape), type(value).__name__
+    raise InvalidInputError(
+        f"input '{spec.name}' expects an array {expected} but got {got}; make one with numpy.asarray(value, dtype)"
+    )
+
+
+def _unfit(spec: TensorSpec, array: np.ndarray, hint: str) -> InvalidInputError:
+    expected = show_type(spec.dtype, spec.shape)
+    got = show_type(dtype_name(array.dtype), array.shape)
+    return InvalidInputError(f"input '{spec.name}' expects {expected} but got {got}; {hint}")
+
+
+def _check_symbols(specs: Sequence[TensorSpec], arrays: Sequence[np.ndarray]) -> None:
+    """Dims with one name must have one size."""
+    sizes: dict[str, tuple[int, str]] = {}
+    for spec, array in zip(specs, arrays, strict=True):
+        for dim, size in zip(spec.shape, array.shape, strict=True):
+            if not isinstance(dim, str):
+                continue
+            known, owner = sizes.setdefault(dim, (size, spec.name))
+            if known != size:
+                raise _unfit(spec, array, f"dim '{dim}' is {size} here but {known} in input '{owner}'")
