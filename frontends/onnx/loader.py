@@ -56,7 +56,7 @@ def prepare_model(
     model = _inline_functions(model)
     model = _raise_opset(model, name)
     if shapes:
-        model = _override_shapes(model, shapes)
+        model = override_shapes(model, shapes)
     return _infer_shapes(model)
 
 
@@ -123,7 +123,7 @@ def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
         ) from None
 
 
-def _override_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int | str | None]]) -> onnx.ModelProto:
+def override_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int | str | None]]) -> onnx.ModelProto:
     """Give inputs other shapes, and forget what was inferred from the old ones."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)

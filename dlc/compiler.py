@@ -1,0 +1,172 @@
+"""The lowering and compiling API behind `import dlc`: import, lower to a level, compile, run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.analysis.signature import signature_of
+from dlc.errors import InvalidInputError, TargetError
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipelines import PIPELINES, STAGES
+from dlc.lowering.stages import stage_of
+from dlc.runtime.session import Session
+from dlc.runtime.signature import TensorSpec
+from dlc.sources import ParamTable, ShapeOverrides, Source, parse_module, read_source
+
+if TYPE_CHECKING:
+    import onnx
+
+Stage = Literal["dl", "linalg", "affine", "llvm"]
+Progress = Callable[[str], None]
+"""Called with the name of each step as it begins."""
+
+TARGETS = ("cpu",)
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Choices of one compilation.
+
+    `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3.
+    """
+
+    target: str = "cpu"
+    num_threads: int | None = None
+    opt_level: int = 2
+
+    def check(self) -> None:
+        """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
+        if self.target not in TARGETS:
+            raise TargetError(f"unknown target '{self.target}' (targets: {', '.join(TARGETS)})")
+        if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
+            raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
+        if self.opt_level not in (0, 1, 2, 3):
+            raise InvalidInputError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level!r}")
+
+
+class CompiledModel:
+    """A model ready to run. Call it with arrays by position, one list of arrays, or one dict by name.
+
+    It returns a list of arrays in the model's order, which own their memory. Several threads may call it at once.
+    """
+
+    def __init__(self, source: Source, session: Session, options: CompileOptions) -> None:
+        self._source = source
+        self._session = session
+        self.options = options
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Name, shape (a str or None is a dynamic dim) and dtype of each input, in order."""
+        return self._session.signature.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Name, shape and dtype of each output, in order."""
+        return self._session.signature.outputs
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        """Run the model; `InvalidInputError` says which argument does not fit."""
+        return self._session(*arguments)
+
+    def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
+        """Print the model's IR at a level to `file` (standard output by default) and return the text.
+
+        The level must not be above the one the model came in at.
+        """
+        text = str(lower(self._source.module, to=stage))
+        print(text, file=file or sys.stdout)
+        return text
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self.inputs))
+        outputs = ", ".join(map(str, self.outputs))
+        return f"<dlc.CompiledModel {self._source.name}: ({inputs}) -> ({outputs})>"
+
+
+def import_onnx(model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOverrides | None = None) -> Source:
+    """Import an ONNX file or proto: a `Source` with `.module` (dl ops) and `.params` (its weights by key).
+
+    `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim.
+    """
+    return read_source(model, shapes=shapes)
+
+
+def lower(module: ir.Module | str, to: Stage = "llvm", since: Stage | None = None, progress: Progress | None = None) -> ir.Module:
+    """A copy of an MLIR module (or text) lowered to the level `to`; the argument stays as it is.
+
+    `since` names the level it is at; by default its ops tell. Raises `PassError` where a pass refuses it.
+    """
+    source = read_source(module)
+    start = since or stage_of(source.module)
+    for name in pipelines_between(start, to):
+        Pipeline.parse(name).run(source.module, on_pass=progress)
+    return source.module
+
+
+def pipelines_between(start: str, end: str) -> list[str]:
+    """Names of the pipelines that lead from one level to another."""
+    for stage in (start, end):
+        if stage not in STAGES:
+            raise InvalidInputError(f"unknown level '{stage}' (levels: {', '.join(STAGES)})")
+    first, last = STAGES.index(start), STAGES.index(end)
+    if first > last:
+        raise InvalidInputError(f"cannot lower from {start} to {end}: levels go {' -> '.join(STAGES)}")
+    names = [f"{STAGES[index]}-to-{STAGES[index + 1]}" for index in range(first, last)]
+    assert all(name in PIPELINES for name in names)
+    return names
+
+
+def compile(  # noqa: A001 - dlc.compile is the name people look for
+    model: str | os.PathLike[str] | onnx.ModelProto | ir.Module | Source,
+    target: str = "cpu",
+    num_threads: int | None = None,
+    *,
+    opt_level: int = 2,
+    shapes: ShapeOverrides | None = None,
+    params: ParamTable | None = None,
+    progress: Progress | None = None,
+) -> CompiledModel:
+    """Compile a model for this machine.
+
+    `model` is a path (ONNX or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
+    `shapes` overrides input shapes of an ONNX model, `params` gives weights of an MLIR one by key. Raises `dlc.ParseError`,
+    `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`.
+    """
+    options = CompileOptions(target, num_threads, opt_level)
+    options.check()
+    source = model if isinstance(model, Source) else read_source(model, params, shapes)
+    lowered = lower(source.module, "llvm", progress=progress)
+    if progress:
+        progress("generate machine code")
+    return CompiledModel(source, _build_session(lowered, source.params, options), options)
+
+
+def _build_session(module: ir.Module, params: ParamTable, options: CompileOptions) -> Session:
+    from dlc.targets.cpu.jit import build_session
+
+    return build_session(module, signature_of(module), params, options.opt_level, options.num_threads)
+
+
+def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:
+    """Arrays that fit `specs`: normal floats, small non-negative integers; dynamic dims take `sizes` by name, else 1."""
+    generator = np.random.default_rng(seed)
+    found = {}
+    for spec in specs:
+        shape = [dim if isinstance(dim, int) else (sizes or {}).get(dim or "", 1) for dim in spec.shape]
+        dtype = spec.numpy_dtype
+        if spec.dtype.startswith(("f", "bf")):
+            found[spec.name] = np.asarray(generator.standard_normal(shape)).astype(dtype)
+        else:
+            found[spec.name] = generator.integers(0, 2, shape).astype(dtype)
+    return found
+
+
+__all__ = ["CompiledModel", "CompileOptions", "compile", "import_onnx", "lower", "parse_module", "pipelines_between", "random_inputs"]

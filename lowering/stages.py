@@ -1,0 +1,28 @@
+"""Tells which level a module is at from its ops and types."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+
+
+def stage_of(module: ir.Module) -> str:
+    """`dl`, `linalg`, `affine` or `llvm`: the highest level whose ops or types the module holds.
+
+    A module with dl ops is at dl; one with llvm functions only at llvm; one on tensors at linalg; the rest, on memrefs, at affine.
+    """
+    names: set[str] = set()
+    tensors = False
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        nonlocal tensors
+        names.add(operation.name)
+        if operation.name == "func.func" and not tensors:
+            tensors = "tensor<" in str(operation.attributes["function_type"])
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    if any(name.startswith("dl.") for name in names):
+        return "dl"
+    if "func.func" not in names and "llvm.func" in names:
+        return "llvm"
+    return "linalg" if tensors else "affine"
