@@ -67,6 +67,10 @@ class DLOp(DL.Operation):
             setattr(cls, field.name, property(lambda op, index=index: op.operand_groups()[index]))
         OPS[name] = cls
 
+    @classmethod
+    def _generate_init_method(cls, fields: list[Any]) -> None:
+        """No constructor: the bindings' one is slow and wants optional operands last. Use `build`."""
+
     # Meaning: each op defines these two.
 
     @staticmethod
