@@ -28,7 +28,7 @@ bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench
 
 lint: $(VENV)/.installed-test
-	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff check --output-format concise .
 	@$(BIN)/python test/typecheck.py
 
 format: $(VENV)/.installed-test

@@ -56,7 +56,7 @@ def suites(slow: bool) -> list[Suite]:
     pytest += ["-n", JOBS, "--dist", "worksteal"]
     pytest += [] if slow else ["-m", "not slow"]
     return [
-        Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", ROOT]),
+        Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format", "concise", ROOT]),
         Suite("mypy", [sys.executable, ROOT / "test" / "typecheck.py"]),
         Suite("lit", [*lit, ROOT / "test"], lit_report),
         Suite("pytest", [sys.executable, *pytest], pytest_report),
@@ -109,6 +109,7 @@ def main() -> int:
     total = Counts()
     for suite in suites(arguments.slow):
         total += run(suite)
+    (REPORTS / "summary.txt").write_text(f"{total}\n", encoding="utf-8")
     print(total, flush=True)
     return 1 if total.failed else 0
 
