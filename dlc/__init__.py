@@ -21,6 +21,7 @@ _PUBLIC = {
     "lower": "dlc.compiler",
     "CompiledModel": "dlc.compiler",
     "CompileOptions": "dlc.compiler",
+    "count_ops": "dlc.compiler",
     "random_inputs": "dlc.compiler",
     "parse_module": "dlc.sources",
     "save_params": "dlc.sources",
@@ -43,7 +44,7 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompiledModel, CompileOptions, compile, import_onnx, lower, random_inputs
+    from dlc.compiler import CompiledModel, CompileOptions, compile, count_ops, import_onnx, lower, random_inputs
     from dlc.dialects import make_context
     from dlc.errors import (
         DLCError,

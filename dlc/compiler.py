@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -18,7 +19,7 @@ from dlc.lowering.pipelines import PIPELINES, STAGES
 from dlc.lowering.stages import stage_of
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import ParamTable, ShapeOverrides, Source, parse_module, read_source
+from dlc.sources import ParamTable, ShapeOverrides, Source, read_source
 
 if TYPE_CHECKING:
     import onnx
@@ -76,6 +77,12 @@ class CompiledModel:
         """Run the model; `InvalidInputError` says which argument does not fit."""
         return self._session(*arguments)
 
+    def with_params(self, params: ParamTable) -> CompiledModel:
+        """The same code with other weights: `params` replaces arrays by key. Nothing is compiled."""
+        table = {**self._source.params, **params}
+        source = Source(self._source.module, table, self._source.name, self._source.params_file)
+        return CompiledModel(source, self._session.with_params(table), self.options)
+
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
 
@@ -109,6 +116,20 @@ def lower(module: ir.Module | str, to: Stage = "llvm", since: Stage | None = Non
     for name in pipelines_between(start, to):
         Pipeline.parse(name).run(source.module, on_pass=progress)
     return source.module
+
+
+def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
+    """Number of functions with a body, and how often each op occurs below them."""
+    counts: Counter[str] = Counter()
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        counts[operation.name] += 1
+        return ir.WalkResult.ADVANCE
+
+    functions = [op.operation for op in module.body.operations if op.operation.regions and op.operation.regions[0].blocks]
+    for function in functions:
+        function.walk(visit)
+    return len(functions), counts
 
 
 def pipelines_between(start: str, end: str) -> list[str]:
@@ -167,6 +188,3 @@ def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str
         else:
             found[spec.name] = generator.integers(0, 2, shape).astype(dtype)
     return found
-
-
-__all__ = ["CompiledModel", "CompileOptions", "compile", "import_onnx", "lower", "parse_module", "pipelines_between", "random_inputs"]
