@@ -1,0 +1,96 @@
+"""Searches the tiles of a nest for the cheapest legal one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dlc.lowering.affine.cost import NestCost, Tile
+from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
+from dlc.lowering.affine.loops import Loop
+from dlc.lowering.affine.nests import Nest
+
+_LARGEST_JAM = 8
+_MOST_SLOTS = 4
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A tile, what its lanes do, and its estimated cycles."""
+
+    tile: Tile
+    facts: LaneFacts
+    cycles: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The vector registers to fill."""
+
+    vector_bits: int
+    registers: int
+
+
+def cheapest(nest: Nest, machine: Machine, jam: bool) -> Choice | None:
+    """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays.
+
+    With `jam`, up to two further parallel loops are copied into the tile, so that values in registers are used again.
+    """
+    lanes = machine.vector_bits // widest_element(nest.band[0].body)
+    choices = []
+    for loop, reduces, facts in _lane_loops(nest):
+        cost = NestCost(nest, facts, loop)
+        for tile in _tiles(nest, loop, lanes, reduces, facts, jam):
+            if tile.copies == 1 or cost.registers(tile) <= machine.registers:
+                choices.append(Choice(tile, facts, cost.total(tile)))
+    best = min(choices, key=lambda choice: (choice.cycles, choice.tile.copies), default=None)
+    if best is None or best.cycles >= NestCost(nest, None, None).scalar():
+        return None
+    return best
+
+
+def _lane_loops(nest: Nest) -> Iterator[tuple[Loop, bool, LaneFacts]]:
+    """The loops that can become lanes: (loop, whether it is a reduction, facts)."""
+    for loop in nest.band:
+        facts = _facts(nest, loop, reduces=False)
+        if facts is not None:
+            yield loop, False, facts
+    if nest.chain is not None:
+        loop = nest.chain.loops[-1]
+        facts = _facts(nest, loop, reduces=True)
+        if facts is not None and facts.maskable and any(facts.strides.values()):
+            yield loop, True, facts
+
+
+def _facts(nest: Nest, loop: Loop, reduces: bool) -> LaneFacts | None:
+    chain = nest.chain.loops if reduces and nest.chain else ()
+    try:
+        return analyse_lanes([nest.body], loop.iv, chain)
+    except NoLanesError:
+        return None
+
+
+def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, jam: bool) -> Iterator[Tile]:
+    jams = list(_jams(nest, loop)) if jam else [()]
+    most = _MOST_SLOTS if nest.inner_loops and facts.maskable else 1
+    for slots in range(1, most + 1):
+        if slots > 1 and loop.extent is not None and (slots - 1) * lanes >= loop.extent:
+            break
+        for factors in jams:
+            yield Tile(loop, lanes, slots, factors, reduces)
+
+
+def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+    """Copies of none, one or two loops; only the first may leave a remainder."""
+    yield ()
+    loops = [loop for loop in nest.band if loop is not lane_loop]
+    for first in loops:
+        for factor in _factors(first):
+            yield ((first, factor),)
+            for second in loops:
+                if second is not first and second.extent is not None:
+                    yield from (((first, factor), (second, f)) for f in _factors(second) if second.extent % f == 0)
+
+
+def _factors(loop: Loop) -> range:
+    return range(2, min(_LARGEST_JAM, loop.extent or _LARGEST_JAM) + 1)

@@ -1,0 +1,153 @@
+"""Estimates what a tile of iterations costs, to choose between tiles.
+
+The model is a core that, each cycle, starts two vector instructions and two loads, and finishes an accumulation four
+cycles after it starts. It only ranks choices: on one core of AVX-512 its figures are within 30% of measured times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from dlc._mlir import ir
+from dlc.lowering.affine.lanes import LaneFacts
+from dlc.lowering.affine.loops import Loop, real_ops
+from dlc.lowering.affine.nests import Nest
+
+_LATENCY = 4.0
+_PER_CYCLE = 2.0
+_HORIZONTAL = 8.0
+_TYPICAL_EXTENT = 64
+_EXPENSIVE = 12.0
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How a nest is cut: `lane_loop` into `slots` vectors of `lanes`, and each loop of `jams` into so many copies."""
+
+    lane_loop: Loop
+    lanes: int
+    slots: int
+    jams: tuple[tuple[Loop, int], ...] = ()
+    reduces: bool = False
+    """Whether `lane_loop` is a reduction loop; else it is one of the parallel band."""
+
+    @property
+    def copies(self) -> int:
+        """How many times the body stands in the tile."""
+        total = self.slots
+        for _, factor in self.jams:
+            total *= factor
+        return total
+
+
+class NestCost:
+    """The cost of a nest's tiles for one choice of the lane loop."""
+
+    def __init__(self, nest: Nest, facts: LaneFacts | None, lane_loop: Loop | None) -> None:
+        self.nest = nest
+        self.facts = facts
+        self.lane_loop = lane_loop
+
+    @cached_property
+    def _loads(self) -> list[tuple[frozenset[ir.Value], int]]:
+        """The band loops that each load of the hot block follows, and its distance between lanes."""
+        ivs = {loop.iv for loop in self.nest.band} | ({self.lane_loop.iv} if self.lane_loop else set())
+        found = []
+        for op in real_ops(self.nest.hot_block):
+            if op.name in ("affine.load", "memref.load"):
+                stride = self.facts.strides[op] if self.facts else 0
+                wide = bool(self.facts and op in self.facts.lanewise)
+                found.append((frozenset(set(op.operands) & ivs), 2 if wide else stride))
+        return found
+
+    @cached_property
+    def _arithmetic(self) -> float:
+        """Vector instructions of one copy of the hot block; a product and its sum count once."""
+        names = [op.name for op in real_ops(self.nest.hot_block)]
+        multiply_adds = min(names.count("arith.mulf"), names.count("arith.addf")) if self.nest.inner_loops else 0
+        plain = sum(name.startswith("arith.") for name in names) - multiply_adds
+        return plain + _EXPENSIVE * sum(name.startswith("math.") for name in names)
+
+    def step(self, slots: int, lanes: int, jams: Mapping[ir.Value, int]) -> float:
+        """Cycles of one run of the hot block with `slots` vectors and `jams` copies."""
+        copies = slots
+        for factor in jams.values():
+            copies *= factor
+        loads = 0.0
+        for followed, stride in self._loads:
+            share = 1.0 if stride in (0, 1) else float(lanes)
+            for iv in followed:
+                share *= jams.get(iv, 1)
+            loads += share * (slots if self.lane_loop and self.lane_loop.iv in followed else 1)
+        latency = _LATENCY if self.nest.inner_loops else 1.0
+        return max(loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies + loads) / 4.0)
+
+    def registers(self, tile: Tile) -> int:
+        """Vector registers that the hot block of `tile` keeps alive."""
+        jams = {loop.iv: factor for loop, factor in tile.jams}
+        loaded = []
+        for followed, stride in self._loads:
+            if stride:
+                share = tile.slots
+                for iv in followed:
+                    share *= jams.get(iv, 1)
+                loaded.append(share)
+        held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
+        return (tile.copies if self.nest.inner_loops else 0) + held + 1
+
+    def total(self, tile: Tile) -> float:
+        """Cycles of the whole nest, cut like `tile`."""
+        jams = dict(tile.jams)
+        cycles = 0.0
+        for lane_trips, slots in _lane_parts(tile):
+            for jam_trips, factors in _jam_parts(list(tile.jams)):
+                named = {loop.iv: factor for loop, factor in factors}
+                once = self.step(slots, tile.lanes, named) * self._inner_trips(tile)
+                once *= lane_trips if tile.reduces else 1
+                copies = tile.copies if tile.reduces else 0
+                cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
+        for loop in self.nest.band:
+            if loop not in jams and loop != tile.lane_loop:
+                cycles *= _extent(loop)
+        return cycles
+
+    def _inner_trips(self, tile: Tile) -> float:
+        trips = 1.0
+        chain = self.nest.chain
+        for loop in chain.loops if chain else ():
+            if loop.op != tile.lane_loop.op:
+                trips *= _extent(loop)
+        return trips
+
+    def scalar(self) -> float:
+        """Cycles of the nest as it is."""
+        trips = 1.0
+        for loop in (*self.nest.band, *(self.nest.chain.loops if self.nest.chain else ())):
+            trips *= _extent(loop)
+        return trips * self.step(1, 1, {})
+
+
+def _extent(loop: Loop) -> int:
+    return _TYPICAL_EXTENT if loop.extent is None else max(loop.extent, 1)
+
+
+def _lane_parts(tile: Tile) -> list[tuple[int, int]]:
+    """(trips, slots) of the main steps and of the tail."""
+    step = tile.lanes * tile.slots
+    whole, left = divmod(_extent(tile.lane_loop), step)
+    tail = -(-left // tile.lanes)
+    if tail and tile.reduces:
+        return [(whole, tile.slots), (tail, 1)]
+    return [(whole, tile.slots), *([(1, tail)] if tail else [])]
+
+
+def _jam_parts(jams: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
+    """(trips, factors) of every combination of main steps and remainders."""
+    parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
+    for loop, factor in jams:
+        whole, left = divmod(_extent(loop), factor)
+        cuts = [(whole, factor), (1, left)] if left else [(whole, factor)]
+        parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts if count]
+    return parts

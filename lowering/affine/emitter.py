@@ -1,0 +1,213 @@
+"""Emits a loop body again, once for a whole tile of iterations: several copies, each on a vector of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import affine, ir, vector
+from dlc.lowering.affine.expressions import result_maps, shifted
+from dlc.lowering.affine.lanes import LaneFacts
+from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
+from dlc.lowering.affine.values import Instance, TileValues, splat_constant
+
+_CONTRACTED, _EXACT = "#arith.fastmath<contract>", "#arith.fastmath<none>"
+
+
+class TileEmitter:
+    """Re-emits blocks at the insertion point in terms of `values`; `facts` tells what each op does in the lanes.
+
+    Ops that depend on no tile dimension are emitted once, and ops that are the same in all lanes stay scalar.
+    """
+
+    def __init__(self, values: TileValues, facts: LaneFacts | None) -> None:
+        self.values = values
+        self.facts = facts if values.lanes else None
+
+    def block(self, block: ir.Block) -> None:
+        """Emit every op of `block` but its terminator."""
+        for op in real_ops(block):
+            with op.location:
+                self.op(op)
+
+    def op(self, op: ir.Operation) -> None:
+        """Emit the copies of one op."""
+        if op.name == "affine.for":
+            self._loop(op)
+        elif op.name == "affine.load" or op.name == "memref.load":
+            self._load(op)
+        elif op.name == "affine.store":
+            self._store(op)
+        else:
+            self._compute(op)
+
+    def _stride(self, op: ir.Operation) -> int:
+        return self.facts.strides[op] if self.facts else 0
+
+    def _compute(self, op: ir.Operation) -> None:
+        values = self.values
+        dims = values.dims_of(op.operands)
+        in_lanes = self.facts is not None and op.results[0] in self.facts.varying
+        attributes = dict(op.attributes.items())
+        if in_lanes and _is_multiply_add(op) and str(attributes.get("fastmath")) in ("None", _EXACT):
+            attributes["fastmath"] = ir.Attribute.parse(_CONTRACTED)
+        copies = []
+        for at in values.instances(dims):
+            pick = values.vector if in_lanes else values.scalar
+            kinds = [values.vector_type(result.type) if in_lanes else result.type for result in op.results]
+            operands = [pick(operand, at) for operand in op.operands]
+            copy = ir.Operation.create(op.name, results=kinds, operands=operands, attributes=_widen(attributes, kinds))
+            copies.append(copy.results[0])
+        values.define(op.results[0], dims, copies, in_lanes)
+
+    def _load(self, op: ir.Operation) -> None:
+        subscripts = list(op.operands)[1:]
+        dims = self.values.dims_of(subscripts)
+        copies = [self._load_copy(op, subscripts, at) for at in self.values.instances(dims)]
+        self.values.define(op.results[0], dims, copies, self._stride(op) != 0)
+
+    def _load_copy(self, op: ir.Operation, subscripts: list[ir.Value], at: Instance) -> ir.Value:
+        stride = self._stride(op)
+        if self.facts and op in self.facts.lanewise:
+            lanes = [self._load_lane(op, subscripts, at, lane) for lane in range(self.values.lanes)]
+            return vector.FromElementsOp(self.values.vector_type(op.results[0].type), lanes).result
+        if stride == 0:
+            return self._load_lane(op, subscripts, at, 0)
+        indexing = _indexing(op)
+        new_map, operands = self.values.subscripts(subscripts, indexing, at)
+        kind = self.values.vector_type(op.results[0].type)
+        mask = self.values.mask(at)
+        if stride == 1 and mask is None and op.name == "affine.load":
+            return affine.AffineVectorLoadOp(kind, op.operands[0], operands, new_map).result
+        indices = [apply(single, operands) for single in result_maps(new_map)]
+        if stride == 1 and mask is None:
+            return vector.LoadOp(kind, op.operands[0], indices).result
+        filler = splat_constant(kind, _filler(op.results[0].type))
+        if stride == 1:
+            return vector.MaskedLoadOp(kind, op.operands[0], indices, mask, filler).result
+        return self._gather(op.operands[0], indices, stride, mask, filler)
+
+    def _gather(
+        self, buffer: ir.Value, indices: list[ir.Value], stride: int, mask: ir.Value | None, filler: ir.Value
+    ) -> ir.Value:
+        offsets_type = self.values.vector_type(ir.IndexType.get())
+        index = ir.IndexType.get()
+        offsets = [ir.IntegerAttr.get(index, lane * stride) for lane in range(self.values.lanes)]
+        dense = ir.DenseElementsAttr.get(offsets, offsets_type)
+        constant = ir.Operation.create("arith.constant", results=[offsets_type], attributes={"value": dense}).results[0]
+        if mask is None:
+            i1 = ir.IntegerType.get_signless(1)
+            mask = splat_constant(self.values.vector_type(i1), ir.IntegerAttr.get(i1, 1))
+        return vector.GatherOp(filler.type, buffer, indices, constant, mask, filler).result
+
+    def _load_lane(self, op: ir.Operation, subscripts: list[ir.Value], at: Instance, lane: int) -> ir.Value:
+        """Load the scalar of lane `lane`."""
+        new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)
+        new_map = shifted(new_map, self.values.lane_offset(subscripts, lane))
+        if op.name == "memref.load":
+            operands = [apply(single, operands) for single in result_maps(new_map)]
+            attributes = {}
+        else:
+            attributes = {"map": ir.AffineMapAttr.get(new_map)}
+        return ir.Operation.create(
+            op.name, results=[op.results[0].type], operands=[op.operands[0], *operands], attributes=attributes
+        ).results[0]
+
+    def _store(self, op: ir.Operation) -> None:
+        value, buffer, *subscripts = op.operands
+        for at in self.values.instances(self.values.dims_of([value, *subscripts])):
+            new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)
+            if self._stride(op) == 0:
+                self._store_scalar(self.values.scalar(value, at), buffer, operands, new_map)
+                continue
+            whole = self.values.vector(value, at)
+            mask = self.values.mask(at)
+            if self.facts and op in self.facts.lanewise:
+                self._store_lanes(whole, buffer, operands, new_map, subscripts)
+            elif mask is None:
+                affine.AffineVectorStoreOp(whole, buffer, operands, new_map)
+            else:
+                vector.MaskedStoreOp(buffer, [apply(single, operands) for single in result_maps(new_map)], mask, whole)
+
+    def _store_lanes(
+        self, whole: ir.Value, buffer: ir.Value, operands: list[ir.Value], indexing: ir.AffineMap, old: list[ir.Value]
+    ) -> None:
+        for lane in range(self.values.lanes):
+            element = vector.ExtractOp(whole, [], [lane]).result
+            there = shifted(indexing, self.values.lane_offset(old, lane))
+            self._store_scalar(element, buffer, operands, there)
+
+    @staticmethod
+    def _store_scalar(value: ir.Value, buffer: ir.Value, operands: list[ir.Value], indexing: ir.AffineMap) -> None:
+        attributes = {"map": ir.AffineMapAttr.get(indexing)}
+        ir.Operation.create("affine.store", operands=[value, buffer, *operands], attributes=attributes)
+
+    def _loop(self, op: ir.Operation) -> None:
+        """A loop inside the tile: its accumulators get one copy for every copy of the body."""
+        values, body = self.values, op.regions[0].blocks[0]
+        lower, upper, step = self._bounds(op)
+        carried = list(body.arguments)[1:]
+        every = tuple(range(len(values.dims)))
+        pick = values.vector if self.facts else values.scalar
+        first = len(lower.operands) + len(upper.operands)
+        inits = [pick(init, at) for init in list(op.operands)[first:] for at in values.instances(every)]
+        loop = build_for(lower, upper, step, inits)
+        new = loop.regions[0].blocks[0]
+        values.define(body.arguments[0], (), [new.arguments[0]], False)
+        self._define_all(carried, list(new.arguments)[1:])
+        with ir.InsertionPoint(new):
+            values.enter_body()
+            self.block(body)
+            ends = list(list(body.operations)[-1].operands)
+            affine.AffineYieldOp([pick(end, at) for end in ends for at in values.instances(every)])
+            values.leave_body()
+        self._define_all(list(op.results), list(loop.results))
+
+    def _define_all(self, old: Sequence[ir.Value], new: Sequence[ir.Value]) -> None:
+        every = tuple(range(len(self.values.dims)))
+        share = len(new) // max(1, len(old))
+        for index, value in enumerate(old):
+            self.values.define(value, every, new[index * share : (index + 1) * share], self.facts is not None)
+
+    def _bounds(self, op: ir.Operation) -> tuple[Bound, Bound, int]:
+        count = list(op.attributes["operandSegmentSizes"])
+        operands = [self.values.scalar(operand, {}) for operand in list(op.operands)[: count[0] + count[1]]]
+        lower = Bound(op.attributes["lowerBoundMap"].value, tuple(operands[: count[0]]))
+        upper = Bound(op.attributes["upperBoundMap"].value, tuple(operands[count[0] :]))
+        return lower, upper, ir.IntegerAttr(op.attributes["step"]).value
+
+
+def copy_loop(loop: Loop, values: TileValues) -> ir.Operation:
+    """An empty loop with the bounds of `loop`, whose induction variable stands for the old one."""
+    made = build_for(Bound.constant(0), loop.upper, parallel=loop.parallel)
+    values.define(loop.iv, (), [made.regions[0].blocks[0].arguments[0]], False)
+    return made
+
+
+def _indexing(op: ir.Operation) -> ir.AffineMap:
+    if op.name == "memref.load":
+        return ir.AffineMap.get_identity(len(op.operands) - 1)
+    return op.attributes["map"].value
+
+
+def _filler(element: ir.Type) -> ir.Attribute:
+    """What masked-off lanes hold."""
+    return ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+
+
+def _is_multiply_add(op: ir.Operation) -> bool:
+    """Whether `op` is the product or the sum of `accumulator + a * b`, which one instruction computes."""
+    if op.name == "arith.mulf":
+        return any(_is_multiply_add(use.owner.operation) for use in op.results[0].uses if use.owner.name == "arith.addf")
+    if op.name != "arith.addf":
+        return False
+    owners = [operand.owner for operand in op.operands]
+    products = [owner for owner in owners if not isinstance(owner, ir.Block) and owner.name == "arith.mulf"]
+    return len(products) == 1 and any(isinstance(owner, ir.Block) for owner in owners)
+
+
+def _widen(attributes: dict[str, ir.Attribute], kinds: list[ir.Type]) -> dict[str, ir.Attribute]:
+    """`attributes` with a constant's value made a vector where the result is one."""
+    value = attributes.get("value")
+    if isinstance(kinds[0], ir.VectorType) and isinstance(value, (ir.FloatAttr, ir.IntegerAttr)):
+        return attributes | {"value": ir.DenseElementsAttr.get_splat(kinds[0], value)}
+    return attributes

@@ -1,0 +1,151 @@
+"""What happens to a loop body when one loop's iterations become the lanes of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from dlc._mlir import ir
+from dlc.lowering.affine.expressions import coefficient
+from dlc.lowering.affine.loops import Loop, real_ops
+
+_SUBSCRIPTS_FROM = {"affine.load": 1, "affine.store": 2, "memref.load": 1}
+_TRAPPING = ("arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
+
+
+class NoLanesError(Exception):
+    """The loop's iterations cannot be lanes; the message says why."""
+
+
+@dataclass
+class LaneFacts:
+    """How each value and access of a body depends on the lane.
+
+    `varying` holds the values that differ between lanes; `strides` gives each memory op's distance in elements between
+    neighbouring lanes (0: the same element). `lanewise` ops move one lane at a time (i1 is stored in bytes, not bits).
+    """
+
+    iv: ir.Value
+    varying: set[ir.Value] = field(default_factory=set)
+    strides: dict[ir.Operation, int] = field(default_factory=dict)
+    lanewise: set[ir.Operation] = field(default_factory=set)
+    maskable: bool = True
+    """Whether lanes beyond the extent may compute on made-up values."""
+
+
+def analyse_lanes(blocks: Iterable[ir.Block], iv: ir.Value, chain: Sequence[Loop] = ()) -> LaneFacts:
+    """The facts of `blocks` with the iterations of `iv` as lanes; `NoLanesError` when that is impossible.
+
+    `chain` is the nest of reduction loops, outermost first, whose accumulators become vectors of partial results; its
+    outermost results are then the same for all lanes.
+    """
+    facts = LaneFacts(iv, {iv})
+    for block in blocks:
+        _visit_block(block, facts, [loop.op for loop in chain])
+    return facts
+
+
+def element_bits(element: ir.Type) -> int | None:
+    """Bits of a lane of `element`, None when vectors cannot hold it."""
+    if isinstance(element, ir.IndexType):
+        return 64
+    if isinstance(element, (ir.IntegerType, ir.FloatType)):
+        return int(element.width)
+    return None
+
+
+def widest_element(block: ir.Block) -> int:
+    """Bits of the widest number that `block` computes or moves; i1 and subscripts don't count."""
+    widths = [8]
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        for value in (*op.results, *op.operands):
+            if isinstance(value.type, (ir.IntegerType, ir.FloatType)):
+                widths.append(int(value.type.width))
+        return ir.WalkResult.ADVANCE
+
+    for op in block.operations:
+        op.operation.walk(visit)
+    return max(widths)
+
+
+def _visit_block(block: ir.Block, facts: LaneFacts, chain: list[ir.Operation]) -> None:
+    for op in real_ops(block):
+        if op.name == "affine.for":
+            _visit_loop(op, facts, chain)
+        elif op.name in _SUBSCRIPTS_FROM:
+            _visit_access(op, facts, reduces=bool(chain))
+        else:
+            _visit_computation(op, facts)
+
+
+def _visit_loop(op: ir.Operation, facts: LaneFacts, chain: list[ir.Operation]) -> None:
+    lower, upper, _ = op.attributes["operandSegmentSizes"]
+    if any(operand in facts.varying for operand in list(op.operands)[: lower + upper]):
+        raise NoLanesError("a loop bound differs between lanes")
+    body = op.regions[0].blocks[0]
+    facts.varying.update(list(body.arguments)[1:])
+    if not chain or op != chain[0]:
+        facts.varying.update(op.results)
+    _visit_block(body, facts, chain)
+
+
+def _visit_computation(op: ir.Operation, facts: LaneFacts) -> None:
+    if not op.name.startswith(("arith.", "math.", "affine.apply")) or len(op.results) != 1:
+        raise NoLanesError(f"'{op.name}' has no vector form")
+    if not any(operand in facts.varying for operand in op.operands):
+        return
+    if op.name == "affine.apply" or element_bits(op.results[0].type) is None:
+        raise NoLanesError(f"'{op.name}' has no vector form")
+    facts.maskable &= not op.name.startswith(_TRAPPING) or isinstance(op.results[0].type, ir.FloatType)
+    facts.varying.add(op.results[0])
+
+
+def _visit_access(op: ir.Operation, facts: LaneFacts, reduces: bool) -> None:
+    stride = lane_stride(op, facts)
+    facts.strides[op] = stride
+    if op.name == "affine.store":
+        if stride != (0 if reduces else 1) or (reduces and op.operands[0] in facts.varying):
+            raise NoLanesError("lanes are stored apart")
+    elif stride:
+        facts.varying.add(op.results[0])
+    element = ir.MemRefType(op.operands[_SUBSCRIPTS_FROM[op.name] - 1].type).element_type
+    bits = element_bits(element)
+    if stride and (bits is None or isinstance(element, ir.IndexType)):
+        raise NoLanesError(f"no vectors of {element}")
+    if stride and bits is not None and bits % 8:
+        facts.lanewise.add(op)
+        facts.maskable = False
+
+
+def lane_stride(op: ir.Operation, facts: LaneFacts) -> int:
+    """Elements between what neighbouring lanes of memory op `op` touch."""
+    first = _SUBSCRIPTS_FROM[op.name]
+    subscripts = list(op.operands)[first:]
+    if not any(operand in facts.varying for operand in subscripts):
+        return 0
+    if any(operand in facts.varying and operand != facts.iv for operand in subscripts):
+        raise NoLanesError("a subscript is computed in the lanes")
+    strides, _ = ir.MemRefType(op.operands[first - 1].type).get_strides_and_offset()
+    total = 0
+    for axis, factor in enumerate(_lane_factors(op, subscripts, facts.iv)):
+        if factor and strides[axis] == ir.ShapedType.get_dynamic_stride_or_offset():
+            raise NoLanesError("the distance between lanes is not known")
+        total += factor * strides[axis] if factor else 0
+    if strides[-1] != 1:
+        raise NoLanesError("the last dimension is not contiguous")
+    return total
+
+
+def _lane_factors(op: ir.Operation, subscripts: list[ir.Value], iv: ir.Value) -> list[int]:
+    """By how much each subscript grows from one lane to the next."""
+    if op.name == "memref.load":
+        return [int(operand == iv) for operand in subscripts]
+    indexing = op.attributes["map"].value
+    factors = []
+    for expression in indexing.results:
+        parts = [coefficient(expression, dim) for dim in range(indexing.n_dims) if subscripts[dim] == iv]
+        if any(part is None for part in parts):
+            raise NoLanesError("a subscript is not linear in the lane")
+        factors.append(sum(part for part in parts if part is not None))
+    return factors

@@ -1,0 +1,99 @@
+"""A loop nest as the tiling passes see it: a band of parallel loops, and the body they repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from dlc._mlir import ir
+from dlc.lowering.affine.loops import Loop, normalized, real_ops, top_level_loops
+from dlc.lowering.affine.reductions import Chain, chain_of
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Perfectly nested parallel loops, outermost first, around `body`; inner loops of the body are sequential."""
+
+    band: tuple[Loop, ...]
+
+    @property
+    def body(self) -> ir.Block:
+        """The innermost body of the band."""
+        return self.band[-1].body
+
+    @cached_property
+    def inner_loops(self) -> list[ir.Operation]:
+        """Every loop in the body, outermost first."""
+        return [op for op in self.ops if op.name == "affine.for"]
+
+    @cached_property
+    def ops(self) -> list[ir.Operation]:
+        """Every op in the body, at any depth."""
+        found: list[ir.Operation] = []
+
+        def visit(op: ir.Operation) -> ir.WalkResult:
+            found.append(op)
+            return ir.WalkResult.ADVANCE
+
+        for op in real_ops(self.body):
+            op.walk(visit, ir.WalkOrder.PRE_ORDER)
+        return found
+
+    @cached_property
+    def chain(self) -> Chain | None:
+        """The reduction chain that holds every inner loop, None when there is none or it cannot be split."""
+        tops = [op for op in real_ops(self.body) if op.name == "affine.for"]
+        chain = chain_of(tops[0]) if len(tops) == 1 else None
+        return chain if chain and [loop.op for loop in chain.loops] == self.inner_loops else None
+
+    @property
+    def hot_block(self) -> ir.Block:
+        """The block that runs most often."""
+        return self.inner_loops[-1].regions[0].blocks[0] if self.inner_loops else self.body
+
+
+def nests_of(function: ir.Operation) -> list[Nest]:
+    """The nests of `function` whose outermost loop is parallel; scalar ones only."""
+    found = []
+    for op in top_level_loops(function):
+        nest = _nest_at(op)
+        if nest is not None and not _is_transformed(nest):
+            found.append(nest)
+    return found
+
+
+def _nest_at(op: ir.Operation) -> Nest | None:
+    band: list[Loop] = []
+    ivs: set[ir.Value] = set()
+    for loop in _perfect_loops(op):
+        if not loop.parallel or loop.inits or any(operand in ivs for operand in loop.upper.operands):
+            break
+        band.append(loop)
+        ivs.add(loop.iv)
+    if not band:
+        return None
+    nest = Nest(tuple(band))
+    return None if any(_bounds_use(inner, ivs) for inner in nest.inner_loops) else nest
+
+
+def _perfect_loops(op: ir.Operation) -> Iterator[Loop]:
+    current: ir.Operation | None = op
+    while current is not None:
+        loop = normalized(current)
+        if loop is None:
+            return
+        yield loop
+        inside = real_ops(loop.body)
+        current = inside[0] if len(inside) == 1 else None
+
+
+def _bounds_use(loop: ir.Operation, ivs: set[ir.Value]) -> bool:
+    lower, upper, _ = loop.attributes["operandSegmentSizes"]
+    return any(operand in ivs for operand in list(loop.operands)[: lower + upper])
+
+
+def _is_transformed(nest: Nest) -> bool:
+    """Whether a pass already made vectors or other structure of the nest."""
+    values = [value for op in nest.ops for value in (*op.operands, *op.results)]
+    return any(isinstance(value.type, ir.VectorType) for value in values)

@@ -1,0 +1,120 @@
+"""Emits reduction loops whose iterations become lanes: vectors of partial results, combined after the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.emitter import TileEmitter
+from dlc.lowering.affine.lanes import LaneFacts
+from dlc.lowering.affine.loops import Bound, Loop, build_for
+from dlc.lowering.affine.masks import Segment, segments, tail_masks
+from dlc.lowering.affine.reductions import Chain, combine, identity, reduce_lanes
+from dlc.lowering.affine.values import TileDim, TileValues, splat_constant
+
+Key = tuple[int, int, int]
+"""One vector of partial results: accumulator, copy of the body, slot."""
+
+
+@dataclass(frozen=True)
+class LaneReduction:
+    """Which loop of `chain` becomes lanes, and into how many vectors a step it is cut."""
+
+    chain: Chain
+    loop: Loop
+    slots: int
+
+
+class ReducingEmitter(TileEmitter):
+    """A `TileEmitter` for bodies whose one inner nest is `reduction.chain`."""
+
+    def __init__(self, values: TileValues, facts: LaneFacts, reduction: LaneReduction) -> None:
+        super().__init__(values, facts)
+        self.reduction = reduction
+        self.tiles = [dict(at) for at in values.instances(range(len(values.dims)))]
+
+    def _loop(self, op: ir.Operation) -> None:
+        """The whole chain: start from neutral vectors, run the loops, combine the lanes with the old start values."""
+        values, combiners = self.values, self.reduction.chain.combiners
+        keys = [
+            (index, tile, slot)
+            for index in range(len(combiners))
+            for tile in range(len(self.tiles))
+            for slot in range(self.reduction.slots)
+        ]
+        neutral = [
+            splat_constant(values.vector_type(combiner.results[0].type), identity(combiner)) for combiner in combiners
+        ]
+        partial = self._chain(0, {key: neutral[key[0]] for key in keys})
+        inits = self.reduction.chain.loops[0].inits
+        every = tuple(range(len(values.dims)))
+        for index, combiner in enumerate(combiners):
+            totals = []
+            for tile, at in enumerate(self.tiles):
+                vectors = [partial[index, tile, slot] for slot in range(self.reduction.slots)]
+                totals.append(reduce_lanes(combiner, vectors, values.scalar(inits[index], at)))
+            values.define(op.results[index], every, totals, False)
+
+    def _chain(self, depth: int, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
+        """Emit loop `depth` of the chain and those inside it; returns the vectors after it."""
+        if depth == len(self.reduction.chain.loops):
+            return self._innermost(partial)
+        loop = self.reduction.chain.loops[depth]
+        if loop.op != self.reduction.loop.op:
+            whole = Segment(Bound.constant(0), loop.upper, 1, 1, False)
+            return self._carry(depth, loop, whole, partial)
+        for segment in segments(loop.upper, self.values.lanes, self.reduction.slots, dynamic_tail=True):
+            used = {key: value for key, value in partial.items() if key[2] < segment.slots}
+            partial = partial | self._carry(depth, loop, segment, used)
+        return partial
+
+    def _carry(self, depth: int, loop: Loop, segment: Segment, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
+        """Emit one loop that carries the vectors `partial`."""
+        made = build_for(segment.lower, segment.upper, segment.step, list(partial.values()))
+        body = made.regions[0].blocks[0]
+        iv, *carried = body.arguments
+        values = self.values
+        with ir.InsertionPoint(body):
+            values.enter_body()
+            in_lanes = loop.op == self.reduction.loop.op
+            if in_lanes:
+                values.dims.append(TileDim(loop.iv, iv, segment.slots, values.lanes))
+                values.lane_dim = len(values.dims) - 1
+                values.masks = tail_masks(loop.upper, iv, segment, values.lanes)
+            else:
+                values.define(loop.iv, (), [iv], False)
+            ends = self._chain(depth + 1, dict(zip(partial, carried, strict=True)))
+            if in_lanes:
+                values.dims.pop()
+                values.lane_dim, values.masks = None, ()
+            affine.AffineYieldOp([ends[key] for key in partial])
+            values.leave_body()
+        return dict(zip(partial, made.results, strict=True))
+
+    def _innermost(self, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
+        """Emit the body; lanes beyond the extent keep their old partial results."""
+        values, body = self.values, self.reduction.chain.body
+        every = tuple(range(len(values.dims)))
+        arguments = list(body.arguments)[1:]
+        for index, argument in enumerate(arguments):
+            values.define(argument, every, [partial[key] for key in partial if key[0] == index], True)
+        self.block(body)
+        ends = list(list(body.operations)[-1].operands)
+        after = [values.vector(end, at) for end in ends for at in values.instances(every)]
+        places = [at for _ in ends for at in values.instances(every)]
+        return {
+            key: self._kept(values.mask(at), new, old)
+            for (key, old), new, at in zip(partial.items(), after, places, strict=True)
+        }
+
+    @staticmethod
+    def _kept(mask: ir.Value | None, new: ir.Value, old: ir.Value) -> ir.Value:
+        if mask is None:
+            return new
+        return ir.Operation.create("arith.select", results=[new.type], operands=[mask, new, old]).results[0]
+
+
+def lane_reduction_fits(chain: Chain, inner_loops: Sequence[ir.Operation]) -> bool:
+    """Whether the loops of `chain` are all the loops there are, as `ReducingEmitter` needs."""
+    return [loop.op for loop in chain.loops] == list(inner_loops)

@@ -1,0 +1,109 @@
+"""Accumulators whose partial results may be kept apart and combined at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir, vector
+from dlc.lowering.affine.loops import Loop, normalized, real_ops
+
+_KINDS = {
+    "arith.addf": "add",
+    "arith.addi": "add",
+    "arith.mulf": "mul",
+    "arith.muli": "mul",
+    "arith.maximumf": "maximumf",
+    "arith.minimumf": "minimumf",
+    "arith.maxnumf": "maxnumf",
+    "arith.minnumf": "minnumf",
+    "arith.maxsi": "maxsi",
+    "arith.minsi": "minsi",
+    "arith.maxui": "maxui",
+    "arith.minui": "minui",
+    "arith.andi": "and",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A perfect nest of reduction loops, outermost first, and the op that combines each accumulator."""
+
+    loops: tuple[Loop, ...]
+    combiners: tuple[ir.Operation, ...]
+
+    @property
+    def body(self) -> ir.Block:
+        """The innermost body."""
+        return self.loops[-1].body
+
+
+def chain_of(op: ir.Operation) -> Chain | None:
+    """The reduction chain that starts at loop `op`; None when its accumulators cannot be split."""
+    loops: list[Loop] = []
+    current: ir.Operation | None = op
+    while current is not None:
+        loop = normalized(current)
+        if loop is None or not current.results:
+            return None
+        loops.append(loop)
+        inside = real_ops(loop.body)
+        current = inside[0] if len(inside) == 1 and inside[0].name == "affine.for" else None
+        if current is not None and not _passes_through(loop, current):
+            return None
+    combiners = [_combiner(loops[-1], index) for index in range(len(loops[-1].inits))]
+    if any(combiner is None for combiner in combiners):
+        return None
+    return Chain(tuple(loops), tuple(combiner for combiner in combiners if combiner is not None))
+
+
+def _passes_through(loop: Loop, inner: ir.Operation) -> bool:
+    """Whether the accumulators of `loop` only start `inner` and take its results."""
+    arguments, results = list(loop.body.arguments)[1:], list(inner.results)
+    terminator = list(loop.body.operations)[-1]
+    lower, upper, inits = inner.attributes["operandSegmentSizes"]
+    starts = list(inner.operands)[lower + upper : lower + upper + inits]
+    return starts == arguments and list(terminator.operands) == results
+
+
+def _combiner(loop: Loop, index: int) -> ir.Operation | None:
+    """The op `acc' = acc <combiner> x` of accumulator `index`, None when the accumulator is used in another way."""
+    accumulator = loop.body.arguments[index + 1]
+    yielded = list(loop.body.operations)[-1].operands[index]
+    owner = yielded.owner
+    if isinstance(owner, ir.Block) or owner.name not in _KINDS or len(list(yielded.uses)) != 1:
+        return None
+    uses = list(accumulator.uses)
+    if len(uses) != 1 or uses[0].owner.operation != owner.operation:
+        return None
+    return owner.operation
+
+
+def identity(combiner: ir.Operation) -> ir.Attribute:
+    """The value that `combiner` leaves others unchanged with, as an attribute of its element type."""
+    element = combiner.results[0].type
+    kind = _KINDS[combiner.name]
+    if isinstance(element, ir.FloatType):
+        text = {"add": -0.0, "mul": 1.0, "maximumf": -float("inf"), "maxnumf": -float("inf")}.get(kind, float("inf"))
+        return ir.FloatAttr.get(element, text)
+    bits = element.width if isinstance(element, ir.IntegerType) else 64
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+    values = {"mul": 1, "and": -1, "minui": -1, "maxsi": low, "minsi": high}
+    return ir.IntegerAttr.get(element, values.get(kind, 0))
+
+
+def combine(combiner: ir.Operation, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Emit `combiner` on `lhs` and `rhs`, scalars or vectors."""
+    attributes = dict(combiner.attributes.items())
+    return ir.Operation.create(combiner.name, results=[lhs.type], operands=[lhs, rhs], attributes=attributes).results[0]
+
+
+def reduce_lanes(combiner: ir.Operation, partial: Sequence[ir.Value], start: ir.Value) -> ir.Value:
+    """Combine `start` with every lane of the vectors `partial`."""
+    total = partial[0]
+    for other in partial[1:]:
+        total = combine(combiner, total, other)
+    kind = ir.Attribute.parse(f"#vector.kind<{_KINDS[combiner.name]}>")
+    return combine(combiner, start, vector.ReductionOp(start.type, kind, total).result)

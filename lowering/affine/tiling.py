@@ -1,0 +1,107 @@
+"""Replaces a nest by its tiled form: outer loops over tiles, around copies of the body on vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.cost import Tile
+from dlc.lowering.affine.emitter import TileEmitter, copy_loop
+from dlc.lowering.affine.lanes import LaneFacts
+from dlc.lowering.affine.loops import Bound, Loop, build_for
+from dlc.lowering.affine.masks import Segment, segments, tail_masks
+from dlc.lowering.affine.nests import Nest
+from dlc.lowering.affine.reducing import LaneReduction, ReducingEmitter
+from dlc.lowering.affine.values import TileDim, TileValues
+
+
+@dataclass
+class _Tiler:
+    """Builds the loops of one tiled nest, from the outside in."""
+
+    nest: Nest
+    tile: Tile
+    facts: LaneFacts
+    values: TileValues
+    scalar_tail: bool = False
+
+    def levels(self, loops: Sequence[Loop]) -> None:
+        """Emit `loops`, then the body."""
+        if not loops:
+            self._body()
+            return
+        loop, rest = loops[0], loops[1:]
+        factor = dict(self.tile.jams).get(loop)
+        if loop == self.tile.lane_loop:
+            self._lane_level(loop, rest)
+        elif factor is not None:
+            self._jam_level(loop, factor, rest)
+        else:
+            made = copy_loop(loop, self.values)
+            self._inside(made, rest)
+
+    def _inside(self, loop: ir.Operation, rest: Sequence[Loop]) -> None:
+        with ir.InsertionPoint(loop.regions[0].blocks[0]):
+            self.values.enter_body()
+            self.levels(rest)
+            affine.AffineYieldOp([])
+            self.values.leave_body()
+
+    def _jam_level(self, loop: Loop, factor: int, rest: Sequence[Loop]) -> None:
+        """Steps of `factor` copies, then what is left: one step of fewer copies, or single ones."""
+        whole = loop.upper.rounded_down(factor)
+        parts = [(Bound.constant(0), whole, factor)]
+        if loop.extent is None:
+            parts.append((whole, loop.upper, 1))
+        elif loop.extent % factor:
+            parts.append((whole, loop.upper, loop.extent % factor))
+        for lower, upper, count in parts:
+            if upper.static != 0:
+                made = build_for(lower, upper, count, parallel=True)
+                self._with_dim(TileDim(loop.iv, made.regions[0].blocks[0].arguments[0], count), made, rest)
+
+    def _with_dim(self, dim: TileDim, made: ir.Operation, rest: Sequence[Loop]) -> None:
+        self.values.dims.append(dim)
+        self._inside(made, rest)
+        self.values.dims.pop()
+
+    def _lane_level(self, loop: Loop, rest: Sequence[Loop]) -> None:
+        for segment in segments(loop.upper, self.tile.lanes, self.tile.slots):
+            if segment.masked and self.scalar_tail:
+                self._scalar_tail(loop, segment, rest)
+                continue
+            made = build_for(segment.lower, segment.upper, segment.step, parallel=True)
+            body = made.regions[0].blocks[0]
+            iv, values = body.arguments[0], self.values
+            with ir.InsertionPoint(body):
+                values.masks = tail_masks(loop.upper, iv, segment, self.tile.lanes)
+            values.lane_dim = len(values.dims)
+            self._with_dim(TileDim(loop.iv, iv, segment.slots, self.tile.lanes), made, rest)
+            values.lane_dim, values.masks = None, ()
+
+    def _scalar_tail(self, loop: Loop, segment: Segment, rest: Sequence[Loop]) -> None:
+        """The tail as the scalar loop it was, where made-up lanes could trap or cannot be masked."""
+        made = build_for(segment.lower, segment.upper, parallel=True)
+        self.values.define(loop.iv, (), [made.regions[0].blocks[0].arguments[0]], False)
+        self._inside(made, rest)
+        del self.values.entries[loop.iv]
+
+    def _body(self) -> None:
+        tile = self.tile
+        if tile.reduces:
+            assert self.nest.chain is not None
+            reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.slots)
+            ReducingEmitter(self.values, self.facts, reduction).block(self.nest.body)
+            return
+        in_lanes = self.values.lane_dim is not None
+        TileEmitter(self.values, self.facts if in_lanes else None).block(self.nest.body)
+
+
+def apply_tile(nest: Nest, tile: Tile, facts: LaneFacts, order: Sequence[Loop]) -> None:
+    """Replace `nest` by its form tiled like `tile`, its band loops nested as `order` says."""
+    top = nest.band[0].op
+    values = TileValues(dims=[], lanes=tile.lanes)
+    with ir.InsertionPoint(top), top.location:
+        _Tiler(nest, tile, facts, values, scalar_tail=not facts.maskable).levels(order)
+    top.erase()

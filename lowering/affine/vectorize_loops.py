@@ -1,0 +1,38 @@
+"""Elementwise loops and plain reductions become vector loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.lowering.affine.choose import Machine, cheapest
+from dlc.lowering.affine.nests import nests_of
+from dlc.lowering.affine.order import best_order
+from dlc.lowering.affine.tiling import apply_tile
+from dlc.lowering.pass_base import Pass, option
+
+
+@dataclass(frozen=True)
+class AffineVectorizeLoops(Pass):
+    """Turn one loop of every scalar nest into vectors.
+
+    before: affine.for %i = 0 to 100 { load x[%i]; math.exp; store y[%i] } {dlc.parallel}
+    after:  affine.for %i = 0 to 96 step 16 { vector load; math.exp on vectors; vector store } {dlc.parallel}
+            and a masked step for the last 4
+
+    The loop is a parallel one along which every store is contiguous, or else the innermost reduction loop (sums, maxima,
+    ... over the last axis), with up to four vectors of partial results. A tail is masked, or scalar where made-up lanes
+    could trap. Nests that have no such loop, or where it would not pay, stay as they are.
+    """
+
+    anchor = "func.func"
+
+    vector_bits: int = option(512, "bits of a vector register")
+    registers: int = option(32, "number of vector registers")
+
+    def run(self, op: ir.Operation) -> None:
+        """Vectorise the scalar nests of one function."""
+        for nest in nests_of(op):
+            choice = cheapest(nest, Machine(self.vector_bits, self.registers), jam=False)
+            if choice is not None:
+                apply_tile(nest, choice.tile, choice.facts, best_order(nest, choice.tile))

@@ -1,0 +1,100 @@
+"""linalg on buffers becomes affine loops over plain loads and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dlc._mlir import ir, linalg
+from dlc.lowering.linalg_to_affine.nest_builder import Generic, NestBuilder
+from dlc.lowering.native import run_native
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_WITHOUT_EFFECTS = ("arith.", "math.", "memref.dim", "memref.alloc")
+
+
+@dataclass(frozen=True)
+class ConvertLinalgToAffine(Pass):
+    """Turn linalg ops on buffers into affine loop nests.
+
+    before: linalg.matmul ins(%a, %b : memref<4x8xf32>, memref<8x6xf32>) outs(%c : memref<4x6xf32>)
+    after:  affine.for %m = 0 to 4 { affine.for %n = 0 to 6 {
+              %r = affine.for %k = 0 to 8 iter_args(%acc = ...) { loads, mulf, addf, yield }
+              affine.store %r, %c[%m, %n] } {dlc.parallel} } {dlc.parallel}
+
+    Parallel loops come first, in linalg's order, and carry `dlc.parallel`; reduction loops come inside them and carry the
+    outputs as accumulators. A fill that comes just before a reduction into the same buffer becomes the accumulators'
+    start. Copies between strided buffers become loops; contiguous ones stay `memref.copy`.
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        """Convert every linalg op of the module."""
+        _refuse_tensors(op)
+        for copy in _collect(op, _is_strided_copy):
+            with ir.InsertionPoint(copy), copy.location:
+                linalg.copy(copy.operands[0], outs=[copy.operands[1]])
+            copy.erase()
+        run_native(op, "func.func(linalg-generalize-named-ops)")
+        generics = [Generic.of(found) for found in _collect(op, lambda found: found.name == "linalg.generic")]
+        starts = {generic.op: [_fill_before(generic, value) for value in generic.outputs] for generic in generics}
+        folded = {fill.op for fills in starts.values() for fill in fills if fill}
+        for generic in generics:
+            if generic.op not in folded:
+                _convert(generic, [fill.operands[0] if fill else None for fill in starts[generic.op]])
+        for fill in folded:
+            fill.erase()
+        for left in _collect(op, lambda found: found.name.startswith("linalg.")):
+            raise PassFailure(left, f"'{left.name}' has no loop form", "decompose it into linalg.generic first")
+
+
+def _collect(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if wanted(op):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _refuse_tensors(module: ir.Operation) -> None:
+    for op in _collect(module, lambda found: found.name.startswith("linalg.")):
+        if any(isinstance(value.type, ir.RankedTensorType) for value in (*op.operands, *op.results)):
+            raise PassFailure(op, "convert-linalg-to-affine needs memrefs", "run one-shot-bufferize first")
+
+
+def _is_strided_copy(op: ir.Operation) -> bool:
+    return op.name == "memref.copy" and any(isinstance(value.type.layout, ir.StridedLayoutAttr) for value in op.operands)
+
+
+def _convert(generic: Generic, starts: list[ir.Value | None]) -> None:
+    with ir.InsertionPoint(generic.op), generic.op.location:
+        NestBuilder(generic, starts).emit()
+    generic.op.erase()
+
+
+def _fill_before(generic: Generic, output: ir.Value) -> Generic | None:
+    """The fill of the whole of `output` whose value the reduction `generic` starts from, when nothing comes between."""
+    indexing = generic.maps[generic.operands.index(output)]
+    whole = indexing.is_projected_permutation and generic.operands.count(output) == 1
+    if all(generic.parallel) or generic.ordered or not whole:
+        return None
+    siblings = [op.operation for op in generic.op.block.operations]
+    for op in reversed(siblings[: siblings.index(generic.op)]):
+        if op.name == "linalg.generic":
+            return _as_fill(op, output)
+        if not op.name.startswith(_WITHOUT_EFFECTS):
+            return None
+    return None
+
+
+def _as_fill(op: ir.Operation, output: ir.Value) -> Generic | None:
+    """`op` as the fill of the whole of `output` with one scalar, or None."""
+    fill = Generic.of(op)
+    body = [inner.operation for inner in fill.body.operations]
+    yields_scalar = len(body) == 1 and len(fill.inputs) == 1 and body[0].operands[0] == fill.body.arguments[0]
+    scalar = yields_scalar and not isinstance(fill.operands[0].type, ir.MemRefType)
+    whole = fill.outputs == (output,) and fill.maps[-1] == ir.AffineMap.get_identity(len(fill.parallel))
+    return fill if scalar and whole else None

@@ -1,0 +1,232 @@
+"""Builds the affine loop nest of one `linalg.generic` on buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, arith, ir, memref
+from dlc.lowering.affine.expressions import mentions
+from dlc.lowering.affine.loops import Bound, build_for
+from dlc.lowering.pass_base import PassFailure
+
+
+@dataclass(frozen=True)
+class Generic:
+    """One `linalg.generic` on buffers, read once: its operands with their indexing maps, and its loop kinds."""
+
+    op: ir.Operation
+    operands: tuple[ir.Value, ...]
+    maps: tuple[ir.AffineMap, ...]
+    parallel: tuple[bool, ...]
+    num_inputs: int
+
+    @staticmethod
+    def of(op: ir.Operation) -> Generic:
+        """Read `op`, a `linalg.generic`."""
+        inputs, outputs = op.attributes["operandSegmentSizes"]
+        kinds = [str(kind) == "#linalg.iterator_type<parallel>" for kind in op.attributes["iterator_types"]]
+        maps = tuple(attribute.value for attribute in op.attributes["indexing_maps"])
+        return Generic(op, tuple(op.operands)[: inputs + outputs], maps, tuple(kinds), inputs)
+
+    @property
+    def body(self) -> ir.Block:
+        """The scalar computation."""
+        return self.op.regions[0].blocks[0]
+
+    @property
+    def inputs(self) -> tuple[ir.Value, ...]:
+        """The operands that are only read."""
+        return self.operands[: self.num_inputs]
+
+    @property
+    def outputs(self) -> tuple[ir.Value, ...]:
+        """The buffers that are written."""
+        return self.operands[self.num_inputs :]
+
+    def output_dims(self, output: int) -> set[int]:
+        """The loops that select an element of output `output` on their own."""
+        return {position for position in map(dim_position, self.maps[output].results) if position is not None}
+
+    @property
+    def reductions(self) -> list[int]:
+        """The loops that linalg calls reductions."""
+        return [loop for loop, parallel in enumerate(self.parallel) if not parallel]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of iterations matters: an output moves with a reduction, or not with a parallel loop."""
+        parallel = {loop for loop, kind in enumerate(self.parallel) if kind}
+        outputs = range(self.num_inputs, len(self.operands))
+        selected = all(parallel <= self.output_dims(output) for output in outputs)
+        return not selected or any(_uses(self.maps[output], loop) for output in outputs for loop in self.reductions)
+
+    def bounds(self) -> list[Bound]:
+        """The upper bound of every loop, read from the first operand dimension that the loop indexes alone."""
+        found: dict[int, Bound] = {}
+        for value, indexing in zip(self.operands, self.maps, strict=True):
+            for axis, expression in enumerate(indexing.results):
+                position = dim_position(expression)
+                if position is None:
+                    continue
+                if position not in found or not ir.MemRefType(value.type).is_dynamic_dim(axis):
+                    found[position] = _axis_bound(value, axis)
+        missing = [position for position in range(len(self.parallel)) if position not in found]
+        if missing:
+            raise PassFailure(
+                self.op, f"no operand gives the extent of loop {missing[0]}", "add a shape-only operand, as poolings do"
+            )
+        return [found[position] for position in range(len(self.parallel))]
+
+
+def dim_position(expression: ir.AffineExpr) -> int | None:
+    """The loop that `expression` is, or None when it is anything else than one loop."""
+    expression = expression.maybe_downcast()
+    return expression.position if isinstance(expression, ir.AffineDimExpr) else None
+
+
+def _axis_bound(value: ir.Value, axis: int) -> Bound:
+    shaped = ir.MemRefType(value.type)
+    if not shaped.is_dynamic_dim(axis):
+        return Bound.constant(shaped.get_dim_size(axis))
+    return Bound.symbol(memref.DimOp(value, arith.ConstantOp(ir.IndexType.get(), axis).result).result)
+
+
+class NestBuilder:
+    """Emits parallel loops outside, then reduction loops that carry the outputs as accumulators.
+
+    Where an output moves with a reduction loop, or a parallel loop does not select an output element, the order of
+    iterations matters: then the loops keep linalg's order, carry no mark, and accumulate in memory.
+    """
+
+    def __init__(self, generic: Generic, starts: Sequence[ir.Value | None] = ()) -> None:
+        """`starts` gives, for each output, the value that all its elements hold before the op, where that is known."""
+        self.generic = generic
+        self.bounds = generic.bounds()
+        self.ivs: list[ir.Value | None] = [None] * len(self.bounds)
+        self.outputs = list(range(generic.num_inputs, len(generic.operands)))
+        self.starts = list(starts) or [None] * len(self.outputs)
+        self.ordered = generic.ordered
+
+    def emit(self) -> None:
+        """Emit the nest at the insertion point."""
+        every = list(range(len(self.bounds)))
+        outer = every if self.ordered else [loop for loop in every if self.generic.parallel[loop]]
+        self._parallel(outer)
+
+    def _parallel(self, loops: list[int]) -> None:
+        if not loops:
+            self._point()
+            return
+        with self._loop(loops[0], parallel=not self.ordered):
+            self._parallel(loops[1:])
+            affine.AffineYieldOp([])
+
+    def _point(self) -> None:
+        """One element of the outputs: load them, reduce, store."""
+        generic = self.generic
+        read = [not _unused(generic.body.arguments[output]) for output in self.outputs]
+        if self.ordered or not generic.reductions:
+            olds = [self._load(output) if needed else None for output, needed in zip(self.outputs, read, strict=True)]
+            results = self._body(olds)
+        else:
+            pairs = zip(self.outputs, self.starts, strict=True)
+            results = self._reduce(generic.reductions, [self._load(o) if start is None else start for o, start in pairs])
+        for output, value in zip(self.outputs, results, strict=True):
+            self._store(output, value)
+
+    def _reduce(self, loops: list[int], inits: list[ir.Value]) -> list[ir.Value]:
+        if not loops:
+            return self._body(inits)
+        with self._loop(loops[0], inits) as loop:
+            accumulators = list(loop.regions[0].blocks[0].arguments)[1:]
+            affine.AffineYieldOp(self._reduce(loops[1:], accumulators))
+        return list(loop.results)
+
+    def _loop(self, index: int, inits: Sequence[ir.Value] = (), parallel: bool = False) -> _Inside:
+        loop = build_for(Bound.constant(0), self.bounds[index], inits=inits, parallel=parallel)
+        self.ivs[index] = loop.regions[0].blocks[0].arguments[0]
+        return _Inside(loop)
+
+    def _access(self, operand: int) -> tuple[list[ir.Value], ir.AffineMapAttr]:
+        """The subscripts of `operand`: the loops it uses, and a map over just these."""
+        indexing = self.generic.maps[operand]
+        used = [loop for loop in range(len(self.ivs)) if _uses(indexing, loop)]
+        dims = [ir.AffineDimExpr.get(used.index(loop) if loop in used else 0) for loop in range(len(self.ivs))]
+        rename = ir.AffineMap.get(len(used), 0, dims)
+        results = [expression.compose(rename) for expression in indexing.results]
+        ivs = [iv for loop in used if (iv := self.ivs[loop]) is not None]
+        return ivs, ir.AffineMapAttr.get(ir.AffineMap.get(len(used), 0, results))
+
+    def _load(self, operand: int) -> ir.Value:
+        value = self.generic.operands[operand]
+        if not isinstance(value.type, ir.MemRefType):
+            return value
+        ivs, indexing = self._access(operand)
+        result = ir.MemRefType(value.type).element_type
+        return ir.Operation.create(
+            "affine.load", results=[result], operands=[value, *ivs], attributes={"map": indexing}
+        ).results[0]
+
+    def _store(self, operand: int, value: ir.Value) -> None:
+        ivs, indexing = self._access(operand)
+        buffer = self.generic.operands[operand]
+        ir.Operation.create("affine.store", operands=[value, buffer, *ivs], attributes={"map": indexing})
+
+    def _body(self, olds: Sequence[ir.Value | None]) -> list[ir.Value]:
+        """Emit the scalar computation; returns what it yields."""
+        values: dict[ir.Value, ir.Value] = {}
+        for operand, argument in enumerate(self.generic.body.arguments):
+            if operand >= self.generic.num_inputs:
+                old = olds[operand - self.generic.num_inputs]
+                if old is not None:
+                    values[argument] = old
+            elif not _unused(argument):
+                values[argument] = self._load(operand)
+        *ops, terminator = [op.operation for op in self.generic.body.operations]
+        for op in ops:
+            if op.name == "linalg.index":
+                iv = self.ivs[ir.IntegerAttr(op.attributes["dim"]).value]
+                assert iv is not None
+                values[op.results[0]] = iv
+                continue
+            _clone(op, values)
+        return [values.get(value, value) for value in terminator.operands]
+
+
+class _Inside:
+    """`with` moves the insertion point into the loop's body."""
+
+    def __init__(self, loop: ir.Operation) -> None:
+        self.loop = loop
+        self.point = ir.InsertionPoint(loop.regions[0].blocks[0])
+
+    def __enter__(self) -> ir.Operation:
+        self.point.__enter__()
+        return self.loop
+
+    def __exit__(self, *error: object) -> None:
+        self.point.__exit__(*error)
+
+
+def _clone(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
+    """Clone `op`, with the ops inside it, in terms of `values`."""
+    copy = op.clone()
+
+    def rename(inner: ir.Operation) -> ir.WalkResult:
+        for place, operand in enumerate(inner.operands):
+            if operand in values:
+                inner.operands[place] = values[operand]
+        return ir.WalkResult.ADVANCE
+
+    copy.operation.walk(rename)
+    for old, new in zip(op.results, copy.operation.results, strict=True):
+        values[old] = new
+
+
+def _unused(value: ir.Value) -> bool:
+    return next(iter(value.uses), None) is None
+
+
+def _uses(indexing: ir.AffineMap, loop: int) -> bool:
+    return any(mentions(expression, loop) for expression in indexing.results)
