@@ -16,14 +16,16 @@ _NARROW = (NUMPY_DTYPES["f16"], NUMPY_DTYPES["bf16"])
 def wide(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
     """A reference that computes f16 and bf16 in f32 and rounds an f32 result once, to the first narrow operand's dtype.
 
-    The result is an array for operands of rank 0, too; floating-point warnings are off.
+    An absent optional operand is None. The result is an array for operands of rank 0, too; floating-point warnings are off.
     """
 
     @functools.wraps(function)
-    def evaluate(*operands: np.ndarray, **attributes: Any) -> np.ndarray:
-        narrow = next((operand.dtype for operand in operands if operand.dtype in _NARROW), None)
+    def evaluate(*operands: np.ndarray | None, **attributes: Any) -> np.ndarray:
+        given = [operand for operand in operands if operand is not None]
+        narrow = next((operand.dtype for operand in given if operand.dtype in _NARROW), None)
         with np.errstate(all="ignore"):
-            found = np.asarray(function(*(widen(operand) for operand in operands), **attributes))
+            wider = [None if operand is None else widen(operand) for operand in operands]
+            found = np.asarray(function(*wider, **attributes))
             return found if narrow is None or found.dtype != np.float32 else found.astype(narrow)
 
     return evaluate

@@ -1,0 +1,214 @@
+"""Convolutions over inputs of [batch, channels, 1 to 3 spatial axes]."""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import numpy as np
+
+from dlc.dialects.dl.attributes import IntAttr, IntsAttr
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.numerics import wide
+from dlc.dialects.dl.types import (
+    FLOATS,
+    NUMERIC,
+    Dim,
+    TensorType,
+    require,
+    require_equal_dims,
+    require_same_dtype,
+)
+from dlc.dialects.dl.window import Window
+
+
+class Conv(DLOp, name="conv"):
+    """Convolution (cross-correlation) with groups. ONNX Conv.
+
+    result[n, oc, o] = bias[oc] + sum over ic, t of x[n, g * C + ic, o * strides + t * dilations - pads_begin] * weight[oc, ic, t]
+
+    where o and t run over all spatial axes, weight is [out channels, C, kernel...], g = oc / (out channels / groups), and x is 0
+    outside. f16 and bf16 accumulate in f32; integers wrap.
+
+    c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same.
+    c3: groups divides weight's dim 0.    c4: x dim 1 is groups times weight dim 1.    c5: bias is [weight dim 0].
+    c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
+    c7: the dilated kernel fits the padded input.
+    """
+
+    accepts = NUMERIC
+    x: Operand[Tensor]
+    weight: Operand[Tensor]
+    result: Result[Tensor]
+    bias: Optional[Operand[Tensor]] = None
+    strides = IntsAttr(default=(), doc="step per spatial axis; empty: 1")
+    pads = IntsAttr(default=(), doc="zeros before each spatial axis, then those after each; empty: none")
+    dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
+    groups = IntAttr(default=1, doc="number of channel groups that do not mix")
+
+    @staticmethod
+    def infer(
+        x: TensorType,
+        weight: TensorType,
+        bias: Optional[TensorType],
+        *,
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        groups: int,
+    ) -> TensorType:
+        dtype = _check_operands(x, weight, bias, groups)
+        _require_multiple("c3", weight.dim(0), groups, "weight dim 0")
+        _check_channels(x.dim(1), weight.dim(1), groups)
+        _check_bias(bias, weight.dim(0))
+        window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
+        return TensorType((x.dim(0), weight.dim(0), *window.output_dims("c7", x.shape[2:])), dtype)
+
+    @staticmethod
+    @wide
+    def reference(
+        x: np.ndarray,
+        weight: np.ndarray,
+        bias: Optional[np.ndarray],
+        *,
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        groups: int,
+    ) -> np.ndarray:
+        patches = Window.of("c6", weight.shape[2:], strides, pads, dilations).view(x, 0)
+        patches = patches.reshape(x.shape[0], groups, weight.shape[1], *patches.shape[2:])
+        kernels = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+        outs, taps = "xyz"[: x.ndim - 2], "hij"[: x.ndim - 2]
+        result = np.einsum(f"bgc{outs}{taps},gfc{taps}->bgf{outs}", patches, kernels)
+        return _with_bias(result.reshape(x.shape[0], weight.shape[0], *result.shape[3:]), bias)
+
+
+class ConvTranspose(DLOp, name="conv_transpose"):
+    """Transposed convolution: the gradient of `dl.conv` with respect to its input. ONNX ConvTranspose.
+
+    result[n, g * F + f, i * strides + t * dilations - pads_begin] += x[n, g * C + ic, i] * weight[g * C + ic, f, t]
+
+    starting from bias, summed over ic, t and i, where weight is [in channels, F, kernel...] and C = in channels / groups. An axis of
+    x with size s gives (s - 1) * stride + (kernel - 1) * dilation + 1 + output_padding - pad_begin - pad_end.
+
+    c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same.
+    c3: groups divides weight dim 0.    c4: x dim 1 equals weight dim 0.    c5: bias is [groups * weight dim 1].
+    c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
+    c7: output_padding has one value per spatial axis, not negative.    c8: no axis of the result is negative.
+    """
+
+    accepts = FLOATS
+    x: Operand[Tensor]
+    weight: Operand[Tensor]
+    result: Result[Tensor]
+    bias: Optional[Operand[Tensor]] = None
+    strides = IntsAttr(default=(), doc="distance of the input's elements in the result per spatial axis; empty: 1")
+    pads = IntsAttr(default=(), doc="elements cut before each spatial axis, then those after each; empty: none")
+    dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
+    output_padding = IntsAttr(default=(), doc="elements added after each spatial axis; empty: none")
+    groups = IntAttr(default=1, doc="number of channel groups that do not mix")
+
+    @staticmethod
+    def infer(
+        x: TensorType,
+        weight: TensorType,
+        bias: Optional[TensorType],
+        *,
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        output_padding: tuple[int, ...],
+        groups: int,
+    ) -> TensorType:
+        dtype = _check_operands(x, weight, bias, groups)
+        _require_multiple("c3", weight.dim(0), groups, "weight dim 0")
+        require_equal_dims("c4", x.dim(1), weight.dim(0), "x dim 1", "weight dim 0")
+        channels = _times(weight.dim(1), groups)
+        _check_bias(bias, channels)
+        window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
+        extra = output_padding or (0,) * window.rank
+        fits = len(extra) == window.rank and min(extra, default=0) >= 0
+        require("c7", fits, f"output_padding {list(extra)} needs one value of 0 or more per spatial axis, {window.rank}")
+        return TensorType((x.dim(0), channels, *_transposed_dims(x.shape[2:], window, extra)), dtype)
+
+    @staticmethod
+    @wide
+    def reference(
+        x: np.ndarray,
+        weight: np.ndarray,
+        bias: Optional[np.ndarray],
+        *,
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        output_padding: tuple[int, ...],
+        groups: int,
+    ) -> np.ndarray:
+        window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
+        extra = output_padding or (0,) * window.rank
+        inputs = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
+        kernels = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+        spans = [(size - 1) * stride + 1 for size, stride in zip(x.shape[2:], window.strides, strict=True)]
+        full = [span + (window.reach(axis) or 1) - 1 + extra[axis] for axis, span in enumerate(spans)]
+        result = np.zeros((x.shape[0], groups, weight.shape[1], *full), x.dtype)
+        for tap in np.ndindex(*weight.shape[2:]):
+            starts = [place * dilation for place, dilation in zip(tap, window.dilations, strict=True)]
+            part = tuple(
+                slice(start, start + span, stride)
+                for start, span, stride in zip(starts, spans, window.strides, strict=True)
+            )
+            result[(..., *part)] += np.einsum("bgc...,gcf->bgf...", inputs, kernels[(..., *tap)])
+        cut = tuple(
+            slice(begin, size - end) for begin, end, size in zip(window.pads_begin, window.pads_end, full, strict=True)
+        )
+        result = result[(..., *cut)]
+        return _with_bias(result.reshape(x.shape[0], groups * weight.shape[1], *result.shape[3:]), bias)
+
+
+def _check_operands(x: TensorType, weight: TensorType, bias: Optional[TensorType], groups: int) -> str:
+    """Constraints c1, c2 and the sign of groups (c3); the common dtype."""
+    given = {"x": x, "weight": weight} | ({"bias": bias} if bias is not None else {})
+    dtype = require_same_dtype("c1", **given)
+    require("c2", 3 <= x.rank <= 5, f"x has rank {x.rank} but must have 3 to 5")
+    require("c2", x.rank == weight.rank, f"x has rank {x.rank} but weight has rank {weight.rank}")
+    require("c3", groups > 0, f"groups is {groups}")
+    return dtype
+
+
+def _require_multiple(label: str, dim: Dim, groups: int, what: str) -> None:
+    if isinstance(dim, int):
+        require(label, dim % groups == 0, f"{what} is {dim}, not a multiple of groups {groups}")
+
+
+def _check_channels(channels: Dim, per_group: Dim, groups: int) -> None:
+    if isinstance(channels, int) and isinstance(per_group, int):
+        fits = channels == groups * per_group
+        require("c4", fits, f"x dim 1 is {channels} but groups {groups} times weight dim 1 is {groups * per_group}")
+
+
+def _check_bias(bias: Optional[TensorType], channels: Dim) -> None:
+    if bias is not None:
+        require("c5", bias.rank == 1, f"bias has rank {bias.rank} but must have 1")
+        require_equal_dims("c5", bias.dim(0), channels, "bias dim 0", "the number of output channels")
+
+
+def _times(dim: Dim, factor: int) -> Dim:
+    if factor == 1:
+        return dim
+    return dim * factor if isinstance(dim, int) else None
+
+
+def _transposed_dims(dims: Sequence[Dim], window: Window, extra: Sequence[int]) -> list[Dim]:
+    results: list[Dim] = []
+    for axis, dim in enumerate(dims):
+        reach = window.reach(axis)
+        if not isinstance(dim, int) or reach is None:
+            results.append(None)
+            continue
+        size = (dim - 1) * window.strides[axis] + reach + extra[axis] - window.pads_begin[axis] - window.pads_end[axis]
+        require("c8", size >= 0, f"axis {axis + 2} of the result has size {size}")
+        results.append(size)
+    return results
+
+
+def _with_bias(result: np.ndarray, bias: Optional[np.ndarray]) -> np.ndarray:
+    return result if bias is None else result + bias.reshape(-1, *[1] * (result.ndim - 2))

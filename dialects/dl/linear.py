@@ -1,0 +1,44 @@
+"""Matrix products."""
+
+import numpy as np
+
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.numerics import wide
+from dlc.dialects.dl.types import (
+    NUMERIC,
+    TensorType,
+    broadcast_shapes,
+    require,
+    require_equal_dims,
+    require_same_dtype,
+)
+
+
+class Matmul(DLOp, name="matmul"):
+    """Matrix product over the two innermost dims; outer dims broadcast. ONNX MatMul, Gemm.
+
+    result[..., m, n] = sum over k of lhs[..., m, k] * rhs[..., k, n]
+
+    f16 and bf16 accumulate in f32; integers wrap.
+
+    c1: lhs and rhs have one element type.    c2: both have rank 2 or more.    c3: lhs dim -1 equals rhs dim -2.
+    c4: the outer dims broadcast.
+    """
+
+    accepts = NUMERIC
+    lhs: Operand[Tensor]
+    rhs: Operand[Tensor]
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(lhs: TensorType, rhs: TensorType) -> TensorType:
+        dtype = require_same_dtype("c1", lhs=lhs, rhs=rhs)
+        require("c2", min(lhs.rank, rhs.rank) >= 2, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
+        require_equal_dims("c3", lhs.dim(-1), rhs.dim(-2), "lhs dim -1", "rhs dim -2")
+        batch = broadcast_shapes("c4", lhs.shape[:-2], rhs.shape[:-2])
+        return TensorType((*batch, lhs.dim(-2), rhs.dim(-1)), dtype)
+
+    @staticmethod
+    @wide
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.matmul(lhs, rhs)

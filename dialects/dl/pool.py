@@ -1,0 +1,107 @@
+"""Poolings over inputs of [batch, channels, 1 to 3 spatial axes]. Global ones are reductions."""
+
+import numpy as np
+
+from dlc.dialects.dl.attributes import BoolAttr, IntsAttr
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.numerics import wide
+from dlc.dialects.dl.types import FLOATS, NUMERIC, TensorType, require
+from dlc.dialects.dl.window import Window
+
+
+class Pool(DLOp):
+    """Base of poolings: a window of `kernel` taps, spaced by `dilations`, that moves by `strides` over the padded input.
+
+    With `ceil_mode`, a last window that is not whole counts, too, unless it starts in the padding after the input.
+    """
+
+    x: Operand[Tensor]
+    result: Result[Tensor]
+    kernel = IntsAttr(doc="number of taps per spatial axis")
+    strides = IntsAttr(default=(), doc="step per spatial axis; empty: 1")
+    pads = IntsAttr(default=(), doc="padding before each spatial axis, then after each; empty: none")
+    dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
+    ceil_mode = BoolAttr(default=False, doc="whether the number of positions rounds up")
+
+    @staticmethod
+    def infer(
+        x: TensorType,
+        *,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        ceil_mode: bool,
+        **attributes: object,
+    ) -> TensorType:
+        require("c1", 3 <= x.rank <= 5, f"x has rank {x.rank} but must have 3 to 5")
+        require("c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}")
+        window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
+        return TensorType((*x.shape[:2], *window.output_dims("c4", x.shape[2:])), x.dtype)
+
+
+class MaxPool(Pool, name="max_pool"):
+    """Largest value in each window; what lies outside the input does not count. ONNX MaxPool.
+
+    result[n, c, o] = max over t of x[n, c, o * strides + t * dilations - pads_begin]
+
+    NaN stays NaN. A window without an element of the input gives the lowest value (-inf, the smallest integer).
+
+    c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
+    c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.
+    c4: the dilated kernel fits the padded input.
+    """
+
+    accepts = NUMERIC
+
+    @staticmethod
+    @wide
+    def reference(
+        x: np.ndarray,
+        *,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        ceil_mode: bool,
+    ) -> np.ndarray:
+        lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        view = Window.of("c3", kernel, strides, pads, dilations, ceil_mode).view(x, lowest)
+        return view.max(axis=tuple(range(x.ndim, view.ndim)))
+
+
+class AvgPool(Pool, name="avg_pool"):
+    """Mean of each window. ONNX AveragePool.
+
+    result[n, c, o] = (sum over t of x[n, c, o * strides + t * dilations - pads_begin]) / count[o]
+
+    where x is 0 outside and count is the number of taps that lie inside the input, or with `count_include_pad` inside the input
+    with its pads; a window that has none gives 0.
+
+    c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
+    c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.
+    c4: the dilated kernel fits the padded input.
+    """
+
+    accepts = FLOATS
+    count_include_pad = BoolAttr(default=False, doc="whether taps in the pads count")
+
+    @staticmethod
+    @wide
+    def reference(
+        x: np.ndarray,
+        *,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        ceil_mode: bool,
+        count_include_pad: bool,
+    ) -> np.ndarray:
+        window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
+        view = window.view(x, 0)
+        total = view.sum(axis=tuple(range(x.ndim, view.ndim)))
+        for axis in range(window.rank):
+            count = np.maximum(window.counts(axis, x.shape[axis + 2], count_include_pad), 1)
+            total = total / count.astype(x.dtype).reshape(-1, *[1] * (window.rank - axis - 1))
+        return total

@@ -1,0 +1,101 @@
+"""The sliding window that convolutions and poolings share: its attributes, the sizes it gives, and its NumPy view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlc.dialects.dl.types import Dim, Shape, require
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of `kernel` taps per spatial axis that moves over an input of [batch, channels, spatial axes...].
+
+    Tap t at position o of an axis reads the element `o * stride + t * dilation - pad_begin`. With `ceil_mode` a last position that
+    is not whole counts, too, unless it starts in the padding after the input.
+    """
+
+    kernel: Shape
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads_begin: tuple[int, ...]
+    pads_end: tuple[int, ...]
+    ceil_mode: bool = False
+
+    @staticmethod
+    def of(
+        label: str,
+        kernel: Sequence[Dim],
+        strides: Sequence[int],
+        pads: Sequence[int],
+        dilations: Sequence[int],
+        ceil_mode: bool = False,
+    ) -> Window:
+        """Check the attributes against `label` and fill in the defaults of those that are empty (strides and dilations 1, pads 0)."""
+        rank = len(kernel)
+        strides, dilations = tuple(strides) or (1,) * rank, tuple(dilations) or (1,) * rank
+        pads = tuple(pads) or (0,) * (2 * rank)
+        for name, values in (("strides", strides), ("dilations", dilations)):
+            require(label, len(values) == rank, f"{name} {list(values)} need one value per spatial axis, {rank}")
+            require(label, min(values, default=1) > 0, f"{name} {list(values)} are not positive")
+        require(label, len(pads) == 2 * rank, f"pads {list(pads)} need two values per spatial axis, {2 * rank}")
+        require(label, min(pads, default=0) >= 0, f"pads {list(pads)} are negative")
+        sizes = [size for size in kernel if isinstance(size, int)]
+        require(label, min(sizes, default=1) > 0, f"kernel {list(kernel)} is not positive")
+        return Window(tuple(kernel), strides, dilations, pads[:rank], pads[rank:], ceil_mode)
+
+    @property
+    def rank(self) -> int:
+        """Number of spatial axes."""
+        return len(self.kernel)
+
+    def reach(self, axis: int) -> int | None:
+        """Number of elements from the first tap to the last, both counted; None where the kernel is dynamic."""
+        size = self.kernel[axis]
+        return (size - 1) * self.dilations[axis] + 1 if isinstance(size, int) else None
+
+    def output_dims(self, label: str, dims: Shape) -> Shape:
+        """Number of positions per axis; `ConstraintError` where the window does not fit the padded input."""
+        return tuple(self._output_dim(label, axis, dim) for axis, dim in enumerate(dims))
+
+    def _output_dim(self, label: str, axis: int, dim: Dim) -> Dim:
+        reach, stride = self.reach(axis), self.strides[axis]
+        begin, end = self.pads_begin[axis], self.pads_end[axis]
+        if reach is None:
+            return None
+        if not isinstance(dim, int):
+            return dim if stride == 1 and reach == begin + end + 1 else None
+        spare = dim + begin + end - reach
+        require(label, spare >= 0, f"the window spans {reach} but the padded input has {dim + begin + end} on axis {axis + 2}")
+        if not self.ceil_mode:
+            return spare // stride + 1
+        positions = -(-spare // stride) + 1
+        return positions - 1 if (positions - 1) * stride >= dim + begin else positions
+
+    def view(self, x: np.ndarray, fill: float) -> np.ndarray:
+        """`x`, padded with `fill`, as [batch, channels, positions..., taps...]."""
+        outputs = [int(size or 0) for size in self.output_dims("", x.shape[2:])]
+        reaches = [self.reach(axis) or 1 for axis in range(self.rank)]
+        last = [(size - 1) * stride + reach for size, stride, reach in zip(outputs, self.strides, reaches, strict=True)]
+        high = [
+            max(end - size - begin, 0) for end, size, begin in zip(last, x.shape[2:], self.pads_begin, strict=True)
+        ]
+        padding = [(0, 0), (0, 0), *zip(self.pads_begin, high, strict=True)]
+        padded = np.pad(x, padding, constant_values=fill)
+        view = np.lib.stride_tricks.sliding_window_view(padded, reaches, axis=tuple(range(2, x.ndim)))
+        positions = [slice(0, end, stride) for end, stride in zip(last, self.strides, strict=True)]
+        taps = [slice(None, None, dilation) for dilation in self.dilations]
+        return view[(slice(None), slice(None), *positions, *taps)]
+
+    def counts(self, axis: int, size: int, include_pads: bool) -> np.ndarray:
+        """How many taps of each position of one axis lie inside the input of `size` (with `include_pads`: or in its pads)."""
+        (outputs,) = (self._output_dim("", axis, size),)
+        kernel, begin = self.kernel[axis], self.pads_begin[axis]
+        assert isinstance(outputs, int) and isinstance(kernel, int)
+        low, high = (-begin, size + self.pads_end[axis]) if include_pads else (0, size)
+        starts = np.arange(outputs)[:, None] * self.strides[axis] - begin
+        taps = starts + np.arange(kernel)[None, :] * self.dilations[axis]
+        return np.count_nonzero((taps >= low) & (taps < high), axis=1)
