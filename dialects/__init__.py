@@ -1,0 +1,20 @@
+"""The dialects that dlc adds to MLIR's, one module each, and contexts that know them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dlc._mlir import ir
+
+
+def make_context(allow_unregistered: bool = False) -> ir.Context:
+    """A context with the dl dialect loaded; `allow_unregistered` accepts ops of unknown dialects."""
+    from dlc._mlir import ir
+    from dlc.dialects import dl
+
+    context = ir.Context()
+    context.enable_multithreading(False)  # Python verifiers on worker threads deadlock on the interpreter lock
+    context.allow_unregistered_dialects = allow_unregistered
+    dl.load(context)
+    return context

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -83,9 +83,23 @@ def names_of(location: ir.Location) -> tuple[str, ...]:
     return ()
 
 
+def at_location(
+    location: ir.Location, message: str, severity: str = "error", notes: tuple[Diagnostic, ...] = ()
+) -> Diagnostic:
+    """A diagnostic at an MLIR location; the names it carries go into the message where it has no file."""
+    file, line, column = place_of(location)
+    names = "" if file else ", ".join(names_of(location))
+    return Diagnostic(severity, f"{message} [node {names}]" if names else message, file, line, column, notes)
+
+
 def from_mlir(info: ir.DiagnosticInfo, severity: str = "error") -> Diagnostic:
     """Convert one entry of `MLIRError.error_diagnostics`."""
-    file, line, column = place_of(info.location)
-    names = "" if file else ", ".join(names_of(info.location))
-    message = f"{info.message} [node {names}]" if names else info.message
-    return Diagnostic(severity, message, file, line, column, tuple(from_mlir(note, "note") for note in info.notes))
+    return at_location(info.location, info.message, severity, tuple(from_mlir(note, "note") for note in info.notes))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` with the known name nearest to `name`, or an empty string."""
+    import difflib
+
+    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return f"; did you mean '{nearest[0]}'?" if nearest else ""

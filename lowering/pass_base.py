@@ -40,7 +40,11 @@ class PassFailure(Exception):
 
 
 class OptionError(ValueError):
-    """An unknown pass option, or a value that does not fit the option's type."""
+    """An unknown pass option, or a value that does not fit the option's type; `option` is its name as given."""
+
+    def __init__(self, message: str, option: str = "") -> None:
+        self.option = option
+        super().__init__(message)
 
 
 def option(default: Any, help: str) -> Any:  # noqa: A002 - reads as the field's help text
@@ -77,8 +81,11 @@ class Pass:
             field = fields.get(key.replace("_", "-"))
             if field is None:
                 known = ", ".join(fields) or "none"
-                raise OptionError(f"pass '{cls.name()}' has no option '{key}' (options: {known})")
-            values[field.name] = _parse_value(kinds[field.name], text, f"option '{key}' of pass '{cls.name()}'")
+                raise OptionError(f"pass '{cls.name()}' has no option '{key}' (options: {known})", key)
+            try:
+                values[field.name] = _parse_value(kinds[field.name], text, f"option '{key}' of pass '{cls.name()}'")
+            except OptionError as error:
+                raise OptionError(str(error), key) from None
         return cls(**values)
 
     def options_text(self) -> str:

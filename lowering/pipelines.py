@@ -1,0 +1,44 @@
+"""Named pipelines: ordered lists of passes, data without logic.
+
+Each is an element of pipeline text and a flag of dlc-opt by its name. The pipeline between two neighbouring stages is
+called `<stage>-to-<next stage>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+STAGES = ("dl", "linalg", "affine", "llvm")
+"""The levels that a model goes through on the way to machine code, in order."""
+
+
+@dataclass(frozen=True)
+class NamedPipeline:
+    """A list of pipeline elements (pipeline text) that goes by one name."""
+
+    summary: str
+    passes: tuple[str, ...]
+
+
+PIPELINES: Mapping[str, NamedPipeline] = {
+    "dl-to-linalg": NamedPipeline(
+        "dl ops to linalg on tensors",
+        ("dl-bind-params", "convert-dl-to-linalg", "canonicalize", "cse"),
+    ),
+    "linalg-to-affine": NamedPipeline(
+        "linalg on tensors to affine loops on buffers",
+        (
+            "linalg-bufferize-tensors",
+            "linalg-outline-kernels",
+            "linalg-insert-deallocs",
+            "convert-linalg-to-affine",
+            "canonicalize",
+            "cse",
+        ),
+    ),
+    "affine-to-llvm": NamedPipeline(
+        "affine loops to the llvm dialect",
+        ("convert-affine-to-llvm",),
+    ),
+}
