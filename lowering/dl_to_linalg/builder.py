@@ -131,6 +131,17 @@ class Builder(Scalars):
         dynamic = [size for size in shape if isinstance(size, ir.Value)]
         return self.create("tensor.expand_shape", [kind], [tensor, *dynamic], attributes)
 
+    def insert_ones(self, tensor: ir.Value, axes: Sequence[int]) -> ir.Value:
+        """`tensor` with axes of size 1 inserted, at the places `axes` of the result (in [0, its rank))."""
+        if not axes:
+            return tensor
+        sizes = iter(self.shape(tensor))
+        shape: list[Extent] = [1 if axis in axes else next(sizes) for axis in range(tensor.type.rank + len(axes))]
+        kept = [axis for axis in range(len(shape)) if axis not in axes]
+        ends = [*kept[1:], len(shape)]
+        groups = [list(range(0 if index == 0 else start, end)) for index, (start, end) in enumerate(zip(kept, ends, strict=True))]
+        return self.expand(tensor, groups, shape)
+
     def slice(
         self, tensor: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]
     ) -> ir.Value:
@@ -169,17 +180,29 @@ class Builder(Scalars):
         body: Body,
     ) -> ir.Value:
         """A `linalg.generic` with one output; `body(*scalars)` gets input elements, then the output's, and returns one."""
+        return self.generics(inputs, [output], maps, iterators, lambda *scalars: [body(*scalars)])[0]
+
+    def generics(
+        self,
+        inputs: Sequence[ir.Value],
+        outputs: Sequence[ir.Value],
+        maps: Sequence[ir.AffineMap],
+        iterators: Sequence[str],
+        body: Callable[..., Sequence[ir.Value]],
+    ) -> list[ir.Value]:
+        """A `linalg.generic` with any number of outputs; see `generic`. `body` returns one scalar per output."""
         attributes = {
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outputs)]),
             "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(item) for item in maps]),
             "iterator_types": ir.ArrayAttr.get([self.iterator(item) for item in iterators]),
         }
-        operation = self.operation("linalg.generic", [output.type], [*inputs, output], attributes, regions=1)
-        elements = [value.type.element_type for value in (*inputs, output)]
+        results = [output.type for output in outputs]
+        operation = self.operation("linalg.generic", results, [*inputs, *outputs], attributes, regions=1)
+        elements = [value.type.element_type for value in (*inputs, *outputs)]
         block = operation.regions[0].blocks.append(*elements, arg_locs=[self.loc] * len(elements))
         with self.inside(block):
-            self.operation("linalg.yield", [], [body(*block.arguments)])
-        return operation.results[0]
+            self.operation("linalg.yield", [], body(*block.arguments))
+        return list(operation.results)
 
     def map(self, inputs: Sequence[ir.Value], shape: Sequence[Extent], dtype: str, body: Body) -> ir.Value:
         """`body` on each element of inputs that broadcast to `shape`; the result has `dtype`.
@@ -286,6 +309,17 @@ class Builder(Scalars):
         out = self.full([shape[axis] for axis in kept], init)
         iterators = [PARALLEL if axis in kept else REDUCTION for axis in range(rank)]
         return self.generic(inputs, out, [*[identity] * len(inputs), target], iterators, body)
+
+    def loop(self, count: Extent, starts: Sequence[ir.Value], body: Callable[..., Sequence[ir.Value]]) -> list[ir.Value]:
+        """An `scf.for` from 0 to `count`: `body(index, *carried)` returns the carried values of the next step."""
+        bounds = [self.index(0), self.index(count), self.index(1)]
+        kinds = [start.type for start in starts]
+        operation = self.operation("scf.for", kinds, [*bounds, *starts], regions=1)
+        types = [ir.IndexType.get(), *kinds]
+        block = operation.regions[0].blocks.append(*types, arg_locs=[self.loc] * len(types))
+        with self.inside(block):
+            self.operation("scf.yield", [], body(*block.arguments))
+        return list(operation.results)
 
     # Places
 
