@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.analysis.signature import signature_of
+from dlc.targets.signature import signature_of
 from dlc.errors import InvalidInputError, TargetError
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipelines import PIPELINES, STAGES
+from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
@@ -112,10 +112,20 @@ def lower(module: ir.Module | str, to: Stage = "llvm", since: Stage | None = Non
     `since` names the level it is at; by default its ops tell. Raises `PassError` where a pass refuses it.
     """
     source = read_source(module)
-    start = since or stage_of(source.module)
-    for name in pipelines_between(start, to):
-        Pipeline.parse(name).run(source.module, on_pass=progress)
+    pipeline = Pipeline.between(since or stage_of(source.module), to)
+    with source.module.context, ir.Location.unknown():
+        pipeline.run(source.module, instruments=[_Progress(progress)] if progress else [])
     return source.module
+
+
+class _Progress(Instrument):
+    """Reports the name of each pass as it begins."""
+
+    def __init__(self, report: Progress) -> None:
+        self._report = report
+
+    def before(self, step: Step) -> None:
+        self._report(step.name)
 
 
 def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
@@ -130,19 +140,6 @@ def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
     for function in functions:
         function.walk(visit)
     return len(functions), counts
-
-
-def pipelines_between(start: str, end: str) -> list[str]:
-    """Names of the pipelines that lead from one level to another."""
-    for stage in (start, end):
-        if stage not in STAGES:
-            raise InvalidInputError(f"unknown level '{stage}' (levels: {', '.join(STAGES)})")
-    first, last = STAGES.index(start), STAGES.index(end)
-    if first > last:
-        raise InvalidInputError(f"cannot lower from {start} to {end}: levels go {' -> '.join(STAGES)}")
-    names = [f"{STAGES[index]}-to-{STAGES[index + 1]}" for index in range(first, last)]
-    assert all(name in PIPELINES for name in names)
-    return names
 
 
 def compile(  # noqa: A001 - dlc.compile is the name people look for

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dlc.dtypes import show_dtype
 from dlc.errors import InvalidInputError
-from dlc.runtime.signature import TensorSpec, dtype_name, show_type
+from dlc.runtime.signature import TensorSpec, show_type
 
 
 def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> list[np.ndarray]:
@@ -57,7 +58,7 @@ def checked_array(spec: TensorSpec, value: Any) -> np.ndarray:
     """`value` as an array that fits `spec` (see `bind_arguments`)."""
     array = value if type(value) is np.ndarray else _as_array(spec, value)
     if array.dtype != spec.numpy_dtype:
-        if dtype_name(array.dtype) != spec.dtype:
+        if show_dtype(array.dtype) != spec.dtype:
             raise _unfit(spec, array, f"convert it with .astype('{spec.numpy_dtype}') if that is what you mean")
         array = array.astype(spec.numpy_dtype)
     if array.ndim != spec.rank:
@@ -88,7 +89,7 @@ def _as_array(spec: TensorSpec, value: Any) -> np.ndarray:
 
 def _unfit(spec: TensorSpec, array: np.ndarray, hint: str) -> InvalidInputError:
     expected = show_type(spec.dtype, spec.shape)
-    got = show_type(dtype_name(array.dtype), array.shape)
+    got = show_type(show_dtype(array.dtype), array.shape)
     return InvalidInputError(f"input '{spec.name}' expects {expected} but got {got}; {hint}")
 
 

@@ -38,6 +38,7 @@ class Session:
         num_threads: int | None = None,
     ) -> None:
         self.signature = signature
+        self._address = entry
         self._entry = _PACKED(entry)
         self._keepalive = keepalive
         self._num_threads = num_threads
@@ -48,6 +49,10 @@ class Session:
         self._param_records = [array("q", describe(values)) for values in self._param_arrays]
         self._param_pointers = array("q", [record.buffer_info()[0] for record in self._param_records])
         self._threads = threading.local()
+
+    def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
+        """The same code with other parameters."""
+        return Session(self._address, self.signature, params, self._keepalive, self._num_threads)
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """Run on arrays by position, one list of arrays, or one dict by name; `InvalidInputError` if unfit."""

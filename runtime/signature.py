@@ -4,32 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import ml_dtypes
 import numpy as np
 
+from dlc.dtypes import NUMPY_DTYPES
+
 Dim = int | str | None
-
-NUMPY_DTYPES: dict[str, np.dtype] = {
-    "f64": np.dtype(np.float64),
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "i64": np.dtype(np.int64),
-    "i32": np.dtype(np.int32),
-    "i16": np.dtype(np.int16),
-    "i8": np.dtype(np.int8),
-    "ui8": np.dtype(np.uint8),
-    "i1": np.dtype(np.bool_),
-}
-"""The array dtype of every element type that crosses the boundary of a compiled model."""
-
-_NAMES = {dtype: name for name, dtype in NUMPY_DTYPES.items()}
-
-
-def dtype_name(dtype: np.dtype) -> str:
-    """`f32` for `np.float32`, and so on, in either byte order; NumPy's own name for a dtype no model takes."""
-    return _NAMES.get(dtype.newbyteorder("="), str(dtype))
-
 
 def show_type(dtype: str, shape: tuple[Dim, ...]) -> str:
     """`f32[batch, 3, ?]`: an element type's name and a shape, for messages."""

@@ -1,30 +1,26 @@
-"""Reads a module's signature, which it carries at every level as the attribute `dl.signature`."""
+"""Reads what a module at any level takes and gives from its `dl.signature` attribute (see docs/design/0001-contracts.md)."""
 
 from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import tensor_type
-from dlc.errors import VerifyError
-from dlc.runtime.signature import Signature, TensorSpec
+from dlc.errors import InvalidInputError
+from dlc.runtime.signature import Dim, Signature, TensorSpec
 
-ATTRIBUTE = "dl.signature"
-
-
-def has_signature(module: ir.Module) -> bool:
-    """Whether the module says what it takes and gives."""
-    return ATTRIBUTE in module.operation.attributes
+_ATTRIBUTE = "dl.signature"
 
 
 def signature_of(module: ir.Module) -> Signature:
-    """The signature of a module at any level; `VerifyError` when it has none or it is malformed."""
-    if not has_signature(module):
-        raise VerifyError(f"the module has no '{ATTRIBUTE}' attribute; run dl-bind-params on it at the dl level")
-    try:
-        fields = ir.DictAttr(module.operation.attributes[ATTRIBUTE])
-        specs = {key: _specs(fields[key]) for key in ("inputs", "outputs", "params")}
-        return Signature(entry=ir.StringAttr(fields["entry"]).value, **specs)
-    except (KeyError, ValueError, TypeError) as error:
-        raise VerifyError(f"the module's '{ATTRIBUTE}' attribute is malformed: {error}") from None
+    """Signature of a lowered module; `InvalidInputError` when it states none."""
+    if _ATTRIBUTE not in module.operation.attributes:
+        raise InvalidInputError(f"the module has no attribute {_ATTRIBUTE}; run dl-bind-params on the dl module first")
+    entries = ir.DictAttr(module.operation.attributes[_ATTRIBUTE])
+    return Signature(
+        entry=ir.StringAttr(entries["entry"]).value,
+        inputs=_specs(entries["inputs"]),
+        outputs=_specs(entries["outputs"]),
+        params=_specs(entries["params"]),
+    )
 
 
 def _specs(entries: ir.Attribute) -> tuple[TensorSpec, ...]:
@@ -32,13 +28,12 @@ def _specs(entries: ir.Attribute) -> tuple[TensorSpec, ...]:
 
 
 def _spec(entry: ir.DictAttr) -> TensorSpec:
-    """One `{name, type, dims}`; the optional `dims` names dynamic dims, "" where a dim has no name."""
-    name = ir.StringAttr(entry["name"]).value
-    kind = tensor_type(ir.TypeAttr(entry["type"]).value)
-    if kind is None:
-        raise ValueError(f"'{name}' is not a ranked tensor of a supported element type")
-    shape = kind.shape
-    if "dims" in entry:
-        symbols = [ir.StringAttr(item).value for item in ir.ArrayAttr(entry["dims"])]
-        shape = tuple(symbol or None if dim is None else dim for dim, symbol in zip(shape, symbols, strict=True))
-    return TensorSpec(name, shape, kind.dtype)
+    plain = tensor_type(ir.TypeAttr(entry["type"]).value)
+    if plain is None:
+        raise InvalidInputError(f"{_ATTRIBUTE}: {entry['type']} is no tensor of a dl element type")
+    names = [ir.StringAttr(name).value for name in ir.ArrayAttr(entry["dims"])] if "dims" in entry else []
+    shape: list[Dim] = list(plain.shape)
+    for axis, name in enumerate(names):
+        if shape[axis] is None and name:
+            shape[axis] = name
+    return TensorSpec(ir.StringAttr(entry["name"]).value, tuple(shape), plain.dtype)

@@ -10,14 +10,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BINDINGS = {"torch_mlir", "mlir"}
-LEAVES = {"dlc._mlir", "dlc.errors", "dlc.diagnostics"}
+LEAVES = {"dlc._mlir", "dlc.errors", "dlc.diagnostics", "dlc.dtypes"}
 PARTS = {"analysis", "dialects", "frontends", "lowering", "runtime", "targets", "tools"}
 ALLOWED = {
     "dialects": set(),
     "frontends": {"dialects"},
     "analysis": {"dialects"},
     "lowering": {"analysis", "dialects"},
-    "targets": {"lowering"},
+    "targets": {"analysis", "dialects", "lowering", "runtime"},
     "runtime": set(),
     "tools": PARTS,
     "dlc": PARTS,

@@ -9,29 +9,13 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import ml_dtypes
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
 
 Dim = int | str | None
 Shape = tuple[Dim, ...]
-
-NUMPY_DTYPES: dict[str, np.dtype] = {
-    "f64": np.dtype(np.float64),
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "i64": np.dtype(np.int64),
-    "i32": np.dtype(np.int32),
-    "i16": np.dtype(np.int16),
-    "i8": np.dtype(np.int8),
-    "ui8": np.dtype(np.uint8),
-    "i1": np.dtype(np.bool_),
-}
-"""Every element type of the dl dialect with its NumPy twin."""
-
-_NAME_OF_NUMPY = {dtype: name for name, dtype in NUMPY_DTYPES.items()}
 
 FLOATS = ("f64", "f32", "f16", "bf16")
 INTS = ("i64", "i32", "i16", "i8", "ui8")
@@ -79,11 +63,6 @@ class TensorType:
     def __str__(self) -> str:
         dims = "".join(f"{dim if isinstance(dim, int) else '?'}x" for dim in self.shape)
         return f"tensor<{dims}{self.dtype}>"
-
-
-def dtype_of_numpy(dtype: np.dtype | type) -> str:
-    """Name of the dl element type for a NumPy dtype; KeyError if dl has none."""
-    return _NAME_OF_NUMPY[np.dtype(dtype).newbyteorder("=")]
 
 
 def type_of_array(array: np.ndarray) -> TensorType:
