@@ -18,6 +18,8 @@ from dlc.lowering.affine.nests import Nest
 _LATENCY = 4.0
 _PER_CYCLE = 2.0
 _HORIZONTAL = 8.0
+_VECTOR_WAIT, _SCALAR_WAIT = 0.5, 0.1
+"""Cycles that a load adds where the data comes from L2 (vectors) or L1 (scalars); fitted to 40 tiles of GEMM and conv."""
 _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 
@@ -75,14 +77,17 @@ class NestCost:
         copies = slots
         for factor in jams.values():
             copies *= factor
-        loads = 0.0
+        loads = waits = 0.0
         for followed, stride in self._loads:
             share = 1.0 if stride in (0, 1) else float(lanes)
             for iv in followed:
                 share *= jams.get(iv, 1)
-            loads += share * (slots if self.lane_loop and self.lane_loop.iv in followed else 1)
+            share *= slots if self.lane_loop and self.lane_loop.iv in followed else 1
+            loads += share
+            waits += share * (_VECTOR_WAIT if stride else _SCALAR_WAIT)
         latency = _LATENCY if self.nest.inner_loops else 1.0
-        return max(loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies + loads) / 4.0)
+        busy = max(loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies + loads) / 4.0)
+        return busy + waits
 
     def registers(self, tile: Tile) -> int:
         """Vector registers that the hot block of `tile` keeps alive."""
