@@ -51,6 +51,11 @@ class DLOp(DL.Operation):
     operand_fields = cast("tuple[ext.OperandDef, ...]", ())
     result_fields = cast("tuple[ext.ResultDef, ...]", ())
     attribute_fields = cast("dict[str, Attr]", {})
+    _known = cast("frozenset[str]", frozenset())
+    _variable = cast("tuple[ext.OperandDef, ...]", ())
+    _fixed = 0
+    _single = True
+    _variadic_results = False
 
     def __init_subclass__(cls, *, name: Optional[str] = None, traits: Optional[list[type]] = None, **kwargs: Any) -> None:
         if "__annotations__" not in cls.__dict__:
@@ -62,7 +67,11 @@ class DLOp(DL.Operation):
         cls.result_fields = tuple(field for field in cls._fields if isinstance(field, ext.ResultDef))
         cls.attribute_fields = {key: found for key, found in inspect.getmembers(cls, lambda item: isinstance(item, Attr))}
         cls._known = frozenset((*cls.attribute_fields, "operandSegmentSizes", "resultSegmentSizes"))
-        cls._single = all(field.variadicity == ext.Variadicity.single for field in cls.operand_fields)
+        variable = [field for field in cls.operand_fields if field.variadicity != ext.Variadicity.single]
+        cls._variable = tuple(variable)
+        cls._fixed = len(cls.operand_fields) - len(variable)
+        cls._single = not variable
+        cls._variadic_results = any(field.variadicity != ext.Variadicity.single for field in cls.result_fields)
         for index, field in enumerate(cls.operand_fields):
             setattr(cls, field.name, property(lambda op, index=index: op.operand_groups()[index]))
         OPS[name] = cls
@@ -119,8 +128,7 @@ class DLOp(DL.Operation):
     @classmethod
     def _segment_sizes_for(cls, count: int) -> list[int]:
         """Sizes of the operand groups when only one of them is variadic or optional."""
-        fixed = sum(field.variadicity == ext.Variadicity.single for field in cls.operand_fields)
-        return [1 if field.variadicity == ext.Variadicity.single else count - fixed for field in cls.operand_fields]
+        return [1 if field.variadicity == ext.Variadicity.single else count - cls._fixed for field in cls.operand_fields]
 
     def _segment_sizes(self, count: int) -> list[int]:
         written = self.operation.attributes.get("operandSegmentSizes")
@@ -160,16 +168,14 @@ class DLOp(DL.Operation):
         return self._result_mismatch(inferred)
 
     def _arity_fits(self, operands: int, results: int) -> bool:
-        single = ext.Variadicity.single
-        fixed = sum(field.variadicity == single for field in self.operand_fields)
-        if operands < fixed or (self._single and operands != fixed):
-            return False
-        variable = [field for field in self.operand_fields if field.variadicity != single]
-        if len(variable) == 1 and variable[0].variadicity == ext.Variadicity.optional and operands > fixed + 1:
-            return False
-        if len(variable) > 1 and not self._segments_fit(operands):
-            return False
-        return results == len(self.result_fields) or any(field.variadicity != single for field in self.result_fields)
+        if self._single:
+            fits = operands == self._fixed
+        elif len(self._variable) == 1:
+            most = self._fixed + 1 if self._variable[0].variadicity == ext.Variadicity.optional else operands
+            fits = self._fixed <= operands <= most
+        else:
+            fits = self._segments_fit(operands)
+        return fits and (results == len(self.result_fields) or self._variadic_results)
 
     def _segments_fit(self, operands: int) -> bool:
         written = self.operation.attributes.get("operandSegmentSizes")
@@ -179,17 +185,15 @@ class DLOp(DL.Operation):
         declared = [tensor_type(result.type) for result in self.operation.results]
         if len(declared) != len(inferred):
             return f"has {len(declared)} results but its operands and attributes give {len(inferred)}"
-        for field, want, have in zip(self._result_names(len(inferred)), inferred, declared, strict=True):
+        for index, (want, have) in enumerate(zip(inferred, declared, strict=True)):
             if have is None:
-                return f"{field} is not a ranked tensor of a dl element type"
+                return f"{self._result_name(index)} is not a ranked tensor of a dl element type"
             if not compatible(want, have):
-                return f"{field} has type {have} but its operands and attributes give {want}"
+                return f"{self._result_name(index)} has type {have} but its operands and attributes give {want}"
         return ""
 
-    def _result_names(self, count: int) -> list[str]:
-        if len(self.result_fields) == count:
-            return [f"result '{field.name}'" for field in self.result_fields]
-        return [f"result {index}" for index in range(count)]
+    def _result_name(self, index: int) -> str:
+        return f"result {index}" if self._variadic_results else f"result '{self.result_fields[index].name}'"
 
     @classmethod
     def inferred_types(cls, *operands: Any, **attributes: Any) -> InferredTypes:
@@ -290,7 +294,7 @@ class DLOp(DL.Operation):
             for name, value in values.items()
             if value is not None and not _is_default(value, cls.attribute_fields[name].default)
         }
-        if sum(field.variadicity != ext.Variadicity.single for field in cls.operand_fields) > 1:
+        if len(cls._variable) > 1:
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(_flat(group)) for group in groups])
         return attributes
 
@@ -335,8 +339,4 @@ def _is_default(value: Any, default: Any) -> bool:
 
 def _unwrap(cls: type[DLOp], operation: ir.Operation) -> Any:
     results = tuple(operation.results)
-    return results[0] if len(cls.result_fields) == 1 and len(results) == 1 and not _has_variadic_result(cls) else results
-
-
-def _has_variadic_result(cls: type[DLOp]) -> bool:
-    return any(field.variadicity != ext.Variadicity.single for field in cls.result_fields)
+    return results[0] if len(results) == 1 and not cls._variadic_results else results

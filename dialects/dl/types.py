@@ -134,6 +134,8 @@ def mlir_type(tensor: TensorType) -> ir.RankedTensorType:
 
 def compatible(inferred: TensorType, declared: TensorType) -> bool:
     """True when a declared type may stand for the inferred one: same dtype and rank, no two differing static dims."""
+    if inferred is declared:  # types are interned: the usual case costs nothing
+        return True
     return (
         inferred.dtype == declared.dtype
         and inferred.rank == declared.rank
