@@ -20,6 +20,8 @@ _LOWERING = (
     "expand-strided-metadata",
     "lower-affine",
     "convert-vector-to-scf{full-unroll=true}",
+    "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
+    "math-extend-to-supported-types{target-type=f32 extra-types=f16}",
     "arith-expand{include-bf16=true}",
     "convert-scf-to-cf",
     "canonicalize",
@@ -69,7 +71,7 @@ def _require_loops(op: ir.Operation) -> None:
     dialect = op.name.split(".")[0]
     if dialect not in _REMEDIES:
         return
-    on_tensors = any(isinstance(value.type, ir.TensorType) for value in [*op.operands, *op.results])
+    on_tensors = any(isinstance(value.type, ir.RankedTensorType) for value in [*op.operands, *op.results])
     remedy = _REMEDIES["tensor" if dialect == "linalg" and on_tensors else dialect]
     where = " on tensors" if on_tensors else ""
     raise PassFailure(op, f"needs affine, scf and memref, found '{op.name}'{where}", remedy)

@@ -57,10 +57,10 @@ def require_llvm(module: ir.Module) -> None:
 
 def lookup(engine: Engine, entry: str) -> int:
     """Address of the packed C interface of the function `entry`; the first look-up compiles the whole module."""
-    try:
-        return int(engine.raw_lookup(f"{C_INTERFACE}{entry}"))
-    except RuntimeError as error:
-        raise TargetError(f"no compiled function '{entry}' with a C interface: {error}") from None
+    address = int(engine.raw_lookup(f"{C_INTERFACE}{entry}") or 0)
+    if not address:
+        raise TargetError(f"function '{entry}' has no C interface, or could not be compiled and linked")
+    return address
 
 
 def entry_points(module: ir.Module) -> list[str]:

@@ -1,0 +1,78 @@
+"""Rounding f64 to 16-bit floats without library calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import arith, ir
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.pass_base import Pass
+
+
+@dataclass(frozen=True)
+class LegalizeFloatTruncations(Pass):
+    """Round f64 to f16 or bf16 through f32, with the result of a single rounding.
+
+    No x86 instruction does it in one step, and the library functions that would (`__truncdfbf2`) are missing from older
+    C runtimes. The step to f32 rounds to odd: toward zero, with the last bit set when that was inexact. f32 has more than two
+    bits more than either target, so the second rounding sees all it needs (Boldo and Melquiond, 2008).
+
+    before:
+        %y = arith.truncf %x : f64 to bf16
+    after:
+        %odd = ... : f32
+        %y = arith.truncf %odd : f32 to bf16
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        for inner in list(nested_ops(op)):
+            if inner.name == "arith.truncf" and _is_double_to_half(inner):
+                _replace(inner)
+
+
+def _element(kind: ir.Type) -> ir.Type:
+    return kind.element_type if isinstance(kind, ir.VectorType) else kind
+
+
+def _is_double_to_half(op: ir.Operation) -> bool:
+    target = _element(op.result.type)
+    source = _element(op.operands[0].type)
+    return isinstance(source, ir.F64Type) and isinstance(target, ir.F16Type | ir.BF16Type)
+
+
+def _like(kind: ir.Type, element: ir.Type) -> ir.Type:
+    return ir.VectorType.get(kind.shape, element) if isinstance(kind, ir.VectorType) else element
+
+
+def _replace(op: ir.Operation) -> None:
+    with op.location, ir.InsertionPoint(op):
+        odd = _round_to_odd(op.operands[0])
+        op.result.replace_all_uses_with(arith.truncf(op.result.type, odd))
+    op.erase()
+
+
+def _round_to_odd(value: ir.Value) -> ir.Value:
+    """`value` (f64) as f32: exact if it fits, else the neighbour whose last bit is set. Infinities and NaN stay."""
+    single = _like(value.type, ir.F32Type.get())
+    bits = _like(value.type, ir.IntegerType.get_signless(32))
+    nearest = arith.truncf(single, value)
+    back = arith.extf(value.type, nearest)
+    inexact = arith.cmpf(arith.CmpFPredicate.ONE, back, value)
+    ordinal = arith.bitcast(bits, nearest)
+    one = _constant(bits, 1)
+    magnitudes = (_magnitude(back), _magnitude(value))
+    too_far = arith.cmpi(arith.CmpIPredicate.ugt, *magnitudes)
+    toward_zero = arith.select(too_far, arith.subi(ordinal, one), ordinal)
+    return arith.bitcast(single, arith.select(inexact, arith.ori(toward_zero, one), ordinal))
+
+
+def _magnitude(value: ir.Value) -> ir.Value:
+    """Bits of f64 `value` without the sign; they are ordered as the absolute values are."""
+    bits = _like(value.type, ir.IntegerType.get_signless(64))
+    return arith.andi(arith.bitcast(bits, value), _constant(bits, 0x7FFF_FFFF_FFFF_FFFF))
+
+
+def _constant(kind: ir.Type, value: int) -> ir.Value:
+    scalar = ir.IntegerAttr.get(_element(kind), value)
+    splat = ir.DenseElementsAttr.get_splat(kind, scalar) if isinstance(kind, ir.VectorType) else scalar
+    return arith.constant(kind, splat)

@@ -1,0 +1,73 @@
+// RUN: dlc-opt %s --convert-affine-to-llvm --split-input-file --verify-diagnostics | filecheck %s
+// Loops on memrefs become the llvm dialect; the entry gets the C interface, private functions are internal.
+
+// CHECK: module attributes {dl.signature = {entry = "main_graph"
+// CHECK: llvm.func @main_graph(
+// CHECK-SAME: llvm.emit_c_interface, no_inline
+// CHECK: llvm.call @_mlir_memref_to_llvm_alloc
+// CHECK: llvm.call @kernel
+// CHECK-LABEL: llvm.func @_mlir_ciface_main_graph(
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr {dl.name = "x"})
+// CHECK-LABEL: llvm.func internal @kernel(
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64
+// CHECK-SAME: no_inline
+// CHECK-NOT: _mlir_ciface_kernel
+module attributes {dl.signature = {entry = "main_graph", inputs = [], outputs = [], params = []}} {
+  func.func @main_graph(%x: memref<4xf32> {dl.name = "x"}) -> (memref<4xf32> {dl.name = "y"}) {
+    %y = memref.alloc() {alignment = 64 : i64} : memref<4xf32>
+    call @kernel(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+    return %y : memref<4xf32>
+  }
+  func.func private @kernel(%x: memref<4xf32> {llvm.noalias}, %y: memref<4xf32>) {
+    affine.for %i = 0 to 4 {
+      %v = affine.load %x[%i] : memref<4xf32>
+      %w = math.sqrt %v : f32
+      affine.store %w, %y[%i] : memref<4xf32>
+    }
+    return
+  }
+}
+
+// -----
+
+// Without a signature, each public function is an entry. Vectors, bf16 and libm calls are lowered too.
+// CHECK-LABEL: llvm.func @vectors(
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xbf16>
+// CHECK-NOT: llvm.fptrunc
+// CHECK: llvm.call @erff
+// CHECK: llvm.func @_mlir_ciface_vectors(
+func.func @vectors(%x: memref<8xbf16>, %y: memref<8xbf16>, %s: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %v = affine.vector_load %x[%c0] : memref<8xbf16>, vector<8xbf16>
+  %w = arith.addf %v, %v : vector<8xbf16>
+  affine.vector_store %w, %y[%c0] : memref<8xbf16>, vector<8xbf16>
+  %a = affine.load %s[] : memref<f32>
+  %b = math.erf %a : f32
+  affine.store %b, %s[] : memref<f32>
+  return
+}
+
+// -----
+
+// What is at the last level stays.
+// CHECK-LABEL: llvm.func @no_match(
+// CHECK-NEXT: llvm.return
+llvm.func @no_match() {
+  llvm.return
+}
+
+// -----
+
+func.func @needs_buffers(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{needs affine, scf and memref, found 'linalg.exp' on tensors; run linalg-bufferize-tensors first}}
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @needs_loops(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{needs affine, scf and memref, found 'linalg.exp'; run convert-linalg-to-affine first}}
+  linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+  return
+}

@@ -1,0 +1,98 @@
+// RUN: dlc-opt %s --linalg-bufferize-tensors --split-input-file --verify-diagnostics | filecheck %s
+// Tensors become row-major memrefs; public functions own their results and leave their arguments alone.
+
+// CHECK-LABEL: func.func @fresh(
+// CHECK-SAME: %[[X:.*]]: memref<?x4xf32> {dl.name = "x"}) -> (memref<?x4xf32> {dl.name = "y"})
+// CHECK: %[[Y:.*]] = memref.alloc(%{{.*}}) : memref<?x4xf32>
+// CHECK-NEXT: linalg.exp ins(%[[X]] : memref<?x4xf32>) outs(%[[Y]] : memref<?x4xf32>)
+// CHECK-NEXT: return %[[Y]]
+func.func @fresh(%x: tensor<?x4xf32> {dl.name = "x"}) -> (tensor<?x4xf32> {dl.name = "y"}) {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%d) : tensor<?x4xf32>
+  %y = linalg.exp ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// An argument that is returned, and returned twice, is copied for each result.
+// CHECK-LABEL: func.func @argument(
+// CHECK-SAME: %[[X:.*]]: memref<4xi8>)
+// CHECK: %[[A:.*]] = memref.alloc() : memref<4xi8>
+// CHECK: memref.copy %[[X]], %[[A]]
+// CHECK: %[[B:.*]] = memref.alloc() : memref<4xi8>
+// CHECK: memref.copy %[[X]], %[[B]]
+// CHECK: return %[[A]], %[[B]]
+func.func @argument(%x: tensor<4xi8>) -> (tensor<4xi8>, tensor<4xi8>) {
+  return %x, %x : tensor<4xi8>, tensor<4xi8>
+}
+
+// CHECK-LABEL: func.func @constant(
+// CHECK: %[[C:.*]] = memref.get_global @{{.*}} : memref<3xi1>
+// CHECK: %[[A:.*]] = memref.alloc() : memref<3xi1>
+// CHECK: memref.copy %[[C]], %[[A]]
+// CHECK: return %[[A]]
+func.func @constant() -> tensor<3xi1> {
+  %c = arith.constant dense<[true, false, true]> : tensor<3xi1>
+  return %c : tensor<3xi1>
+}
+
+// A view of another result gets memory of its own.
+// CHECK-LABEL: func.func @view_of_result(
+// CHECK: %[[A:.*]] = memref.alloc() : memref<4x4xbf16>
+// CHECK: %[[V:.*]] = memref.collapse_shape %[[A]]
+// CHECK: %[[B:.*]] = memref.alloc() : memref<16xbf16>
+// CHECK: memref.copy %[[V]], %[[B]]
+// CHECK: return %[[A]], %[[B]]
+func.func @view_of_result(%v: bf16) -> (tensor<4x4xbf16>, tensor<16xbf16>) {
+  %e = tensor.empty() : tensor<4x4xbf16>
+  %f = linalg.fill ins(%v : bf16) outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+  %c = tensor.collapse_shape %f [[0, 1]] : tensor<4x4xbf16> into tensor<16xbf16>
+  return %f, %c : tensor<4x4xbf16>, tensor<16xbf16>
+}
+
+// An update in place of an argument works on a copy.
+// CHECK-LABEL: func.func @update(
+// CHECK-SAME: %[[X:.*]]: memref<4xf16>)
+// CHECK: %[[A:.*]] = memref.alloc() : memref<4xf16>
+// CHECK-NOT: outs(%[[X]]
+// CHECK: return %[[A]]
+func.func @update(%x: tensor<4xf16>) -> tensor<4xf16> {
+  %y = linalg.add ins(%x, %x : tensor<4xf16>, tensor<4xf16>) outs(%x : tensor<4xf16>) -> tensor<4xf16>
+  return %y : tensor<4xf16>
+}
+
+// A branch may hand on an argument.
+// CHECK-LABEL: func.func @branch(
+// CHECK: %[[R:.*]] = scf.if
+// CHECK: memref.alloc() : memref<4xf32>
+// CHECK: %[[A:.*]] = memref.alloc() : memref<4xf32>
+// CHECK: memref.copy %[[R]], %[[A]]
+// CHECK: return %[[A]]
+func.func @branch(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = scf.if %c -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    %e = tensor.empty() : tensor<4xf32>
+    %s = linalg.add ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// What has no tensors stays as it is.
+// CHECK-LABEL: func.func private @no_match(
+// CHECK-SAME: %[[X:.*]]: memref<4xf32>)
+// CHECK-NEXT: return %[[X]]
+func.func private @no_match(%x: memref<4xf32>) -> memref<4xf32> {
+  return %x : memref<4xf32>
+}
+
+// -----
+
+func.func @needs_linalg(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{needs linalg on tensors, found 'dl.relu'; run convert-dl-to-linalg first}}
+  %y = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
