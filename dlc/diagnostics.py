@@ -55,7 +55,7 @@ def place_of(location: ir.Location) -> tuple[str, int, int]:
     """(file, line, column) of an MLIR location, looking through names, call sites and fusions; ("", 0, 0) if none."""
     from dlc._mlir import ir
 
-    location = ir.Location.from_attr(location.attr)
+    location = ir.Location.from_attr(location.attr, location.context)
     if isinstance(location, ir.FileLineColLoc):
         return location.filename, location.start_line, location.start_col
     if isinstance(location, ir.NameLoc):
@@ -72,7 +72,7 @@ def names_of(location: ir.Location) -> tuple[str, ...]:
     """The names (ONNX nodes) that a location carries, in order, without repeats."""
     from dlc._mlir import ir
 
-    location = ir.Location.from_attr(location.attr)
+    location = ir.Location.from_attr(location.attr, location.context)
     if isinstance(location, ir.NameLoc):
         return (location.name_str, *names_of(location.child_loc))
     if isinstance(location, ir.CallSiteLoc):

@@ -47,7 +47,7 @@ class OptionError(ValueError):
         super().__init__(message)
 
 
-def option(default: Any, help: str) -> Any:  # noqa: A002 - reads as the field's help text
+def option(default: Any, help: str) -> Any:
     """A pass option: a dataclass field with its default and a one-line help text. Tuples hold lists."""
     return dataclasses.field(default=default, metadata={"help": help})
 

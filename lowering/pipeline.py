@@ -4,8 +4,8 @@
     pipeline.append("canonicalize{max-iterations=3}")
     pipeline.run(module, stop_after="cse")
 
-Python passes, upstream's passes, named pipelines and nested anchors mix freely. Names, options and anchors are checked when
-an element enters a pipeline, before anything runs.
+Python passes, upstream's passes, named pipelines and nested anchors mix freely. Names, options and anchors are checked
+when an element enters a pipeline, before anything runs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Pipeline:
 
     @classmethod
     def parse(cls, text: str, source_name: str = "<pipeline>", anchor: str = ROOT) -> Pipeline:
-        """Read pipeline text; `PassError` locates what is wrong in it. The outer `builtin.module(...)` may be left out."""
+        """Read pipeline text, with or without the outer `builtin.module(...)`; `PassError` locates what is wrong in it."""
         source = PipelineSource(text, source_name)
         nodes = parse_nodes(source)
         if len(nodes) == 1 and nodes[0].children is not None and nodes[0].name in (anchor, "any"):
@@ -93,7 +93,7 @@ class Pipeline:
 
     def is_native(self) -> bool:
         """True when all passes are upstream's."""
-        return all(item.is_native() if isinstance(item, Pipeline) else isinstance(item, NativePass) for item in self._elements)
+        return all(isinstance(item, NativePass) or (isinstance(item, Pipeline) and item.is_native()) for item in self)
 
     def index(self, name: str) -> int:
         """Position of the first element that is the pass `name`, the anchor `name`, or holds it."""
@@ -235,7 +235,7 @@ def _named(node: PipelineNode, anchor: str, source: PipelineSource) -> list[Elem
 def _anchored(
     element: Pass | NativePass, wanted: str, anchor: str, offset: int, source: PipelineSource
 ) -> Element:
-    """The element as it fits a pipeline on `anchor`: in a module, a pass on another op is nested by itself, as mlir-opt does."""
+    """The element as it fits a pipeline on `anchor`: in a module, a pass on another op is nested, as mlir-opt does."""
     if wanted in ("", anchor):
         return element
     if anchor != ROOT:

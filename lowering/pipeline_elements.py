@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from dlc._mlir import ir, passmanager
 from dlc.diagnostics import did_you_mean
@@ -19,13 +18,12 @@ from dlc.lowering.options import OptionSyntaxError, parse_options, split_options
 from dlc.lowering.pass_base import OptionError, Pass
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource
 from dlc.lowering.pipelines import PIPELINES
-from dlc.lowering.registry import find_pass, passes
+from dlc.lowering.registry import find_pass, native_names, passes
 
 _RESTRICTED = re.compile(r"restricted to '([^']+)' on a PassManager")
 _NO_OPTION = re.compile(r"no such option (\S+)")
 _BAD_VALUE = re.compile(r"for the --(\S+) option: (.*)")
 _PRINTED_OPTION = re.compile(r"([\w-]+)=")
-_NATIVE_NAMES = Path(__file__).with_name("native_passes.txt")
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,6 @@ class Resolved:
 
     element: Pass | NativePass
     anchor: str
-
-
-def native_names() -> list[str]:
-    """Names of upstream's passes, for suggestions: the bindings can't list them."""
-    return _NATIVE_NAMES.read_text(encoding="utf-8").split()
 
 
 def known_names() -> list[str]:
@@ -102,8 +95,8 @@ def _native_error(node: PipelineNode, problem: str, source: PipelineSource) -> E
     if unfit is not None:
         message = f"unfit value for option '{unfit[1]}' of pass '{node.name}': {unfit[2]}"
         return source.error(_option_offset(node, unfit[1]), message)
-    lines = [line for line in problem.splitlines() if line.strip()]
-    return source.error(node.offset, f"pass '{node.name}' can't be used here: {lines[0] if lines else 'no reason given'}")
+    reason = next((line for line in problem.splitlines() if line.strip()), "no reason given")
+    return source.error(node.offset, f"pass '{node.name}' can't be used here: {reason}")
 
 
 @functools.lru_cache(maxsize=1)

@@ -81,6 +81,11 @@ def passes() -> Mapping[str, PassEntry]:
     return found
 
 
+def native_names() -> list[str]:
+    """Names of upstream's passes, for suggestions and listings: the bindings can't list them."""
+    return (_ROOT / "native_passes.txt").read_text(encoding="utf-8").split()
+
+
 def find_pass(name: str) -> type[Pass] | None:
     """The Python pass called `name`, or None (it may be a native one)."""
     entry = passes().get(name)
