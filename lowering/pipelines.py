@@ -29,7 +29,12 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     "linalg-to-affine": NamedPipeline(
         "linalg on tensors to affine loops on buffers",
         (
+            "linalg-fuse-elementwise-ops",
+            "eliminate-empty-tensors",
             "linalg-bufferize-tensors",
+            "canonicalize",
+            "cse",
+            "linalg-materialize-copies",
             "linalg-outline-kernels",
             "linalg-insert-deallocs",
             "convert-linalg-to-affine",
@@ -39,6 +44,12 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     ),
     "affine-to-llvm": NamedPipeline(
         "affine loops to the llvm dialect",
-        ("convert-affine-to-llvm",),
+        (
+            "affine-tile-registers",
+            "affine-vectorize-loops",
+            "math-expand-functions",
+            "legalize-float-truncations",
+            "convert-affine-to-llvm",
+        ),
     ),
 }

@@ -14,8 +14,8 @@ class LegalizeFloatTruncations(Pass):
     """Round f64 to f16 or bf16 through f32, with the result of a single rounding.
 
     No x86 instruction does it in one step, and the library functions that would (`__truncdfbf2`) are missing from older
-    C runtimes. The step to f32 rounds to odd: toward zero, with the last bit set when that was inexact. f32 has more than two
-    bits more than either target, so the second rounding sees all it needs (Boldo and Melquiond, 2008).
+    C runtimes. The step to f32 rounds to odd: toward zero, with the last bit set when that was inexact. f32 has more
+    than two bits more than either target, so the second rounding sees all it needs (Boldo and Melquiond, 2008).
 
     before:
         %y = arith.truncf %x : f64 to bf16
