@@ -150,6 +150,20 @@ class IntsAttr(Attr):
         return ir.DenseI64ArrayAttr.get([int(item) for item in value])
 
 
+class FloatsAttr(Attr):
+    """A list of numbers, printed `array<f64: 1.0, 2.5>`; a Python tuple of floats."""
+
+    kind = "a list of numbers (array<f64: ...>)"
+
+    def to_python(self, attribute: ir.Attribute) -> tuple[float, ...]:
+        if not isinstance(attribute, ir.DenseF64ArrayAttr):
+            raise self._reject(attribute)
+        return tuple(attribute)
+
+    def to_mlir(self, value: Sequence[float]) -> ir.Attribute:
+        return ir.DenseF64ArrayAttr.get([float(item) for item in value])
+
+
 class DTypeAttr(Attr):
     """An element type (`f32`); a Python str, a key of `NUMPY_DTYPES`."""
 

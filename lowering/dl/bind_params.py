@@ -14,10 +14,10 @@ from dlc.lowering.pass_base import Pass, PassFailure
 class BindParams(Pass):
     """Replace the `dl.param` ops of the entry function by arguments and write `dl.signature`.
 
-    One argument per distinct key, in order of first use, after the arguments that are there; its attribute `dl.param` is the
-    key. Params inside a `dl.kernel` become operands of the kernel. The module attribute `dl.signature` lists inputs, outputs
-    and params with their names and types, from `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. The entry is the public
-    function with params or `dl.name`, or the only public one. Running the pass again changes nothing.
+    One argument per distinct key, in order of first use, after the arguments that are there; its attribute `dl.param`
+    is the key. Params inside a `dl.kernel` become operands of the kernel. The module attribute `dl.signature` lists
+    inputs, outputs and params with their names and types, from `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. The
+    entry is the public function with params or `dl.name`, or the only public one. Running it again changes nothing.
 
     before: func.func @f(%x: tensor<2xf32>) { %w = "dl.param"() {key = "w", ...} ... }
     after:  func.func @f(%x: tensor<2xf32>, %w: tensor<2xf32> {dl.param = "w"}) { ... }
@@ -25,7 +25,8 @@ class BindParams(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the entry function of the module `op`."""
-        functions = [item.operation for item in op.regions[0].blocks[0].operations if _is_defined_function(item.operation)]
+        functions = [item.operation for item in op.regions[0].blocks[0].operations]
+        functions = [function for function in functions if _is_defined_function(function)]
         entry = _find_entry(op, functions)
         for function in functions:
             if function != entry:
@@ -184,7 +185,7 @@ def _signature(entry: ir.Operation) -> ir.DictAttr:
         if tensor_type(item) is None:
             raise PassFailure(
                 entry,
-                f"@{_symbol(entry)} takes or gives a value of type {item}, which is no ranked tensor of a dl element type",
+                f"@{_symbol(entry)} takes or gives a {item}, which is no ranked tensor of a dl element type",
                 "change the entry function to take and give tensors",
             )
     inputs = [(item, attributes) for item, attributes in arguments if "dl.param" not in attributes]

@@ -90,5 +90,5 @@ module {
 
 // -----
 
-// expected-error@below {{takes or gives a value of type index, which is no ranked tensor of a dl element type}}
+// expected-error@below {{takes or gives a index, which is no ranked tensor of a dl element type}}
 func.func @index(%x: index) -> index { return %x : index }

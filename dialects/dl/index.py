@@ -1,0 +1,268 @@
+"""Index: elements read or written at positions that are values.
+
+Indices count from the end where they are negative; those that are out of range are moved to the nearest element, so
+that no memory outside a tensor is touched. An axis that is read through indices must not be empty unless they are.
+"""
+
+import numpy as np
+
+from dlc.dialects.dl.attributes import BoolAttr, IntAttr, StrAttr
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.numerics import widen
+from dlc.dialects.dl.types import (
+    INDICES,
+    NUMERIC,
+    Dim,
+    TensorType,
+    normalize_axis,
+    require,
+    require_equal_dims,
+    require_same_dtype,
+)
+
+_REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+class Gather(DLOp, name="gather"):
+    """Slices of x along an axis. ONNX Gather.
+
+    result = x with its axis replaced by the axes of indices: result[a.., i.., b..] = x[a.., indices[i..], b..]
+
+    c1: axis is an axis of x.    c2: x is not empty along axis unless indices are empty.
+    """
+
+    accepts = {"indices": INDICES}
+    x: Operand[Tensor]
+    indices: Operand[Tensor]
+    result: Result[Tensor]
+    axis = IntAttr(default=0, doc="axis of x that indices select from; a negative one counts from the end")
+
+    @staticmethod
+    def infer(x: TensorType, indices: TensorType, *, axis: int) -> TensorType:
+        axis = normalize_axis("c1", axis, x.rank)
+        _require_elements("c2", x, [axis], indices)
+        return x.with_shape([*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
+
+    @staticmethod
+    def reference(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
+        return np.take(x, _in_range(indices, x.shape[axis]), axis)
+
+
+class GatherElements(DLOp, name="gather_elements"):
+    """Elements of x, one per index. ONNX GatherElements.
+
+    result[i, j, ...] = x[i, .., indices[i, j, ...], ..], the index standing on axis
+
+    c1: x and indices have one rank, and axis is one of theirs.
+    c2: beside axis no dim of indices is greater than x's.    c3: x is not empty along axis unless indices are empty.
+    """
+
+    accepts = {"indices": INDICES}
+    x: Operand[Tensor]
+    indices: Operand[Tensor]
+    result: Result[Tensor]
+    axis = IntAttr(default=0, doc="axis of x that indices select from; a negative one counts from the end")
+
+    @staticmethod
+    def infer(x: TensorType, indices: TensorType, *, axis: int) -> TensorType:
+        axis = _require_index_shape(x, indices, axis)
+        _require_elements("c3", x, [axis], indices)
+        return x.with_shape(indices.shape)
+
+    @staticmethod
+    def reference(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
+        return x[_element_positions(x, indices, axis)]
+
+
+class GatherNd(DLOp, name="gather_nd"):
+    """Slices of x at index tuples. ONNX GatherND.
+
+    result[b.., i.., s..] = x[b.., indices[b.., i.., 0], indices[b.., i.., 1], ..., s..], with batch_dims axes b
+
+    c1: batch_dims is not negative and less than the rank of indices.
+    c2: the last dim of indices is static and, with batch_dims, no more than the rank of x.
+    c3: the batch dims of x and indices are equal.    c4: x is not empty along indexed axes unless indices are empty.
+    """
+
+    accepts = {"indices": INDICES}
+    x: Operand[Tensor]
+    indices: Operand[Tensor]
+    result: Result[Tensor]
+    batch_dims = IntAttr(default=0, doc="number of leading axes that x and indices share")
+
+    @staticmethod
+    def infer(x: TensorType, indices: TensorType, *, batch_dims: int) -> TensorType:
+        fits = 0 <= batch_dims < indices.rank
+        require("c1", fits, f"batch_dims is {batch_dims} for indices {indices}")
+        count = _tuple_size("c2", x, indices, batch_dims)
+        batch: list[Dim] = []
+        for axis in range(batch_dims):
+            what = f"dim {axis} of"
+            batch.append(require_equal_dims("c3", x.shape[axis], indices.shape[axis], f"{what} x", f"{what} indices"))
+        _require_elements("c4", x, range(batch_dims, batch_dims + count), indices.with_shape(indices.shape[:-1]))
+        return x.with_shape([*batch, *indices.shape[batch_dims:-1], *x.shape[batch_dims + count :]])
+
+    @staticmethod
+    def reference(x: np.ndarray, indices: np.ndarray, *, batch_dims: int) -> np.ndarray:
+        lead = indices.shape[:-1]
+        batch = np.indices(lead)[:batch_dims]
+        axes = range(batch_dims, batch_dims + indices.shape[-1])
+        taken = [_in_range(indices[..., at], x.shape[axis]) for at, axis in enumerate(axes)]
+        position = (*batch, *taken)
+        return np.array(x[position] if position else np.broadcast_to(x, (*lead, *x.shape)))
+
+
+class ScatterElements(DLOp, name="scatter_elements"):
+    """x with elements replaced or combined, one per index. ONNX ScatterElements, Scatter.
+
+    result = x; then, for i, j, ... in row-major order, at p = (i, .., indices[i, j, ...], ..), the index standing on
+    axis: result[p] = updates[i, j, ...] (none), or result[p] + * max min updates[i, j, ...]
+
+    c1: x and updates have one element type.    c2: updates and indices have one shape.
+    c3: x and indices have one rank, and axis is one of theirs.
+    c4: beside axis no dim of indices is greater than x's.    c5: x is not empty along axis unless indices are empty.
+    """
+
+    accepts = {"indices": INDICES}
+    x: Operand[Tensor]
+    indices: Operand[Tensor]
+    updates: Operand[Tensor]
+    result: Result[Tensor]
+    axis = IntAttr(default=0, doc="axis of x that indices select from; a negative one counts from the end")
+    reduction = StrAttr(default="none", choices=_REDUCTIONS, doc="how an element is combined with its update")
+
+    @staticmethod
+    def infer(x: TensorType, indices: TensorType, updates: TensorType, *, axis: int, reduction: str) -> TensorType:
+        require_same_dtype("c1", x=x, updates=updates)
+        require("c2", updates.rank == indices.rank, f"updates is {updates} but indices {indices}")
+        for dim, other in zip(updates.shape, indices.shape, strict=True):
+            require_equal_dims("c2", dim, other, "a dim of updates", "that of indices")
+        axis = _require_index_shape(x, indices, axis, "c3", "c4")
+        _require_elements("c5", x, [axis], indices)
+        return x
+
+    @staticmethod
+    def reference(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, *, axis: int, reduction: str) -> np.ndarray:
+        return _scattered(x, _element_positions(x, indices, axis), updates, reduction)
+
+
+class ScatterNd(DLOp, name="scatter_nd"):
+    """x with slices replaced or combined at index tuples. ONNX ScatterND.
+
+    result = x; then, for i.. in row-major order, at p = (indices[i.., 0], indices[i.., 1], ...):
+    result[p, ...] = updates[i.., ...] (none), or result[p, ...] + * max min updates[i.., ...]
+
+    c1: x and updates have one element type.    c2: the last dim of indices is static and no more than the rank of x.
+    c3: updates has the dims of indices without the last, then those of x that are not indexed.
+    c4: x is not empty along indexed axes unless indices are empty.
+    """
+
+    accepts = {"indices": INDICES}
+    x: Operand[Tensor]
+    indices: Operand[Tensor]
+    updates: Operand[Tensor]
+    result: Result[Tensor]
+    reduction = StrAttr(default="none", choices=_REDUCTIONS, doc="how an element is combined with its update")
+
+    @staticmethod
+    def infer(x: TensorType, indices: TensorType, updates: TensorType, *, reduction: str) -> TensorType:
+        require_same_dtype("c1", x=x, updates=updates)
+        count = _tuple_size("c2", x, indices, 0)
+        wanted = x.with_shape([*indices.shape[:-1], *x.shape[count:]])
+        require("c3", updates.rank == wanted.rank, f"updates is {updates} but must be {wanted}")
+        for axis, (dim, other) in enumerate(zip(updates.shape, wanted.shape, strict=True)):
+            require_equal_dims("c3", dim, other, f"dim {axis} of updates", "that of indices and x")
+        _require_elements("c4", x, range(count), indices.with_shape(indices.shape[:-1]))
+        return x
+
+    @staticmethod
+    def reference(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, *, reduction: str) -> np.ndarray:
+        count = indices.shape[-1]
+        taken = [_in_range(indices[..., axis], x.shape[axis]) for axis in range(count)]
+        inner = np.indices(updates.shape)[indices.ndim - 1 :]
+        lead = [np.broadcast_to(at.reshape(*at.shape, *[1] * (x.ndim - count)), updates.shape) for at in taken]
+        return _scattered(x, (*lead, *inner), updates, reduction)
+
+
+class TopK(DLOp, name="top_k"):
+    """The k largest or smallest elements along an axis, in order, and where they stand. ONNX TopK.
+
+    values, indices = the first k of x sorted along axis, descending (largest) or ascending; NaN is greater than every
+    number, and equal elements keep their order
+
+    c1: axis is an axis of x.    c2: k is not negative and no more than x's dim.
+    """
+
+    accepts = NUMERIC
+    x: Operand[Tensor]
+    values: Result[Tensor]
+    indices: Result[Tensor]
+    k = IntAttr(doc="number of elements")
+    axis = IntAttr(default=-1, doc="axis to select along; a negative one counts from the end")
+    largest = BoolAttr(default=True, doc="take the largest elements, else the smallest")
+
+    @staticmethod
+    def infer(x: TensorType, *, k: int, axis: int, largest: bool) -> tuple[TensorType, TensorType]:
+        axis = normalize_axis("c1", axis, x.rank)
+        dim = x.shape[axis]
+        require("c2", k >= 0 and (not isinstance(dim, int) or k <= dim), f"k is {k} but dim {axis} is {dim}")
+        shape = [*x.shape[:axis], k, *x.shape[axis + 1 :]]
+        return x.with_shape(shape), TensorType(tuple(shape), "i64")
+
+    @staticmethod
+    def reference(x: np.ndarray, *, k: int, axis: int, largest: bool) -> tuple[np.ndarray, np.ndarray]:
+        keys = widen(x)
+        if largest:  # a stable ascending sort of the reversed axis, read backwards, is a stable descending one
+            order = np.flip(x.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
+        else:
+            order = np.argsort(keys, axis, kind="stable")
+        indices = np.take(order, np.arange(k), axis)
+        return np.take_along_axis(x, indices, axis), indices.astype(np.int64)
+
+
+def _require_elements(label: str, x: TensorType, axes: "range | list[int]", indices: TensorType) -> None:
+    """Require x to have elements along indexed axes where there may be indices."""
+    for axis in axes:
+        fits = x.shape[axis] != 0 or 0 in indices.shape or not indices.is_static
+        require(label, fits, f"indices into axis {axis} of {x}, which is empty")
+
+
+def _require_index_shape(x: TensorType, indices: TensorType, axis: int, ranks: str = "c1", dims: str = "c2") -> int:
+    """The normalized axis, after the checks that GatherElements and ScatterElements share."""
+    require(ranks, x.rank == indices.rank, f"x is {x} but indices {indices}")
+    axis = normalize_axis(ranks, axis, x.rank)
+    for at, (own, other) in enumerate(zip(x.shape, indices.shape, strict=True)):
+        known = at != axis and isinstance(own, int) and isinstance(other, int)
+        require(dims, not known or other <= own, f"dim {at} of indices is {other} but x's is {own}")
+    return axis
+
+
+def _tuple_size(label: str, x: TensorType, indices: TensorType, batch_dims: int) -> int:
+    """Number of indices per tuple: the last dim of indices."""
+    count = indices.shape[-1] if indices.rank else None
+    require(label, isinstance(count, int), f"indices is {indices}, whose last dim is not known")
+    assert isinstance(count, int)
+    require(label, batch_dims + count <= x.rank, f"{count} indices per tuple for x {x} with {batch_dims} batch dims")
+    return count
+
+
+def _in_range(indices: np.ndarray, size: int) -> np.ndarray:
+    positions = indices.astype(np.int64)
+    return np.clip(np.where(positions < 0, positions + size, positions), 0, max(size - 1, 0))
+
+
+def _element_positions(x: np.ndarray, indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+    positions = list(np.indices(indices.shape))
+    positions[axis] = _in_range(indices, x.shape[axis])
+    return tuple(positions)
+
+
+def _scattered(x: np.ndarray, position: tuple[np.ndarray, ...], updates: np.ndarray, reduction: str) -> np.ndarray:
+    combine = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+    result = np.array(x if reduction == "none" else widen(x))
+    source = updates if reduction == "none" else widen(updates)
+    for at in np.ndindex(updates.shape):
+        where = tuple(int(axis[at]) for axis in position)
+        with np.errstate(all="ignore"):
+            result[where] = source[at] if reduction == "none" else combine[reduction](result[where], source[at])
+    return result.astype(x.dtype)

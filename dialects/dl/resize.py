@@ -1,0 +1,148 @@
+"""Resize: a tensor sampled at other distances."""
+
+import numpy as np
+
+from dlc.dialects.dl.attributes import BoolAttr, FloatAttr, FloatsAttr, IntsAttr, StrAttr
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.numerics import wide
+from dlc.dialects.dl.shape import normalize_axes
+from dlc.dialects.dl.types import FLOATS, Dim, TensorType, require
+
+
+class Resize(DLOp, name="resize"):
+    """x sampled along some axes at out points instead of in. ONNX Resize, Upsample.
+
+    out = sizes[a], or floor(in * scales[a]); scale = scales[a], or out / in. Point p samples x at coordinate c:
+    half_pixel (p + 0.5) / scale - 0.5; pytorch_half_pixel the same, but 0 where out is 1; half_pixel_symmetric the same
+    as half_pixel plus in / 2 * (1 - out / (in * scale)); asymmetric p / scale; align_corners p * (in - 1) / (out - 1).
+    nearest takes the element that rounding of c gives, linear weighs the two around c, cubic the four around c by the
+    cubic convolution kernel. Positions outside x are moved to the nearest element; with exclude_outside cubic ignores
+    them. Coordinates and weights are computed in f32. Axes are resized one after another.
+
+    c1: axes are distinct axes of x.    c2: either sizes or scales has one entry per axis, sizes not negative, scales
+    positive.    c3: linear and cubic take floats.    c4: no axis is empty that is not in the result.
+    """
+
+    x: Operand[Tensor]
+    result: Result[Tensor]
+    axes = IntsAttr(doc="axes that are resized; negative ones count from the end")
+    sizes = IntsAttr(default=(), doc="dims of the result along axes; empty where scales are given")
+    scales = FloatsAttr(default=(), doc="result's dims by x's along axes; empty where sizes are given")
+    mode = StrAttr(default="nearest", choices=("nearest", "linear", "cubic"), doc="how elements are combined")
+    coordinates = StrAttr(
+        default="half_pixel",
+        choices=("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners"),
+        doc="which coordinate of x a point has",
+    )
+    rounding = StrAttr(
+        default="round_prefer_floor",
+        choices=("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
+        doc="how nearest rounds a coordinate; the first two differ at halves",
+    )
+    cubic_coefficient = FloatAttr(default=-0.75, doc="parameter of the cubic convolution kernel")
+    exclude_outside = BoolAttr(default=False, doc="cubic gives elements outside x weight 0, and the others sum 1")
+
+    @staticmethod
+    def infer(
+        x: TensorType,
+        *,
+        axes: tuple[int, ...],
+        sizes: tuple[int, ...],
+        scales: tuple[float, ...],
+        mode: str,
+        **rest: object,
+    ) -> TensorType:
+        found = normalize_axes("c1", axes, x.rank)
+        fits = {len(sizes), len(scales)} == {0, len(axes)} or not axes
+        fits = fits and all(size >= 0 for size in sizes) and all(scale > 0 for scale in scales)
+        require("c2", fits, f"sizes {list(sizes)} and scales {list(scales)} for {len(axes)} axes")
+        require("c3", mode == "nearest" or x.dtype in FLOATS, f"mode is {mode} but x is {x}")
+        dims = list(x.shape)
+        for index, axis in enumerate(found):
+            before = dims[axis]
+            dims[axis] = sizes[index] if sizes else scaled_dim(before, scales[index])
+            require("c4", before != 0 or dims[axis] == 0, f"axis {axis} of {x} is empty")
+        return x.with_shape(dims)
+
+    @staticmethod
+    @wide
+    def reference(
+        x: np.ndarray,
+        *,
+        axes: tuple[int, ...],
+        sizes: tuple[int, ...],
+        scales: tuple[float, ...],
+        mode: str,
+        **rest: object,
+    ) -> np.ndarray:
+        for index, axis in enumerate(axes):
+            before = x.shape[axis]
+            after = sizes[index] if sizes else int(np.floor(np.float32(before) * np.float32(scales[index])))
+            if before == 0:
+                continue
+            scale = np.float32(scales[index]) if scales else np.float32(after) / np.float32(before)
+            at = _coordinates(before, after, scale, str(rest["coordinates"]))
+            positions, weights = _taps(at, before, mode, rest)
+            terms = [
+                np.moveaxis(np.moveaxis(np.take(x, where, axis), axis, -1) * weight.astype(x.dtype), -1, axis)
+                for where, weight in zip(positions, weights, strict=True)
+            ]
+            x = sum(terms[1:], terms[0]) if mode != "nearest" else np.take(x, positions[0], axis)
+        return x
+
+
+def scaled_dim(dim: Dim, scale: float) -> Dim:
+    """floor(dim * scale), computed in f32."""
+    if scale == 1:
+        return dim
+    return int(np.floor(np.float32(dim) * np.float32(scale))) if isinstance(dim, int) else None
+
+
+def _coordinates(before: int, after: int, scale: np.float32, kind: str) -> np.ndarray:
+    point, half = np.arange(after).astype(np.float32), np.float32(0.5)
+    if kind == "align_corners":
+        return point * np.float32(before - 1) / np.float32(max(after - 1, 1))
+    if kind == "asymmetric":
+        return point / scale
+    if kind == "pytorch_half_pixel" and after == 1:
+        return point
+    centered = (point + half) / scale - half
+    if kind != "half_pixel_symmetric":
+        return centered
+    adjusted = np.float32(1) - np.float32(after) / (scale * np.float32(before))
+    return np.float32(before) / np.float32(2) * adjusted + centered
+
+
+def _taps(at: np.ndarray, size: int, mode: str, rest: dict[str, object]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Positions and weights of the elements that each point combines."""
+    floor = np.floor(at)
+    part = at - floor
+    if mode == "nearest":
+        up = {"round_prefer_floor": part > 0.5, "round_prefer_ceil": part >= 0.5, "floor": part < 0, "ceil": part > 0}
+        return [_clipped(floor + up[str(rest["rounding"])], size)], [np.ones_like(at)]
+    one = np.float32(1)
+    if mode == "linear":
+        return [_clipped(floor, size), _clipped(floor + 1, size)], [one - part, part]
+    a = np.float32(float(str(rest["cubic_coefficient"])))
+    distances = [part + one, part, one - part, one - part + one]
+    weights = [_outer(a, distances[0]), _inner(a, distances[1]), _inner(a, distances[2]), _outer(a, distances[3])]
+    points = [floor + np.float32(offset) for offset in (-1, 0, 1, 2)]
+    if rest["exclude_outside"]:
+        weights = [np.where((p >= 0) & (p < size), w, np.float32(0)) for p, w in zip(points, weights, strict=True)]
+        total = weights[0] + weights[1] + weights[2] + weights[3]
+        weights = [weight / total for weight in weights]
+    return [_clipped(point, size) for point in points], weights
+
+
+def _clipped(points: np.ndarray, size: int) -> np.ndarray:
+    return np.clip(points.astype(np.int64), 0, size - 1)
+
+
+def _inner(a: np.float32, t: np.ndarray) -> np.ndarray:
+    """The cubic convolution kernel at distance t <= 1."""
+    return ((a + np.float32(2)) * t - (a + np.float32(3))) * t * t + np.float32(1)
+
+
+def _outer(a: np.float32, t: np.ndarray) -> np.ndarray:
+    """The cubic convolution kernel at distance 1 <= t <= 2."""
+    return ((a * t - np.float32(5) * a) * t + np.float32(8) * a) * t - np.float32(4) * a
