@@ -137,10 +137,9 @@ class Builder(Scalars):
             return tensor
         sizes = iter(self.shape(tensor))
         shape: list[Extent] = [1 if axis in axes else next(sizes) for axis in range(tensor.type.rank + len(axes))]
-        kept = [axis for axis in range(len(shape)) if axis not in axes]
-        ends = [*kept[1:], len(shape)]
-        groups = [list(range(0 if index == 0 else start, end)) for index, (start, end) in enumerate(zip(kept, ends, strict=True))]
-        return self.expand(tensor, groups, shape)
+        inner = [axis for axis in range(len(shape)) if axis not in axes][1:]
+        groups = [list(range(start, end)) for start, end in zip([0, *inner], [*inner, len(shape)], strict=True)]
+        return self.expand(tensor, groups if tensor.type.rank else [], shape)
 
     def slice(
         self, tensor: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]
