@@ -1,0 +1,97 @@
+// RUN: dlc-opt %s --math-expand-functions --split-input-file --verify-diagnostics | filecheck %s
+// Elementary functions become arithmetic in place; functions that are instructions, and tensors, stay.
+
+// CHECK-LABEL: func.func @exp_of_a_vector
+// CHECK-SAME: (%[[X:.*]]: vector<16xf32>)
+// CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<0.72134751> : vector<16xf32>
+// CHECK-DAG: %[[MAGIC:.*]] = arith.constant dense<0x4B40007F> : vector<16xf32>
+// CHECK: %[[SHIFTED:.*]] = math.fma %{{.*}}, %[[LOG2E]], %[[MAGIC]] : vector<16xf32>
+// CHECK: %[[N:.*]] = arith.subf %[[SHIFTED]], %[[MAGIC]] : vector<16xf32>
+// CHECK: %[[R:.*]] = math.fma %[[N]]
+// CHECK: arith.shli
+// CHECK: %[[ROOT:.*]] = arith.bitcast %{{.*}} : vector<16xi32> to vector<16xf32>
+// CHECK: arith.mulf %{{.*}}, %[[ROOT]] : vector<16xf32>
+// CHECK: %[[Y:.*]] = arith.mulf %{{.*}}, %[[ROOT]] : vector<16xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @exp_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
+// -----
+
+// Two equal expansions share their constants, which stand at the entry.
+// CHECK-LABEL: func.func @constants_once
+// CHECK-COUNT-1: arith.constant 0x7F800000 : f32
+// CHECK-NOT: arith.constant
+// CHECK: scf.for
+// CHECK-NOT: arith.constant
+// CHECK-NOT: math.log
+// CHECK: return
+func.func @constants_once(%m: memref<?xf32>, %from: index, %to: index, %step: index) {
+  scf.for %i = %from to %to step %step {
+    %x = memref.load %m[%i] : memref<?xf32>
+    %y = math.log %x : f32
+    %z = math.log %y : f32
+    memref.store %z, %m[%i] : memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+// Huge angles take a branch to the exact reduction, lane by lane.
+// CHECK-LABEL: func.func private @dlc_reduce_huge_angle(
+// CHECK-SAME: f64) -> (f64, f64, i64)
+// CHECK-LABEL: func.func @sin
+// CHECK: %[[ANY:.*]] = vector.reduction <or>
+// CHECK: scf.if %[[ANY]]
+// CHECK: scf.for
+// CHECK: func.call @dlc_reduce_huge_angle
+// CHECK-NOT: math.sin
+// CHECK: return
+func.func @sin(%x: vector<4x2xf64>) -> vector<4x2xf64> {
+  %y = math.sin %x : vector<4x2xf64>
+  return %y : vector<4x2xf64>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @narrow_floats_compute_in_f32
+// CHECK: arith.extf %{{.*}} : vector<8xbf16> to vector<8xf32>
+// CHECK: arith.divf %{{.*}} : vector<8xf32>
+// CHECK: arith.truncf %{{.*}} : vector<8xf32> to vector<8xbf16>
+func.func @narrow_floats_compute_in_f32(%x: vector<8xbf16>) -> vector<8xbf16> {
+  %y = math.tanh %x : vector<8xbf16>
+  return %y : vector<8xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @instructions_stay
+// CHECK-NEXT: math.sqrt
+// CHECK-NEXT: math.roundeven
+// CHECK-NEXT: return
+func.func @instructions_stay(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.sqrt %x : vector<8xf32>
+  %z = math.roundeven %y : vector<8xf32>
+  return %z : vector<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @tensors_stay
+// CHECK-NEXT: math.exp
+// CHECK-NEXT: return
+func.func @tensors_stay(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = math.exp %x : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @scalable(%x: vector<[4]xf32>) -> vector<[4]xf32> {
+  // expected-error@+1 {{'math.exp' on a scalable vector; vectorize with a fixed width}}
+  %y = math.exp %x : vector<[4]xf32>
+  return %y : vector<[4]xf32>
+}
