@@ -14,7 +14,7 @@ from typing import Any
 from dlc._mlir import ir
 from dlc.dialects.dl.base import DL, OPS, DLOp
 
-_HELPERS = {"__init__", "attributes", "base", "interpreter", "numerics", "types"}
+_HELPERS = {"__init__", "attributes", "base", "graph", "interpreter", "numerics", "types"}
 
 
 @functools.lru_cache(maxsize=1)

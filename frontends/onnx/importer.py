@@ -10,7 +10,10 @@ import numpy as np
 import onnx
 
 from dlc._mlir import ir
+from dlc.diagnostics import from_mlir
 from dlc.dialects import dl
+from dlc.dialects.dl.attributes import AttributeMismatch
+from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.types import (
     NUMPY_DTYPES,
     ConstraintError,
@@ -21,14 +24,12 @@ from dlc.dialects.dl.types import (
     mlir_type,
     tensor_type,
 )
-from dlc.dialects.dl.attributes import AttributeMismatch
 from dlc.errors import UnsupportedError, UnsupportedNode, VerifyError
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
 from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
 from dlc.frontends.onnx.node import NodeContext, UnsupportedFeature
 
-ENTRY = "main_graph"
 INLINE_ELEMENTS = 16
 """Constants of at most so many elements stand in the IR; larger ones go to the parameter table."""
 
@@ -53,15 +54,15 @@ def import_model(
     """
     model, name = load_model(source)
     prepared = prepare_model(model, name, shapes)
-    with context, ir.Location.unknown(context):
-        dl.load(context)
-        return _GraphImporter(prepared, name).run()
+    dl.load(context)
+    return _GraphImporter(prepared, name, context).run()
 
 
 @dataclass
 class _GraphImporter:
     model: onnx.ModelProto
     name: str
+    context: ir.Context
     values: dict[str, ir.Value] = field(default_factory=dict)
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     params: dict[str, np.ndarray] = field(default_factory=dict)
@@ -75,22 +76,23 @@ class _GraphImporter:
         self._read_initializers(graph)
         self._read_value_info(graph)
         inputs = [entry for entry in graph.input if entry.name not in self.arrays]
-        module = ir.Module.create()
         input_types = [self._input_type(entry) for entry in inputs]
         self._stop_if_unsupported()
-        function = _create_function(module, [mlir_type(kind) for kind in input_types])
-        self.block = function.regions[0].blocks[0]
-        for entry, argument in zip(inputs, self.block.arguments, strict=True):
-            self.values[entry.name] = argument
-        with ir.InsertionPoint(self.block):
-            for index, node in enumerate(graph.node):
-                self._import_node(node, index)
-            outputs = self._outputs(graph)
-            self._stop_if_unsupported()
-            ir.Operation.create("func.return", operands=outputs)
-        _finish_function(function, inputs, input_types, outputs, graph)
-        self._verify(module)
-        return ImportedModel(module, self.params, self.name)
+        built = Graph(context=self.context)
+        self.block = built.block
+        try:
+            with built:
+                for entry, kind in zip(inputs, input_types, strict=True):
+                    self.values[entry.name] = built.input(entry.name, kind.shape, kind.dtype)
+                for index, node in enumerate(graph.node):
+                    self._import_node(node, index)
+                self._stop_if_unsupported()
+                for entry in graph.output:
+                    built.output(entry.name, self._materialize(entry.name))
+        except ir.MLIRError as error:
+            found = [from_mlir(info).in_file(self.name) for info in error.error_diagnostics]
+            raise VerifyError("", found) from None
+        return ImportedModel(built.module, self.params, self.name)
 
     # Reading what the model declares
 
@@ -234,10 +236,7 @@ class _GraphImporter:
         self.params[key] = array
         return key
 
-    # Finishing
-
-    def _outputs(self, graph: onnx.GraphProto) -> list[ir.Value]:
-        return [self._materialize(entry.name) for entry in graph.output]
+    # Reporting
 
     def _report(self, name: str, op: str, reason: str) -> None:
         self.unsupported.append(UnsupportedNode(name, op, reason))
@@ -245,15 +244,6 @@ class _GraphImporter:
     def _stop_if_unsupported(self) -> None:
         if self.unsupported:
             raise UnsupportedError(self.unsupported, self.name)
-
-    def _verify(self, module: ir.Module) -> None:
-        try:
-            module.operation.verify()
-        except ir.MLIRError as error:
-            from dlc.diagnostics import from_mlir
-
-            found = [from_mlir(info).in_file(self.name) for info in error.error_diagnostics]
-            raise VerifyError("", found) from None
 
 
 def _native(array: np.ndarray) -> np.ndarray:
@@ -277,44 +267,3 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     if dim.HasField("dim_value") and dim.dim_value >= 0:
         return int(dim.dim_value)
     return dim.dim_param or None
-
-
-def _create_function(module: ir.Module, inputs: Sequence[ir.Type]) -> ir.Operation:
-    function = ir.Operation.create(
-        "func.func",
-        attributes={
-            "sym_name": ir.StringAttr.get(ENTRY),
-            "function_type": ir.TypeAttr.get(ir.FunctionType.get(list(inputs), [])),
-        },
-        regions=1,
-        ip=ir.InsertionPoint(module.body),
-    )
-    function.regions[0].blocks.append(*inputs, arg_locs=[ir.Location.unknown()] * len(inputs))
-    return function
-
-
-def _finish_function(
-    function: ir.Operation,
-    inputs: Sequence[onnx.ValueInfoProto],
-    input_types: Sequence[TensorType],
-    outputs: Sequence[ir.Value],
-    graph: onnx.GraphProto,
-) -> None:
-    """Set the result types and the names of arguments and results."""
-    kind = ir.FunctionType.get([mlir_type(item) for item in input_types], [value.type for value in outputs])
-    function.attributes["function_type"] = ir.TypeAttr.get(kind)
-    if inputs:
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get(
-            [_argument_attributes(entry.name, item) for entry, item in zip(inputs, input_types, strict=True)]
-        )
-    if outputs:
-        names = [{"dl.name": ir.StringAttr.get(entry.name)} for entry in graph.output]
-        function.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(name) for name in names])
-
-
-def _argument_attributes(name: str, kind: TensorType) -> ir.DictAttr:
-    attributes: dict[str, ir.Attribute] = {"dl.name": ir.StringAttr.get(name)}
-    if any(isinstance(dim, str) for dim in kind.shape):
-        names = [dim if isinstance(dim, str) else "" for dim in kind.shape]
-        attributes["dl.dims"] = ir.ArrayAttr.get([ir.StringAttr.get(item) for item in names])
-    return ir.DictAttr.get(attributes)
