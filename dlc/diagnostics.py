@@ -101,5 +101,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` with the known name nearest to `name`, or an empty string."""
     import difflib
 
-    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{nearest[0]}'?" if nearest else ""

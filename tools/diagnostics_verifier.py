@@ -14,7 +14,7 @@ from dlc.diagnostics import Diagnostic
 
 _EXPECTED = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?"
-    r"(?:@(?P<place>[+-]\d+|above|below|unknown))?\s*(?:(?P<count>\d+)\s*)?\{\{(?P<text>.*)\}\}"
+    r"\s*(?:@(?P<place>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*)\}\}"
 )
 _OUR_OWN_NOTE = "see current operation"
 """Upstream's verifier attaches this note to its errors; nobody expects it in a test."""
@@ -82,12 +82,7 @@ def _expectations(text: str) -> Iterator[Expectation]:
         expectation = _expectation(match, number, last_code)
         if match["place"] == "below":
             below.append(expectation)
-        elif not line[: match.start()].strip(" \t/"):
-            pass
-        else:
-            last_code = number
-        for _ in range(int(match["count"] or 1)):
-            yield expectation
+        yield expectation
 
 
 def _expectation(match: re.Match[str], number: int, last_code: int) -> Expectation:
