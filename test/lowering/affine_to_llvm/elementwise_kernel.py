@@ -11,6 +11,7 @@ import numpy as np
 
 from dlc._mlir import execution_engine, ir, runtime
 from dlc.lowering.affine_to_llvm.convert_affine_to_llvm import ConvertAffineToLlvm
+from dlc.lowering.affine_to_llvm.legalize_float_truncations import LegalizeFloatTruncations
 from dlc.lowering.affine_to_llvm.math_expand_functions import MathExpandFunctions
 
 NUMPY = {
@@ -33,6 +34,7 @@ class ElementwiseKernel:
             module = ir.Module.parse(_loop(body, inputs, result, lanes))
             MathExpandFunctions().run(module.operation)
             module.operation.verify()
+            LegalizeFloatTruncations().run(module.operation)
             ConvertAffineToLlvm().run(module.operation)
             self._engine = execution_engine.ExecutionEngine(module, opt_level=2)
         self._engine.lookup("kernel")
