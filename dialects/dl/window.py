@@ -72,8 +72,7 @@ class Window:
         require(label, spare >= 0, f"the window spans {reach} but the padded input has {dim + begin + end} on axis {axis + 2}")
         if not self.ceil_mode:
             return spare // stride + 1
-        positions = -(-spare // stride) + 1
-        return positions - 1 if (positions - 1) * stride >= dim + begin else positions
+        return min(-(-spare // stride) + 1, -(-(dim + begin) // stride))
 
     def view(self, x: np.ndarray, fill: float) -> np.ndarray:
         """`x`, padded with `fill`, as [batch, channels, positions..., taps...]."""
@@ -92,7 +91,7 @@ class Window:
 
     def counts(self, axis: int, size: int, include_pads: bool) -> np.ndarray:
         """How many taps of each position of one axis lie inside the input of `size` (with `include_pads`: or in its pads)."""
-        (outputs,) = (self._output_dim("", axis, size),)
+        outputs = self._output_dim("", axis, size)
         kernel, begin = self.kernel[axis], self.pads_begin[axis]
         assert isinstance(outputs, int) and isinstance(kernel, int)
         low, high = (-begin, size + self.pads_end[axis]) if include_pads else (0, size)

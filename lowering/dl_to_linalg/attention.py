@@ -1,0 +1,129 @@
+"""Lowerings of attention (products, scaled and masked scores, softmax) and of rotary embedding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import TensorType
+from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.contraction import Loops, contract, widened, zeros
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.norm import exponentials, scaled_by_inverse
+
+
+@lowering("attention")
+def lower_attention(b: Builder, op: SourceOp) -> ir.Value:
+    """Scores, their exponentials and the products with `v` stay in the accumulator's dtype; the division by the sum of a row
+    comes last, on the smaller tensor."""
+    q, k, v, _ = op.operands
+    dtype = op.result.dtype
+    scores = _adjusted(b, op, _head_products(b, q, k, dtype, _shares_heads(op), transposed=True))
+    powers, total = exponentials(b, scores, 3, dtype)
+    weighted = _head_products(b, powers, v, dtype, _shares_heads(op), transposed=False)
+    return scaled_by_inverse(b, weighted, total, [0, 1, 2], dtype)
+
+
+def _shares_heads(op: SourceOp) -> bool:
+    """False when q and k surely have as many heads."""
+    return bool(op.types[0].shape[1] != op.types[1].shape[1])
+
+
+def _head_products(
+    b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str, shared: bool, transposed: bool
+) -> ir.Value:
+    """Matrix products [batch, heads, m, n] of `lhs` with the kv heads `rhs` (with their transposes), unrounded.
+
+    With `shared`, heads are split into [kv heads, heads that share one].
+    """
+    rows, columns = b.dim(lhs, 2), b.dim(rhs, 2 if transposed else 3)
+    batch, heads, kv_heads = b.dim(lhs, 0), b.dim(lhs, 1), b.dim(rhs, 1)
+    outer: list[Extent] = [batch, heads]
+    if shared:
+        outer = [batch, kv_heads, b.extent("floordiv", heads, kv_heads)]
+        lhs = b.expand(lhs, [[0], [1, 2], [3], [4]], [*outer, rows, b.dim(lhs, 3)])
+    loops = Loops(len(outer) + 2, 1)
+    *dims, m, n, k = loops.dims()
+    inner = [n, k] if transposed else [k, n]
+    maps = [loops.map([*dims, m, k]), loops.map([*dims[:2], *inner]), loops.map([*dims, m, n])]
+    found = contract(b, loops, lhs, rhs, zeros(b, [*outer, rows, columns], dtype), maps, dtype)
+    return b.collapse(found, [[0], [1, 2], [3], [4]]) if shared else found
+
+
+def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
+    """The scores scaled and masked, in one generic."""
+    q, k, _, mask = op.types
+    wide = accumulator_dtype(op.result.dtype)
+    factor = _factor(b, op, wide)
+    shape = b.shape(scores)
+
+    def body(score: ir.Value, *masks: ir.Value) -> ir.Value:
+        score = b.arith("mul", score, factor, wide)
+        for value in masks:
+            if mask.dtype == "i1":
+                score = b.select(value, score, b.lowest(wide))
+            else:
+                score = b.arith("add", score, widened(b, value, wide), wide)
+        if not op["is_causal"]:
+            return score
+        return b.select(b.compare_index("le", b.iteration(3), b.iteration(2)), score, b.lowest(wide))
+
+    masks = []
+    if mask is not None:
+        whole = TensorType((q.shape[0], q.shape[1], q.shape[2], k.shape[2]), mask.dtype)
+        masks = [b.expand_ones(op.operands[3], mask, shape[-mask.rank :], whole)]
+    return b.map([scores, *masks], shape, wide, body)
+
+
+def _factor(b: Builder, op: SourceOp, wide: str) -> ir.Value:
+    """The scale as a scalar; by default 1 / sqrt(size of a head)."""
+    if op["scale"] is not None:
+        return b.scalar(op["scale"], wide)
+    size = b.dim(op.operands[0], 3)
+    if isinstance(size, int):
+        return b.scalar(1 / math.sqrt(size) if size else np.inf, wide)
+    root = b.unary("math.sqrt", b.convert(b.index_cast(size, b.element("i64")), "i64", wide))
+    return b.arith("div", b.scalar(1, wide), root, wide)
+
+
+@lowering("rotary_embedding")
+def lower_rotary_embedding(b: Builder, op: SourceOp) -> ir.Value:
+    """One generic over [batch, heads, positions, half, pair] (or [..., pair, half]) that reads each feature's partner backwards."""
+    x, cos, sin = op.operands
+    dtype, interleaved = op.result.dtype, op["interleaved"]
+    wide = accumulator_dtype(dtype)
+    shape = b.shape(x)
+    pairs = b.extent("floordiv", shape[3], 2)
+    groups = [[0], [1], [2], [3, 4]]
+    split = b.expand(x, groups, [*shape[:3], *([pairs, 2] if interleaved else [2, pairs])])
+    half = 4 if interleaved else 3
+    dims = [ir.AffineExpr.get_dim(axis) for axis in range(5)]
+    partner = [1 - dim if axis == half else dim for axis, dim in enumerate(dims)]
+
+    def body(own: ir.Value, other: ir.Value, cos: ir.Value, sin: ir.Value, _: ir.Value) -> ir.Value:
+        own, other, cos, sin = (widened(b, item, wide) for item in (own, other, cos, sin))
+        is_first = b.compare_index("eq", b.iteration(half), b.index(0))
+        turned = b.arith("mul", other, sin, wide)
+        turned = b.select(is_first, b.unary("arith.negf", turned), turned)
+        return b.narrow(b.arith("add", b.arith("mul", own, cos, wide), turned, wide), dtype)
+
+    angle_maps = [_angle_map(b, op, index, dims, half) for index in (1, 2)]
+    cos, sin = (_whole_batch(b, op, index) for index in (1, 2))
+    maps = [ir.AffineMap.get_identity(5), ir.AffineMap.get(5, 0, partner), *angle_maps, ir.AffineMap.get_identity(5)]
+    out = b.empty(b.shape(split), dtype)
+    return b.collapse(b.generic([split, split, cos, sin], out, maps, [PARALLEL] * 5, body), groups)
+
+
+def _whole_batch(b: Builder, op: SourceOp, index: int) -> ir.Value:
+    """Angles whose dynamic batch may be 1, repeated to that of x."""
+    kind = op.types[index]
+    whole = kind.with_shape((op.types[0].shape[0], *kind.shape[1:]))
+    return b.expand_ones(op.operands[index], kind, [b.dim(op.operands[0], 0), *b.shape(op.operands[index])[1:]], whole)
+
+
+def _angle_map(b: Builder, op: SourceOp, index: int, dims: list[ir.AffineExpr], half: int) -> ir.AffineMap:
+    repeated = op.types[index].shape[0] == 1 and op.types[0].shape[0] != 1
+    batch = ir.AffineExpr.get_constant(0) if repeated else dims[0]
+    return ir.AffineMap.get(5, 0, [batch, dims[2], dims[3 if half == 4 else 4]])

@@ -1,0 +1,237 @@
+"""Lowerings of normalisations: reductions in the accumulator's dtype, then one elementwise generic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.lowering.dl_to_linalg.builder import Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.contraction import Loops, Part, reduce_with, spread, widened
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+
+@lowering("softmax")
+def lower_softmax(b: Builder, op: SourceOp) -> ir.Value:
+    """The exponentials once, into a tensor; then their sum; then a product with its inverse, which is constant along a row."""
+    x, dtype = op.operands[0], op.result.dtype
+    axis = op["axis"] % x.type.rank
+    powers, total = exponentials(b, x, axis, dtype)
+    return scaled_by_inverse(b, powers, total, _others(x, axis), dtype)
+
+
+@lowering("log_softmax")
+def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
+    """x - (max + log(sum)), where the sum's generic computes the exponentials."""
+    x, dtype = op.operands[0], op.result.dtype
+    wide, axis = accumulator_dtype(dtype), op["axis"] % op.types[0].rank
+    kept = _others(x, axis)
+    largest = _largest(b, x, axis, wide)
+
+    def add_power(element: ir.Value, top: ir.Value, total: ir.Value) -> ir.Value:
+        shifted = b.arith("sub", widened(b, element, wide), top, wide)
+        return b.arith("add", total, b.unary("math.exp", shifted), wide)
+
+    total = reduce_with(b, x, [(largest, kept)], [axis], b.scalar(0, wide), add_power)
+    logarithm = b.map([total], b.shape(total), wide, lambda element: b.unary("math.log", element))
+
+    def body(element: ir.Value, top: ir.Value, log: ir.Value) -> ir.Value:
+        shifted = b.arith("sub", widened(b, element, wide), top, wide)
+        return b.narrow(b.arith("sub", shifted, log, wide), dtype)
+
+    return spread(b, x, [(largest, kept), (logarithm, kept)], dtype, body)
+
+
+def exponentials(b: Builder, x: ir.Value, axis: int, dtype: str) -> tuple[ir.Value, ir.Value]:
+    """exp(x - max(x)) and its sum along `axis`, which is dropped; both in the accumulator's dtype."""
+    wide, kept = accumulator_dtype(dtype), _others(x, axis)
+    largest = _largest(b, x, axis, wide)
+    powers = spread(
+        b,
+        x,
+        [(largest, kept)],
+        wide,
+        lambda element, top: b.unary("math.exp", b.arith("sub", widened(b, element, wide), top, wide)),
+    )
+    total = b.reduce([powers], [axis], b.scalar(0, wide), lambda element, acc: b.arith("add", acc, element, wide))
+    return powers, total
+
+
+def scaled_by_inverse(b: Builder, x: ir.Value, divisor: ir.Value, axes: Sequence[int], dtype: str) -> ir.Value:
+    """`x` (in the accumulator's dtype) times 1 / `divisor`, whose axes are `axes` of `x`, as `dtype`."""
+    wide = accumulator_dtype(dtype)
+
+    def body(element: ir.Value, bottom: ir.Value) -> ir.Value:
+        inverse = b.arith("div", b.scalar(1, wide), bottom, wide)
+        return b.narrow(b.arith("mul", element, inverse, wide), dtype)
+
+    return spread(b, x, [(divisor, axes)], dtype, body)
+
+
+@lowering("batch_norm")
+def lower_batch_norm(b: Builder, op: SourceOp) -> ir.Value:
+    """(x - mean) * factor + bias, where factor = scale / sqrt(var + epsilon) is computed once per channel."""
+    x, scale, bias, mean, var = op.operands
+    dtype, wide = op.result.dtype, accumulator_dtype(op.result.dtype)
+
+    def factor_of(scale: ir.Value, var: ir.Value) -> ir.Value:
+        return b.arith("div", widened(b, scale, wide), _root(b, widened(b, var, wide), op["epsilon"], wide), wide)
+
+    factor = b.map([scale, var], b.shape(scale), wide, factor_of)
+
+    def body(element: ir.Value, mean: ir.Value, factor: ir.Value, bias: ir.Value) -> ir.Value:
+        centered = b.arith("sub", widened(b, element, wide), widened(b, mean, wide), wide)
+        product = b.arith("mul", centered, factor, wide)
+        return b.narrow(b.arith("add", product, widened(b, bias, wide), wide), dtype)
+
+    return spread(b, x, [(mean, [1]), (factor, [1]), (bias, [1])], dtype, body)
+
+
+@lowering("layer_norm")
+def lower_layer_norm(b: Builder, op: SourceOp) -> ir.Value:
+    """Mean, then variance, then one generic that scales."""
+    x, scale, bias = op.operands
+    rank = op.types[0].rank
+    axes = list(range(op["axis"] % rank, rank))
+    return _standardize(b, x, axes, op["epsilon"], op.result.dtype, scale=_part(scale, axes), bias=_part(bias, axes))
+
+
+@lowering("instance_norm")
+def lower_instance_norm(b: Builder, op: SourceOp) -> ir.Value:
+    """As layer norm over the spatial axes, with weights per channel."""
+    x, scale, bias = op.operands
+    axes = list(range(2, op.types[0].rank))
+    return _standardize(b, x, axes, op["epsilon"], op.result.dtype, scale=(scale, [1]), bias=(bias, [1]))
+
+
+@lowering("group_norm")
+def lower_group_norm(b: Builder, op: SourceOp) -> ir.Value:
+    """As layer norm over [channels of a group, spatial axes...], with weights per channel."""
+    groups, dtype, rank = op["num_groups"], op.result.dtype, op.types[0].rank
+    x, scale, bias = op.operands
+    shape = b.shape(x)
+    split = [groups, b.extent("floordiv", shape[1], groups)]
+    after = [[axis + 1] for axis in range(2, rank)]
+    grouped = b.expand(x, [[0], [1, 2], *after], [shape[0], *split, *shape[2:]])
+    scale, bias = (b.expand(item, [[0, 1]], split) for item in (scale, bias))
+    axes = list(range(2, rank + 1))
+    found = _standardize(b, grouped, axes, op["epsilon"], dtype, scale=(scale, [1, 2]), bias=(bias, [1, 2]))
+    return b.collapse(found, [[0], [1, 2], *after])
+
+
+@lowering("rms_norm")
+def lower_rms_norm(b: Builder, op: SourceOp) -> ir.Value:
+    """The inverse root of the mean square, then one generic that scales."""
+    x, scale = op.operands
+    dtype, rank = op.result.dtype, op.types[0].rank
+    wide, axes = accumulator_dtype(dtype), list(range(op["axis"] % rank, rank))
+    kept = list(range(axes[0]))
+
+    def add_square(element: ir.Value, total: ir.Value) -> ir.Value:
+        element = widened(b, element, wide)
+        return b.arith("add", total, b.arith("mul", element, element, wide), wide)
+
+    squares = b.reduce([x], axes, b.scalar(0, wide), add_square)
+    inverse = _inverse_root(b, squares, _count(b, x, axes, wide), op["epsilon"], wide)
+
+    def body(element: ir.Value, inverse: ir.Value, *weights: ir.Value) -> ir.Value:
+        found = b.arith("mul", widened(b, element, wide), inverse, wide)
+        for weight in weights:
+            found = b.arith("mul", found, widened(b, weight, wide), wide)
+        return b.narrow(found, dtype)
+
+    weights = [] if scale is None else [(scale, axes)]
+    return spread(b, x, [(inverse, kept), *weights], dtype, body)
+
+
+@lowering("lrn")
+def lower_lrn(b: Builder, op: SourceOp) -> ir.Value:
+    """Sums of squares over a window of channels as one generic (n, c, ..., tap), then one division by their power."""
+    x, size, dtype = op.operands[0], op["size"], op.result.dtype
+    rank, wide = op.types[0].rank, accumulator_dtype(dtype)
+    others = [0] * (rank - 2)
+    padded = b.pad(x, [0, (size - 1) // 2, *others], [0, size // 2, *others], b.scalar(0, dtype))
+    loops = Loops(rank, 1)
+    batch, channel, *spatial, tap = loops.dims()
+    maps = [loops.map([batch, channel + tap, *spatial]), loops.map([tap]), loops.map([batch, channel, *spatial])]
+
+    def add_square(element: ir.Value, _: ir.Value, total: ir.Value) -> ir.Value:
+        element = widened(b, element, wide)
+        return b.arith("add", total, b.arith("mul", element, element, wide), wide)
+
+    # The shape of the second operand alone says how many taps there are.
+    start = b.full(b.shape(x), b.scalar(0, wide))
+    squares = b.generic([padded, b.empty([size], dtype)], start, maps, loops.iterators, add_square)
+
+    def body(element: ir.Value, square: ir.Value) -> ir.Value:
+        weighted = b.arith("mul", square, b.scalar(op["alpha"] / size, wide), wide)
+        base = b.arith("add", weighted, b.scalar(op["bias"], wide), wide)
+        power = b.binary("math.powf", base, b.scalar(op["beta"], wide))
+        return b.narrow(b.arith("div", widened(b, element, wide), power, wide), dtype)
+
+    return spread(b, x, [(squares, list(range(rank)))], dtype, body)
+
+
+def _standardize(
+    b: Builder, x: ir.Value, axes: Sequence[int], epsilon: float, dtype: str, scale: Part | None, bias: Part | None
+) -> ir.Value:
+    """(x - mean) / sqrt(var + epsilon) * scale + bias over `axes`. Two passes: squares of centred values do not cancel."""
+    wide = accumulator_dtype(dtype)
+    kept = [axis for axis in range(x.type.rank) if axis not in set(axes)]
+    count, zero = _count(b, x, axes, wide), b.scalar(0, wide)
+    total = b.reduce([x], axes, zero, lambda element, acc: b.arith("add", acc, widened(b, element, wide), wide))
+    mean = b.map([total], b.shape(total), wide, lambda element: b.arith("div", element, count, wide))
+
+    def centered(element: ir.Value, mean: ir.Value) -> ir.Value:
+        return b.arith("sub", widened(b, element, wide), mean, wide)
+
+    def add_square(element: ir.Value, mean: ir.Value, total: ir.Value) -> ir.Value:
+        distance = centered(element, mean)
+        return b.arith("add", total, b.arith("mul", distance, distance, wide), wide)
+
+    squares = reduce_with(b, x, [(mean, kept)], axes, zero, add_square)
+    inverse = _inverse_root(b, squares, count, epsilon, wide)
+
+    def body(element: ir.Value, mean: ir.Value, inverse: ir.Value, *weights: ir.Value) -> ir.Value:
+        found = b.arith("mul", centered(element, mean), inverse, wide)
+        for name, weight in zip(names, weights, strict=True):
+            found = b.arith(name, found, widened(b, weight, wide), wide)
+        return b.narrow(found, dtype)
+
+    given = {name: part for name, part in (("mul", scale), ("add", bias)) if part is not None}
+    names = list(given)
+    return spread(b, x, [(mean, kept), (inverse, kept), *given.values()], dtype, body)
+
+
+def _inverse_root(b: Builder, squares: ir.Value, count: ir.Value, epsilon: float, wide: str) -> ir.Value:
+    """1 / sqrt(squares / count + epsilon)"""
+
+    def body(element: ir.Value) -> ir.Value:
+        root = _root(b, b.arith("div", element, count, wide), epsilon, wide)
+        return b.arith("div", b.scalar(1, wide), root, wide)
+
+    return b.map([squares], b.shape(squares), wide, body)
+
+
+def _root(b: Builder, variance: ir.Value, epsilon: float, wide: str) -> ir.Value:
+    return b.unary("math.sqrt", b.arith("add", variance, b.scalar(epsilon, wide), wide))
+
+
+def _count(b: Builder, x: ir.Value, axes: Sequence[int], wide: str) -> ir.Value:
+    """Number of elements of `axes`, as a scalar of dtype `wide`."""
+    sizes: list[Extent] = [b.dim(x, axis) for axis in axes]
+    count = b.num_elements(sizes)
+    if isinstance(count, int):
+        return b.scalar(count, wide)
+    return b.convert(b.index_cast(count, b.element("i64")), "i64", wide)
+
+
+def _largest(b: Builder, x: ir.Value, axis: int, wide: str) -> ir.Value:
+    return b.reduce([x], [axis], b.lowest(wide), lambda element, top: b.arith("max", top, widened(b, element, wide), wide))
+
+
+def _others(x: ir.Value, axis: int) -> list[int]:
+    return [other for other in range(x.type.rank) if other != axis]
+
+
+def _part(weight: ir.Value | None, axes: Sequence[int]) -> Part | None:
+    return None if weight is None else (weight, axes)

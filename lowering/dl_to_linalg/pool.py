@@ -1,0 +1,103 @@
+"""Lowerings of poolings: the padded input and one `linalg.generic` over positions and taps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects.dl.attributes import elements_of_array
+from dlc.dialects.dl.types import NUMPY_DTYPES
+from dlc.dialects.dl.window import Window
+from dlc.lowering.dl_to_linalg.builder import PARALLEL, Body, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.contraction import Loops, Part, spread, widened
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.windows import pad_for_positions, position_extents
+
+
+@lowering("max_pool")
+def lower_max_pool(b: Builder, op: SourceOp) -> ir.Value:
+    """The largest tap, where padding holds the lowest value. The maximum of f16 and bf16 needs no rounding."""
+    dtype, window = op.result.dtype, _window(op)
+    wide = b.wide(dtype)
+
+    def body(element: ir.Value, best: ir.Value) -> ir.Value:
+        return b.narrow(b.arith("max", b.widen(element, dtype), b.widen(best, dtype), wide), dtype)
+
+    return _over_windows(b, op, window, b.lowest(dtype), b.lowest(dtype), body)
+
+
+@lowering("avg_pool")
+def lower_avg_pool(b: Builder, op: SourceOp) -> ir.Value:
+    """The sum of the taps, then one division by the number of those that count."""
+    dtype, window = op.result.dtype, _window(op)
+    wide = accumulator_dtype(dtype)
+
+    def add(element: ir.Value, total: ir.Value) -> ir.Value:
+        return b.arith("add", total, widened(b, element, wide), wide)
+
+    total = _over_windows(b, op, window, b.scalar(0, dtype), b.scalar(0, wide), add)
+    taps = int(np.prod([size or 1 for size in window.kernel]))
+    if _all_taps_count(window, op["count_include_pad"]):
+        return b.map([total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype))
+    parts = [_counts(b, op, window, axis, b.dim(total, axis + 2), wide) for axis in range(window.rank)]
+
+    def divide(element: ir.Value, *counts: ir.Value) -> ir.Value:
+        count = counts[0]
+        for other in counts[1:]:
+            count = b.arith("mul", count, other, wide)
+        return b.narrow(b.arith("div", element, count, wide), dtype)
+
+    return spread(b, total, parts, dtype, divide)
+
+
+def _window(op: SourceOp) -> Window:
+    return Window.of("", op["kernel"], op["strides"], op["pads"], op["dilations"], op["ceil_mode"])
+
+
+def _over_windows(
+    b: Builder, op: SourceOp, window: Window, outside: ir.Value, start: ir.Value, body: Body
+) -> ir.Value:
+    """`body(element, total)` over the taps of each window, from `start`; padding holds `outside`."""
+    x = op.operands[0]
+    kernel = [int(size or 1) for size in window.kernel]
+    positions = position_extents(b, b.shape(x)[2:], kernel, window)
+    padded = pad_for_positions(b, x, positions, window, outside)
+    loops = Loops(2 + window.rank, window.rank)
+    batch, channel, *rest = loops.dims()
+    places, taps = rest[: window.rank], rest[window.rank :]
+    reads = [
+        place * stride + tap * dilation
+        for place, stride, tap, dilation in zip(places, window.strides, taps, window.dilations, strict=True)
+    ]
+    # Its shape alone says how many taps there are: no other operand does.
+    taps_operand = b.empty(kernel, padded.type.element_type)
+    out = b.full([*b.shape(x)[:2], *positions], start)
+    maps = [loops.map([batch, channel, *reads]), loops.map(taps), loops.map([batch, channel, *places])]
+    return b.generic([padded, taps_operand], out, maps, loops.iterators, lambda element, _, total: body(element, total))
+
+
+def _all_taps_count(window: Window, include_pads: bool) -> bool:
+    """True when every window counts all of its taps."""
+    return not window.ceil_mode and (include_pads or not any((*window.pads_begin, *window.pads_end)))
+
+
+def _counts(b: Builder, op: SourceOp, window: Window, axis: int, positions: Extent, wide: str) -> Part:
+    """Number of taps that count, at least 1, for each position of a spatial axis; a constant where its size is static."""
+    size, include_pads = b.dim(op.operands[0], axis + 2), op["count_include_pad"]
+    if isinstance(size, int):
+        counts = np.maximum(window.counts(axis, size, include_pads), 1)
+        return b.dense(elements_of_array(counts.astype(NUMPY_DTYPES[wide]))), [axis + 2]
+    low = -window.pads_begin[axis] if include_pads else 0
+    high = b.extent("add", size, window.pads_end[axis] if include_pads else 0)
+
+    def body(_: ir.Value) -> ir.Value:
+        origin = b.extent("mul", b.iteration(0), window.strides[axis])
+        origin = b.extent("sub", origin, window.pads_begin[axis])
+        dilation = window.dilations[axis]
+        first = b.extent("max", b.extent("ceildiv", b.extent("sub", low, origin), dilation), 0)
+        end = b.extent("min", b.extent("ceildiv", b.extent("sub", high, origin), dilation), window.kernel[axis] or 1)
+        count = b.extent("max", b.extent("sub", end, first), 1)
+        return b.convert(b.index_cast(b.index(count), b.element("i64")), "i64", wide)
+
+    out = b.empty([positions], wide)
+    return b.generic([], out, [ir.AffineMap.get_identity(1)], [PARALLEL], body), [axis + 2]

@@ -1,0 +1,46 @@
+"""Convolutions: spatial ranks, strides, pads, dilations, groups, pointwise and depthwise forms."""
+
+from typing import Any
+
+from case import Case
+
+_F32 = ("f32",)
+_LOW = ("f32", "f16", "bf16")
+
+
+def conv(x: Any, weight: Any, bias: Any = None, dtypes: Any = _F32, **attributes: Any) -> Case:
+    return Case("conv", (x, weight, bias), attributes, dtypes)
+
+
+def transposed(x: Any, weight: Any, bias: Any = None, dtypes: Any = _F32, **attributes: Any) -> Case:
+    return Case("conv_transpose", (x, weight, bias), attributes, dtypes)
+
+
+CASES = [
+    conv((2, 3, 8, 7), (4, 3, 3, 3), (4,), dtypes=None, strides=[2, 1], pads=[1, 0, 2, 1]),
+    conv((1, 2, 5, 5), (3, 2, 3, 3)),
+    conv((1, 2, 5, 5), (3, 2, 3, 3), (3,), pads=[1, 1, 1, 1]),
+    conv((2, 2, 9, 9), (3, 2, 3, 2), dilations=[2, 3], strides=[1, 2]),
+    conv((1, 3, 16, 16), (17, 3, 7, 7), (17,), pads=[3, 3, 3, 3], strides=[2, 2], dtypes=_LOW),
+    conv((2, 3, 11), (4, 3, 4), (4,), strides=[3], pads=[2, 1]),
+    conv((1, 2, 4, 5, 3), (3, 2, 2, 3, 1), (3,), pads=[1, 0, 0, 0, 1, 0], strides=[1, 2, 1]),
+    conv((2, 5, 4, 6), (7, 5, 1, 1), (7,), dtypes=_LOW),
+    conv((1, 5, 4, 6), (7, 5, 1, 1), pads=[1, 0, 0, 2]),
+    conv((1, 5, 9), (2, 5, 1)),
+    conv((1, 5, 7, 6), (7, 5, 1, 1), strides=[2, 2]),
+    conv((2, 4, 6, 6), (6, 2, 3, 3), (6,), groups=2, pads=[1, 1, 1, 1], dtypes=(*_LOW, "i8")),
+    conv((1, 6, 4, 4), (3, 2, 1, 1), (3,), groups=3),
+    conv((2, 5, 7, 7), (5, 1, 3, 3), (5,), groups=5, pads=[1, 1, 1, 1], dtypes=_LOW),
+    conv((1, 3, 8), (6, 1, 3), groups=3, strides=[2]),
+    conv((1, 4, 6, 6), (4, 1, 5, 5), groups=4, dilations=[1, 1], pads=[2, 2, 2, 2], strides=[2, 2]),
+    conv((0, 2, 5, 5), (3, 2, 3, 3), (3,)),
+    conv((1, 0, 4, 4), (3, 0, 2, 2), (3,)),
+    conv((1, 1, 1, 1), (1, 1, 1, 1)),
+    transposed((2, 3, 4, 5), (3, 2, 3, 3), (2,), dtypes=None, strides=[2, 1], pads=[1, 0, 1, 2]),
+    transposed((1, 2, 5), (2, 3, 4), strides=[3], output_padding=[2], pads=[1, 0]),
+    transposed((1, 2, 3, 3), (2, 1, 3, 3), dilations=[2, 1], strides=[2, 2], output_padding=[1, 1]),
+    transposed((2, 4, 3, 3), (4, 3, 2, 2), (6,), groups=2, strides=[2, 2]),
+    transposed((1, 3, 4, 4), (3, 1, 3, 3), groups=3, pads=[1, 1, 1, 1]),
+    transposed((1, 2, 6, 6), (2, 3, 1, 2), pads=[1, 2, 0, 2]),
+    transposed((1, 2, 2, 3, 2), (2, 2, 2, 2, 2), (2,), strides=[2, 1, 2], pads=[0, 0, 1, 0, 1, 0]),
+]

@@ -1,0 +1,21 @@
+"""Matrix products: ranks, broadcast batches, odd and empty sizes."""
+
+from case import Case
+
+_F32 = ("f32",)
+
+CASES = [
+    Case("matmul", ((5, 7), (7, 3))),
+    Case("matmul", ((2, 3, 5, 4), (2, 3, 4, 6)), dtypes=("f32", "f16", "i8")),
+    Case("matmul", ((64, 65), (65, 33)), dtypes=("f64", "f32", "bf16")),
+    Case("matmul", ((1, 300), (300, 1)), dtypes=("f32", "f16", "bf16")),
+    Case("matmul", ((4, 2, 3), (3, 5)), dtypes=_F32),
+    Case("matmul", ((2, 3), (4, 3, 5)), dtypes=_F32),
+    Case("matmul", ((2, 1, 3, 4), (5, 4, 2)), dtypes=_F32),
+    Case("matmul", ((1, 3, 4), (5, 4, 2)), dtypes=("f32", "bf16")),
+    Case("matmul", ((3, 1, 4), (1, 4, 1)), dtypes=_F32),
+    Case("matmul", ((1, 1, 3), (1, 3, 2)), dtypes=_F32),
+    Case("matmul", ((0, 4), (4, 3)), dtypes=_F32),
+    Case("matmul", ((2, 0), (0, 3)), dtypes=("f32", "i32")),
+    Case("matmul", ((0, 2, 4), (4, 3)), dtypes=_F32),
+]
