@@ -10,6 +10,7 @@ from dlc.dtypes import NUMPY_DTYPES
 
 Dim = int | str | None
 
+
 def show_type(dtype: str, shape: tuple[Dim, ...]) -> str:
     """`f32[batch, 3, ?]`: an element type's name and a shape, for messages."""
     return f"{dtype}[{', '.join('?' if dim is None else str(dim) for dim in shape)}]"

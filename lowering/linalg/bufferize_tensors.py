@@ -108,7 +108,5 @@ def _copy_of(value: ir.Value) -> ir.Value:
 
 def _dim(value: ir.Value, axis: int) -> ir.Value:
     index = ir.IndexType.get()
-    position = ir.Operation.create(
-        "arith.constant", results=[index], attributes={"value": ir.IntegerAttr.get(index, axis)}
-    ).result
+    position = ir.Operation.create("arith.constant", results=[index], attributes={"value": ir.IntegerAttr.get(index, axis)}).result
     return ir.Operation.create("memref.dim", results=[index], operands=[value, position]).result
