@@ -1,6 +1,6 @@
 """Speed of single kernels on one thread: prints GFLOP/s and the share of this core's measured FMA peak.
 
-    python bench/kernels.py [name-part ...]
+python bench/kernels.py [name-part ...]
 """
 
 from __future__ import annotations

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dlc._mlir import ir
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
 from dlc.lowering.affine.loops import Loop
 from dlc.lowering.affine.nests import Nest
+from dlc.lowering.pass_base import PassFailure
+from dlc.targets.cpu.facts import host_facts
 
 _LARGEST_JAM = 8
 _MOST_SLOTS = 4
@@ -29,6 +32,15 @@ class Machine:
 
     vector_bits: int
     registers: int
+
+    @staticmethod
+    def of(op: ir.Operation, vector_bits: int, registers: int) -> Machine:
+        """The given numbers; this machine's where they are 0. `PassFailure` at `op` when no vector fits them."""
+        facts = host_facts()
+        bits = vector_bits or facts.vector_bits
+        if bits < 64 or bits & (bits - 1):
+            raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
+        return Machine(bits, registers or facts.vector_registers)
 
 
 def cheapest(nest: Nest, machine: Machine, jam: bool) -> Choice | None:

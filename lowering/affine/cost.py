@@ -20,8 +20,11 @@ _PER_CYCLE = 2.0
 _HORIZONTAL = 8.0
 _VECTOR_WAIT, _SCALAR_WAIT = 0.5, 0.1
 """Cycles that a load adds where the data comes from L2 (vectors) or L1 (scalars); fitted to 40 tiles of GEMM and conv."""
+_LOADS = {0: 1.0, 1: 1.0, 2: 3.0}
+"""Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
 _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
+_LANE_BY_LANE = -1
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class NestCost:
             if op.name in ("affine.load", "memref.load"):
                 stride = self.facts.strides[op] if self.facts else 0
                 wide = bool(self.facts and op in self.facts.lanewise)
-                found.append((frozenset(set(op.operands) & ivs), 2 if wide else stride))
+                found.append((frozenset(set(op.operands) & ivs), _LANE_BY_LANE if wide else stride))
         return found
 
     @cached_property
@@ -79,7 +82,7 @@ class NestCost:
             copies *= factor
         loads = waits = 0.0
         for followed, stride in self._loads:
-            share = 1.0 if stride in (0, 1) else float(lanes)
+            share = _LOADS.get(stride, float(lanes))
             for iv in followed:
                 share *= jams.get(iv, 1)
             share *= slots if self.lane_loop and self.lane_loop.iv in followed else 1

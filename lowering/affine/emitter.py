@@ -8,7 +8,8 @@ from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.expressions import result_maps, shifted
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
-from dlc.lowering.affine.values import Instance, TileValues, splat_constant
+from dlc.lowering.affine.values import Instance, TileValues
+from dlc.lowering.affine.vector_loads import Place, gather, load_evens, load_vector
 
 _CONTRACTED, _EXACT = "#arith.fastmath<contract>", "#arith.fastmath<none>"
 
@@ -72,32 +73,15 @@ class TileEmitter:
             return vector.FromElementsOp(self.values.vector_type(op.results[0].type), lanes).result
         if stride == 0:
             return self._load_lane(op, subscripts, at, 0)
-        indexing = _indexing(op)
-        new_map, operands = self.values.subscripts(subscripts, indexing, at)
+        new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)
+        place = Place(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
         kind = self.values.vector_type(op.results[0].type)
         mask = self.values.mask(at)
-        if stride == 1 and mask is None and op.name == "affine.load":
-            return affine.AffineVectorLoadOp(kind, op.operands[0], operands, new_map).result
-        indices = [apply(single, operands) for single in result_maps(new_map)]
-        if stride == 1 and mask is None:
-            return vector.LoadOp(kind, op.operands[0], indices).result
-        filler = splat_constant(kind, _filler(op.results[0].type))
         if stride == 1:
-            return vector.MaskedLoadOp(kind, op.operands[0], indices, mask, filler).result
-        return self._gather(op.operands[0], indices, stride, mask, filler)
-
-    def _gather(
-        self, buffer: ir.Value, indices: list[ir.Value], stride: int, mask: ir.Value | None, filler: ir.Value
-    ) -> ir.Value:
-        offsets_type = self.values.vector_type(ir.IndexType.get())
-        index = ir.IndexType.get()
-        offsets = [ir.IntegerAttr.get(index, lane * stride) for lane in range(self.values.lanes)]
-        dense = ir.DenseElementsAttr.get(offsets, offsets_type)
-        constant = ir.Operation.create("arith.constant", results=[offsets_type], attributes={"value": dense}).results[0]
-        if mask is None:
-            i1 = ir.IntegerType.get_signless(1)
-            mask = splat_constant(self.values.vector_type(i1), ir.IntegerAttr.get(i1, 1))
-        return vector.GatherOp(filler.type, buffer, indices, constant, mask, filler).result
+            return load_vector(kind, place, mask)
+        if stride == 2:
+            return load_evens(kind, place, mask)
+        return gather(kind, place, stride, mask)
 
     def _load_lane(self, op: ir.Operation, subscripts: list[ir.Value], at: Instance, lane: int) -> ir.Value:
         """Load the scalar of lane `lane`."""
@@ -126,7 +110,8 @@ class TileEmitter:
             elif mask is None:
                 affine.AffineVectorStoreOp(whole, buffer, operands, new_map)
             else:
-                vector.MaskedStoreOp(buffer, [apply(single, operands) for single in result_maps(new_map)], mask, whole)
+                indices = [apply(single, operands) for single in result_maps(new_map)]
+                vector.MaskedStoreOp(buffer, indices, mask.vector(), whole)
 
     def _store_lanes(
         self, whole: ir.Value, buffer: ir.Value, operands: list[ir.Value], indexing: ir.AffineMap, old: list[ir.Value]
@@ -187,11 +172,6 @@ def _indexing(op: ir.Operation) -> ir.AffineMap:
     if op.name == "memref.load":
         return ir.AffineMap.get_identity(len(op.operands) - 1)
     return op.attributes["map"].value
-
-
-def _filler(element: ir.Type) -> ir.Attribute:
-    """What masked-off lanes hold."""
-    return ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
 
 
 def _is_multiply_add(op: ir.Operation) -> bool:

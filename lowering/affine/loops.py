@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from dlc._mlir import affine, ir
 
 PARALLEL = "dlc.parallel"
-REDUCTION_UNROLL_OFF = "dlc.no_unroll"
-"""On a loop whose accumulators fill the registers: LLVM must not unroll it. `affine_to_llvm` turns it into a loop annotation."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class Loop:
         return list(self.op.operands)[lower + upper :]
 
 
-def apply(map: ir.AffineMap, operands: Sequence[ir.Value]) -> ir.Value:  # noqa: A002 - the name affine.apply uses
+def apply(map: ir.AffineMap, operands: Sequence[ir.Value]) -> ir.Value:
     """Emit `map(operands)`; a map that only picks an operand or a constant costs no affine.apply."""
     expression = map.results[0].maybe_downcast()
     if isinstance(expression, ir.AffineDimExpr):
@@ -115,9 +113,7 @@ def real_ops(block: ir.Block) -> list[ir.Operation]:
     return [op.operation for op in block.operations][:-1]
 
 
-def build_for(
-    lower: Bound, upper: Bound, step: int = 1, inits: Sequence[ir.Value] = (), parallel: bool = False
-) -> ir.Operation:
+def build_for(lower: Bound, upper: Bound, step: int = 1, inits: Sequence[ir.Value] = (), parallel: bool = False) -> ir.Operation:
     """Create an `affine.for` at the insertion point; the caller fills and terminates its body."""
     loop = affine.AffineForOp(
         lower.map,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir, vector
-from dlc.lowering.affine.loops import Bound
+from dlc.lowering.affine.loops import Bound, apply
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,38 @@ def segments(upper: Bound, lanes: int, slots: int, dynamic_tail: bool = False) -
     return [*parts, Segment(whole, upper, step, -(-left // lanes), left % lanes != 0)]
 
 
-def tail_masks(upper: Bound, iv: ir.Value, segment: Segment, lanes: int) -> list[ir.Value | None]:
+@dataclass(frozen=True)
+class LaneMask:
+    """The lanes that are in range: the first `count` of `lanes`, known or as an index."""
+
+    lanes: int
+    count: int | ir.Value
+
+    def vector(self) -> ir.Value:
+        """Emit the mask."""
+        kind = ir.VectorType.get([self.lanes], ir.IntegerType.get_signless(1))
+        if isinstance(self.count, int):
+            return vector.ConstantMaskOp(kind, [max(0, min(self.count, self.lanes))]).result
+        return vector.CreateMaskOp(kind, [self.count]).result
+
+    def spread(self, stride: int, skipped: int) -> LaneMask:
+        """The mask of the elements from number `skipped` on, when the lanes in range lie `stride` elements apart."""
+        if isinstance(self.count, int):
+            return LaneMask(self.lanes, (self.count - 1) * stride + 1 - skipped)
+        reach = (ir.AffineDimExpr.get(0) - 1) * stride + 1 - skipped
+        return LaneMask(self.lanes, apply(ir.AffineMap.get(1, 0, [reach]), [self.count]))
+
+
+def tail_masks(upper: Bound, iv: ir.Value, segment: Segment, lanes: int) -> list[LaneMask | None]:
     """The mask of each slot of `segment` at induction variable `iv`; None where all lanes are in range."""
-    masks: list[ir.Value | None] = [None] * segment.slots
+    masks: list[LaneMask | None] = [None] * segment.slots
     if not segment.masked:
         return masks
-    kind = ir.VectorType.get([lanes], ir.IntegerType.get_signless(1))
-    if upper.static is not None and segment.lower.static is not None and segment.step >= upper.static - segment.lower.static:
-        left = upper.static - segment.lower.static - lanes * (segment.slots - 1)
-        masks[-1] = vector.ConstantMaskOp(kind, [left]).result if left < lanes else None
+    before = lanes * (segment.slots - 1)
+    start, end = segment.lower.static, upper.static
+    if start is not None and end is not None and end - start <= segment.step:
+        left = end - start - before
+        masks[-1] = LaneMask(lanes, left) if left < lanes else None
         return masks
-    masks[-1] = vector.CreateMaskOp(kind, [upper.minus(iv, lanes * (segment.slots - 1))]).result
+    masks[-1] = LaneMask(lanes, upper.minus(iv, before))
     return masks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from dlc._mlir import ir
 from dlc.lowering.affine.cost import Tile
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import Loop, real_ops

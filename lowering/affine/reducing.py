@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.emitter import TileEmitter
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, build_for
-from dlc.lowering.affine.masks import Segment, segments, tail_masks
-from dlc.lowering.affine.reductions import Chain, combine, identity, reduce_lanes
+from dlc.lowering.affine.masks import LaneMask, Segment, segments, tail_masks
+from dlc.lowering.affine.reductions import Chain, identity, reduce_lanes
 from dlc.lowering.affine.values import TileDim, TileValues, splat_constant
 
 Key = tuple[int, int, int]
@@ -43,9 +42,7 @@ class ReducingEmitter(TileEmitter):
             for tile in range(len(self.tiles))
             for slot in range(self.reduction.slots)
         ]
-        neutral = [
-            splat_constant(values.vector_type(combiner.results[0].type), identity(combiner)) for combiner in combiners
-        ]
+        neutral = [splat_constant(values.vector_type(combiner.results[0].type), identity(combiner)) for combiner in combiners]
         partial = self._chain(0, {key: neutral[key[0]] for key in keys})
         inits = self.reduction.chain.loops[0].inits
         every = tuple(range(len(values.dims)))
@@ -104,17 +101,11 @@ class ReducingEmitter(TileEmitter):
         after = [values.vector(end, at) for end in ends for at in values.instances(every)]
         places = [at for _ in ends for at in values.instances(every)]
         return {
-            key: self._kept(values.mask(at), new, old)
-            for (key, old), new, at in zip(partial.items(), after, places, strict=True)
+            key: self._kept(values.mask(at), new, old) for (key, old), new, at in zip(partial.items(), after, places, strict=True)
         }
 
     @staticmethod
-    def _kept(mask: ir.Value | None, new: ir.Value, old: ir.Value) -> ir.Value:
+    def _kept(mask: LaneMask | None, new: ir.Value, old: ir.Value) -> ir.Value:
         if mask is None:
             return new
-        return ir.Operation.create("arith.select", results=[new.type], operands=[mask, new, old]).results[0]
-
-
-def lane_reduction_fits(chain: Chain, inner_loops: Sequence[ir.Operation]) -> bool:
-    """Whether the loops of `chain` are all the loops there are, as `ReducingEmitter` needs."""
-    return [loop.op for loop in chain.loops] == list(inner_loops)
+        return ir.Operation.create("arith.select", results=[new.type], operands=[mask.vector(), new, old]).results[0]

@@ -27,15 +27,16 @@ class AffineTileRegisters(Pass):
 
     anchor = "func.func"
 
-    vector_bits: int = option(512, "bits of a vector register")
-    registers: int = option(32, "number of vector registers")
+    vector_bits: int = option(0, "bits of a vector register; 0: this machine's")
+    registers: int = option(0, "number of vector registers; 0: this machine's")
 
     def run(self, op: ir.Operation) -> None:
         """Tile the contractions of one function."""
+        machine = Machine.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
             if not is_contraction(nest):
                 continue
-            choice = cheapest(nest, Machine(self.vector_bits, self.registers), jam=True)
+            choice = cheapest(nest, machine, jam=True)
             if choice is not None:
                 apply_tile(nest, choice.tile, choice.facts, best_order(nest, choice.tile))
 

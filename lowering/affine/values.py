@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir, vector
 from dlc.lowering.affine.expressions import shifted
 from dlc.lowering.affine.loops import apply
+from dlc.lowering.affine.masks import LaneMask
 
 Instance = Mapping[int, int]
 """Which copy of the body is meant: for every tile dimension, the index of the copy along it."""
@@ -44,7 +45,7 @@ class TileValues:
     dims: list[TileDim]
     lanes: int = 0
     lane_dim: int | None = None
-    masks: Sequence[ir.Value | None] = ()
+    masks: Sequence[LaneMask | None] = ()
     entries: dict[ir.Value, Entry] = field(default_factory=dict)
     _splats: list[dict[ir.Value, ir.Value]] = field(default_factory=lambda: [{}])
 
@@ -74,7 +75,7 @@ class TileValues:
             return self.entries[value].is_vector
         return self.lane_dim is not None and self.dims[self.lane_dim].iv == value
 
-    def mask(self, at: Instance) -> ir.Value | None:
+    def mask(self, at: Instance) -> LaneMask | None:
         """The mask of the vectors at `at`, None when all lanes count."""
         return None if self.lane_dim is None else self.masks[at[self.lane_dim]]
 
@@ -102,9 +103,9 @@ class TileValues:
         if value in self.entries:
             return self.scalar(value, at)
         step = vector.StepOp(self.vector_type(value.type)).result
-        return ir.Operation.create(
-            "arith.addi", results=[step.type], operands=[self.splat(self.scalar(value, at)), step]
-        ).results[0]
+        return ir.Operation.create("arith.addi", results=[step.type], operands=[self.splat(self.scalar(value, at)), step]).results[
+            0
+        ]
 
     def vector_type(self, element: ir.Type) -> ir.VectorType:
         """The type of a vector with one `element` per lane."""

@@ -27,12 +27,13 @@ class AffineVectorizeLoops(Pass):
 
     anchor = "func.func"
 
-    vector_bits: int = option(512, "bits of a vector register")
-    registers: int = option(32, "number of vector registers")
+    vector_bits: int = option(0, "bits of a vector register; 0: this machine's")
+    registers: int = option(0, "number of vector registers; 0: this machine's")
 
     def run(self, op: ir.Operation) -> None:
         """Vectorise the scalar nests of one function."""
+        machine = Machine.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
-            choice = cheapest(nest, Machine(self.vector_bits, self.registers), jam=False)
+            choice = cheapest(nest, machine, jam=False)
             if choice is not None:
                 apply_tile(nest, choice.tile, choice.facts, best_order(nest, choice.tile))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from dlc._mlir import affine, arith, ir, memref
 from dlc.lowering.affine.expressions import mentions
 from dlc.lowering.affine.loops import Bound, build_for
-from dlc.lowering.pass_base import PassFailure
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Generic:
         return not selected or any(_uses(self.maps[output], loop) for output in outputs for loop in self.reductions)
 
     def bounds(self) -> list[Bound]:
-        """The upper bound of every loop, read from the first operand dimension that the loop indexes alone."""
+        """The upper bound of every loop, read from an operand dimension that it indexes alone (linalg demands one)."""
         found: dict[int, Bound] = {}
         for value, indexing in zip(self.operands, self.maps, strict=True):
             for axis, expression in enumerate(indexing.results):
@@ -71,11 +70,6 @@ class Generic:
                     continue
                 if position not in found or not ir.MemRefType(value.type).is_dynamic_dim(axis):
                     found[position] = _axis_bound(value, axis)
-        missing = [position for position in range(len(self.parallel)) if position not in found]
-        if missing:
-            raise PassFailure(
-                self.op, f"no operand gives the extent of loop {missing[0]}", "add a shape-only operand, as poolings do"
-            )
         return [found[position] for position in range(len(self.parallel))]
 
 
@@ -164,9 +158,7 @@ class NestBuilder:
             return value
         ivs, indexing = self._access(operand)
         result = ir.MemRefType(value.type).element_type
-        return ir.Operation.create(
-            "affine.load", results=[result], operands=[value, *ivs], attributes={"map": indexing}
-        ).results[0]
+        return ir.Operation.create("affine.load", results=[result], operands=[value, *ivs], attributes={"map": indexing}).results[0]
 
     def _store(self, operand: int, value: ir.Value) -> None:
         ivs, indexing = self._access(operand)

@@ -27,9 +27,7 @@ NUMPY = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
 }  # fmt: skip
 SIZES = st.sampled_from([1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 40])
-FAST = settings(
-    max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
-)
+FAST = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None)
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def gathered(operand: Operand, array: np.ndarray, extents: dict[str, int]) -> np
     """`array` read at every point of the iteration space, one axis per loop."""
     grids = np.meshgrid(*[np.arange(size) for size in extents.values()], indexing="ij", sparse=True)
     scope = dict(zip(extents, grids, strict=True))
-    index = tuple(eval(text, {}, scope) for text in operand.subscripts)  # noqa: S307 - the test's own text
+    index = tuple(eval(text, {}, scope) for text in operand.subscripts)
     return np.broadcast_to(array[index] if index else array, tuple(extents.values()))
 
 

@@ -1,0 +1,70 @@
+"""Loads of one vector: contiguous, every second element, or any fixed distance apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir, vector
+from dlc.lowering.affine.expressions import result_maps
+from dlc.lowering.affine.loops import apply
+from dlc.lowering.affine.masks import LaneMask
+from dlc.lowering.affine.values import splat_constant
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where lane 0 lies: `indexing(operands)` in `buffer`; `is_affine` when affine ops may take these operands."""
+
+    buffer: ir.Value
+    operands: tuple[ir.Value, ...]
+    indexing: ir.AffineMap
+    is_affine: bool
+
+    def indices(self) -> list[ir.Value]:
+        """Emit the subscripts."""
+        return [apply(single, self.operands) for single in result_maps(self.indexing)]
+
+    def moved(self, elements: int) -> Place:
+        """The place `elements` further along the last dimension."""
+        last = len(self.indexing.results) - 1
+        results = [result + elements * (axis == last) for axis, result in enumerate(self.indexing.results)]
+        indexing = ir.AffineMap.get(self.indexing.n_dims, self.indexing.n_symbols, results)
+        return Place(self.buffer, self.operands, indexing, self.is_affine)
+
+
+def load_vector(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.Value:
+    """Load neighbouring elements."""
+    if mask is not None:
+        return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask.vector(), _filler(kind)).result
+    if place.is_affine:
+        return affine.AffineVectorLoadOp(kind, place.buffer, list(place.operands), place.indexing).result
+    return vector.LoadOp(kind, place.buffer, place.indices()).result
+
+
+def load_evens(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.Value:
+    """Load every second element: two neighbouring vectors, of which the even elements are kept.
+
+    The element after the last one wanted may lie outside the buffer, so the second vector is always masked.
+    """
+    lanes = kind.shape[0]
+    wanted = mask or LaneMask(lanes, lanes)
+    low = load_vector(kind, place, mask and wanted.spread(2, 0))
+    high = load_vector(kind, place.moved(lanes), wanted.spread(2, lanes))
+    return vector.ShuffleOp(low, high, list(range(0, 2 * lanes, 2))).result
+
+
+def gather(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask | None) -> ir.Value:
+    """Load elements that lie `stride` apart."""
+    lanes, index = kind.shape[0], ir.IndexType.get()
+    offsets = [ir.IntegerAttr.get(index, lane * stride) for lane in range(lanes)]
+    dense = ir.DenseElementsAttr.get(offsets, ir.VectorType.get([lanes], index))
+    constant = ir.Operation.create("arith.constant", results=[dense.type], attributes={"value": dense}).results[0]
+    wanted = mask or LaneMask(lanes, lanes)
+    return vector.GatherOp(kind, place.buffer, place.indices(), constant, wanted.vector(), _filler(kind)).result
+
+
+def _filler(kind: ir.VectorType) -> ir.Value:
+    """What masked-off lanes hold."""
+    element = kind.element_type
+    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+    return splat_constant(kind, zero)

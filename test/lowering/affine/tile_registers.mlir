@@ -1,0 +1,93 @@
+// RUN: dlc-opt %s "--affine-tile-registers=vector-bits=128 registers=16" --split-input-file --verify-diagnostics | filecheck %s
+// Contractions become tiles of vectors whose accumulators are carried through the reduction loops.
+
+// Columns are the lanes, rows are copies; every loaded value is used for the whole tile.
+// CHECK-LABEL: func.func private @matmul(
+// CHECK-SAME: %[[A:.*]]: memref<8x32xf32>, %[[B:.*]]: memref<32x8xf32>, %[[C:.*]]: memref<8x8xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to 8 step [[ROWS:[2-8]]] {
+// CHECK: affine.for %[[J:.*]] = 0 to 8 step [[COLUMNS:4|8]] {
+// CHECK: affine.for %[[K:.*]] = 0 to 32 iter_args({{.*}}) -> (vector<4xf32>, vector<4xf32>
+// CHECK-DAG: affine.load %[[A]][%[[I]] + 1, %[[K]]]
+// CHECK-DAG: affine.vector_load %[[B]][%[[K]], %[[J]]] : memref<32x8xf32>, vector<4xf32>
+// CHECK: arith.mulf {{.*}} fastmath<contract> : vector<4xf32>
+// CHECK: arith.addf {{.*}} fastmath<contract> : vector<4xf32>
+// CHECK: affine.vector_store %{{.*}}, %[[C]][%[[I]], %[[J]]]
+// CHECK: } {dlc.parallel}
+// CHECK-NEXT: } {dlc.parallel}
+func.func private @matmul(%a: memref<8x32xf32>, %b: memref<32x8xf32>, %c: memref<8x8xf32>) {
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %c[%i, %j] : memref<8x8xf32>
+      %1 = affine.for %k = 0 to 32 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<8x32xf32>
+        %y = affine.load %b[%k, %j] : memref<32x8xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %p : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<8x8xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// Only the reduction is contiguous in both operands: its iterations are the lanes, and a masked step takes the tail.
+// CHECK-LABEL: func.func private @dot(
+// CHECK: affine.for %{{.*}} = 0 to {{.*}} iter_args
+// CHECK: affine.vector_load
+// CHECK: vector.create_mask
+// CHECK: vector.maskedload
+// CHECK: arith.select
+// CHECK: vector.reduction <add>
+func.func private @dot(%a: memref<?xf32>, %b: memref<8x?xf32>, %c: memref<8xf32>, %n: index) {
+  affine.for %i = 0 to 8 {
+    %0 = affine.load %c[%i] : memref<8xf32>
+    %1 = affine.for %k = 0 to %n iter_args(%acc = %0) -> (f32) {
+      %x = affine.load %a[%k] : memref<?xf32>
+      %y = affine.load %b[%i, %k] : memref<8x?xf32>
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      affine.yield %s : f32
+    }
+    affine.store %1, %c[%i] : memref<8xf32>
+  } {dlc.parallel}
+  return
+}
+
+// Loops without the mark may depend on each other and stay.
+// CHECK-LABEL: func.func private @not_known_parallel(
+// CHECK-NOT: vector
+// CHECK: return
+func.func private @not_known_parallel(%a: memref<8x32xf32>, %b: memref<32x8xf32>, %c: memref<8x8xf32>) {
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %c[%i, %j] : memref<8x8xf32>
+      %1 = affine.for %k = 0 to 32 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<8x32xf32>
+        %y = affine.load %b[%k, %j] : memref<32x8xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %p : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<8x8xf32>
+    }
+  }
+  return
+}
+
+// A plain sum is no contraction.
+// CHECK-LABEL: func.func private @no_match(
+// CHECK-NOT: vector
+// CHECK: return
+func.func private @no_match(%x: memref<8x32xf32>, %y: memref<8xf32>) {
+  affine.for %i = 0 to 8 {
+    %0 = affine.load %y[%i] : memref<8xf32>
+    %1 = affine.for %k = 0 to 32 iter_args(%acc = %0) -> (f32) {
+      %v = affine.load %x[%i, %k] : memref<8x32xf32>
+      %s = arith.addf %acc, %v : f32
+      affine.yield %s : f32
+    }
+    affine.store %1, %y[%i] : memref<8xf32>
+  } {dlc.parallel}
+  return
+}

@@ -1,0 +1,80 @@
+// RUN: dlc-opt %s "--affine-vectorize-loops=vector-bits=128 registers=16" | filecheck %s
+// One loop of every scalar nest becomes vectors: a contiguous parallel one, or the reduction.
+
+// CHECK-LABEL: func.func private @elementwise(
+// CHECK-SAME: %[[X:.*]]: memref<3x10xf32>, %[[Y:.*]]: memref<3xf32>, %[[Z:.*]]: memref<3x10xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to 3 {
+// CHECK: affine.for %[[J:.*]] = 0 to 8 step 4 {
+// CHECK-DAG: %[[A:.*]] = affine.vector_load %[[X]][%[[I]], %[[J]]]
+// CHECK-DAG: %[[B:.*]] = affine.load %[[Y]][%[[I]]]
+// CHECK: %[[ALL:.*]] = vector.broadcast %[[B]] : f32 to vector<4xf32>
+// CHECK: %[[S:.*]] = arith.addf %[[A]], %[[ALL]] : vector<4xf32>
+// CHECK: affine.vector_store %[[S]], %[[Z]][%[[I]], %[[J]]]
+// CHECK: } {dlc.parallel}
+// CHECK: affine.for {{.*}} = 8 to 10 step 4 {
+// CHECK: %[[MASK:.*]] = vector.constant_mask [2]
+// CHECK: vector.maskedload %[[X]]
+// CHECK: vector.maskedstore %[[Z]]
+func.func private @elementwise(%x: memref<3x10xf32>, %y: memref<3xf32>, %z: memref<3x10xf32>) {
+  affine.for %i = 0 to 3 {
+    affine.for %j = 0 to 10 {
+      %a = affine.load %x[%i, %j] : memref<3x10xf32>
+      %b = affine.load %y[%i] : memref<3xf32>
+      %s = arith.addf %a, %b : f32
+      affine.store %s, %z[%i, %j] : memref<3x10xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// CHECK-LABEL: func.func private @row_maximum(
+// CHECK: affine.for {{.*}} iter_args({{.*}}) -> (vector<4xf32>
+// CHECK: arith.maximumf {{.*}} : vector<4xf32>
+// CHECK: vector.reduction <maximumf>
+func.func private @row_maximum(%x: memref<3x100xf32>, %y: memref<3xf32>) {
+  affine.for %i = 0 to 3 {
+    %0 = affine.load %y[%i] : memref<3xf32>
+    %1 = affine.for %k = 0 to 100 iter_args(%acc = %0) -> (f32) {
+      %v = affine.load %x[%i, %k] : memref<3x100xf32>
+      %s = arith.maximumf %acc, %v : f32
+      affine.yield %s : f32
+    }
+    affine.store %1, %y[%i] : memref<3xf32>
+  } {dlc.parallel}
+  return
+}
+
+// i1 is stored in bytes, so its lanes move one by one, and the tail stays scalar.
+// CHECK-LABEL: func.func private @select(
+// CHECK: affine.for {{.*}} = 0 to 8 step 4 {
+// CHECK-COUNT-4: affine.load {{.*}} : memref<10xi1>
+// CHECK: vector.from_elements
+// CHECK: affine.for {{.*}} = 8 to 10 {
+// CHECK: arith.select {{.*}} : f32
+func.func private @select(%c: memref<10xi1>, %x: memref<10xf32>, %y: memref<10xf32>) {
+  affine.for %i = 0 to 10 {
+    %b = affine.load %c[%i] : memref<10xi1>
+    %v = affine.load %x[%i] : memref<10xf32>
+    %w = affine.load %y[%i] : memref<10xf32>
+    %e = math.exp %v : f32
+    %s = arith.select %b, %e, %w : f32
+    affine.store %s, %y[%i] : memref<10xf32>
+  } {dlc.parallel}
+  return
+}
+
+// Stores that lie apart, and a running sum: nothing to do.
+// CHECK-LABEL: func.func private @no_match(
+// CHECK-NOT: vector
+// CHECK: return
+func.func private @no_match(%x: memref<8xf32>, %y: memref<16xf32>) {
+  affine.for %i = 0 to 8 {
+    %v = affine.load %x[%i] : memref<8xf32>
+    affine.store %v, %y[%i * 2] : memref<16xf32>
+  } {dlc.parallel}
+  affine.for %i = 1 to 8 {
+    %v = affine.load %x[%i - 1] : memref<8xf32>
+    affine.store %v, %x[%i] : memref<8xf32>
+  }
+  return
+}
