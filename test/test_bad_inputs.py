@@ -1,0 +1,202 @@
+"""Bad input of every kind gives one clear error: exit status 1 or one typed exception, the place and the way out, no traceback."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import dlc
+from dlc.dialects import dl
+from dlc.dialects.dl.graph import Graph
+
+_RELU = 'func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n'
+
+# name: file content, flags, what standard error must match
+DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
+    "syntax error": (b"func.func @f( {\n}\n", [], r"input\.mlir:1:\d+: error: "),
+    "unknown op of dl": (
+        b'func.func @f(%x: tensor<4xf32>) {\n  "dl.rleu"(%x) : (tensor<4xf32>) -> ()\n  return\n}\n',
+        [],
+        r"input\.mlir:2:3: error: .*dl\.rleu",
+    ),
+    "unquoted dl op": (
+        b"func.func @f(%x: tensor<4xf32>) {\n  %0 = dl.relu(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return\n}\n",
+        [],
+        r"input\.mlir:2:\d+: error: .*dl\.relu.*quot",
+    ),
+    "unknown dialect": (b'"nosuch.op"() : () -> ()\n', [], r"input\.mlir:1:1: error: .*allow-unregistered-dialect"),
+    "verifier": (
+        b'func.func @f(%a: tensor<4x8xf32>, %b: tensor<7x3xf32>) {\n'
+        b'  %0 = "dl.matmul"(%a, %b) : (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>\n  return\n}\n',
+        [],
+        r"input\.mlir:2:8: error: 'dl\.matmul' op c\d: .*8.*7",
+    ),
+    "unknown attribute": (_RELU.replace("(%x) :", "(%x) {axis = 1 : i64} :").encode(), [], r":2:8: error: 'dl\.relu' op has no attribute 'axis'"),
+    "undeclared value": (_RELU.replace('"(%x)', '"(%y)').encode(), [], r"input\.mlir:2:\d+: error: use of undeclared SSA value"),
+    "unknown pass": (_RELU.encode(), ["--pass-pipeline=builtin.module(canonicalise)"], r"error: .*canonicalise.*canonicalize"),
+    "unknown flag": (_RELU.encode(), ["--no-such-flag"], r"error: .*no-such-flag"),
+    "unknown pass option": (_RELU.encode(), ["--pass-pipeline=builtin.module(canonicalize{max-iter=3})"], r"error: .*max-iter"),
+    "malformed pipeline": (_RELU.encode(), ["--pass-pipeline=builtin.module(cse"], r"<pipeline>:1:\d+|error: .*\)"),
+    "failed pass": (_RELU.encode(), ["--convert-linalg-to-affine"], r"input\.mlir:\d+:\d+: error: .*needs memrefs; run"),
+    "missing file": (None, [], r"input\.mlir: error: no such file"),
+    "not UTF-8": (b"func.func @f() { \xff\xfe }\n", [], r"input\.mlir.*error: .*UTF-8"),
+    "truncated bytecode": (b"ML\xefR\x06", [], r"input\.mlir.*error: "),
+    "unwritable output": (_RELU.encode(), ["-o", "/nonexistent-folder/out.mlir"], r"/nonexistent-folder/out\.mlir.*error: |error: .*nonexistent-folder"),
+}
+
+
+@pytest.mark.parametrize("kind", DLC_OPT)
+def test_dlc_opt(kind: str, tmp_path: Path) -> None:
+    content, flags, pattern = DLC_OPT[kind]
+    file = tmp_path / "input.mlir"
+    if content is not None:
+        file.write_bytes(content)
+    _expect_failure(["dlc-opt", str(file), *flags], pattern)
+
+
+def _model(nodes: list[onnx.NodeProto], inputs: list[onnx.ValueInfoProto], outputs: list[str]) -> onnx.ModelProto:
+    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    return helper.make_model(helper.make_graph(nodes, "bad", inputs, results), opset_imports=[helper.make_opsetid("", 17)])
+
+
+def _input(shape: list[int | str] | None, kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info("x", kind, shape)
+
+
+def _unsupported() -> onnx.ModelProto:
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["x", "x"], ["a"], name="first"),
+        helper.make_node("Relu", ["a"], ["b"], name="fine"),
+        helper.make_node("NoSuchOp", ["b"], ["y"], name="second", domain="my.domain"),
+    ]
+    return _model(nodes, [_input([1, 1, 4])], ["y"])
+
+
+def _mismatch() -> onnx.ModelProto:
+    weight = onnx.numpy_helper.from_array(np.zeros((5, 3), np.float32), "w")
+    model = _model([helper.make_node("MatMul", ["x", "w"], ["y"], name="product")], [_input([2, 4])], ["y"])
+    model.graph.initializer.append(weight)
+    return model
+
+
+def _external_data() -> onnx.ModelProto:
+    model = _mismatch()
+    tensor = model.graph.initializer[0]
+    onnx.external_data_helper.set_external_data(tensor, location="missing.bin")
+    tensor.ClearField("raw_data")
+    return model
+
+
+IMPORTER: dict[str, tuple[Callable[[], onnx.ModelProto | bytes], str]] = {
+    "not a model": (lambda: b"not an onnx file at all", r"model\.onnx: error: not an ONNX model"),
+    "empty file": (lambda: b"", r"model\.onnx: error: not an ONNX model"),
+    "unsupported nodes, all of them": (_unsupported, r"2 unsupported nodes:\n.*first.*NonMaxSuppression.*\n.*second.*my\.domain\.NoSuchOp"),
+    "shapes that do not fit": (_mismatch, r"model\.onnx: error: [\s\S]*product.*MatMul.*4.*5"),
+    "string input": (
+        lambda: _model([helper.make_node("Identity", ["x"], ["y"])], [_input([1], TensorProto.STRING)], ["y"]),
+        r"model\.onnx: error: [\s\S]*'x'.*string is not supported",
+    ),
+    "input of unknown rank": (lambda: _model([helper.make_node("Relu", ["x"], ["y"])], [_input(None)], ["y"]), r"'x'.*rank is unknown"),
+    "undefined value": (lambda: _model([helper.make_node("Relu", ["z"], ["y"], name="n")], [_input([1])], ["y"]), r"node 'n' uses 'z'"),
+    "missing external data": (_external_data, r"model\.onnx: error: .*missing\.bin"),
+}
+
+
+@pytest.mark.parametrize("kind", IMPORTER)
+def test_importer(kind: str, tmp_path: Path) -> None:
+    make, pattern = IMPORTER[kind]
+    made = make()
+    file = tmp_path / "model.onnx"
+    file.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
+    _expect_failure(["dlc", "compile", str(file), "--emit=dl"], pattern)
+    with pytest.raises(dlc.DLCError, match=pattern):
+        dlc.compile(file)
+
+
+COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
+    "a type that is no model": (lambda: dlc.compile(3), dlc.InvalidInputError, "not int"),  # type: ignore[arg-type]
+    "missing model file": (lambda: dlc.compile("no/such/file.onnx"), dlc.ParseError, "no such file"),
+    "unknown target": (lambda: dlc.compile(_RELU, target="tpu"), dlc.TargetError, "unknown target 'tpu'.*cpu"),
+    "no threads": (lambda: dlc.compile(_RELU, num_threads=0), dlc.InvalidInputError, "num_threads must be"),
+    "bad MLIR text": (lambda: dlc.compile("func.func @f( {\n}"), dlc.ParseError, "<text>:1:"),
+    "module without a function": (lambda: dlc.compile("module {\n}"), dlc.PassError, "function"),
+    "weights that are not given": (lambda: dlc.compile(_with_weight().module), dlc.InvalidInputError, "'w'"),
+    "weights of another shape": (lambda: dlc.compile(_with_weight().module, params={"w": np.zeros(3, np.float32)}), dlc.InvalidInputError, "'w'.*4.*3"),
+    "lowering upwards": (lambda: dlc.lower(dlc.lower(_RELU, to="affine"), to="linalg"), dlc.DLCError, "affine.*linalg"),
+    "unknown level": (lambda: dlc.lower(_RELU, to="gpu"), dlc.DLCError, "gpu"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("kind", COMPILE)
+def test_compile(kind: str) -> None:
+    call, error, pattern = COMPILE[kind]
+    with pytest.raises(error, match=re.compile(pattern, re.DOTALL)):
+        call()
+
+
+def _with_weight() -> Graph:
+    with Graph() as graph:
+        graph.output("y", dl.add(graph.input("x", (4,)), graph.param("w", np.ones(4, np.float32))))
+    return graph
+
+
+@pytest.fixture(scope="module")
+def model() -> dlc.CompiledModel:
+    with Graph() as graph:
+        x, y = graph.input("x", ("n", 4)), graph.input("y", ("n", 4))
+        graph.output("z", dl.add(x, y))
+    return dlc.compile(graph.module)
+
+
+_GOOD = np.ones((2, 4), np.float32)
+CALLS: dict[str, tuple[tuple[object, ...], str]] = {
+    "too few inputs": ((_GOOD,), "expected 2 inputs but got 1"),
+    "too many inputs": ((_GOOD, _GOOD, _GOOD), "expected 2 inputs but got 3"),
+    "missing name": (({"x": _GOOD},), "missing 'y'"),
+    "unknown name": (({"x": _GOOD, "y": _GOOD, "q": _GOOD},), "unknown 'q'"),
+    "wrong dtype": ((_GOOD, _GOOD.astype(np.float64)), "input 'y' expects f32.* but got f64"),
+    "wrong rank": ((_GOOD, _GOOD[0]), "input 'y'.*rank is 1 instead of 2"),
+    "wrong dim": ((_GOOD, np.ones((2, 5), np.float32)), "input 'y'.*dim 1 is 5 instead of 4"),
+    "dims that must be equal": ((_GOOD, np.ones((3, 4), np.float32)), "dim 'n' is 3 here but 2 in input 'x'"),
+    "no array": ((_GOOD, "text"), "input 'y' expects an array.*got str"),
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_call(kind: str, model: dlc.CompiledModel) -> None:
+    arguments, pattern = CALLS[kind]
+    with pytest.raises(dlc.InvalidInputError, match=pattern):
+        model(*arguments)
+
+
+DLC: dict[str, tuple[list[str], str]] = {
+    "unknown command": (["frobnicate"], r"No such command 'frobnicate'"),
+    "unknown level": (["compile", "m.onnx", "--emit=spirv"], r"'spirv' is not one of"),
+    "missing model": (["run", "no-such-model.onnx"], r"no-such-model\.onnx: error: no such file"),
+    "bad shape": (["run", "no-such-model.onnx", "--shape", "oops"], r"expects NAME=1x3x224x224"),
+}
+
+
+@pytest.mark.parametrize("kind", DLC)
+def test_dlc(kind: str) -> None:
+    arguments, pattern = DLC[kind]
+    _expect_failure(["dlc", *arguments], pattern)
+
+
+def _expect_failure(command: list[str], pattern: str) -> None:
+    """The command exits with status 1, prints nothing to standard output and one matching error without a traceback."""
+    tool = str(Path(sys.executable).with_name(command[0]))
+    done = subprocess.run([tool, *command[1:]], capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+    assert re.search(pattern, done.stderr), done.stderr
+    assert done.stderr.lower().count("error:") == 1, done.stderr
+    assert done.stdout == ""
