@@ -1,0 +1,1 @@
+"""Speed tables of dlc, and the networks that benches and tests share."""
