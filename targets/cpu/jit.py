@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from dlc.runtime.library import load_library
 from dlc.runtime.session import Session
 from dlc.runtime.signature import Signature
 
-Engine = execution_engine.ExecutionEngine
+Engine: TypeAlias = Any
+"""MLIR's `ExecutionEngine`, whose bindings have no types."""
+
 C_INTERFACE = "_mlir_ciface_"
 _DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
 

@@ -79,5 +79,5 @@ def test_module_without_entry() -> None:
         module = ir.Module.parse("llvm.func @f() { llvm.return }")
         with pytest.raises(TargetError, match="no entry point"):
             emit.emit_object(module)
-        with pytest.raises(TargetError, match="found 'func.func'"):
+        with pytest.raises(TargetError, match=r"found 'func\.func'"):
             emit.emit_llvm_ir(ir.Module.parse("func.func @f() { return }"))
