@@ -97,7 +97,19 @@ def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     expandable = [key for key in sorted(missing) if _is_function(key, opset_of(model, key[0]))]
     if not expandable:
         return model
-    return onnx.inliner.inline_selected_functions(model, expandable, inline_schema_functions=True)
+    return onnx.inliner.inline_selected_functions(_declare_initializers(model), expandable, inline_schema_functions=True)
+
+
+def _declare_initializers(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with the types of its initializers in value_info, where the inliner looks for the types of a function's inputs."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    declared = {entry.name for entry in (*copy.graph.input, *copy.graph.value_info)}
+    for tensor in copy.graph.initializer:
+        if tensor.name not in declared:
+            entry = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+            copy.graph.value_info.append(entry)
+    return copy
 
 
 def _is_function(key: tuple[str, str], version: int) -> bool:
