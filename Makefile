@@ -5,6 +5,7 @@
 #   make check-all  the same with the slow tests
 #   make lint       ruff and mypy
 #   make format     rewrite sources as ruff wants them
+#   make docs       write the references under docs/generated/
 #   make bench      speed tables against onnxruntime
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/*)
 
-.PHONY: demo check check-all bench lint format clean
+.PHONY: demo check check-all bench lint format docs clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/dlc demo
@@ -30,6 +31,9 @@ bench: $(VENV)/.installed-bench
 lint: $(VENV)/.installed-test
 	@$(BIN)/python -m ruff check --output-format concise .
 	@$(BIN)/python test/typecheck.py
+
+docs: $(VENV)/.installed-test
+	@$(BIN)/python docs/generate.py
 
 format: $(VENV)/.installed-test
 	@$(BIN)/python -m ruff check --fix-only --quiet .
