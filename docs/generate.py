@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import ast
+import dataclasses
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -104,9 +104,9 @@ def _pass_section(entry: PassEntry) -> Iterator[str]:
 
 
 def _options(found: type[Pass]) -> Iterator[str]:
-    for field in found.__dataclass_fields__.values():
+    for field in dataclasses.fields(found):
         meaning = field.metadata.get("help", "")
-        kind = field.type if isinstance(field.type, str) else ast.unparse(ast.parse(repr(field.type)))
+        kind = str(field.type)
         yield f"| `{field.name.replace('_', '-')}` | `{kind.replace('|', chr(92) + '|')}` | `{field.default}` | {meaning} |\n"
 
 
