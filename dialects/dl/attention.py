@@ -7,7 +7,6 @@ import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr, FloatAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
-from dlc.dialects.dl.norm import softmax
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.types import (
     FLOATS,
@@ -25,14 +24,15 @@ class Attention(DLOp, name="attention"):
 
     result[b, h] = softmax(scale * q[b, h] @ transpose(k[b, g]) + mask[b, h], axis=-1) @ v[b, g]
 
-    q is [batch, heads, queries, size], k is [batch, kv heads, keys, size], v is [batch, kv heads, keys, value size]. Neighbouring heads
-    share a kv head: g = h / (heads / kv heads). mask broadcasts to [batch, heads, queries, keys]: added where its element type is that
-    of q; where it is i1, only the true positions take part. With `is_causal`, query i sees the keys up to i. A query that sees no
-    key gives NaN. f16 and bf16 compute in f32.
+    q is [batch, heads, queries, size], k is [batch, kv heads, keys, size], v is [batch, kv heads, keys, value size].
+    Neighbouring heads share a kv head: g = h / (heads / kv heads). mask broadcasts to [batch, heads, queries, keys]: added
+    where its element type is that of q; where it is i1, only the true positions take part. With `is_causal`, query i
+    sees the keys up to i, or with `aligned_at_end` up to i + keys - queries. A query that sees no key gives 0. f16 and
+    bf16 compute in f32.
 
-    c1: q, k and v have one element type and mask it, too, or i1.    c2: q, k and v have rank 4.    c3: they have equal dims 0.
-    c4: q and k have equal dims 3.    c5: k and v have equal dims 1 and 2.    c6: the number of kv heads divides that of heads.
-    c7: mask broadcasts to [batch, heads, queries, keys].
+    c1: q, k and v have one element type, and mask has it or i1.    c2: q, k and v have rank 4.
+    c3: they have equal dims 0.    c4: q and k have equal dims 3.    c5: k and v have equal dims 1 and 2.
+    c6: the number of kv heads divides that of heads.    c7: mask broadcasts to [batch, heads, queries, keys].
     """
 
     accepts = {"q": FLOATS, "k": FLOATS, "v": FLOATS, "mask": (*FLOATS, "i1")}
@@ -43,6 +43,7 @@ class Attention(DLOp, name="attention"):
     mask: Optional[Operand[Tensor]] = None
     scale = FloatAttr(default=None, doc="factor of the products; absent: 1 / sqrt(size)")
     is_causal = BoolAttr(default=False, doc="whether a query sees only the keys up to its own position")
+    aligned_at_end = BoolAttr(default=False, doc="whether the last query's position is that of the last key")
 
     @staticmethod
     def infer(
@@ -53,6 +54,7 @@ class Attention(DLOp, name="attention"):
         *,
         scale: Optional[float],
         is_causal: bool,
+        aligned_at_end: bool,
     ) -> TensorType:
         dtype = require_same_dtype("c1", q=q, k=k, v=v)
         require("c1", mask is None or mask.dtype in (dtype, "i1"), f"mask is {mask and mask.dtype} but q is {dtype}")
@@ -84,6 +86,7 @@ class Attention(DLOp, name="attention"):
         *,
         scale: Optional[float],
         is_causal: bool,
+        aligned_at_end: bool,
     ) -> np.ndarray:
         factor = q.dtype.type(1 / math.sqrt(q.shape[3]) if scale is None else scale)
         group = q.shape[1] // k.shape[1]
@@ -92,8 +95,9 @@ class Attention(DLOp, name="attention"):
         if mask is not None:
             scores = np.where(mask, scores, -np.inf).astype(q.dtype) if mask.dtype == np.bool_ else scores + mask
         if is_causal:
-            scores = np.where(np.tri(*scores.shape[2:], dtype=bool), scores, -np.inf).astype(q.dtype)
-        return np.matmul(softmax(scores, -1), v)
+            lead = scores.shape[3] - scores.shape[2] if aligned_at_end else 0
+            scores = np.where(np.tri(*scores.shape[2:], lead, dtype=bool), scores, -np.inf).astype(q.dtype)
+        return np.matmul(_attention_weights(scores), v)
 
 
 class RotaryEmbedding(DLOp, name="rotary_embedding"):
@@ -102,7 +106,7 @@ class RotaryEmbedding(DLOp, name="rotary_embedding"):
     result[b, h, s, i] = x[i] * cos[b, s, p] - x[j] * sin[b, s, p]
     result[b, h, s, j] = x[j] * cos[b, s, p] + x[i] * sin[b, s, p]
 
-    Pair p is (i, j) = (p, p + size / 2), or (2 * p, 2 * p + 1) with `interleaved`. x is [batch, heads, positions, size].
+    Pair p is (i, j) = (p, p + size / 2), or (2 * p, 2 * p + 1) with `interleaved`; x is [batch, heads, positions, size].
 
     c1: operands have one element type.    c2: x has rank 4.    c3: x dim 3 is even.
     c4: cos and sin are [batch or 1, positions, size / 2].
@@ -140,6 +144,14 @@ class RotaryEmbedding(DLOp, name="rotary_embedding"):
         result[..., first] = x[..., first] * cos - x[..., second] * sin
         result[..., second] = x[..., second] * cos + x[..., first] * sin
         return result
+
+
+def _attention_weights(scores: np.ndarray) -> np.ndarray:
+    """Softmax along the last axis, where rows of -inf give 0."""
+    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    powers = np.exp(scores - np.where(np.isneginf(top), scores.dtype.type(0), top))
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, scores.dtype.type(1), total)
 
 
 def _larger(own: object, target: object) -> bool:

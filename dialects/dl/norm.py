@@ -44,7 +44,8 @@ class Softmax(AlongAxis, name="softmax"):
     @staticmethod
     @wide
     def reference(x: np.ndarray, *, axis: int) -> np.ndarray:
-        return softmax(x, axis)
+        powers = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
+        return powers / powers.sum(axis=axis, keepdims=True)
 
 
 class LogSoftmax(AlongAxis, name="log_softmax"):
@@ -102,7 +103,7 @@ class BatchNorm(DLOp, name="batch_norm"):
 class LayerNorm(DLOp, name="layer_norm"):
     """Normalise all axes from `axis` on. ONNX LayerNormalization.
 
-    result = (x - mean(x)) / sqrt(var(x) + epsilon) * scale + bias, mean and (population) variance over the axes from axis on
+    result = (x - mean(x)) / sqrt(var(x) + epsilon) * scale + bias, mean and variance over the axes from axis on
 
     An absent scale is 1, an absent bias 0.
 
@@ -220,14 +221,14 @@ class GroupNorm(DLOp, name="group_norm"):
         require("c4", num_groups > 0, f"num_groups is {num_groups}")
         channels = x.dim(1)
         if isinstance(channels, int):
-            require("c4", channels % num_groups == 0, f"x dim 1 is {channels}, not a multiple of num_groups {num_groups}")
+            require(
+                "c4", channels % num_groups == 0, f"x dim 1 is {channels}, not a multiple of num_groups {num_groups}"
+            )
         return x
 
     @staticmethod
     @wide
-    def reference(
-        x: np.ndarray, scale: np.ndarray, bias: np.ndarray, *, num_groups: int, epsilon: float
-    ) -> np.ndarray:
+    def reference(x: np.ndarray, scale: np.ndarray, bias: np.ndarray, *, num_groups: int, epsilon: float) -> np.ndarray:
         grouped = x.reshape(x.shape[0], num_groups, x.shape[1] // num_groups, *x.shape[2:])
         normal = _standardized(grouped, range(2, grouped.ndim), epsilon).reshape(x.shape)
         return normal * _per_channel(scale, x.ndim) + _per_channel(bias, x.ndim)
@@ -265,12 +266,6 @@ class Lrn(DLOp, name="lrn"):
         total = np.lib.stride_tricks.sliding_window_view(squares, size, axis=1).sum(axis=-1)
         factor, base, exponent = (x.dtype.type(item) for item in (alpha / size, bias, beta))
         return x / (base + factor * total) ** exponent
-
-
-def softmax(x: np.ndarray, axis: int) -> np.ndarray:
-    """Softmax in the dtype of `x`, which is not narrow."""
-    powers = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
-    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 def _standardized(x: np.ndarray, axes: Sequence[int], epsilon: float) -> np.ndarray:

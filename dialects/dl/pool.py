@@ -10,7 +10,7 @@ from dlc.dialects.dl.window import Window
 
 
 class Pool(DLOp):
-    """Base of poolings: a window of `kernel` taps, spaced by `dilations`, that moves by `strides` over the padded input.
+    """Base of poolings: a window of `kernel` taps, `dilations` apart, that moves by `strides` over the padded input.
 
     With `ceil_mode`, a last window that is not whole counts, too, unless it starts in the padding after the input.
     """
@@ -35,7 +35,9 @@ class Pool(DLOp):
         **attributes: object,
     ) -> TensorType:
         require("c1", 3 <= x.rank <= 5, f"x has rank {x.rank} but must have 3 to 5")
-        require("c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}")
+        require(
+            "c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}"
+        )
         window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
         return TensorType((*x.shape[:2], *window.output_dims("c4", x.shape[2:])), x.dtype)
 
@@ -75,8 +77,8 @@ class AvgPool(Pool, name="avg_pool"):
 
     result[n, c, o] = (sum over t of x[n, c, o * strides + t * dilations - pads_begin]) / count[o]
 
-    where x is 0 outside and count is the number of taps that lie inside the input, or with `count_include_pad` inside the input
-    with its pads; a window that has none gives 0.
+    where x is 0 outside and count is the number of taps that lie inside the input, or with `count_include_pad` inside the
+    input with its pads; a window that has none gives 0.
 
     c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
     c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.

@@ -14,8 +14,8 @@ from dlc.dialects.dl.types import Dim, Shape, require
 class Window:
     """A window of `kernel` taps per spatial axis that moves over an input of [batch, channels, spatial axes...].
 
-    Tap t at position o of an axis reads the element `o * stride + t * dilation - pad_begin`. With `ceil_mode` a last position that
-    is not whole counts, too, unless it starts in the padding after the input.
+    Tap t at position o of an axis reads the element `o * stride + t * dilation - pad_begin`. With `ceil_mode` a last
+    position that is not whole counts, too, unless it starts in the padding after the input.
     """
 
     kernel: Shape
@@ -34,7 +34,7 @@ class Window:
         dilations: Sequence[int],
         ceil_mode: bool = False,
     ) -> Window:
-        """Check the attributes against `label` and fill in the defaults of those that are empty (strides and dilations 1, pads 0)."""
+        """Check the attributes against `label`; empty strides and dilations are 1, empty pads 0."""
         rank = len(kernel)
         strides, dilations = tuple(strides) or (1,) * rank, tuple(dilations) or (1,) * rank
         pads = tuple(pads) or (0,) * (2 * rank)
@@ -69,7 +69,11 @@ class Window:
         if not isinstance(dim, int):
             return dim if stride == 1 and reach == begin + end + 1 else None
         spare = dim + begin + end - reach
-        require(label, spare >= 0, f"the window spans {reach} but the padded input has {dim + begin + end} on axis {axis + 2}")
+        require(
+            label,
+            spare >= 0,
+            f"the window spans {reach} but the padded input has {dim + begin + end} on axis {axis + 2}",
+        )
         if not self.ceil_mode:
             return spare // stride + 1
         return min(-(-spare // stride) + 1, -(-(dim + begin) // stride))
@@ -79,9 +83,7 @@ class Window:
         outputs = [int(size or 0) for size in self.output_dims("", x.shape[2:])]
         reaches = [self.reach(axis) or 1 for axis in range(self.rank)]
         last = [(size - 1) * stride + reach for size, stride, reach in zip(outputs, self.strides, reaches, strict=True)]
-        high = [
-            max(end - size - begin, 0) for end, size, begin in zip(last, x.shape[2:], self.pads_begin, strict=True)
-        ]
+        high = [max(end - size - begin, 0) for end, size, begin in zip(last, x.shape[2:], self.pads_begin, strict=True)]
         padding = [(0, 0), (0, 0), *zip(self.pads_begin, high, strict=True)]
         padded = np.pad(x, padding, constant_values=fill)
         view = np.lib.stride_tricks.sliding_window_view(padded, reaches, axis=tuple(range(2, x.ndim)))
@@ -90,7 +92,7 @@ class Window:
         return view[(slice(None), slice(None), *positions, *taps)]
 
     def counts(self, axis: int, size: int, include_pads: bool) -> np.ndarray:
-        """How many taps of each position of one axis lie inside the input of `size` (with `include_pads`: or in its pads)."""
+        """How many taps of each position of an axis lie inside the input of `size` (`include_pads`: or in its pads)."""
         outputs = self._output_dim("", axis, size)
         kernel, begin = self.kernel[axis], self.pads_begin[axis]
         assert isinstance(outputs, int) and isinstance(kernel, int)

@@ -9,21 +9,39 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
-from dlc.lowering.dl_to_linalg.contraction import Loops, contract, widened, zeros
+from dlc.lowering.dl_to_linalg.contraction import Loops, contract, spread, widened, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.norm import exponentials, scaled_by_inverse
+from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
 
 
 @lowering("attention")
 def lower_attention(b: Builder, op: SourceOp) -> ir.Value:
-    """Scores, their exponentials and the products with `v` stay in the accumulator's dtype; the division by the sum of a row
-    comes last, on the smaller tensor."""
+    """Scores, their exponentials and the products with `v`, all in the accumulator's dtype.
+
+    The division by the sum of a row comes last, on the smaller tensor.
+    """
     q, k, v, _ = op.operands
-    dtype = op.result.dtype
+    dtype, wide = op.result.dtype, accumulator_dtype(op.result.dtype)
     scores = _adjusted(b, op, _head_products(b, q, k, dtype, _shares_heads(op), transposed=True))
-    powers, total = exponentials(b, scores, 3, dtype)
+    powers, total = exponentials(b, scores, _finite(b, largest_along(b, scores, 3, wide), wide), 3, wide)
     weighted = _head_products(b, powers, v, dtype, _shares_heads(op), transposed=False)
-    return scaled_by_inverse(b, weighted, total, [0, 1, 2], dtype)
+
+    def divide(element: ir.Value, total: ir.Value) -> ir.Value:
+        zero = b.scalar(0, wide)
+        inverse = b.arith("div", b.scalar(1, wide), total, wide)
+        inverse = b.select(b.compare("eq", total, zero, wide), zero, inverse)
+        return b.narrow(b.arith("mul", element, inverse, wide), dtype)
+
+    return spread(b, weighted, [(total, [0, 1, 2])], dtype, divide)
+
+
+def _finite(b: Builder, tops: ir.Value, wide: str) -> ir.Value:
+    """The largest scores, or 0 for a query that sees no key, so that its exponentials become 0 and not NaN."""
+
+    def body(top: ir.Value) -> ir.Value:
+        return b.select(b.compare("eq", top, b.lowest(wide), wide), b.scalar(0, wide), top)
+
+    return b.map([tops], b.shape(tops), wide, body)
 
 
 def _shares_heads(op: SourceOp) -> bool:
@@ -31,9 +49,7 @@ def _shares_heads(op: SourceOp) -> bool:
     return bool(op.types[0].shape[1] != op.types[1].shape[1])
 
 
-def _head_products(
-    b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str, shared: bool, transposed: bool
-) -> ir.Value:
+def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str, shared: bool, transposed: bool) -> ir.Value:
     """Matrix products [batch, heads, m, n] of `lhs` with the kv heads `rhs` (with their transposes), unrounded.
 
     With `shared`, heads are split into [kv heads, heads that share one].
@@ -58,6 +74,7 @@ def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
     wide = accumulator_dtype(op.result.dtype)
     factor = _factor(b, op, wide)
     shape = b.shape(scores)
+    lead = b.index(b.extent("sub", shape[3], shape[2]) if op["aligned_at_end"] else 0) if op["is_causal"] else None
 
     def body(score: ir.Value, *masks: ir.Value) -> ir.Value:
         score = b.arith("mul", score, factor, wide)
@@ -66,9 +83,10 @@ def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
                 score = b.select(value, score, b.lowest(wide))
             else:
                 score = b.arith("add", score, widened(b, value, wide), wide)
-        if not op["is_causal"]:
+        if lead is None:
             return score
-        return b.select(b.compare_index("le", b.iteration(3), b.iteration(2)), score, b.lowest(wide))
+        last = b.binary("arith.addi", b.iteration(2), lead)
+        return b.select(b.compare_index("le", b.iteration(3), last), score, b.lowest(wide))
 
     masks = []
     if mask is not None:
@@ -90,7 +108,7 @@ def _factor(b: Builder, op: SourceOp, wide: str) -> ir.Value:
 
 @lowering("rotary_embedding")
 def lower_rotary_embedding(b: Builder, op: SourceOp) -> ir.Value:
-    """One generic over [batch, heads, positions, half, pair] (or [..., pair, half]) that reads each feature's partner backwards."""
+    """One generic over [batch, heads, positions, half, pair] (or pair, half) that reads the partner backwards."""
     x, cos, sin = op.operands
     dtype, interleaved = op.result.dtype, op["interleaved"]
     wide = accumulator_dtype(dtype)

@@ -1,4 +1,4 @@
-"""What the lowerings of contractions and normalisations share: products that accumulate, and generics over some axes of a tensor."""
+"""Shared by contractions and normalisations: products that accumulate, generics over some axes of a tensor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Loops:
 def contract(
     b: Builder, loops: Loops, lhs: ir.Value, rhs: ir.Value, start: ir.Value, maps: Sequence[ir.AffineMap], dtype: str
 ) -> ir.Value:
-    """`start` plus the products of `lhs` and `rhs` (of `dtype`, or of its accumulator's), in one generic; stays unrounded."""
+    """`start` plus the products of `lhs` and `rhs`, of `dtype` or its accumulator's; one generic, unrounded."""
     wide = accumulator_dtype(dtype)
 
     def body(left: ir.Value, right: ir.Value, total: ir.Value) -> ir.Value:
@@ -70,7 +70,7 @@ def axes_map(rank: int, axes: Sequence[int]) -> ir.AffineMap:
 
 
 def spread(b: Builder, x: ir.Value, parts: Sequence[Part], dtype: str, body: Body) -> ir.Value:
-    """`body` on each element of `x` and the elements of `parts` on its axes; the result has the shape of `x` and `dtype`."""
+    """`body` on each element of `x` and those of `parts` on its axes; the result has the shape of `x` and `dtype`."""
     rank = x.type.rank
     identity = ir.AffineMap.get_identity(rank)
     maps = [identity, *(axes_map(rank, axes) for _, axes in parts), identity]
@@ -83,7 +83,7 @@ def spread(b: Builder, x: ir.Value, parts: Sequence[Part], dtype: str, body: Bod
 def reduce_with(
     b: Builder, x: ir.Value, parts: Sequence[Part], axes: Sequence[int], start: ir.Value, body: Body
 ) -> ir.Value:
-    """Reduce `axes` of `x`: `body(element, *elements of parts, total)` from the scalar `start`; the axes are dropped."""
+    """Reduce `axes` of `x` by `body(element, *elements of parts, total)` from the scalar `start`, and drop them."""
     rank = x.type.rank
     shape = b.shape(x)
     kept = [axis for axis in range(rank) if axis not in set(axes)]

@@ -36,7 +36,9 @@ def lower_conv_transpose(b: Builder, op: SourceOp) -> ir.Value:
     extra = op["output_padding"] or (0,) * window.rank
     zero = b.scalar(0, op.result.dtype)
     reach = kernel_reach(b, b.shape(weight)[2:], window)
-    before = [b.extent("sub", b.extent("sub", size, 1), begin) for size, begin in zip(reach, window.pads_begin, strict=True)]
+    before = [
+        b.extent("sub", b.extent("sub", size, 1), begin) for size, begin in zip(reach, window.pads_begin, strict=True)
+    ]
     after = [
         b.extent("sub", b.extent("sub", size, 1), end - more)
         for size, end, more in zip(reach, window.pads_end, extra, strict=True)
@@ -148,7 +150,7 @@ class Convolution:
         ]
 
     def _start(self, shape: Sequence[Extent], channel_axes: Sequence[int]) -> ir.Value:
-        """Accumulators that hold the bias of their channel, which `channel_axes` index together; zero without a bias."""
+        """Accumulators that hold the bias of their channel, to which `channel_axes` lead; zero without a bias."""
         b, bias = self.b, self.bias
         if bias is None:
             return zeros(b, shape, self.dtype)
@@ -182,11 +184,11 @@ def _spread_apart(b: Builder, x: ir.Value, strides: Sequence[int], zero: ir.Valu
     return b.insert_slice(x, target, [0] * len(shape), shape, [1, 1, *strides])
 
 
-def _pad_or_cut(
-    b: Builder, x: ir.Value, before: Sequence[Extent], after: Sequence[Extent], zero: ir.Value
-) -> ir.Value:
+def _pad_or_cut(b: Builder, x: ir.Value, before: Sequence[Extent], after: Sequence[Extent], zero: ir.Value) -> ir.Value:
     """`x` with so many zeros more on both sides of each spatial axis; a negative number cuts elements."""
-    cut_before, cut_after = ([b.extent("max", b.extent("sub", 0, size), 0) for size in side] for side in (before, after))
+    cut_before, cut_after = (
+        [b.extent("max", b.extent("sub", 0, size), 0) for size in side] for side in (before, after)
+    )
     shape = b.shape(x)
     if any(size != 0 for size in (*cut_before, *cut_after)):
         kept = [

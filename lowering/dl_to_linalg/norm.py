@@ -12,11 +12,17 @@ from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 @lowering("softmax")
 def lower_softmax(b: Builder, op: SourceOp) -> ir.Value:
-    """The exponentials once, into a tensor; then their sum; then a product with its inverse, which is constant along a row."""
+    """The exponentials, kept; their sum; then products with its inverse, which is constant along a row."""
     x, dtype = op.operands[0], op.result.dtype
     axis = op["axis"] % x.type.rank
-    powers, total = exponentials(b, x, axis, dtype)
-    return scaled_by_inverse(b, powers, total, _others(x, axis), dtype)
+    wide = accumulator_dtype(dtype)
+    powers, total = exponentials(b, x, largest_along(b, x, axis, wide), axis, wide)
+
+    def body(power: ir.Value, total: ir.Value) -> ir.Value:
+        inverse = b.arith("div", b.scalar(1, wide), total, wide)
+        return b.narrow(b.arith("mul", power, inverse, wide), dtype)
+
+    return spread(b, powers, [(total, _others(x, axis))], dtype, body)
 
 
 @lowering("log_softmax")
@@ -25,7 +31,7 @@ def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
     x, dtype = op.operands[0], op.result.dtype
     wide, axis = accumulator_dtype(dtype), op["axis"] % op.types[0].rank
     kept = _others(x, axis)
-    largest = _largest(b, x, axis, wide)
+    largest = largest_along(b, x, axis, wide)
 
     def add_power(element: ir.Value, top: ir.Value, total: ir.Value) -> ir.Value:
         shifted = b.arith("sub", widened(b, element, wide), top, wide)
@@ -41,30 +47,22 @@ def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
     return spread(b, x, [(largest, kept), (logarithm, kept)], dtype, body)
 
 
-def exponentials(b: Builder, x: ir.Value, axis: int, dtype: str) -> tuple[ir.Value, ir.Value]:
-    """exp(x - max(x)) and its sum along `axis`, which is dropped; both in the accumulator's dtype."""
-    wide, kept = accumulator_dtype(dtype), _others(x, axis)
-    largest = _largest(b, x, axis, wide)
-    powers = spread(
-        b,
-        x,
-        [(largest, kept)],
-        wide,
-        lambda element, top: b.unary("math.exp", b.arith("sub", widened(b, element, wide), top, wide)),
+def largest_along(b: Builder, x: ir.Value, axis: int, wide: str) -> ir.Value:
+    """The largest element along `axis`, which is dropped, as dtype `wide`."""
+    return b.reduce(
+        [x], [axis], b.lowest(wide), lambda element, top: b.arith("max", top, widened(b, element, wide), wide)
     )
+
+
+def exponentials(b: Builder, x: ir.Value, shift: ir.Value, axis: int, wide: str) -> tuple[ir.Value, ir.Value]:
+    """exp(x - shift), where `shift` lacks `axis`, and its sum along `axis`, which is dropped; both of dtype `wide`."""
+
+    def power(element: ir.Value, shift: ir.Value) -> ir.Value:
+        return b.unary("math.exp", b.arith("sub", widened(b, element, wide), shift, wide))
+
+    powers = spread(b, x, [(shift, _others(x, axis))], wide, power)
     total = b.reduce([powers], [axis], b.scalar(0, wide), lambda element, acc: b.arith("add", acc, element, wide))
     return powers, total
-
-
-def scaled_by_inverse(b: Builder, x: ir.Value, divisor: ir.Value, axes: Sequence[int], dtype: str) -> ir.Value:
-    """`x` (in the accumulator's dtype) times 1 / `divisor`, whose axes are `axes` of `x`, as `dtype`."""
-    wide = accumulator_dtype(dtype)
-
-    def body(element: ir.Value, bottom: ir.Value) -> ir.Value:
-        inverse = b.arith("div", b.scalar(1, wide), bottom, wide)
-        return b.narrow(b.arith("mul", element, inverse, wide), dtype)
-
-    return spread(b, x, [(divisor, axes)], dtype, body)
 
 
 @lowering("batch_norm")
@@ -174,7 +172,7 @@ def lower_lrn(b: Builder, op: SourceOp) -> ir.Value:
 def _standardize(
     b: Builder, x: ir.Value, axes: Sequence[int], epsilon: float, dtype: str, scale: Part | None, bias: Part | None
 ) -> ir.Value:
-    """(x - mean) / sqrt(var + epsilon) * scale + bias over `axes`. Two passes: squares of centred values do not cancel."""
+    """(x - mean) / sqrt(var + epsilon) * scale + bias over `axes`; the variance from centred values, as theirs do not cancel."""
     wide = accumulator_dtype(dtype)
     kept = [axis for axis in range(x.type.rank) if axis not in set(axes)]
     count, zero = _count(b, x, axes, wide), b.scalar(0, wide)
@@ -223,10 +221,6 @@ def _count(b: Builder, x: ir.Value, axes: Sequence[int], wide: str) -> ir.Value:
     if isinstance(count, int):
         return b.scalar(count, wide)
     return b.convert(b.index_cast(count, b.element("i64")), "i64", wide)
-
-
-def _largest(b: Builder, x: ir.Value, axis: int, wide: str) -> ir.Value:
-    return b.reduce([x], [axis], b.lowest(wide), lambda element, top: b.arith("max", top, widened(b, element, wide), wide))
 
 
 def _others(x: ir.Value, axis: int) -> list[int]:

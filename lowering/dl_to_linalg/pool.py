@@ -38,7 +38,9 @@ def lower_avg_pool(b: Builder, op: SourceOp) -> ir.Value:
     total = _over_windows(b, op, window, b.scalar(0, dtype), b.scalar(0, wide), add)
     taps = int(np.prod([size or 1 for size in window.kernel]))
     if _all_taps_count(window, op["count_include_pad"]):
-        return b.map([total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype))
+        return b.map(
+            [total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype)
+        )
     parts = [_counts(b, op, window, axis, b.dim(total, axis + 2), wide) for axis in range(window.rank)]
 
     def divide(element: ir.Value, *counts: ir.Value) -> ir.Value:
@@ -54,9 +56,7 @@ def _window(op: SourceOp) -> Window:
     return Window.of("", op["kernel"], op["strides"], op["pads"], op["dilations"], op["ceil_mode"])
 
 
-def _over_windows(
-    b: Builder, op: SourceOp, window: Window, outside: ir.Value, start: ir.Value, body: Body
-) -> ir.Value:
+def _over_windows(b: Builder, op: SourceOp, window: Window, outside: ir.Value, start: ir.Value, body: Body) -> ir.Value:
     """`body(element, total)` over the taps of each window, from `start`; padding holds `outside`."""
     x = op.operands[0]
     kernel = [int(size or 1) for size in window.kernel]
@@ -82,7 +82,7 @@ def _all_taps_count(window: Window, include_pads: bool) -> bool:
 
 
 def _counts(b: Builder, op: SourceOp, window: Window, axis: int, positions: Extent, wide: str) -> Part:
-    """Number of taps that count, at least 1, for each position of a spatial axis; a constant where its size is static."""
+    """How many taps count, at least 1, at each position of a spatial axis; a constant where its size is static."""
     size, include_pads = b.dim(op.operands[0], axis + 2), op["count_include_pad"]
     if isinstance(size, int):
         counts = np.maximum(window.counts(axis, size, include_pads), 1)

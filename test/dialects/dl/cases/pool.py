@@ -1,0 +1,26 @@
+"""Poolings: spatial ranks, strides, pads, dilations, rounding up, counting pads."""
+
+from typing import Any
+
+from case import Case
+
+_F32 = ("f32",)
+_SHAPES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
+    ((1, 2, 6, 6), {"kernel": [2, 2], "strides": [2, 2]}),
+    ((2, 1, 7, 8), {"kernel": [3, 2], "strides": [2, 3], "pads": [1, 0, 1, 1]}),
+    ((1, 2, 8, 7), {"kernel": [3, 3], "strides": [2, 2], "ceil_mode": True}),
+    ((1, 1, 4, 5), {"kernel": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "ceil_mode": True}),
+    ((1, 1, 5, 5), {"kernel": [1, 1], "strides": [3, 2], "ceil_mode": True}),
+    ((1, 2, 9, 9), {"kernel": [3, 2], "dilations": [2, 3], "pads": [1, 1, 2, 0]}),
+    ((2, 3, 10), {"kernel": [3], "strides": [3], "pads": [1, 1]}),
+    ((1, 2, 4, 4, 4), {"kernel": [2, 2, 3], "strides": [2, 1, 1], "pads": [0, 0, 1, 0, 1, 1]}),
+    ((0, 2, 4, 4), {"kernel": [2, 2]}),
+]
+
+CASES = [
+    Case("max_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
+    Case("avg_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
+    *(Case("max_pool", (shape,), attributes, _F32) for shape, attributes in _SHAPES),
+    *(Case("avg_pool", (shape,), attributes, _F32) for shape, attributes in _SHAPES),
+    *(Case("avg_pool", (shape,), attributes | {"count_include_pad": True}, _F32) for shape, attributes in _SHAPES),
+]
