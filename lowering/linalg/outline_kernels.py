@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.analysis.buffers import (
     VIEW_OPS,
-    defining_op,
     inputs_of,
     is_allocation,
     is_linalg,
     is_memref,
-    may_alias,
     nested_ops,
     root_of,
     touched_roots,
     written_roots,
 )
 from dlc.lowering.linalg.kernel_groups import KernelGroup, kernel_groups, local_views
+from dlc.lowering.outlining import captures_of, is_alone, private_function
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _NOALIAS = "llvm.noalias"
@@ -92,18 +91,19 @@ class _KernelTable:
         anchor = group.anchor
         locals_ = _local_allocations(group)
         moved = [*(value.owner.operation for value in locals_), *local_views(group.ops, set(locals_)), *group.ops]
-        captured, constants = _captures(moved)
+        captured, constants = captures_of(moved)
         roots = [root_of(value) if is_memref(value) else None for value in captured]
         written = set(written_roots_of(group))
         location = _fused(op.location for op in group.ops)
         kind = kind_of(anchor)
         with location, ir.InsertionPoint(anchor):
             call = ir.Operation.create("func.call", operands=captured, attributes={"callee": _symbol("kernel")})
-        kernel = self._share(_build(moved, captured, constants, location), kind, [root in written for root in roots])
+            function = private_function("kernel", moved, captured, constants)
+        kernel = self._share(function, kind, [root in written for root in roots])
         kernel.locations[location] = None
         call.attributes["callee"] = _symbol(kernel.function.attributes["sym_name"].value)
         for index, root in enumerate(roots):
-            kernel.noalias[index] &= root is not None and _is_alone(index, roots, kernel.written)
+            kernel.noalias[index] &= root is not None and is_alone(index, roots, kernel.written)
 
     def _share(self, function: ir.Operation, kind: str, written: list[bool]) -> _Kernel:
         """The kernel with the structure of the detached `function`, which joins the module if it is the first one."""
@@ -138,16 +138,6 @@ def written_roots_of(group: KernelGroup) -> list[ir.Value]:
     return [root for op in group.ops for root in written_roots(op)]
 
 
-def _is_alone(index: int, roots: list[ir.Value | None], written: list[bool]) -> bool:
-    """Whether no other argument shares memory with argument `index` while one of the two is written."""
-    others = [
-        root
-        for position, root in enumerate(roots)
-        if root is not None and position != index and (written[index] or written[position])
-    ]
-    return not any(may_alias(roots[index], other) for other in others)
-
-
 def _local_allocations(group: KernelGroup) -> list[ir.Value]:
     """Buffers of the group's block that nothing but the group uses."""
     block, ops = group.anchor.block, set(group.ops)
@@ -170,52 +160,6 @@ def _ancestor_in(op: ir.Operation, block: ir.Block) -> ir.Operation:
     while op.block != block:
         op = op.parent.operation
     return op
-
-
-def _captures(ops: list[ir.Operation]) -> tuple[list[ir.Value], list[ir.Operation]]:
-    """Values that `ops` use but do not define, as arguments to pass and constants to repeat; in order of first use."""
-    inside = {inner for op in ops for inner in nested_ops(op)}
-    blocks = [block for inner in inside for region in inner.regions for block in region.blocks]
-    captured: dict[ir.Value, None] = {}
-    constants: dict[ir.Operation, None] = {}
-    for op in ops:
-        for inner in nested_ops(op):
-            for value in inner.operands:
-                source = defining_op(value)
-                if source in inside or (source is None and value.owner in blocks):
-                    continue
-                if source is not None and source.name == "arith.constant":
-                    constants[source] = None
-                else:
-                    captured[value] = None
-    return list(captured), list(constants)
-
-
-def _build(
-    moved: list[ir.Operation], captured: list[ir.Value], constants: list[ir.Operation], location: ir.Location
-) -> ir.Operation:
-    """A detached private function that holds the ops `moved`, with `captured` as its arguments."""
-    context = location.context
-    kind = ir.FunctionType.get([value.type for value in captured], [], context)
-    attributes = {
-        "sym_name": ir.StringAttr.get("kernel", context),
-        "sym_visibility": ir.StringAttr.get("private", context),
-        "function_type": ir.TypeAttr.get(kind, context),
-    }
-    function = ir.Operation.create("func.func", attributes=attributes, regions=1, loc=location)
-    block = function.regions[0].blocks.append(*kind.inputs, arg_locs=[location] * len(captured))
-    inner = dict(zip(captured, block.arguments, strict=True))
-    with location, ir.InsertionPoint(block):
-        for constant in constants:
-            inner[constant.result] = constant.clone().result
-        end = ir.Operation.create("func.return")
-    for op in moved:
-        op.move_before(end)
-        for each in nested_ops(op):
-            for index, value in enumerate(each.operands):
-                if value in inner:
-                    each.operands[index] = inner[value]
-    return function
 
 
 def kind_of(op: ir.Operation) -> str:
