@@ -1,0 +1,21 @@
+"""`python -m bench [models|kernels] [name-part ...]`: the speed tables; whole models by default."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+
+_TABLES = ("models", "kernels")
+
+
+def main() -> None:
+    """Run the table that the first argument names, with the other arguments."""
+    table, rest = ("models", sys.argv[1:])
+    if rest and rest[0] in _TABLES:
+        table, rest = rest[0], rest[1:]
+    sys.argv = [f"python -m bench {table}", *rest]
+    runpy.run_module(f"bench.{table}", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

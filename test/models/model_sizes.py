@@ -1,0 +1,52 @@
+"""The networks of the model tests: test-sized builds of each, the light networks, and what onnxruntime says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+import onnx
+import onnxruntime
+
+import dlc
+from bench.networks import bert, gpt2, light, mobilenet_v2, resnet50, vit
+from bench.networks.mobilenet_v2 import Stage
+from dlc.tools.commands.checks import difference
+
+Build = Callable[..., onnx.ModelProto]
+"""Takes `batch` and `dynamic_batch`."""
+
+TOLERANCE = 1e-4
+_TEXT = {"seq": 32, "layers": 2, "hidden": 128, "heads": 4, "vocab": 101}
+_STAGES = (Stage(1, 16, 1, 1), Stage(6, 24, 2, 2), Stage(6, 32, 1, 2))
+
+NETWORKS: Mapping[str, Build] = {
+    "bert": partial(bert.build, **_TEXT),
+    "gpt2": partial(gpt2.build, context=48, **_TEXT),
+    "mobilenet_v2": partial(mobilenet_v2.build, image=32, stages=_STAGES, stem=16, features=96, classes=21),
+    "resnet50": partial(resnet50.build, image=64, blocks=(2, 1), width=16, classes=21),
+    "vit": partial(vit.build, image=32, patch=8, layers=2, hidden=64, heads=4, classes=21),
+}
+"""Every network of `bench/networks` with all its kinds of layers, few and small."""
+
+QUICK_LIGHT = ("shufflenet", "squeezenet")
+SLOW_LIGHT = tuple(name for name in light.names() if name not in QUICK_LIGHT)
+
+
+def expected(model: onnx.ModelProto, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """onnxruntime's outputs."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return list(session.run(None, dict(inputs)))
+
+
+def check(compiled: dlc.CompiledModel, model: onnx.ModelProto, batch: int = 1) -> None:
+    """Compare with onnxruntime on random inputs; `batch` is the size of a dynamic batch."""
+    inputs = dlc.random_inputs(compiled.inputs, seed=batch, sizes={"batch": batch})
+    results, want = compiled(inputs), expected(model, inputs)
+    assert len(results) == len(want)
+    for spec, have, array in zip(compiled.outputs, results, want, strict=True):
+        found = difference(have, array)
+        assert found.within(TOLERANCE), f"{spec.name} {have.shape} against {array.shape}: {found}"
