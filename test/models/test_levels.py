@@ -18,11 +18,12 @@ from dlc.tools.commands.compile_command import command
 from dlc.tools.opt_driver import OptDriver
 from dlc.tools.opt_options import parse_arguments
 
-MODELS = [*NETWORKS, *(pytest.param(name, marks=pytest.mark.slow) for name in light.names())]
+LIGHT = "light_"
+MODELS = [*NETWORKS, *(pytest.param(f"{LIGHT}{name}", marks=pytest.mark.slow) for name in light.names())]
 
 
 def build(name: str) -> onnx.ModelProto:
-    return NETWORKS[name]() if name in NETWORKS else light.seeded(light.load(name))
+    return NETWORKS[name]() if name in NETWORKS else light.seeded(light.load(name.removeprefix(LIGHT)))
 
 
 @lru_cache(maxsize=1)
