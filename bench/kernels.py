@@ -17,7 +17,7 @@ from dlc._mlir import execution_engine, ir, passmanager
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.registry import find_pass
 
-PASSES = ("convert-linalg-to-affine", "affine-tile-registers", "affine-vectorize-loops")
+PASSES = ("linalg-collapse-dims", "convert-linalg-to-affine", "affine-tile-registers", "affine-vectorize-loops")
 TO_LLVM = (
     "builtin.module(canonicalize,cse,loop-invariant-code-motion,lower-affine,convert-scf-to-cf,expand-strided-metadata,"
     "lower-affine,convert-vector-to-llvm{reassociate-fp-reductions=true},convert-math-to-llvm,finalize-memref-to-llvm,"

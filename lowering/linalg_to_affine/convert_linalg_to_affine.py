@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dlc._mlir import ir, linalg
-from dlc.lowering.linalg_to_affine.nest_builder import Generic, NestBuilder
+from dlc.lowering.linalg_to_affine.generic import Generic, dim_position
+from dlc.lowering.linalg_to_affine.nest_builder import NestBuilder
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
-_WITHOUT_EFFECTS = ("arith.", "math.", "memref.dim", "memref.alloc")
+_VIEWS_OF_ALL = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
+_WITHOUT_EFFECTS = ("arith.", "math.", "memref.dim", "memref.alloc", "memref.subview", *_VIEWS_OF_ALL)
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,9 @@ def _convert(generic: Generic, starts: list[ir.Value | None]) -> None:
 
 def _fill_before(generic: Generic, output: ir.Value) -> Generic | None:
     """The fill of the whole of `output` whose value the reduction `generic` starts from, when nothing comes between."""
-    indexing = generic.maps[generic.operands.index(output)]
-    whole = indexing.is_projected_permutation and generic.operands.count(output) == 1
-    if all(generic.parallel) or generic.ordered or not whole:
+    if all(generic.parallel) or generic.ordered or not _covers(generic, generic.operands.index(output)):
+        return None
+    if [_buffer(operand) for operand in generic.operands].count(_buffer(output)) > 1:
         return None
     siblings = [op.operation for op in generic.op.block.operations]
     for op in reversed(siblings[: siblings.index(generic.op)]):
@@ -96,5 +98,19 @@ def _as_fill(op: ir.Operation, output: ir.Value) -> Generic | None:
     body = [inner.operation for inner in fill.body.operations]
     yields_scalar = len(body) == 1 and len(fill.inputs) == 1 and body[0].operands[0] == fill.body.arguments[0]
     scalar = yields_scalar and not isinstance(fill.operands[0].type, ir.MemRefType)
-    whole = fill.outputs == (output,) and fill.maps[-1] == ir.AffineMap.get_identity(len(fill.parallel))
-    return fill if scalar and whole else None
+    same = len(fill.outputs) == 1 and _buffer(fill.outputs[0]) == _buffer(output)
+    return fill if scalar and same and _covers(fill, len(fill.inputs)) else None
+
+
+def _buffer(value: ir.Value) -> ir.Value:
+    """What `value` is a view of the whole of."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in _VIEWS_OF_ALL:
+        value = value.owner.operands[0]
+    return value
+
+
+def _covers(generic: Generic, operand: int) -> bool:
+    """Whether the loops of `generic` reach every element of `operand`: a loop of its own along each axis not of size 1."""
+    shape = ir.MemRefType(generic.operands[operand].type).shape
+    loops = [dim_position(result) for result, size in zip(generic.maps[operand].results, shape, strict=True) if size != 1]
+    return None not in loops and len(set(loops)) == len(loops)

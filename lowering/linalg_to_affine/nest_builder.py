@@ -3,87 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from dlc._mlir import affine, arith, ir, memref
-from dlc.lowering.affine.expressions import mentions
+from dlc._mlir import affine, ir
 from dlc.lowering.affine.loops import Bound, build_for
-
-
-@dataclass(frozen=True)
-class Generic:
-    """One `linalg.generic` on buffers, read once: its operands with their indexing maps, and its loop kinds."""
-
-    op: ir.Operation
-    operands: tuple[ir.Value, ...]
-    maps: tuple[ir.AffineMap, ...]
-    parallel: tuple[bool, ...]
-    num_inputs: int
-
-    @staticmethod
-    def of(op: ir.Operation) -> Generic:
-        """Read `op`, a `linalg.generic`."""
-        inputs, outputs = op.attributes["operandSegmentSizes"]
-        kinds = [str(kind) == "#linalg.iterator_type<parallel>" for kind in op.attributes["iterator_types"]]
-        maps = tuple(attribute.value for attribute in op.attributes["indexing_maps"])
-        return Generic(op, tuple(op.operands)[: inputs + outputs], maps, tuple(kinds), inputs)
-
-    @property
-    def body(self) -> ir.Block:
-        """The scalar computation."""
-        return self.op.regions[0].blocks[0]
-
-    @property
-    def inputs(self) -> tuple[ir.Value, ...]:
-        """The operands that are only read."""
-        return self.operands[: self.num_inputs]
-
-    @property
-    def outputs(self) -> tuple[ir.Value, ...]:
-        """The buffers that are written."""
-        return self.operands[self.num_inputs :]
-
-    def output_dims(self, output: int) -> set[int]:
-        """The loops that select an element of output `output` on their own."""
-        return {position for position in map(dim_position, self.maps[output].results) if position is not None}
-
-    @property
-    def reductions(self) -> list[int]:
-        """The loops that linalg calls reductions."""
-        return [loop for loop, parallel in enumerate(self.parallel) if not parallel]
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of iterations matters: an output moves with a reduction, or not with a parallel loop."""
-        parallel = {loop for loop, kind in enumerate(self.parallel) if kind}
-        outputs = range(self.num_inputs, len(self.operands))
-        selected = all(parallel <= self.output_dims(output) for output in outputs)
-        return not selected or any(_uses(self.maps[output], loop) for output in outputs for loop in self.reductions)
-
-    def bounds(self) -> list[Bound]:
-        """The upper bound of every loop, read from an operand dimension that it indexes alone (linalg demands one)."""
-        found: dict[int, Bound] = {}
-        for value, indexing in zip(self.operands, self.maps, strict=True):
-            for axis, expression in enumerate(indexing.results):
-                position = dim_position(expression)
-                if position is None:
-                    continue
-                if position not in found or not ir.MemRefType(value.type).is_dynamic_dim(axis):
-                    found[position] = _axis_bound(value, axis)
-        return [found[position] for position in range(len(self.parallel))]
-
-
-def dim_position(expression: ir.AffineExpr) -> int | None:
-    """The loop that `expression` is, or None when it is anything else than one loop."""
-    expression = expression.maybe_downcast()
-    return expression.position if isinstance(expression, ir.AffineDimExpr) else None
-
-
-def _axis_bound(value: ir.Value, axis: int) -> Bound:
-    shaped = ir.MemRefType(value.type)
-    if not shaped.is_dynamic_dim(axis):
-        return Bound.constant(shaped.get_dim_size(axis))
-    return Bound.symbol(memref.DimOp(value, arith.ConstantOp(ir.IndexType.get(), axis).result).result)
+from dlc.lowering.linalg_to_affine.generic import Generic, uses_loop
 
 
 class NestBuilder:
@@ -145,7 +68,7 @@ class NestBuilder:
     def _access(self, operand: int) -> tuple[list[ir.Value], ir.AffineMapAttr]:
         """The subscripts of `operand`: the loops it uses, and a map over just these."""
         indexing = self.generic.maps[operand]
-        used = [loop for loop in range(len(self.ivs)) if _uses(indexing, loop)]
+        used = [loop for loop in range(len(self.ivs)) if uses_loop(indexing, loop)]
         dims = [ir.AffineDimExpr.get(used.index(loop) if loop in used else 0) for loop in range(len(self.ivs))]
         rename = ir.AffineMap.get(len(used), 0, dims)
         results = [expression.compose(rename) for expression in indexing.results]
@@ -218,7 +141,3 @@ def _clone(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
 
 def _unused(value: ir.Value) -> bool:
     return next(iter(value.uses), None) is None
-
-
-def _uses(indexing: ir.AffineMap, loop: int) -> bool:
-    return any(mentions(expression, loop) for expression in indexing.results)

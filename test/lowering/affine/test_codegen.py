@@ -12,15 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlc._mlir import execution_engine, ir, passmanager, runtime
-from dlc.lowering.pass_base import Pass
+from dlc._mlir import execution_engine, ir, runtime
+from dlc.lowering.native import run_native
 from dlc.lowering.registry import find_pass
 
-PASSES = ("convert-linalg-to-affine", "affine-tile-registers", "affine-vectorize-loops")
-TO_LLVM = (
-    "builtin.module(canonicalize,cse,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-    "convert-vector-to-llvm,convert-math-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-func-to-llvm,"
-    "convert-cf-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,canonicalize,cse,reconcile-unrealized-casts)"
+PASSES = (
+    "linalg-collapse-dims",
+    "convert-linalg-to-affine",
+    "affine-tile-registers",
+    "affine-vectorize-loops",
+    "canonicalize",
+    "cse",
 )
 NUMPY = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "i1": np.bool_,
@@ -69,23 +71,25 @@ def run(text: str, arrays: Sequence[np.ndarray], passes: Sequence[str] = PASSES)
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         for name in passes:
-            _run_pass(find_pass(name), module)
+            _run_pass(name, module)
             module.operation.verify()
         affine = str(module)
-        passmanager.PassManager.parse(TO_LLVM).run(module.operation)
+        _run_pass("convert-affine-to-llvm", module)
         engine = execution_engine.ExecutionEngine(module, opt_level=0)
         descriptors = [runtime.get_ranked_memref_descriptor(array) for array in arrays]
         engine.invoke("kernel", *[ctypes.pointer(ctypes.pointer(descriptor)) for descriptor in descriptors])
     return affine
 
 
-def _run_pass(kind: type[Pass] | None, module: ir.Module) -> None:
-    assert kind is not None
-    if kind.anchor == "builtin.module":
+def _run_pass(name: str, module: ir.Module) -> None:
+    kind = find_pass(name)
+    if kind is None:
+        run_native(module.operation, name)
+    elif kind.anchor == "builtin.module":
         kind().run(module.operation)
-        return
-    for op in list(module.body.operations):
-        kind().run(op.operation)
+    else:
+        for op in list(module.body.operations):
+            kind().run(op.operation)
 
 
 def values(seed: int, element: str, shape: Sequence[int]) -> np.ndarray:
