@@ -78,5 +78,5 @@ def _silent_error(text: str, name: str) -> Diagnostic:
         return Diagnostic("error", "this is not a valid module", name)
     start = match.start()
     line, column = text.count("\n", 0, start) + 1, start - (text.rfind("\n", 0, start) + 1) + 1
-    message = f'\'{match[0]}\' has the generic form only; quote its name: "{match[0]}"(...)'
+    message = f"'{match[0]}' has the generic form only; quote its name: \"{match[0]}\"(...)"
     return Diagnostic("error", message, name, line, column)

@@ -7,7 +7,6 @@ installed: upstream's `mlir` where present, else torch-mlir's `torch_mlir`. `DLC
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import os
 from dataclasses import dataclass
 from types import ModuleType
@@ -92,6 +91,8 @@ def _has(path: str, attribute: str) -> bool:
 
 def capabilities() -> Capabilities:
     """Probe the installed bindings."""
+    import importlib.metadata  # 20 ms, for the version only
+
     try:
         version = importlib.metadata.version(_DISTRIBUTIONS.get(PACKAGE, PACKAGE))
     except importlib.metadata.PackageNotFoundError:

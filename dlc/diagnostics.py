@@ -33,7 +33,10 @@ class Diagnostic:
         return f"{prefix}{self.severity}: {self.message}"
 
     def render(self, source: str | None = None) -> str:
-        """The header, then the source line with a caret where `source` (the whole text of `file`) is known."""
+        """The header, then the source line with a caret where `source` (the whole text of `file`) is known.
+
+        Notes on other files show their header only.
+        """
         return "\n".join(self._lines(source.split("\n") if source is not None else []))
 
     def _lines(self, source_lines: list[str]) -> Iterator[str]:
@@ -43,7 +46,7 @@ class Diagnostic:
             yield text
             yield "".join("\t" if char == "\t" else " " for char in text[: self.column - 1]) + "^"
         for note in self.notes:
-            yield from note._lines(source_lines)
+            yield from note._lines(source_lines if note.file == self.file else [])
 
     def in_file(self, name: str) -> Diagnostic:
         """The same diagnostic with MLIR's anonymous source name `-` replaced by `name`."""

@@ -15,6 +15,7 @@ class DLCError(Exception):
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = (), source: str | None = None) -> None:
+        self.message = message
         self.diagnostics = tuple(diagnostics)
         shown = [diagnostic.render(source) for diagnostic in self.diagnostics]
         super().__init__("\n".join([*([message] if message else []), *shown]))

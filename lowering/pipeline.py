@@ -225,16 +225,11 @@ def _named(node: PipelineNode, anchor: str, source: PipelineSource) -> list[Elem
         raise source.error(node.options_offset, f"pipeline '{node.name}' takes no options")
     if anchor != ROOT:
         raise source.error(node.offset, f"pipeline '{node.name}' runs on '{ROOT}', not on '{anchor}'")
-    return [
-        element
-        for text in PIPELINES[node.name].passes
-        for element in Pipeline.parse(text, f"<pipeline {node.name}>")._elements
-    ]
+    name = f"<pipeline {node.name}>"
+    return [element for text in PIPELINES[node.name].passes for element in Pipeline.parse(text, name)]
 
 
-def _anchored(
-    element: Pass | NativePass, wanted: str, anchor: str, offset: int, source: PipelineSource
-) -> Element:
+def _anchored(element: Pass | NativePass, wanted: str, anchor: str, offset: int, source: PipelineSource) -> Element:
     """The element as it fits a pipeline on `anchor`: in a module, a pass on another op is nested, as mlir-opt does."""
     if wanted in ("", anchor):
         return element

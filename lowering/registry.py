@@ -1,10 +1,10 @@
 """Finds passes by listing folders: a pass's name is its file's place, and no list is kept anywhere.
 
     lowering/<level>/<stem>.py        `<level>-<stem>`, e.g. lowering/dl/fold_batch_norm.py -> dl-fold-batch-norm
-    lowering/<src>_to_<dst>/<stem>.py `<stem>`, e.g. lowering/dl_to_linalg/convert_dl_to_linalg.py -> convert-dl-to-linalg
+    lowering/<src>_to_<dst>/<stem>.py `<stem>`, e.g. lowering/gpu_to_nvvm/outline_parts.py -> outline-parts
 
-A file holds a pass when it has a top-level class derived from `Pass`; other files of the folder are its helpers. Listing
-reads texts only; a pass's module is imported when the pass is first asked for.
+A file holds a pass when it has a top-level class derived from `Pass`; other files of the folder are its helpers.
+Listing reads texts only; a pass's module is imported when the pass is first asked for.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import importlib.util
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +26,20 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parent
 _PACKAGE = "dlc.lowering"
 _PASS_CLASS = re.compile(r"^class (\w+)\((?:\w+\.)?Pass\):", re.MULTILINE)
+
+
+PLUGINS = "plugins"
+"""Stands for the folder of passes that `load_pass_file` brought."""
+
+
+@dataclass(frozen=True)
+class OptionEntry:
+    """One option of a pass as written in its class: name, type and default as text, and help."""
+
+    name: str
+    kind: str
+    default: str
+    help: str
 
 
 @dataclass(frozen=True)
@@ -43,14 +59,30 @@ class PassEntry:
 
     def docstring(self) -> str:
         """The class's docstring, read from the text without importing it."""
-        for node in ast.parse(self.file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and node.name == self.class_name:
-                return ast.get_docstring(node) or ""
-        return ""
+        return ast.get_docstring(self._class()) or ""
 
     def summary(self) -> str:
         """First line of the docstring."""
         return self.docstring().split("\n", 1)[0]
+
+    def options(self) -> list[OptionEntry]:
+        """The pass's options, read from the text without importing it."""
+        return [found for node in self._class().body for found in _option_of(node)]
+
+    def _class(self) -> ast.ClassDef:
+        body = ast.parse(self.file.read_text(encoding="utf-8")).body
+        return next(node for node in body if isinstance(node, ast.ClassDef) and node.name == self.class_name)
+
+
+def _option_of(node: ast.stmt) -> Iterator[OptionEntry]:
+    """The option that a statement `name: kind = option(default, "help")` defines."""
+    if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+        return
+    call = node.value
+    if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("option") and len(call.args) == 2:
+        help_text = call.args[1].value if isinstance(call.args[1], ast.Constant) else ""
+        name = node.target.id.replace("_", "-")
+        yield OptionEntry(name, ast.unparse(node.annotation), ast.unparse(call.args[0]), str(help_text))
 
 
 def pass_name_of(folder: str, stem: str) -> str:
@@ -68,7 +100,7 @@ def pass_name_of_module(module: str) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def passes() -> Mapping[str, PassEntry]:
+def passes() -> MutableMapping[str, PassEntry]:
     """Every Python pass by name, ordered by folder, then name."""
     found: dict[str, PassEntry] = {}
     for file in sorted(_ROOT.glob("*/*.py")):
@@ -78,6 +110,31 @@ def passes() -> Mapping[str, PassEntry]:
         folder = file.parent.name
         name = pass_name_of(folder, file.stem)
         found[name] = PassEntry(name, folder, f"{_PACKAGE}.{folder}.{file.stem}", file, match[1])
+    return found
+
+
+def load_pass_file(file: Path) -> list[PassEntry]:
+    """Import a Python file and make the passes that it defines known; whatever the file raises comes out.
+
+    Such a pass goes by its class attribute `pass_name`, or else by the file's name with hyphens.
+    """
+    from dlc.lowering.pass_base import Pass
+
+    module_name = f"dlc_plugin_{file.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError("not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    found = []
+    for key, value in vars(module).items():
+        if isinstance(value, type) and issubclass(value, Pass) and value.__module__ == module_name:
+            value.pass_name = value.pass_name or file.stem.replace("_", "-")
+            found.append(PassEntry(value.pass_name, PLUGINS, module_name, file, key))
+    if not found:
+        raise ImportError("the file defines no pass, a class derived from dlc.Pass")
+    passes().update({entry.name: entry for entry in found})
     return found
 
 

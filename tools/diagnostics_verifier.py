@@ -1,7 +1,7 @@
 """Compares diagnostics with the expectations written in comments, as mlir-opt's --verify-diagnostics does.
 
-    // expected-error@+1 {{'dl.matmul' op c2: lhs dim}}
-    // expected-note-re@above {{defined {{at|in}} here}}
+// expected-error@+1 {{'dl.matmul' op c2: lhs dim}}
+// expected-note-re@above {{defined {{at|in}} here}}
 """
 
 from __future__ import annotations

@@ -2,171 +2,173 @@
 
 from __future__ import annotations
 
-import os
+import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from dlc.diagnostics import Diagnostic, at_location
-from dlc.errors import DLCError, InvalidInputError, ParseError, PassError
-from dlc.tools.opt_options import OptOptions, argument_error, parse_arguments
-
-if TYPE_CHECKING:
-    from dlc._mlir import ir
-    from dlc.lowering.pipeline import Pipeline
+from dlc._mlir import ir
+from dlc.diagnostics import Diagnostic, at_location, did_you_mean
+from dlc.dialects import make_context
+from dlc.dialects.reading import BYTECODE_MAGIC, decode, parse_module, parse_operation
+from dlc.errors import DLCError, InvalidInputError, PassError
+from dlc.lowering.pipeline import ROOT, Pipeline
+from dlc.lowering.pipeline_elements import known_names
+from dlc.lowering.pipeline_run import Instrument
+from dlc.tools.diagnostics_verifier import DiagnosticsVerifier
+from dlc.tools.opt_instruments import IRPrinter, Timing, assembly, prints_ir
+from dlc.tools.opt_options import OptOptions, argument_error, flags
+from dlc.tools.reproducer import ReproducerRecorder, reproducer_pipeline, reproducer_verifies
 
 SPLIT_MARKER = "// -----"
-
-
-def run_command_line(argv: Sequence[str]) -> int:
-    """dlc-opt with these arguments; errors go to standard error. Returns the exit status."""
-    try:
-        options = parse_arguments(argv)
-        data = read_input(options.input)
-        driver = OptDriver(options, data)
-        output = driver.run()
-        if driver.failed:
-            if options.output == "-":
-                sys.stdout.buffer.write(output)
-            return 1
-        write_output(options.output, output)
-    except DLCError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-def read_input(name: str) -> bytes:
-    """The bytes of a file or, for `-`, of standard input; `ParseError` when it can't be read."""
-    if name == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ParseError("", [Diagnostic("error", f"can't read the input: {reason}", name)]) from None
-
-
-def write_output(name: str, output: bytes) -> None:
-    """Write to a file, all or nothing, or to standard output for `-`; `InvalidInputError` when it can't be written."""
-    if name == "-":
-        sys.stdout.buffer.write(output)
-        sys.stdout.buffer.flush()
-        return
-    path = Path(name)
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(output)
-            return
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        partial.write_bytes(output)
-        partial.replace(path)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InvalidInputError("", [Diagnostic("error", f"can't write the output: {reason}", name)]) from None
+_REPRODUCER_RESOURCE = "external resources for 'mlir_reproducer'"
+"""Upstream's parser warns that it knows no such resource; the driver reads it itself."""
 
 
 class OptDriver:
-    """Runs the pipeline that the options ask for on each part of one input.
+    """Runs the pipeline that the options ask for on each part of one input, in this process.
 
-    `run` returns what to print; `failed` then tells whether an error was reported (to standard error).
+    `run` returns what to print. Errors in the input and of passes are reported to standard error; `failed` then is true,
+    and `pass_failed` tells whether one of them was a pass's. Errors of the command line are raised.
     """
 
-    def __init__(self, options: OptOptions, data: bytes) -> None:
-        self.options, self.data, self.failed = options, data, False
+    def __init__(self, options: OptOptions, data: bytes, recorder_file: Path | None = None) -> None:
+        self.options, self.data, self.recorder_file = options, data, recorder_file
         self.name = "<stdin>" if options.input == "-" else options.input
+        self.failed = self.pass_failed = False
+        self.timing = Timing() if options.mlir_timing else None
+        self.verify = options.verify_each
 
     def run(self) -> bytes:
-        from dlc.dialects.reading import BYTECODE_MAGIC, decode
+        """Process all parts; the output of parts with errors is left out. `DLCError` when nothing can be run."""
+        is_text = not self.data.startswith(BYTECODE_MAGIC)
+        text = decode(self.data, self.name) if is_text else ""
+        pipeline = None if self.options.no_implicit_module else self.pipeline(text)
+        if not is_text:
+            output = self._process(self.data, pipeline)
+        elif self.options.split_input_file:
+            outputs = [self._process(chunk, pipeline) for chunk in split_chunks(text)]
+            output = f"{SPLIT_MARKER}\n".encode().join(outputs)
+        else:
+            output = self._process(text, pipeline)
+        if self.timing is not None:
+            print(self.timing.report(), file=sys.stderr)
+        return output
 
-        pipeline = self.pipeline()
+    def pipeline(self, text: str, anchor: str = ROOT) -> Pipeline:
+        """The pipeline that the command line (or the input, a reproducer) asks for; an error locates what is wrong."""
+        pipeline = self._pipeline(text, anchor)
         if self.options.dump_pass_pipeline:
             print(f"Pass Manager with {len(pipeline)} passes:\n{pipeline}", file=sys.stderr)
-        if self.data.startswith(BYTECODE_MAGIC):
-            return self._process(self.data, pipeline)
-        text = decode(self.data, self.name)
-        if not self.options.split_input_file:
-            return self._process(text, pipeline)
-        outputs = [self._process(chunk, pipeline) for chunk in split_chunks(text)]
-        return f"{SPLIT_MARKER}\n".encode().join(outputs)
+        return pipeline
 
-    def _process(self, source: str | bytes, pipeline: Pipeline) -> bytes:
-        """The output of one part; errors are reported or, under --verify-diagnostics, compared with what is expected."""
-        from dlc.tools.diagnostics_verifier import DiagnosticsVerifier
+    def _pipeline(self, text: str, anchor: str) -> Pipeline:
+        options = self.options
+        whole = "--run-reproducer" if options.run_reproducer else "--pass-pipeline"
+        if options.passes and (options.run_reproducer or options.pass_pipeline is not None):
+            message = f"flags of passes can't be used together with {whole}"
+            raise argument_error(options.argv, options.passes[0].argument, message)
+        if options.run_reproducer:
+            self.verify = self.verify and reproducer_verifies(text)
+            return Pipeline.parse(reproducer_pipeline(text), "<reproducer>", anchor)
+        if options.pass_pipeline is not None:
+            return Pipeline.parse(options.pass_pipeline, "<pass-pipeline>", anchor)
+        pipeline = Pipeline((), anchor)
+        for flag in options.passes:
+            self._append_flag(pipeline, flag.text, flag.argument)
+        return pipeline
 
+    def _append_flag(self, pipeline: Pipeline, text: str, argument: int) -> None:
+        options = self.options
+        try:
+            if text:
+                pipeline.append(text)
+                return
+            for element in Pipeline.between(options.compile_from or "dl", options.compile_to or ""):
+                pipeline.append(element)
+        except PassError as error:
+            name, known = text.partition("{")[0], known_names()
+            message = error.diagnostics[0].message if error.diagnostics else error.message
+            if text and name not in known:
+                message = f"no flag or pass is called '{name}'{did_you_mean(name, [*flags(), *known])}"
+            raise argument_error(options.argv, argument, message) from None
+
+    def _process(self, source: str | bytes, pipeline: Pipeline | None) -> bytes:
+        """The output of one part; its diagnostics are reported or, under --verify-diagnostics, compared."""
         text = source if isinstance(source, str) else None
         found: list[Diagnostic] = []
-        output = b""
+        output, failure = b"", None
         try:
             output = self._lower(source, pipeline, found)
         except DLCError as error:
-            found += [item.in_file(self.name) for item in error.diagnostics] or [Diagnostic("error", str(error), self.name)]
-        if self.options.verify_diagnostics and text is not None:
-            found = DiagnosticsVerifier(text, self.name).mismatches(found)
+            failure = error
+            found += [item.in_file(self.name) for item in error.diagnostics or [Diagnostic("error", error.message)]]
+        if self.options.verify_diagnostics:
+            found = DiagnosticsVerifier(text or "", self.name).mismatches(found)
+        elif isinstance(failure, PassError) and not any(failure.message in item.message for item in found):
+            found.append(Diagnostic("note", failure.message, self.name))
         for diagnostic in found:
-            print(diagnostic.render(text), file=sys.stderr)
+            print(diagnostic.render(text if diagnostic.file == self.name else None), file=sys.stderr, flush=True)
         if any(item.severity == "error" for item in found):
             self.failed = True
+            self.pass_failed = self.pass_failed or isinstance(failure, PassError)
             return b""
         return output
 
-    def _lower(self, source: str | bytes, pipeline: Pipeline, found: list[Diagnostic]) -> bytes:
-        from dlc.dialects import make_context
-        from dlc.dialects.reading import parse_module
-
+    def _lower(self, source: str | bytes, pipeline: Pipeline | None, found: list[Diagnostic]) -> bytes:
         context = make_context(self.options.allow_unregistered_dialect)
+        context.attach_diagnostic_handler(self._collector(found))
+        with self._phase("Parser"):
+            module = self._parse(source, context)
+        if pipeline is None:
+            pipeline = self.pipeline(source if isinstance(source, str) else "", module.operation.name)
+        pipeline.run(module, verify=self.verify, instruments=self._instruments())
+        with self._phase("Output"):
+            return self._print(module.operation)
+
+    def _collector(self, found: list[Diagnostic]) -> Callable[[ir.Diagnostic], bool]:
+        """A handler of the diagnostics that no exception carries: warnings, remarks, errors that passes emit."""
 
         def collect(diagnostic: ir.Diagnostic) -> bool:
-            severity = str(diagnostic.severity).rsplit(".", 1)[-1].lower()
-            found.append(at_location(diagnostic.location, diagnostic.message, severity).in_file(self.name))
+            if _REPRODUCER_RESOURCE not in diagnostic.message:
+                found.append(_from_handler(diagnostic).in_file(self.name))
             return True
 
-        context.attach_diagnostic_handler(collect)
+        return collect
+
+    def _phase(self, name: str) -> Any:
+        return self.timing.phase(name) if self.timing is not None else nullcontext()
+
+    def _parse(self, source: str | bytes, context: ir.Context) -> ir.Module | ir.Operation:
+        if self.options.no_implicit_module:
+            return parse_operation(source, self.name, context)
         whole_file = Path(self.name).is_file() and not self.options.split_input_file
-        module = parse_module(source, self.name, context, Path(self.name) if whole_file else None)
-        pipeline.run(module, verify=self.options.verify_each)
-        return self._print(module.operation)
+        return parse_module(source, self.name, context, Path(self.name) if whole_file else None)
 
-    def pipeline(self) -> Pipeline:
-        """The pipeline that the command line asks for; `PassError` locates what is wrong with it."""
-        from dlc.lowering.pipeline import Pipeline
-
-        options = self.options
-        if options.pass_pipeline is not None:
-            if options.passes:
-                message = "flags of passes can't be used together with --pass-pipeline"
-                raise argument_error(options.argv, options.passes[0].argument, message)
-            return Pipeline.parse(options.pass_pipeline, "<pass-pipeline>")
-        pipeline = Pipeline()
-        for flag in options.passes:
-            try:
-                if flag.text:
-                    pipeline.append(flag.text)
-                else:
-                    for element in Pipeline.between(options.compile_from or "dl", options.compile_to or ""):
-                        pipeline.append(element)
-            except PassError as error:
-                message = error.diagnostics[0].message if error.diagnostics else str(error)
-                raise argument_error(options.argv, flag.argument, message) from None
-        return pipeline
+    def _instruments(self) -> Sequence[Instrument]:
+        chosen: list[Instrument] = []
+        if self.recorder_file is not None:
+            chosen.append(ReproducerRecorder(self.recorder_file, self.verify))
+        if prints_ir(self.options):
+            chosen.append(IRPrinter(self.options))
+        if self.timing is not None:
+            chosen.append(self.timing)
+        return chosen
 
     def _print(self, op: ir.Operation) -> bytes:
-        options = self.options
-        if options.emit_bytecode:
-            import io
+        if not self.options.emit_bytecode:
+            return assembly(op, self.options)
+        buffer = io.BytesIO()
+        op.write_bytecode(buffer)
+        return buffer.getvalue()
 
-            buffer = io.BytesIO()
-            op.write_bytecode(buffer)
-            return buffer.getvalue()
-        text = op.get_asm(
-            large_elements_limit=options.mlir_elide_elementsattrs_if_larger,
-            large_resource_limit=options.mlir_elide_resource_strings_if_larger,
-            enable_debug_info=options.mlir_print_debuginfo,
-            print_generic_op_form=options.mlir_print_op_generic,
-            use_local_scope=options.mlir_print_local_scope,
-        )
-        return (text if text.endswith("\n") else f"{text}\n").encode()
+
+def _from_handler(diagnostic: ir.Diagnostic) -> Diagnostic:
+    severity = str(diagnostic.severity).rsplit(".", 1)[-1].lower()
+    notes = tuple(_from_handler(note) for note in diagnostic.notes)
+    return at_location(diagnostic.location, diagnostic.message, severity, notes)
 
 
 def split_chunks(text: str) -> list[str]:
@@ -177,3 +179,18 @@ def split_chunks(text: str) -> list[str]:
             chunks.append("\n" * start + "\n".join(lines[start:number]))
             start = number + 1
     return chunks
+
+
+def load_plugins(files: Sequence[str]) -> None:
+    """Make the passes in these Python files known; `InvalidInputError` when one can't be loaded."""
+    from dlc.lowering.registry import load_pass_file
+
+    for file in files:
+        try:
+            load_pass_file(Path(file))
+        except SyntaxError as error:
+            place = Diagnostic("error", error.msg, file, error.lineno or 0, error.offset or 0)
+            raise InvalidInputError("", [place], error.text and "\n" * ((error.lineno or 1) - 1) + error.text) from None
+        except Exception as error:
+            reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            raise InvalidInputError("", [Diagnostic("error", f"can't load the passes: {reason}", file)]) from None

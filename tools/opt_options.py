@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlc.diagnostics import Diagnostic, did_you_mean
+from dlc.diagnostics import Diagnostic
 from dlc.errors import InvalidInputError
 
 
@@ -124,20 +124,8 @@ class _Arguments:
             self.passes.append(PassFlag("", self.index))
 
     def _pass_flag(self, name: str, options: str) -> None:
-        from dlc.lowering.pipelines import PIPELINES
-        from dlc.lowering.registry import passes
-
-        if name not in PIPELINES and name not in passes() and did_you_mean(f"--{name}", map("--{}".format, self.flags)):
-            self._refuse_likely_typo(name)
         options = options[1:-1] if options.startswith("{") and options.endswith("}") else options
         self.passes.append(PassFlag(f"{name}{{{options}}}" if options else name, self.index))
-
-    def _refuse_likely_typo(self, name: str) -> None:
-        """A flag that is no pass but nearly one of the driver's flags is a misspelt flag."""
-        from dlc.lowering.registry import native_names
-
-        if name not in native_names():
-            raise self.error(f"no flag or pass is called '{name}'{did_you_mean(name, self.flags)}")
 
     def _value(self, field: dataclasses.Field[Any], name: str, text: str | None) -> Any:
         if isinstance(field.default, bool):
