@@ -9,6 +9,7 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from dlc._mlir import ir
@@ -23,6 +24,8 @@ def ops() -> Mapping[str, type[DLOp]]:
     for file in sorted(Path(__file__).parent.glob("*.py")):
         if file.stem not in _HELPERS:
             importlib.import_module(f"{__name__}.{file.stem}")
+    # Importing a family sets it as an attribute here; where an op has the same name (conv, attention), the builder wins.
+    globals().update({name: op.build for name, op in OPS.items() if isinstance(globals().get(name), ModuleType)})
     return OPS
 
 
