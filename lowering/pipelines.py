@@ -47,6 +47,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "affine-tile-registers",
             "affine-vectorize-loops",
+            "affine-outline-parallel",
             "math-expand-functions",
             "legalize-float-truncations",
             "convert-affine-to-llvm",

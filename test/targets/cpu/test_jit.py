@@ -143,3 +143,26 @@ def test_f64_rounds_once_to_halves() -> None:
     session = session_of(Model("round", ("tensor<?xf64>",), ("tensor<?xf16>",), body, [], lambda: []).text())
     with np.errstate(over="ignore", invalid="ignore"):
         np.testing.assert_array_equal(session(x)[0], x.astype(np.float16))
+
+
+def test_threads_of_one_call_change_nothing() -> None:
+    size = 192
+    kind = f"tensor<?x{size}xf32>"
+    body = f"""
+  %z = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %0, %c0 : {kind}
+  %e = tensor.empty(%n) : {kind}
+  %i = linalg.fill ins(%z : f32) outs(%e : {kind}) -> {kind}
+  %m = linalg.matmul ins(%0, %1 : {kind}, tensor<{size}x{size}xf32>) outs(%i : {kind}) -> {kind}
+  %y = linalg.exp ins(%m : {kind}) outs(%e : {kind}) -> {kind}
+  return %y : {kind}"""
+    text = Model("mm", (kind, f"tensor<{size}x{size}xf32>"), (kind,), body, [], lambda: []).text()
+    random = np.random.default_rng(0)
+    x, w = random.standard_normal((201, size), np.float32) / size, random.standard_normal((size, size), np.float32)
+    sessions = [session_of(text, num_threads=count) for count in (1, 2, 5, None)]
+    (alone,) = sessions[0](x, w)
+    np.testing.assert_allclose(alone, np.exp(x @ w), rtol=1e-5)
+    for session in sessions[1:]:
+        for rows in (201, 1, 0, 33):
+            np.testing.assert_array_equal(session(x[:rows], w)[0], alone[:rows])

@@ -1,0 +1,140 @@
+"""Parallel loops as jobs for the thread pool."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import arith, func, ir
+from dlc.analysis.buffers import is_memref, root_of, written_roots
+from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
+from dlc.lowering.affine_to_llvm.context_record import ContextRecord
+from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, parallel_nests
+from dlc.lowering.outlining import captures_of, is_alone, private_function
+from dlc.lowering.pass_base import Pass, option
+
+_NOALIAS = "llvm.noalias"
+_POOL = "dlc_parallel_for"
+
+
+@dataclass(frozen=True)
+class AffineOutlineParallel(Pass):
+    """Move outermost parallel loops into functions over a range of iterations, and give these to the thread pool.
+
+    A loop nest that is perfect and parallel counts as one range. The loop body becomes `<kernel>_body<n>`, still affine;
+    `<kernel>_task<n>` unpacks what it needs from a record on the caller's stack. With one thread the pool calls the task
+    once, for the whole range.
+
+    before: affine.for %i = 0 to 128 { ... store %v, %c[%i] } {dlc.parallel}
+    after:  call @dlc_parallel_for(%task, %record, %count) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+            func.func private @kernel_body0(%c: memref<128xf32>, %lo: index, %hi: index) {
+              affine.for %i = %lo to %hi { ... store %v, %c[%i] }
+    """
+
+    min_work: int = option(50_000, "least number of instructions in a loop that leaves its thread, by estimate")
+
+    def run(self, op: ir.Operation) -> None:
+        block = op.regions[0].blocks[0]
+        functions = [item.operation for item in block.operations if item.operation.name == "func.func"]
+        for function in functions:
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            for number, nest in enumerate(list(parallel_nests(function, self.min_work))):
+                _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}")
+
+
+def _outline(function: ir.Operation, nest: Sequence[ParallelLoop], body_name: str, task_name: str) -> None:
+    """Replace the nest by a job whose task calls the new function `body_name`."""
+    outer = nest[0].op
+    captured, constants = captures_of([outer])
+    record = ContextRecord.of([value.type for value in captured])
+    if record is None:
+        return
+    index = ir.IndexType.get(function.context)
+    module_block = function.block
+    marks = _noalias_marks(function, outer, captured)
+    with outer.location:
+        with ir.InsertionPoint(outer):
+            count = arith.index_cast(ir.IntegerType.get_signless(64), _iterations(nest))
+            context = record.store(captured, function.regions[0].blocks[0])
+            task = record.address_of(task_name)
+            func.CallOp([], _POOL, [task, context, count])
+        body = private_function(body_name, [outer], captured, constants, [index, index])
+        body.attributes["arg_attrs"] = ir.ArrayAttr.get([*marks, *[ir.DictAttr.get({})] * 2])
+        module_block.append(body)
+        module_block.append(record.task(task_name, body_name))
+        _declare_pool(module_block)
+        _rebuild(nest, *list(body.regions[0].blocks[0].arguments)[-2:])
+
+
+def _noalias_marks(function: ir.Operation, loop: ir.Operation, captured: Sequence[ir.Value]) -> list[ir.Attribute]:
+    """Attributes of the body's arguments: `llvm.noalias` where the function's own say so, or its memory is fresh."""
+    roots = [root_of(value) if is_memref(value) else None for value in captured]
+    changed = set(written_roots(loop))
+    written = [root in changed for root in roots]
+    known = _marked_arguments(function)
+    marks = []
+    for index, root in enumerate(roots):
+        alone = root is not None and is_alone(index, [_unless_apart(other, root, known) for other in roots], written)
+        marks.append(ir.DictAttr.get({_NOALIAS: ir.UnitAttr.get()} if alone else {}, function.context))
+    return marks
+
+
+def _unless_apart(other: ir.Value | None, root: ir.Value, known: set[ir.Value]) -> ir.Value | None:
+    """`other`, or None when it is known not to share memory with `root`: one of the two is an argument in `known`."""
+    if other is None or other == root:
+        return other
+    return None if other in known or root in known else other
+
+
+def _marked_arguments(function: ir.Operation) -> set[ir.Value]:
+    """Arguments of `function` that are `llvm.noalias`."""
+    if "arg_attrs" not in function.attributes:
+        return set()
+    marks = ir.ArrayAttr(function.attributes["arg_attrs"])
+    arguments = function.regions[0].blocks[0].arguments
+    return {value for value, mark in zip(arguments, marks, strict=True) if _NOALIAS in ir.DictAttr(mark)}
+
+
+def _iterations(nest: Sequence[ParallelLoop]) -> ir.Value:
+    """Emit the number of iterations of the nest, an index."""
+    outer, inner = nest[0], math.prod(loop.trips or 0 for loop in nest[1:])
+    if outer.trips is not None:
+        return arith.constant(ir.IndexType.get(), outer.trips * inner)
+    upper = outer.upper.map
+    trips = ir.AffineExpr.get_ceil_div(upper.results[0] - outer.lower, outer.step) * inner
+    count = apply(ir.AffineMap.get(upper.n_dims, upper.n_symbols, [trips]), list(outer.upper.operands))
+    return arith.maxsi(count, arith.constant(ir.IndexType.get(), 0))
+
+
+def _rebuild(nest: Sequence[ParallelLoop], lo: ir.Value, hi: ir.Value) -> None:
+    """Replace the nest, now in its own function, by one loop from `lo` to `hi` over all its iterations."""
+    outer, innermost = nest[0].op, nest[-1]
+    with ir.InsertionPoint(outer):
+        merged = build_for(Bound.symbol(lo), Bound.symbol(hi), parallel=True)
+    block = merged.regions[0].blocks[0]
+    with ir.InsertionPoint(block):
+        end = ir.Operation.create("affine.yield")
+    inner = math.prod(loop.trips or 0 for loop in nest[1:])
+    for position, loop in enumerate(nest):
+        if position:
+            inner //= loop.trips or 1
+        expression = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), inner)
+        if position:
+            expression = ir.AffineExpr.get_mod(expression, loop.trips or 1)
+        with ir.InsertionPoint(end):
+            value = apply(ir.AffineMap.get(1, 0, [expression * loop.step + loop.lower]), [block.arguments[0]])
+        loop.body.arguments[0].replace_all_uses_with(value)
+    for op in real_ops(innermost.body):
+        op.move_before(end)
+    outer.erase()
+
+
+def _declare_pool(block: ir.Block) -> None:
+    """Declare the runtime's `dlc_parallel_for` in the module once."""
+    names = [item.attributes["sym_name"] for item in block.operations if "sym_name" in item.attributes]
+    if ir.StringAttr.get(_POOL) in names:
+        return
+    pointer = ir.Type.parse("!llvm.ptr")
+    with ir.InsertionPoint.at_block_begin(block):
+        func.FuncOp(_POOL, ([pointer, pointer, ir.IntegerType.get_signless(64)], []), visibility="private")

@@ -1,0 +1,96 @@
+"""Which parallel loops are worth a trip to the thread pool, and the nests of them that are counted as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.lowering.affine.loops import PARALLEL, Bound, real_ops
+
+ASSUMED_TRIPS = 16
+"""Iterations of a loop whose count is dynamic, for the estimate of its work."""
+ENOUGH_ITERATIONS = 64
+"""A nest of so many iterations is not merged with the loops inside it: it can be cut evenly for any usual machine."""
+
+
+@dataclass(frozen=True)
+class ParallelLoop:
+    """An `affine.for` from a constant `lower` to `upper`, in steps."""
+
+    op: ir.Operation
+    lower: int
+    upper: Bound
+    step: int
+
+    @property
+    def trips(self) -> int | None:
+        """The number of iterations, None when it is dynamic."""
+        upper = self.upper.static
+        return None if upper is None else max(0, math.ceil((upper - self.lower) / self.step))
+
+    @property
+    def body(self) -> ir.Block:
+        return self.op.regions[0].blocks[0]
+
+
+def parallel_loop(op: ir.Operation) -> ParallelLoop | None:
+    """`op` as a loop with independent iterations and no accumulators; None when it is anything else."""
+    if op.name != "affine.for" or PARALLEL not in op.attributes or len(op.results):
+        return None
+    lower_map, upper_map = op.attributes["lowerBoundMap"].value, op.attributes["upperBoundMap"].value
+    if len(lower_map.results) != 1 or len(upper_map.results) != 1:
+        return None
+    lower = Bound(lower_map).static
+    if lower is None:
+        return None
+    first, count, _ = op.attributes["operandSegmentSizes"]
+    upper = Bound(upper_map, tuple(list(op.operands)[first : first + count]))
+    return ParallelLoop(op, lower, upper, ir.IntegerAttr(op.attributes["step"]).value)
+
+
+def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[list[ParallelLoop]]:
+    """The outermost parallel loops of `function` whose work reaches `min_work`, each with the loops merged into it."""
+    for region in function.regions:
+        for block in region.blocks:
+            for op in real_ops(block):
+                loop = parallel_loop(op)
+                if loop is not None and work_of(op) >= min_work:
+                    yield _merged(loop)
+                elif len(op.regions) and work_of(op) >= min_work:
+                    yield from parallel_nests(op, min_work)
+
+
+def _merged(outer: ParallelLoop) -> list[ParallelLoop]:
+    """`outer` and the loops perfectly nested in it, until they have enough iterations to share out."""
+    nest = [outer]
+    iterations = outer.trips or 1
+    while iterations < ENOUGH_ITERATIONS:
+        inside = real_ops(nest[-1].body)
+        loop = parallel_loop(inside[0]) if len(inside) == 1 else None
+        if loop is None or loop.trips is None:
+            break
+        nest.append(loop)
+        iterations *= loop.trips
+    return nest
+
+
+def work_of(op: ir.Operation) -> int:
+    """An estimate of the instructions that one run of `op` takes; an op on a vector counts as one."""
+    if not len(op.regions):
+        return 1
+    inside = sum(work_of(inner) for region in op.regions for block in region.blocks for inner in real_ops(block))
+    return _trips(op) * inside
+
+
+def _trips(op: ir.Operation) -> int:
+    if op.name == "scf.for":
+        return ASSUMED_TRIPS
+    if op.name != "affine.for":
+        return 1
+    bounds = [op.attributes[name].value for name in ("lowerBoundMap", "upperBoundMap")]
+    lower, upper = (Bound(map).static if len(map.results) == 1 else None for map in bounds)
+    if lower is None or upper is None:
+        return ASSUMED_TRIPS
+    return max(0, math.ceil((upper - lower) / ir.IntegerAttr(op.attributes["step"]).value))

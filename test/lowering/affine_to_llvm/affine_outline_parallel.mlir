@@ -1,0 +1,94 @@
+// RUN: dlc-opt %s --pass-pipeline="builtin.module(affine-outline-parallel{min-work=1000})" --split-input-file | filecheck %s
+// Parallel loops with enough work become tasks for the thread pool. The pass refuses nothing.
+
+// CHECK: func.func private @dlc_parallel_for(!llvm.ptr, !llvm.ptr, i64)
+// CHECK-LABEL: func.func @nest(
+// CHECK-SAME: %[[X:.*]]: memref<4x?xf32> {llvm.noalias}, %[[Y:.*]]: memref<4x?xf32>
+// CHECK: %[[RECORD:.*]] = llvm.alloca
+// CHECK: %[[COUNT:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: llvm.store
+// CHECK: %[[F:.*]] = constant @nest_task0
+// CHECK: %[[TASK:.*]] = builtin.unrealized_conversion_cast %[[F]]
+// CHECK: call @dlc_parallel_for(%[[TASK]], %[[RECORD]], %[[COUNT]])
+// CHECK-NOT: affine.for
+// CHECK-LABEL: func.func private @nest_body0(
+// CHECK-SAME: %[[N:.*]]: index, %[[X:.*]]: memref<4x?xf32> {llvm.noalias}, %[[Y:.*]]: memref<4x?xf32>{{.*}}, %[[LO:.*]]: index, %[[HI:.*]]: index)
+// CHECK: affine.for %[[T:.*]] = %[[LO]] to %[[HI]] {
+// CHECK: affine.for %{{.*}} = 0 to %[[N]]
+// CHECK-LABEL: func.func private @nest_task0(
+// CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[FIRST:.*]]: i64, %[[LAST:.*]]: i64)
+// CHECK: llvm.load
+// CHECK: %[[LO:.*]] = arith.index_cast %[[FIRST]] : i64 to index
+// CHECK: %[[HI:.*]] = arith.index_cast %[[LAST]] : i64 to index
+// CHECK: call @nest_body0({{.*}}, %[[LO]], %[[HI]])
+func.func @nest(%x: memref<4x?xf32> {llvm.noalias}, %y: memref<4x?xf32>) {
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c1 : memref<4x?xf32>
+  affine.for %i = 0 to 4 {
+    affine.for %j = 0 to %n {
+      %v = affine.load %x[%i, %j] : memref<4x?xf32>
+      %w = arith.mulf %v, %v : f32
+      %u = arith.mulf %w, %v : f32
+      %a = arith.addf %u, %v : f32
+      %b = arith.subf %a, %w : f32
+      %c = arith.addf %b, %u : f32
+      %d = arith.mulf %c, %a : f32
+      %e = arith.mulf %d, %b : f32
+      %f = arith.addf %e, %c : f32
+      %g = arith.addf %f, %d : f32
+      %h = arith.addf %g, %e : f32
+      %k = arith.addf %h, %f : f32
+      %l = arith.addf %k, %g : f32
+      %m = arith.addf %l, %h : f32
+      %o = arith.addf %m, %k : f32
+      affine.store %o, %y[%i, %j] : memref<4x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// Two perfectly nested parallel loops count as one range; steps and lower bounds are kept.
+// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0) -> ((d0 floordiv 32) * 2 + 1)>
+// CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0) -> ((d0 mod 32) * 4)>
+// CHECK-LABEL: func.func @steps(
+// CHECK: arith.constant 128 : index
+// CHECK-LABEL: func.func private @steps_body0(
+// CHECK: affine.for %[[T:.*]] = %{{.*}} to %{{.*}} {
+// CHECK-NEXT: %[[I:.*]] = affine.apply #[[ROW]](%[[T]])
+// CHECK-NEXT: %[[J:.*]] = affine.apply #[[COLUMN]](%[[T]])
+// CHECK-NEXT: affine.for
+// CHECK: affine.store %{{.*}}, %{{.*}}[%[[I]], %[[J]]
+func.func @steps(%x: memref<9x128xf32>, %v: f32) {
+  affine.for %i = 1 to 9 step 2 {
+    affine.for %j = 0 to 128 step 4 {
+      affine.for %k = 0 to 100 {
+        affine.store %v, %x[%i, %j] : memref<9x128xf32>
+      }
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// Little work, dependent iterations and accumulators stay on their thread.
+// CHECK-LABEL: func.func @no_match(
+// CHECK-NOT: dlc_parallel_for
+// CHECK-COUNT-3: affine.for
+func.func @no_match(%x: memref<5000xf32>, %zero: f32) -> f32 {
+  affine.for %i = 0 to 10 {
+    affine.store %zero, %x[%i] : memref<5000xf32>
+  } {dlc.parallel}
+  affine.for %i = 1 to 5000 {
+    %v = affine.load %x[%i - 1] : memref<5000xf32>
+    affine.store %v, %x[%i] : memref<5000xf32>
+  }
+  %s = affine.for %i = 0 to 5000 iter_args(%a = %zero) -> f32 {
+    %v = affine.load %x[%i] : memref<5000xf32>
+    %b = arith.addf %a, %v : f32
+    affine.yield %b : f32
+  } {dlc.parallel}
+  return %s : f32
+}
