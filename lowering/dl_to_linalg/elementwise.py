@@ -185,9 +185,17 @@ def lower_pow(b: Builder, op: SourceOp) -> ir.Value:
         if exponent_dtype not in FLOATS:
             return _integer_power(b, lhs, rhs, base_dtype, exponent_dtype)
         power = b.binary("math.powf", b.convert(lhs, base_dtype, "f64"), b.convert(rhs, exponent_dtype, "f64"))
-        return b.convert(power, "f64", base_dtype)
+        return b.convert(_snapped(b, power), "f64", base_dtype)
 
     return lower_elementwise(b, op, body)
+
+
+def _snapped(b: Builder, x: ir.Value) -> ir.Value:
+    """The nearest integer where x is within its error of 4 ulp: 9 ** 0.5 must not truncate to 2."""
+    whole = b.unary("math.roundeven", x)
+    distance = b.unary("math.absf", b.arith("sub", x, whole, "f64"))
+    error = b.arith("mul", b.unary("math.absf", whole), b.scalar(2.0**-50, "f64"), "f64")
+    return b.select(b.compare("le", distance, error, "f64"), whole, x)
 
 
 def _integer_power(b: Builder, base: ir.Value, exponent: ir.Value, dtype: str, exponent_dtype: str) -> ir.Value:

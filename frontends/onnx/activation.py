@@ -1,0 +1,85 @@
+"""Importers of activation functions, ONNX's and onnxruntime's."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.frontends.onnx.elementwise import import_same
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+
+_SAME = {
+    "HardSwish": "hard_swish",
+    "Mish": "mish",
+    "PRelu": "prelu",
+    "Relu": "relu",
+    "Sigmoid": "sigmoid",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
+}
+_WITH_ATTRIBUTES: dict[str, tuple[str, dict[str, float]]] = {
+    "HardSigmoid": ("hard_sigmoid", {"alpha": 0.2, "beta": 0.5}),
+    "LeakyRelu": ("leaky_relu", {"alpha": 0.01}),
+    "ThresholdedRelu": ("thresholded_relu", {"alpha": 1.0}),
+    "Elu": ("elu", {"alpha": 1.0}),
+    "Swish": ("silu", {"alpha": 1.0}),
+}
+"""ONNX op -> dl op and the attributes that both call the same, with ONNX's defaults."""
+
+_CONTRIB = "com.microsoft"
+
+
+@importer(*_SAME)
+def import_activation(node: NodeContext) -> ir.Value:
+    return import_same(node, _SAME)
+
+
+@importer(*_WITH_ATTRIBUTES)
+def import_with_attributes(node: NodeContext) -> ir.Value:
+    name, defaults = _WITH_ATTRIBUTES[node.node.op_type]
+    attributes = {key: float(node.attribute(key, default)) for key, default in defaults.items()}
+    found: ir.Value = getattr(dl, name)(node.value(0), **attributes)
+    return found
+
+
+@importer("Selu")
+def import_selu(node: NodeContext) -> ir.Value:
+    """gamma * elu; the defaults are ONNX's f32 numbers."""
+    alpha = node.attribute("alpha", 1.67326319217681884765625)
+    return dl.elu(node.value(0), alpha=float(alpha), scale=float(node.attribute("gamma", 1.05070102214813232421875)))
+
+
+@importer("Celu")
+def import_celu(node: NodeContext) -> ir.Value:
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    alpha = float(node.attribute("alpha", 1.0))
+    if alpha <= 0:
+        node.unsupported(f"alpha is {alpha}, but only positive values are supported")
+    return dl.elu(node.value(0), alpha=alpha, rate=1 / alpha)
+
+
+@importer("Shrink")
+def import_shrink(node: NodeContext) -> ir.Value:
+    """x - bias above lambd, x + bias below -lambd, else 0."""
+    x, dtype = node.value(0), node.type(0).dtype
+    lambd, bias = float(node.attribute("lambd", 0.5)), float(node.attribute("bias", 0.0))
+    offset, zero = node.constant_value(bias, dtype), node.constant_value(0, dtype)
+    below = dl.where(dl.less(x, node.constant_value(-lambd, dtype)), dl.add(x, offset), zero)
+    return dl.where(dl.less(node.constant_value(lambd, dtype), x), dl.sub(x, offset), below)
+
+
+@importer("Gelu")
+def import_gelu(node: NodeContext) -> ir.Value:
+    return dl.gelu(node.value(0), approximate=node.attribute("approximate", "none"))
+
+
+@importer("Gelu", "BiasGelu", "FastGelu", domain=_CONTRIB)
+def import_contrib_gelu(node: NodeContext) -> ir.Value:
+    """GELU of x plus an optional bias; FastGelu is the tanh form."""
+    x = dl.add(node.value(0), node.value(1)) if node.has_input(1) else node.value(0)
+    return dl.gelu(x, approximate="tanh" if node.node.op_type == "FastGelu" else "none")
+
+
+@importer("QuickGelu", domain=_CONTRIB)
+def import_quick_gelu(node: NodeContext) -> ir.Value:
+    return dl.silu(node.value(0), alpha=float(node.attribute("alpha", 1.702)))
