@@ -29,7 +29,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     "linalg-to-affine": NamedPipeline(
         "linalg on tensors to affine loops on buffers",
         (
-            "linalg-fuse-elementwise-ops",
+            "linalg-fuse-elementwise",
             "eliminate-empty-tensors",
             "linalg-bufferize-tensors",
             "canonicalize",
@@ -37,6 +37,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "linalg-materialize-copies",
             "linalg-outline-kernels",
             "linalg-insert-deallocs",
+            "linalg-collapse-dims",
             "convert-linalg-to-affine",
             "canonicalize",
             "cse",

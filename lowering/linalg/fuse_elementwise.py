@@ -1,0 +1,60 @@
+"""Elementwise fusion on tensors that never computes an element twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import is_linalg, nested_ops
+from dlc.lowering.native import run_native
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_SECOND_USE = "bufferization.dealloc_tensor"
+_MARK = "dlc.keep"
+_FREE = frozenset({"linalg.yield", "arith.extf", "arith.sitofp", "arith.uitofp", "arith.extsi", "arith.extui"})
+
+
+@dataclass(frozen=True)
+class FuseElementwise(Pass):
+    """Fuse elementwise `linalg.generic` ops into the one op that uses them, unless that repeats their work.
+
+    Upstream's linalg-fuse-elementwise-ops fuses every producer with a single use, even into a contraction, which then
+    computes `exp(a[i, k])` anew for each j. Here a producer that computes something is kept where its consumer reads an
+    element in more than one iteration; moves, broadcasts and widening casts are always fused.
+
+    before: %e = exp(%x); %s = sum(%e); %m = tanh(%a); %y = matmul(%m, %b)
+    after:  %s = sum(exp(%x)); %m = tanh(%a); %y = matmul(%m, %b)
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        for inner in list(nested_ops(op)):
+            if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
+                raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
+            if inner.name == "linalg.generic":
+                _keep_repeated_producers(inner)
+        run_native(op, "linalg-fuse-elementwise-ops")
+        for mark in [inner for inner in nested_ops(op) if inner.name == _SECOND_USE and _MARK in inner.attributes]:
+            mark.erase()
+
+
+def _keep_repeated_producers(consumer: ir.Operation) -> None:
+    """Give each producer that must stay a second use, which upstream's pass respects."""
+    maps = [attribute.value for attribute in ir.ArrayAttr(consumer.attributes["indexing_maps"])]
+    for value, map in zip(list(consumer.operands), maps, strict=True):
+        if isinstance(value, ir.BlockArgument) or not _computes(value.owner.operation) or _reads_once(map):
+            continue
+        with consumer.location, ir.InsertionPoint.after(consumer):
+            ir.Operation.create(_SECOND_USE, operands=[value], attributes={_MARK: ir.UnitAttr.get()})
+
+
+def _computes(op: ir.Operation) -> bool:
+    """Whether `op` is an elementwise generic with real work per element."""
+    if op.name != "linalg.generic" or "reduction" in str(op.attributes["iterator_types"]):
+        return False
+    return any(inner.operation.name not in _FREE for inner in op.regions[0].blocks[0].operations)
+
+
+def _reads_once(map: ir.AffineMap) -> bool:
+    """Whether every iteration reads an element of its own: all dims of the iteration space occur, each alone."""
+    dims = {str(result) for result in map.results if isinstance(result.maybe_downcast(), ir.AffineDimExpr)}
+    return len(dims) == map.n_dims
