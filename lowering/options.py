@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'"
+_PLAIN = re.compile(r"[\w.:/+\-@%#!*]+")
 
 
 class OptionSyntaxError(ValueError):
@@ -19,7 +21,7 @@ class OptionSyntaxError(ValueError):
 
 @dataclass(frozen=True)
 class OptionText:
-    """One option as written: its name, its value without the outer quotes or braces, and where it starts."""
+    """One option as written: its name, its value with its quotes or braces, and where it starts."""
 
     name: str
     value: str
@@ -49,11 +51,34 @@ def end_of_value(text: str, start: int, stops: str) -> int:
     return position
 
 
-def _unwrap(value: str) -> str:
-    for opening, closing in (('"', '"'), ("'", "'"), ("{", "}")):
-        if len(value) >= 2 and value[0] == opening and value[-1] == closing:
-            return value[1:-1]
+def unwrap(value: str) -> str:
+    """The text inside the quotes or braces that enclose the whole of `value`; else `value`."""
+    if value[:1] in _QUOTES and value[:1]:
+        return value[1:-1] if len(value) > 1 and value.find(value[0], 1) == len(value) - 1 else value
+    if value[:1] == "{" and end_of_value(value, 1, "}") == len(value) - 1:
+        return value[1:-1]
     return value
+
+
+def quote(value: str) -> str:
+    """`value` as option text, in quotes where it needs them. Text with both kinds of quotes can't be written."""
+    if _PLAIN.fullmatch(value):
+        return value
+    mark = "'" if '"' in value else '"'
+    return f"{mark}{value}{mark}"
+
+
+def split_list(text: str) -> list[str]:
+    """The items of a list `a,"b,c",d`, which may stand in braces or brackets, as written."""
+    text = text.strip()
+    if text[:1] in ("{", "[") and text[-1:] in ("}", "]"):
+        text = text[1:-1]
+    items, position = [], 0
+    while position < len(text):
+        end = end_of_value(text, position, ",")
+        items.append(text[position:end].strip())
+        position = end + 1
+    return items
 
 
 def split_options(text: str) -> Iterator[OptionText]:
@@ -67,12 +92,12 @@ def split_options(text: str) -> Iterator[OptionText]:
         name, _, value = text[position:end].partition("=")
         if not name:
             raise OptionSyntaxError("expected the name of an option before '='", position)
-        yield OptionText(name, _unwrap(value), position)
+        yield OptionText(name, value, position)
         position = end
 
 
 def parse_options(text: str) -> dict[str, str]:
-    """`{option: value}` of option text; a repeated option is an `OptionSyntaxError`."""
+    """`{option: value as written}` of option text; a repeated option is an `OptionSyntaxError`."""
     found: dict[str, str] = {}
     for option in split_options(text):
         if option.name in found:

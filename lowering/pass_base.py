@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, get_args, get_origin
 
 from dlc._mlir import ir
+from dlc.lowering.options import quote, split_list, unwrap
 from dlc.lowering.registry import pass_name_of_module
 
 
@@ -107,23 +108,23 @@ def _show_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(_show_value(item) for item in value)
-    text = str(value)
-    return f'"{text}"' if " " in text else text
+    return "none" if value is None else quote(str(value))
 
 
 def _parse_value(kind: Any, text: str, what: str) -> Any:
     """Parse `text` as `kind`: bool, int, float, str, tuple[kind, ...], Literal[...] or `kind | None`."""
-    text = text.strip().strip('"')
     origin = get_origin(kind)
     if origin is tuple:
-        items = [item for item in text.strip("{}[]").split(",") if item]
-        return tuple(_parse_value(get_args(kind)[0], item, what) for item in items)
+        return tuple(_parse_value(get_args(kind)[0], item, what) for item in split_list(text))
+    text = unwrap(text.strip())
     if origin is typing.Literal:
         choices = get_args(kind)
         if text not in choices:
             raise OptionError(f"{what} expects one of {', '.join(choices)} but got '{text}'")
         return text
     if origin in (typing.Union, types.UnionType):
+        if text.lower() == "none":
+            return None
         return _parse_value(next(arg for arg in get_args(kind) if arg is not type(None)), text, what)
     if kind is bool:
         if text.lower() not in ("", "true", "false", "1", "0"):

@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -109,11 +109,11 @@ def _scratch_context() -> ir.Context:
 def _native_problem(anchor: str, name: str, options: str) -> str:
     """What upstream says against the pass with these options on `anchor`; "" when it is fine."""
     text = f"{anchor}({NativePass(name, options)})"
-    with _stderr_text() as printed:
+    with _caught_stderr() as caught:
         try:
             passmanager.PassManager.parse(text, _scratch_context())
         except ValueError as error:
-            return "\n".join([str(error), *printed()])
+            return f"{error}\n{caught()}"
     return ""
 
 
@@ -131,19 +131,19 @@ _STDERR_LOCK = threading.Lock()
 
 
 @contextmanager
-def _stderr_text() -> Iterator[object]:
+def _caught_stderr() -> Iterator[Callable[[], str]]:
     """Catch what is written to file descriptor 2: upstream prints there why an option's value does not fit."""
-    with _STDERR_LOCK, tempfile.TemporaryFile() as caught:
+    with _STDERR_LOCK, tempfile.TemporaryFile() as file:
         sys.stderr.flush()
         saved = os.dup(2)
-        os.dup2(caught.fileno(), 2)
+        os.dup2(file.fileno(), 2)
 
-        def lines() -> list[str]:
-            caught.seek(0)
-            return caught.read().decode(errors="replace").splitlines()
+        def caught() -> str:
+            file.seek(0)
+            return file.read().decode(errors="replace")
 
         try:
-            yield lines
+            yield caught
         finally:
             os.dup2(saved, 2)
             os.close(saved)

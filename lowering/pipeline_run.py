@@ -71,7 +71,7 @@ class PipelineRun:
                     self.run(nested, (*anchors, nested.name), list(element))
             else:
                 # Nested native passes stay one run: function by function costs 10 times more on 300 functions.
-                _guard(f"pipeline '{element}'", op, lambda element=element: self._run_native(op, str(element)))
+                self._run_native(f"pipeline '{element}'", op, element)
 
     def _run_pass(self, step: Step) -> None:
         for instrument in self.instruments:
@@ -88,16 +88,16 @@ class PipelineRun:
     def _run_element(self, step: Step) -> None:
         what, op, element = f"pass '{step.name}'", step.op, step.element
         if isinstance(element, NativePass):
-            _guard(what, op, lambda: self._run_native(op, str(element)))
+            self._run_native(what, op, element)
             return
         _guard(what, op, lambda: element.run(op))
         if self.verify:
             _guard(what, op, op.verify, "left IR that does not verify")
 
-    def _run_native(self, op: ir.Operation, text: str) -> None:
-        manager = passmanager.PassManager.parse(f"{op.name}({text})", op.context)
+    def _run_native(self, what: str, op: ir.Operation, element: NativePass | Pipeline) -> None:
+        manager = passmanager.PassManager.parse(f"{op.name}({element})", op.context)
         manager.enable_verifier(self.verify)
-        manager.run(op)
+        _guard(what, op, lambda: manager.run(op))
 
 
 def nested_ops(op: ir.Operation, name: str) -> Iterator[ir.Operation]:

@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from dlc.tools.opt_options import OptOptions, argument_error, flags
 from dlc.tools.reproducer import ReproducerRecorder, reproducer_pipeline, reproducer_verifies
 
 SPLIT_MARKER = "// -----"
+_DUMPED_LINES = 8
 _REPRODUCER_RESOURCE = "external resources for 'mlir_reproducer'"
 """Upstream's parser warns that it knows no such resource; the driver reads it itself."""
 
@@ -110,7 +112,8 @@ class OptDriver:
         elif isinstance(failure, PassError) and not any(failure.message in item.message for item in found):
             found.append(Diagnostic("note", failure.message, self.name))
         for diagnostic in found:
-            print(diagnostic.render(text if diagnostic.file == self.name else None), file=sys.stderr, flush=True)
+            shown = _without_long_dumps(diagnostic)
+            print(shown.render(text if shown.file == self.name else None), file=sys.stderr, flush=True)
         if any(item.severity == "error" for item in found):
             self.failed = True
             self.pass_failed = self.pass_failed or isinstance(failure, PassError)
@@ -169,6 +172,14 @@ def _from_handler(diagnostic: ir.Diagnostic) -> Diagnostic:
     severity = str(diagnostic.severity).rsplit(".", 1)[-1].lower()
     notes = tuple(_from_handler(note) for note in diagnostic.notes)
     return at_location(diagnostic.location, diagnostic.message, severity, notes)
+
+
+def _without_long_dumps(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic with each note that prints an op cut short: upstream prints whole modules."""
+    lines = diagnostic.message.split("\n")
+    cut = [*lines[:_DUMPED_LINES], "..."] if len(lines) > _DUMPED_LINES else lines
+    notes = tuple(_without_long_dumps(note) for note in diagnostic.notes)
+    return replace(diagnostic, message="\n".join(cut), notes=notes)
 
 
 def split_chunks(text: str) -> list[str]:
