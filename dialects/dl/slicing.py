@@ -1,6 +1,5 @@
 """Slicing: tensors joined, cut into parts and padded."""
 
-from collections.abc import Sequence
 from typing import Optional
 
 import numpy as np
@@ -8,75 +7,46 @@ import numpy as np
 from dlc.dialects.dl.attributes import IntAttr, IntsAttr, StrAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.shape import normalize_axes, require_length
-from dlc.dialects.dl.types import Dim, TensorType, normalize_axis, require, require_equal_dims
+from dlc.dialects.dl.types import (
+    Dim,
+    TensorType,
+    normalize_axis,
+    require,
+    require_equal_dims,
+    require_same_dtype,
+)
 
 
 class Concat(DLOp, name="concat"):
-    """Tensors joined along an axis. ONNX Concat.
+    """Two tensors joined along an axis; more are joined by a chain of these. ONNX Concat.
 
-    result = inputs one after another along axis
+    result = lhs, then rhs, along axis
 
-    c1: there is an input.    c2: inputs have one element type.    c3: inputs have one rank, and axis is one of theirs.
-    c4: their dims beside axis are equal.
+    c1: lhs and rhs have one element type.    c2: they have one rank, and axis is one of theirs.
+    c3: their dims beside axis are equal.
     """
 
-    inputs: Sequence[Operand[Tensor]]
+    lhs: Operand[Tensor]
+    rhs: Operand[Tensor]
     result: Result[Tensor]
-    axis = IntAttr(doc="axis along which inputs are joined; a negative one counts from the end")
+    axis = IntAttr(doc="axis along which the tensors are joined; a negative one counts from the end")
 
     @staticmethod
-    def infer(inputs: tuple[TensorType, ...], *, axis: int) -> TensorType:
-        require("c1", bool(inputs), "there is no input")
-        dtypes = [kind.dtype for kind in inputs]
-        require("c2", len(set(dtypes)) == 1, f"inputs are {', '.join(dtypes)}")
-        ranks = [kind.rank for kind in inputs]
-        require("c3", len(set(ranks)) == 1, f"inputs have ranks {', '.join(map(str, ranks))}")
-        axis = normalize_axis("c3", axis, ranks[0])
-        dims = list(inputs[0].shape)
-        for number, kind in enumerate(inputs[1:], 1):
-            for other, dim in enumerate(kind.shape):
-                if other != axis:
-                    what = f"dim {other} of input"
-                    dims[other] = require_equal_dims("c4", dims[other], dim, f"{what} 0", f"{what} {number}")
-        dims[axis] = _sum([kind.shape[axis] for kind in inputs])
-        return inputs[0].with_shape(dims)
+    def infer(lhs: TensorType, rhs: TensorType, *, axis: int) -> TensorType:
+        require_same_dtype("c1", lhs=lhs, rhs=rhs)
+        require("c2", lhs.rank == rhs.rank, f"lhs is {lhs} but rhs {rhs}")
+        axis = normalize_axis("c2", axis, lhs.rank)
+        dims: list[Dim] = []
+        for at, (left, right) in enumerate(zip(lhs.shape, rhs.shape, strict=True)):
+            if at == axis:
+                dims.append(_sum(left, right))
+            else:
+                dims.append(require_equal_dims("c3", left, right, f"dim {at} of lhs", f"dim {at} of rhs"))
+        return lhs.with_shape(dims)
 
     @staticmethod
-    def reference(inputs: list[np.ndarray], *, axis: int) -> np.ndarray:
-        return np.concatenate(inputs, axis)
-
-
-class Split(DLOp, name="split"):
-    """x cut into parts along an axis. ONNX Split.
-
-    part p = x[sum(sizes[:p]) : sum(sizes[:p + 1])] along axis; one size may be -1: what is left over
-
-    c1: axis is an axis of x.    c2: sizes are not negative but for one -1.    c3: sizes add up to x's dim.
-    """
-
-    x: Operand[Tensor]
-    parts: Sequence[Result[Tensor]]
-    axis = IntAttr(doc="axis that is cut; a negative one counts from the end")
-    sizes = IntsAttr(doc="size of each part")
-
-    @staticmethod
-    def infer(x: TensorType, *, axis: int, sizes: tuple[int, ...]) -> tuple[TensorType, ...]:
-        axis = normalize_axis("c1", axis, x.rank)
-        fits = all(size >= -1 for size in sizes) and sizes.count(-1) <= 1
-        require("c2", fits, f"sizes {list(sizes)} hold more than one entry below 0")
-        total = x.shape[axis]
-        known = sum(size for size in sizes if size >= 0)
-        if isinstance(total, int):
-            exact = known <= total if -1 in sizes else known == total
-            require("c3", exact, f"sizes {list(sizes)} do not add up to dim {axis}, which is {total}")
-        rest = total - known if isinstance(total, int) else total if known == 0 else None
-        return tuple(_with_dim(x, axis, size if size >= 0 else rest) for size in sizes)
-
-    @staticmethod
-    def reference(x: np.ndarray, *, axis: int, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        rest = x.shape[axis] - sum(size for size in sizes if size >= 0)
-        ends = np.cumsum([size if size >= 0 else rest for size in sizes])
-        return tuple(np.array(part) for part in np.split(x, ends, axis)[:-1])
+    def reference(lhs: np.ndarray, rhs: np.ndarray, *, axis: int) -> np.ndarray:
+        return np.concatenate([lhs, rhs], axis)
 
 
 class Slice(DLOp, name="slice"):
@@ -162,9 +132,7 @@ class Pad(DLOp, name="pad"):
     mode = StrAttr(default="constant", choices=("constant", "edge", "reflect", "wrap"), doc="what is added")
 
     @staticmethod
-    def infer(
-        x: TensorType, value: Optional[TensorType], *, low: tuple[int, ...], high: tuple[int, ...], mode: str
-    ) -> TensorType:
+    def infer(x: TensorType, value: Optional[TensorType], *, low: tuple[int, ...], high: tuple[int, ...], mode: str) -> TensorType:
         fits = len(low) == len(high) == x.rank
         require("c1", fits, f"low {list(low)} and high {list(high)} do not have {x.rank} entries")
         scalar = value is None or (value.rank == 0 and value.dtype == x.dtype and mode == "constant")
@@ -195,9 +163,7 @@ def sliced_dim(dim: Dim, start: int, end: int, step: int) -> Dim:
     """Size of `x[start:end:step]` along a dim."""
     if isinstance(dim, int):
         return len(range(*slice(start, end, step).indices(dim)))
-    whole = (start == 0 and end >= _FAR and step == 1) or (
-        step == -1 and end <= -_FAR and (start == -1 or start >= _FAR)
-    )
+    whole = (start == 0 and end >= _FAR and step == 1) or (step == -1 and end <= -_FAR and (start == -1 or start >= _FAR))
     return dim if whole else None
 
 
@@ -213,14 +179,7 @@ def _padded(dim: Dim, before: int, after: int, crop: int, mode: str) -> Dim:
     return 0 if mode != "constant" and dim == crop else dim + before + after
 
 
-def _sum(dims: Sequence[Dim]) -> Dim:
-    """Sum of dims; a symbol stays where all others are 0."""
-    named = [dim for dim in dims if not isinstance(dim, int)]
-    total = sum(dim for dim in dims if isinstance(dim, int))
-    if not named:
-        return total
-    return named[0] if len(named) == 1 and total == 0 else None
-
-
-def _with_dim(x: TensorType, axis: int, dim: Dim) -> TensorType:
-    return x.with_shape([*x.shape[:axis], dim, *x.shape[axis + 1 :]])
+def _sum(left: Dim, right: Dim) -> Dim:
+    if left == 0 or right == 0:
+        return right if left == 0 else left
+    return left + right if isinstance(left, int) and isinstance(right, int) else None

@@ -145,6 +145,8 @@ class Builder(Scalars):
         self, tensor: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]
     ) -> ir.Value:
         """A rectangular part: element i of axis d is `tensor[offsets[d] + i * strides[d]]`."""
+        if 0 in [size for size in sizes if isinstance(size, int)]:
+            return self.empty(sizes, tensor.type.element_type)  # MLIR takes no offset into an empty axis
         kind = ir.RankedTensorType.get([_static(size) for size in sizes], tensor.type.element_type)
         operands, attributes = _window([tensor], offsets, sizes, strides)
         return self.create("tensor.extract_slice", [kind], operands, attributes)
@@ -153,6 +155,8 @@ class Builder(Scalars):
         self, source: ir.Value, target: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]
     ) -> ir.Value:
         """`target` with the window replaced by `source`."""
+        if 0 in [size for size in sizes if isinstance(size, int)]:
+            return target
         operands, attributes = _window([source, target], offsets, sizes, strides)
         return self.create("tensor.insert_slice", [target.type], operands, attributes)
 

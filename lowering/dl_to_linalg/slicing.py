@@ -1,0 +1,166 @@
+"""Lowerings of ops that join, cut and pad: windows of tensors, and reads at computed positions where there is no window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import Dim
+from dlc.lowering.dl_to_linalg.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, read_at
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+
+@lowering("concat")
+def lower_concat(b: Builder, op: SourceOp) -> ir.Value:
+    """Both tensors written to their windows of a new one; a chain of joins fills one tensor."""
+    rank = op.result.rank
+    axis = op["axis"] % rank
+    parts = [part for operand in op.operands for part in _parts(operand, axis)]
+    starts: list[Extent] = [0]
+    for part in parts:
+        starts.append(b.extent("add", starts[-1], b.dim(part, axis)))
+    shape = _static_where_known(b.shape(parts[0]), op.result.shape)
+    shape[axis] = starts[-1]
+    joined = b.empty(shape, op.result.dtype)
+    for part, start in zip(parts, starts, strict=False):
+        offsets: list[Extent] = [start if at == axis else 0 for at in range(rank)]
+        joined = b.insert_slice(part, joined, offsets, b.shape(part), [1] * rank)
+    return joined
+
+
+def _parts(joined: ir.Value, axis: int) -> list[ir.Value]:
+    """The tensors of an earlier join along `axis` that only the op that is lowered uses; else `joined` itself.
+
+    The earlier join is erased.
+    """
+    chain: list[ir.Operation] = []
+    at = joined
+    while _is_made_by(at, "tensor.insert_slice") and len(list(at.uses)) == 1:
+        chain.append(at.owner.operation)
+        at = chain[-1].operands[1]
+    whole = _is_made_by(at, "tensor.empty") and len(list(at.uses)) == 1
+    if not whole or len(chain) < 2 or _moved_axes(chain[-2]) != [axis]:
+        return [joined]
+    parts = [insert.operands[0] for insert in reversed(chain)]
+    joined.replace_all_uses_with(parts[0])
+    for insert in chain:
+        insert.erase()
+    at.owner.erase()
+    return parts
+
+
+def _is_made_by(value: ir.Value, name: str) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == name
+
+
+def _moved_axes(insert: ir.Operation) -> list[int]:
+    """Axes along which an insert_slice does not start at 0."""
+    return [axis for axis, offset in enumerate(insert.attributes["static_offsets"]) if offset != 0]
+
+
+@lowering("slice")
+def lower_slice(b: Builder, op: SourceOp) -> ir.Value:
+    """A window; with a negative step a read backwards."""
+    x, start_values, end_values = op.operands
+    rank = op.types[0].rank
+    offsets: list[Extent] = [0] * rank
+    sizes, strides = b.shape(x), [1] * rank
+    for index, (axis, step) in enumerate(zip(op["axes"], op["steps"], strict=True)):
+        at = axis % rank
+        start = _bound(b, op["starts"], start_values, index)
+        end = _bound(b, op["ends"], end_values, index)
+        offsets[at], sizes[at] = sliced_range(b, sizes[at], start, end, step)
+        strides[at] = step
+    sizes = _static_where_known(sizes, op.result.shape)
+    if all(step > 0 for step in strides):
+        return b.slice(x, offsets, sizes, strides)
+
+    def position(at: Sequence[ir.Value]) -> list[Extent]:
+        moved = [b.binary("arith.muli", own, b.index(step)) for own, step in zip(at, strides, strict=True)]
+        return [b.binary("arith.addi", b.index(offset), own) for offset, own in zip(offsets, moved, strict=True)]
+
+    return read_at(b, x, sizes, op.result.dtype, position)
+
+
+def _bound(b: Builder, given: Sequence[int], values: ir.Value | None, index: int) -> Extent:
+    return given[index] if values is None else b.index_cast(element_at(b, values, [index]), ir.IndexType.get())
+
+
+def sliced_range(b: Builder, size: Extent, start: Extent, end: Extent, step: int) -> tuple[Extent, Extent]:
+    """First element and number of elements of `[start:end:step]` along an axis, by Python's rules."""
+    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+        taken = range(*slice(start, end, step).indices(size))
+        return (taken.start if taken else 0), len(taken)
+    low, high = (0, size) if step > 0 else (-1, b.extent("sub", size, 1))
+    first, after = _placed(b, start, size, low, high), _placed(b, end, size, low, high)
+    distance = b.extent("sub", after, first) if step > 0 else b.extent("sub", first, after)
+    count = b.extent("max", b.extent("ceildiv", distance, abs(step)), 0)
+    # An empty range may start behind the last element, where no window may.
+    return b.extent("max", b.extent("min", first, b.extent("sub", size, 1)), 0), count
+
+
+def _placed(b: Builder, bound: Extent, size: Extent, low: Extent, high: Extent) -> Extent:
+    """A bound counted from the start, in [low, high]."""
+    if isinstance(bound, int):
+        bound = bound if bound >= 0 else b.extent("add", bound, size)
+    else:
+        negative = b.compare_index("lt", bound, b.index(0))
+        bound = b.select(negative, b.index(b.extent("add", bound, size)), bound)
+    return b.extent("min", b.extent("max", bound, low), high)
+
+
+@lowering("pad")
+def lower_pad(b: Builder, op: SourceOp) -> ir.Value:
+    """A window where it crops; then a filled tensor with x written into it, or a read at the position that the mode says."""
+    x, value = op.operands
+    low, high = [max(count, 0) for count in op["low"]], [max(count, 0) for count in op["high"]]
+    x = _cropped(b, x, [-min(count, 0) for count in op["low"]], [-min(count, 0) for count in op["high"]])
+    if op["mode"] == "constant":
+        fill = b.scalar(0, op.result.dtype) if value is None else element_at(b, value, [])
+        return b.pad(x, low, high, fill)
+    shape = [_padded(b, size, a, z) for size, a, z in zip(b.shape(x), low, high, strict=True)]
+    source = {"edge": clamped, "reflect": _reflect, "wrap": _wrap}[op["mode"]]
+
+    def position(at: Sequence[ir.Value]) -> list[Extent]:
+        found: list[Extent] = list(at)
+        for axis, own in enumerate(at):
+            if low[axis] or high[axis]:
+                found[axis] = source(b, b.binary("arith.subi", own, b.index(low[axis])), b.index(b.dim(x, axis)))
+        return found
+
+    return read_at(b, x, shape, op.result.dtype, position)
+
+
+def _cropped(b: Builder, x: ir.Value, low: Sequence[int], high: Sequence[int]) -> ir.Value:
+    if not any((*low, *high)):
+        return x
+    sizes = [b.extent("max", b.extent("sub", size, a + z), 0) for size, a, z in zip(b.shape(x), low, high, strict=True)]
+    return b.slice(x, list(low), sizes, [1] * len(sizes))
+
+
+def _padded(b: Builder, size: Extent, low: int, high: int) -> Extent:
+    """Size of a padded axis; an empty one stays empty."""
+    if isinstance(size, int):
+        return size + low + high if size else 0
+    if not low and not high:
+        return size
+    padded = b.index(b.extent("add", size, low + high))
+    return b.select(b.compare_index("eq", size, b.index(0)), size, padded)
+
+
+def _wrap(b: Builder, at: ir.Value, size: ir.Value) -> ir.Value:
+    rest = b.binary("arith.remsi", at, size)
+    return b.select(b.compare_index("lt", rest, b.index(0)), b.binary("arith.addi", rest, size), rest)
+
+
+def _reflect(b: Builder, at: ir.Value, size: ir.Value) -> ir.Value:
+    """Position in the period of 2 (size - 1) elements: there and back."""
+    twice = b.binary("arith.muli", b.binary("arith.subi", size, b.index(1)), b.index(2))
+    period = b.binary("arith.maxsi", twice, b.index(1))
+    there = _wrap(b, at, period)
+    return b.binary("arith.minsi", there, b.binary("arith.subi", period, there))
+
+
+def _static_where_known(extents: Sequence[Extent], dims: Sequence[Dim]) -> list[Extent]:
+    return [dim if isinstance(dim, int) else size for size, dim in zip(extents, dims, strict=True)]
