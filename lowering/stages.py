@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 
+_FRAME = {"builtin.module", "func.func", "func.return"}
+
 
 def stage_of(module: ir.Module) -> str:
     """`dl`, `linalg`, `affine` or `llvm`: the highest level whose ops or types the module holds.
 
-    A module with dl ops is at dl; one with llvm functions only at llvm; one on tensors at linalg; the rest, on memrefs, at affine.
+    A module with dl ops, or that only hands tensors through, is at dl; one with llvm functions only at llvm; one on tensors at
+    linalg; the rest, on memrefs, at affine.
     """
     names: set[str] = set()
     tensors = False
@@ -21,7 +24,8 @@ def stage_of(module: ir.Module) -> str:
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
-    if any(name.startswith("dl.") for name in names):
+    bare = tensors and names <= _FRAME and "dl.signature" not in module.operation.attributes
+    if bare or any(name.startswith("dl.") for name in names):
         return "dl"
     if "func.func" not in names and "llvm.func" in names:
         return "llvm"
