@@ -99,10 +99,11 @@ def check_backend_cases(op: str) -> int:
 
 def _run_backend_case(case: Any) -> bool:
     model = case.model
-    for inputs, outputs in case.data_sets:
+    names = [entry.name for entry in model.graph.input]
+    for raw_inputs, raw_outputs in case.data_sets:
+        inputs, outputs = ([_array(item) for item in group] for group in (raw_inputs, raw_outputs))
         if not all(isinstance(array, np.ndarray) for array in (*inputs, *outputs)):
             return False
-        names = [entry.name for entry in model.graph.input]
         feeds = dict(zip(names, inputs, strict=True))
         try:
             compiled = dlc.compile(model)
@@ -116,6 +117,11 @@ def _run_backend_case(case: Any) -> bool:
         for have, want, entry in zip(compiled(feeds), outputs, model.graph.output, strict=True):
             compare(have, want, entry.name, case.rtol, case.atol)
     return True
+
+
+def _array(item: Any) -> Any:
+    """The array of a tensor; sequences and other values stay as they are."""
+    return numpy_helper.to_array(item) if isinstance(item, onnx.TensorProto) else np.asarray(item) if np.isscalar(item) else item
 
 
 @functools.lru_cache(maxsize=1)
