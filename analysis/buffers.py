@@ -86,6 +86,13 @@ def nested_ops(op: ir.Operation) -> Iterator[ir.Operation]:
                 yield from nested_ops(inner.operation)
 
 
+def ancestor_in(op: ir.Operation, block: ir.Block) -> ir.Operation:
+    """The op of `block` that is `op` or has it inside."""
+    while op.block != block:
+        op = op.parent.operation
+    return op
+
+
 def touched_roots(op: ir.Operation) -> list[ir.Value]:
     """Roots of the memrefs whose contents `op`, or an op inside it, reads or writes; in order, without repeats."""
     found: dict[ir.Value, None] = {}

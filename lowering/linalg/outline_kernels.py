@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.analysis.buffers import (
     VIEW_OPS,
+    ancestor_in,
     inputs_of,
     is_allocation,
     is_linalg,
@@ -151,15 +152,9 @@ def _is_used_only_by(value: ir.Value, ops: set[ir.Operation], block: ir.Block) -
         if user.name in VIEW_OPS and user.block == block:
             if not all(_is_used_only_by(result, ops, block) for result in user.results):
                 return False
-        elif _ancestor_in(user, block) not in ops:
+        elif ancestor_in(user, block) not in ops:
             return False
     return True
-
-
-def _ancestor_in(op: ir.Operation, block: ir.Block) -> ir.Operation:
-    while op.block != block:
-        op = op.parent.operation
-    return op
 
 
 def kind_of(op: ir.Operation) -> str:

@@ -58,6 +58,18 @@ func.func @branch(%c: i1, %x: memref<4xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @no_match(
+// CHECK-NOT: memref.dealloc
+// CHECK: return
+func.func @no_match(%x: memref<4xf32>, %y: memref<4xf32>) {
+  call @kernel(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @kernel(memref<4xf32>, memref<4xf32>)
+
 // A loop that hands a new buffer to its next turn frees the one before, if it is its own.
 // CHECK-LABEL: func.func @loop(
 // CHECK: scf.for
@@ -76,14 +88,6 @@ func.func @loop(%n: index, %x: memref<4xf32>) {
     scf.yield %new : memref<4xf32>
   }
   call @kernel(%r, %x) : (memref<4xf32>, memref<4xf32>) -> ()
-  return
-}
-
-// CHECK-LABEL: func.func @no_match(
-// CHECK-NOT: memref.dealloc
-// CHECK: return
-func.func @no_match(%x: memref<4xf32>, %y: memref<4xf32>) {
-  call @kernel(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
   return
 }
 
