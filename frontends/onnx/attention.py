@@ -1,0 +1,160 @@
+"""Importers of attention and rotary embedding."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import onnx
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.dialects.dl.types import dtype_of_numpy, tensor_type
+from dlc.frontends.onnx.attention_mask import AttentionMask
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+
+_FAR = 2**63 - 1
+_SCORES, _CAPPED, _MASKED, _WEIGHTS = range(4)
+"""What the fourth output of ONNX's Attention is, by `qk_matmul_output_mode`."""
+
+
+@importer("Attention")
+def import_attention(node: NodeContext) -> list[ir.Value | None]:
+    """`dl.attention`, or its parts where scores are capped or are an output."""
+    heads = _Heads.of(node)
+    k, v = (_with_past(node, past, new) for past, new in ((4, heads.k), (5, heads.v)))
+    mask = AttentionMask(node, heads.q, heads.k, k)
+    scale = node.attribute("scale")
+    scores = None
+    if node.attribute("softcap", 0.0) or node.uses_output(3) or _wants_f64(node):
+        result, scores = _decomposed(node, heads.q, k, v, mask.value(), scale)
+    elif mask.is_plainly_causal:
+        value = mask.given()
+        aligned = node.has_input(4)
+        result = dl.attention(heads.q, k, v, value, scale=scale, is_causal=True, aligned_at_end=aligned)
+    else:
+        result = dl.attention(heads.q, k, v, mask.value(), scale=scale)
+    return [_merged_heads(result) if node.rank(0) == 3 else result, k, v, *([scores] if scores else [])]
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """Queries, keys and values as [batch, heads, positions, size]."""
+
+    q: ir.Value
+    k: ir.Value
+    v: ir.Value
+
+    @staticmethod
+    def of(node: NodeContext) -> _Heads:
+        if node.rank(0) == 4:
+            return _Heads(*(node.value(index) for index in range(3)))
+        counts = [node.attribute("q_num_heads"), *[node.attribute("kv_num_heads")] * 2]
+        if None in counts:
+            node.unsupported("inputs of rank 3 need q_num_heads and kv_num_heads")
+        return _Heads(*(split_heads(node.value(index), count) for index, count in enumerate(counts)))
+
+
+def split_heads(x: ir.Value, heads: int) -> ir.Value:
+    """[batch, positions, heads * size] as [batch, heads, positions, size]."""
+    size = tensor_type(x.type).shape[2]
+    sizes = [-1, -1, heads, size // heads if isinstance(size, int) else -1]
+    return dl.transpose(dl.reshape(x, shape=sizes, copied=[0, 1, -1, -1]), perm=[0, 2, 1, 3])
+
+
+def _merged_heads(x: ir.Value) -> ir.Value:
+    """The inverse of `split_heads`."""
+    back = dl.transpose(x, perm=[0, 2, 1, 3])
+    sizes = tensor_type(back.type).shape[2:]
+    merged = math.prod(size for size in sizes if size is not None) if None not in sizes else -1
+    return dl.reshape(back, shape=[-1, -1, merged], copied=[0, 1, -1])
+
+
+def _with_past(node: NodeContext, index: int, new: ir.Value) -> ir.Value:
+    return dl.concat([node.value(index), new], axis=2) if node.has_input(index) else new
+
+
+def _wants_f64(node: NodeContext) -> bool:
+    """True when softmax must be more precise than `dl.attention` computes it."""
+    return node.attribute("softmax_precision") == onnx.TensorProto.DOUBLE and node.type(0).dtype != "f64"
+
+
+def _decomposed(
+    node: NodeContext, q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, scale: float | None
+) -> tuple[ir.Value, ir.Value]:
+    """The result, and the scores in the state that the node gives out."""
+    dtype, mode = tensor_type(q.type).dtype, int(node.attribute("qk_matmul_output_mode", 0))
+    states = [_scores(node, q, k, scale)]
+    cap = float(node.attribute("softcap", 0.0))
+    capped = states[0]
+    if cap:
+        factor = node.constant_value(cap, dtype)
+        capped = dl.mul(dl.tanh(dl.div(capped, factor)), factor)
+    masked = capped if mask is None else _masked(node, capped, mask)
+    weights = _weights(node, masked)
+    states += [capped, masked, weights]
+    return _grouped_product(weights, v), states[mode]
+
+
+def _scores(node: NodeContext, q: ir.Value, k: ir.Value, scale: float | None) -> ir.Value:
+    size = tensor_type(q.type).shape[3]
+    if scale is None and not isinstance(size, int):
+        node.unsupported("the scale needs a size of heads that is known at compile time")
+    factor = scale if scale is not None else 1 / math.sqrt(size or 1)
+    products = _grouped_product(q, dl.transpose(k, perm=[0, 1, 3, 2]))
+    return dl.mul(products, node.constant_value(factor, tensor_type(q.type).dtype))
+
+
+def _grouped_product(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Matrix products of heads with the kv head that they share."""
+    heads, kv_heads = tensor_type(lhs.type).shape[1], tensor_type(rhs.type).shape[1]
+    if heads == kv_heads and heads is not None:
+        return dl.matmul(lhs, rhs)
+    kv_size = kv_heads if isinstance(kv_heads, int) else -1
+    split = dl.reshape(lhs, shape=[-1, kv_size, -1, -1, -1], copied=[0, -1, -1, 2, 3])
+    product = dl.matmul(split, dl.unsqueeze(rhs, axes=[2]))
+    return dl.reshape(product, shape=[-1, -1, -1, -1], copied=[0, -1, 3, 4])
+
+
+def _masked(node: NodeContext, scores: ir.Value, mask: ir.Value) -> ir.Value:
+    if tensor_type(mask.type).dtype != "i1":
+        return dl.add(scores, mask)
+    return dl.where(mask, scores, node.constant_value(-math.inf, tensor_type(scores.type).dtype))
+
+
+def _weights(node: NodeContext, scores: ir.Value) -> ir.Value:
+    """Softmax in the wanted precision; rows of -inf give 0."""
+    dtype = tensor_type(scores.type).dtype
+    wanted = node.attribute("softmax_precision")
+    wide = dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(wanted)) if wanted else dtype
+    scores = scores if wide == dtype else dl.cast(scores, to=wide)
+    lowest, zero = node.constant_value(-math.inf, wide), node.constant_value(0, wide)
+    hidden = dl.equal(dl.reduce_max(scores, axes=[3], keepdims=True), lowest)
+    found = dl.where(hidden, zero, dl.softmax(scores, axis=3))
+    return found if wide == dtype else dl.cast(found, to=dtype)
+
+
+@importer("RotaryEmbedding")
+def import_rotary_embedding(node: NodeContext) -> ir.Value:
+    """Angles are looked up by position; features beyond `rotary_embedding_dim` stay as they are."""
+    is_flat = node.rank(0) == 3
+    heads = int(node.attribute("num_heads", 0))
+    if is_flat and not heads:
+        node.unsupported("an input of rank 3 needs num_heads")
+    x = split_heads(node.value(0), heads) if is_flat else node.value(0)
+    cos, sin = (_angles(node, index) for index in (1, 2))
+    size, turned = tensor_type(x.type).shape[3], int(node.attribute("rotary_embedding_dim", 0))
+    interleaved = bool(node.attribute("interleaved", 0))
+    if turned in (0, size):
+        result = dl.rotary_embedding(x, cos, sin, interleaved=interleaved)
+    else:
+        first = dl.slice(x, starts=[0], ends=[turned], axes=[3], steps=[1])
+        rest = dl.slice(x, starts=[turned], ends=[_FAR], axes=[3], steps=[1])
+        result = dl.concat([dl.rotary_embedding(first, cos, sin, interleaved=interleaved), rest], axis=3)
+    return _merged_heads(result) if is_flat else result
+
+
+def _angles(node: NodeContext, index: int) -> ir.Value:
+    angles = node.value(index)
+    return dl.gather(angles, node.value(3), axis=0) if node.has_input(3) else angles

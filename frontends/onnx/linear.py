@@ -1,0 +1,75 @@
+"""Importers of matrix products; `Einsum` is in `einsum.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.dialects.dl.types import FLOATS, tensor_type
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+
+
+@importer("MatMul")
+def import_matmul(node: NodeContext) -> ir.Value:
+    return matmul(node.value(0), node.value(1))
+
+
+def matmul(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """NumPy's matmul: an operand of rank 1 is a row on the left, a column on the right."""
+    is_row, is_column = lhs.type.rank == 1, rhs.type.rank == 1
+    lhs = dl.unsqueeze(lhs, axes=[0]) if is_row else lhs
+    rhs = dl.unsqueeze(rhs, axes=[1]) if is_column else rhs
+    product = dl.matmul(lhs, rhs)
+    gone = [*([-2] if is_row else []), *([-1] if is_column else [])]
+    return dl.squeeze(product, axes=gone) if gone else product
+
+
+@importer("Gemm")
+def import_gemm(node: NodeContext) -> ir.Value:
+    """alpha * A' @ B' + beta * C; constants are transposed at import."""
+    product = dl.matmul(_operand(node, 0, "transA"), _operand(node, 1, "transB"))
+    product = _scaled(node, product, "alpha")
+    beta = float(node.attribute("beta", 1.0))
+    if not node.has_input(2) or beta == 0:
+        return product
+    return dl.add(product, _scaled(node, node.value(2), "beta"))
+
+
+def _operand(node: NodeContext, index: int, attribute: str) -> ir.Value:
+    if not node.attribute(attribute, 0):
+        return node.value(index)
+    array = node.constant(index)
+    if array is not None:
+        return node.new_param(np.ascontiguousarray(array.T), f"{node.node.input[index]}_transposed")
+    return dl.transpose(node.value(index), perm=[1, 0])
+
+
+def _scaled(node: NodeContext, value: ir.Value, attribute: str) -> ir.Value:
+    factor = float(node.attribute(attribute, 1.0))
+    if factor == 1:
+        return value
+    dtype = tensor_type(value.type).dtype
+    if dtype not in FLOATS and not factor.is_integer():
+        node.unsupported(f"{attribute} {factor} of integers is not supported")
+    return dl.mul(value, node.constant_value(factor if dtype in FLOATS else int(factor), dtype))
+
+
+@importer("MatMulInteger")
+def import_matmul_integer(node: NodeContext) -> ir.Value:
+    """A product of i32: the operands less their zero points, one per tensor, row of A or column of B."""
+    return matmul(centered(node, 0, 2, axis=-2), centered(node, 1, 3, axis=-1))
+
+
+def centered(node: NodeContext, index: int, zero_index: int, axis: int | None = None) -> ir.Value:
+    """Input `index` less its zero point as i32; a zero point of rank 1 has one element, or one per index of `axis`."""
+    x = dl.cast(node.value(index), to="i32")
+    if not node.has_input(zero_index):
+        return x
+    zero = dl.cast(node.value(zero_index), to="i32")
+    rank = tensor_type(x.type).rank
+    if zero.type.rank == 1 and axis is not None:
+        kept = axis % rank
+        zero = dl.unsqueeze(zero, axes=list(range(1, rank - kept))) if rank - kept > 1 else zero
+    return dl.sub(x, zero)
