@@ -1,0 +1,52 @@
+// RUN: dlc-opt %s --convert-dl-to-linalg | filecheck %s
+// A reduction is one generic over the input; narrow floats accumulate in f32 and round once.
+
+// CHECK-LABEL: func.func @sum_f16(
+// CHECK: linalg.fill ins(%{{.*}} : f32)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel", "reduction"]}
+// CHECK: arith.extf
+// CHECK: arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK: linalg.generic
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0, 1, 2]] output_shape [1, 3, 1]
+func.func @sum_f16(%x: tensor<2x3x5xf16>) -> tensor<1x3x1xf16> {
+  %0 = "dl.reduce_sum"(%x) {axes = array<i64: 0, -1>, keepdims = true} : (tensor<2x3x5xf16>) -> tensor<1x3x1xf16>
+  return %0 : tensor<1x3x1xf16>
+}
+
+// CHECK-LABEL: func.func @max_f32_rounds_nothing(
+// CHECK: arith.maximumf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @max_f32_rounds_nothing(%x: tensor<4x?xf32>) -> tensor<4xf32> {
+  %0 = "dl.reduce_max"(%x) {axes = array<i64: 1>} : (tensor<4x?xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @dynamic_mean(
+// CHECK: %[[COUNT:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: arith.sitofp %[[COUNT]] : i64 to f32
+// CHECK: arith.divf
+func.func @dynamic_mean(%x: tensor<4x?xf32>) -> tensor<4xf32> {
+  %0 = "dl.reduce_mean"(%x) {axes = array<i64: 1>} : (tensor<4x?xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @arg_max(
+// CHECK: %[[FOUND:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xi64>)
+// CHECK: linalg.index 1
+// CHECK: return %[[FOUND]]#1
+func.func @arg_max(%x: tensor<2x7xf32>) -> tensor<2xi64> {
+  %0 = "dl.arg_max"(%x) {axis = 1 : i64} : (tensor<2x7xf32>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+
+// CHECK-LABEL: func.func @cumsum(
+// CHECK: scf.for
+// CHECK: tensor.extract_slice
+// CHECK: linalg.generic
+// CHECK: tensor.insert_slice
+func.func @cumsum(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = "dl.cumsum"(%x) {axis = 0 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
