@@ -9,7 +9,15 @@ from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.elementary import Erf
 from dlc.dialects.dl.elementwise import Unary
 from dlc.dialects.dl.numerics import wide
-from dlc.dialects.dl.types import FLOATS, NUMERIC, TensorType, require, require_equal_dims, require_same_dtype, shape_text
+from dlc.dialects.dl.types import (
+    FLOATS,
+    NUMERIC,
+    TensorType,
+    require,
+    require_equal_dims,
+    require_same_dtype,
+    shape_text,
+)
 
 
 class Relu(Unary, name="relu"):

@@ -20,7 +20,9 @@ _NOT_KNOWN = "known at compile time"
 _NO_DTYPE = "element type"
 
 
-def node(op: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, domain: str = "", **attributes: Any) -> onnx.NodeProto:
+def node(
+    op: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, domain: str = "", **attributes: Any
+) -> onnx.NodeProto:
     """A node whose outputs are named by `outputs`, or by its op, inputs and attributes."""
     label = "_".join([op, *inputs, *(f"{key}_{value}" for key, value in attributes.items())])
     return helper.make_node(op, list(inputs), list(outputs or [label]), domain=domain, **attributes)

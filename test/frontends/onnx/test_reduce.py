@@ -62,7 +62,10 @@ def test_half_precision_does_not_overflow_inside() -> None:
 @given(axis=st.integers(-3, 2), keepdims=st.integers(0, 1), last=st.integers(0, 1))
 def test_places_of_extrema(axis: int, keepdims: int, last: int) -> None:
     attributes: dict[str, Any] = {"axis": axis, "keepdims": keepdims, "select_last_index": last}
-    check([node(op, ["x"], **attributes) for op in ("ArgMax", "ArgMin")], {"x": _GENERATOR.integers(0, 3, (3, 4, 5)).astype(np.float32)})
+    check(
+        [node(op, ["x"], **attributes) for op in ("ArgMax", "ArgMin")],
+        {"x": _GENERATOR.integers(0, 3, (3, 4, 5)).astype(np.float32)},
+    )
 
 
 @pytest.mark.parametrize("axis", [0, -1])

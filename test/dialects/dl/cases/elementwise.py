@@ -40,9 +40,7 @@ def _floats(op: str, attributes: dict[str, bool] | None = None) -> Case:
     return Case(op, (array([[value] for value in values]), array(values)), attributes or {}, FLOATS, label)
 
 
-_CASTS = [
-    Case("cast", (spec((2, 5), -100, 200),), {"to": to}, name=f"to-{to}") for to in NUMPY_DTYPES
-] + [
+_CASTS = [Case("cast", (spec((2, 5), -100, 200),), {"to": to}, name=f"to-{to}") for to in NUMPY_DTYPES] + [
     Case(
         "cast",
         (array([-_INF, -1e30, -3e9, -129.5, -1.5, -0.5, 0.5, 127.5, 255.5, 300.0, 3e9, 1e30, _INF, _NAN]),),

@@ -42,10 +42,7 @@ CASES = [
     Case("reduce_mean", (array([[250, 251, 252]]),), {"axes": (1,)}, ("i64", "i32", "i16"), "integers"),
     *(Case(op, (_TIES,), attributes) for op in ("arg_max", "arg_min") for attributes in _SEARCHES),
     *(Case(op, (_WITH_NAN,), {"axis": 1}, FLOATS, "special") for op in ("arg_max", "arg_min")),
-    *(
-        Case(op, (_WITH_NAN,), {"axis": 1, "select_last_index": True}, FLOATS, "special-last")
-        for op in ("arg_max", "arg_min")
-    ),
+    *(Case(op, (_WITH_NAN,), {"axis": 1, "select_last_index": True}, FLOATS, "special-last") for op in ("arg_max", "arg_min")),
     *(Case(op, (shape,), {"axis": -1}) for op in ("arg_max", "arg_min") for shape in ((9,), (2, 1, 33), (0, 3), (2, 3, 1))),
     *(
         Case("cumsum", (shape,), {"axis": axis, "exclusive": exclusive, "reverse": reverse})
