@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -65,8 +66,7 @@ class ConvertAffineToLlvm(Pass):
             noalias[name] = _noalias_pointers(function)
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
-        for inner in list(nested_ops(op)):
-            _move_halves_as_integers(inner)
+        move_halves_as_integers(op)
 
 
 def _require_loops(op: ir.Operation) -> None:
@@ -132,30 +132,3 @@ def _mark_noalias(module: ir.Operation, noalias: Mapping[str, list[int]]) -> Non
             count = len(op.regions[0].blocks[0].arguments)
             attributes = [mark if index in positions else empty for index in range(count)]
             op.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, module.context)
-
-
-def _move_halves_as_integers(op: ir.Operation) -> None:
-    """Give masked loads and stores of 16-bit floats integers to move: LLVM would convert each element to f32 and back,
-    for bf16 through a library function that few C runtimes have."""
-    if op.name not in ("llvm.intr.masked.load", "llvm.intr.masked.store"):
-        return
-    is_load = op.name.endswith("load")
-    kind = op.result.type if is_load else op.operands[0].type
-    if not isinstance(kind.element_type, ir.F16Type | ir.BF16Type):
-        return
-    operands = list(op.operands)
-    attributes = {name: op.attributes[name] for name in op.attributes}
-    with op.location, ir.InsertionPoint(op):
-        integers = ir.VectorType.get(kind.shape, ir.IntegerType.get_signless(16))
-        for index, value in enumerate(operands):
-            if value.type == kind:
-                operands[index] = _bitcast(integers, value)
-        results = [integers] if is_load else []
-        moved = ir.Operation.create(op.name, results=results, operands=operands, attributes=attributes)
-        if is_load:
-            op.result.replace_all_uses_with(_bitcast(kind, moved.result))
-    op.erase()
-
-
-def _bitcast(kind: ir.Type, value: ir.Value) -> ir.Value:
-    return ir.Operation.create("llvm.bitcast", results=[kind], operands=[value]).result

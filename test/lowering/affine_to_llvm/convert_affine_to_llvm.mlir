@@ -30,17 +30,20 @@ module attributes {dl.signature = {entry = "main_graph", inputs = [], outputs = 
 
 // -----
 
-// Without a signature, each public function is an entry. Vectors, bf16 and libm calls are lowered too.
+// Without a signature, each public function is an entry. Vectors and libm calls are lowered too; bf16 moves as integers.
 // CHECK-LABEL: llvm.func @vectors(
-// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xbf16>
-// CHECK-NOT: llvm.fptrunc
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xi16>
+// CHECK: llvm.fadd %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, vector<8xi16>
+// CHECK: llvm.intr.masked.store %{{.*}} : vector<8xi16>, vector<8xi1> into !llvm.ptr
 // CHECK: llvm.call @erff
 // CHECK: llvm.func @_mlir_ciface_vectors(
-func.func @vectors(%x: memref<8xbf16>, %y: memref<8xbf16>, %s: memref<f32>) {
+func.func @vectors(%x: memref<8xbf16>, %y: memref<8xbf16>, %s: memref<f32>, %c: i1, %mask: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %v = affine.vector_load %x[%c0] : memref<8xbf16>, vector<8xbf16>
   %w = arith.addf %v, %v : vector<8xbf16>
-  affine.vector_store %w, %y[%c0] : memref<8xbf16>, vector<8xbf16>
+  %u = arith.select %c, %v, %w : vector<8xbf16>
+  vector.maskedstore %y[%c0], %mask, %u : memref<8xbf16>, vector<8xi1>, vector<8xbf16>
   %a = affine.load %s[] : memref<f32>
   %b = math.erf %a : f32
   affine.store %b, %s[] : memref<f32>
