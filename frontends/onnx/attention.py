@@ -72,7 +72,7 @@ def _merged_heads(x: ir.Value) -> ir.Value:
 
 
 def _with_past(node: NodeContext, index: int, new: ir.Value) -> ir.Value:
-    return dl.concat([node.value(index), new], axis=2) if node.has_input(index) else new
+    return dl.concat(node.value(index), new, axis=2) if node.has_input(index) else new
 
 
 def _wants_f64(node: NodeContext) -> bool:
@@ -151,7 +151,7 @@ def import_rotary_embedding(node: NodeContext) -> ir.Value:
     else:
         first = dl.slice(x, starts=[0], ends=[turned], axes=[3], steps=[1])
         rest = dl.slice(x, starts=[turned], ends=[_FAR], axes=[3], steps=[1])
-        result = dl.concat([dl.rotary_embedding(first, cos, sin, interleaved=interleaved), rest], axis=3)
+        result = dl.concat(dl.rotary_embedding(first, cos, sin, interleaved=interleaved), rest, axis=3)
     return _merged_heads(result) if is_flat else result
 
 

@@ -1,4 +1,4 @@
-"""The mask of ONNX's Attention: the given one, causality, sliding windows and the lengths of padded caches, as one tensor."""
+"""The mask of ONNX's Attention: the given one, causality, sliding windows and lengths of padded caches, in one."""
 
 from __future__ import annotations
 

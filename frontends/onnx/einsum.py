@@ -7,6 +7,8 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import tensor_type
@@ -47,12 +49,28 @@ def import_einsum(node: NodeContext) -> ir.Value:
     """Operands are combined from left to right; a label leaves as soon as nothing after needs it."""
     ranks = [node.rank(index) for index in range(node.num_inputs)]
     inputs, output = _parse(node, node.attribute("equation"), ranks)
-    terms = [Term(node.value(index), labels) for index, labels in enumerate(inputs)]
+    terms = [_without_repeats(node, Term(node.value(index), labels)) for index, labels in enumerate(inputs)]
     current = terms[0]
     for index, term in enumerate(terms[1:], 1):
         later = set(output).union(*(other.labels for other in terms[index + 1 :]))
         current = _combined(current, term, "".join(sorted(later)))
     return current.summed(output).ordered(output).value
+
+
+def _without_repeats(node: NodeContext, term: Term) -> Term:
+    """The diagonal of axes that share a label: elements off it become 0, then the last of the axes is summed away."""
+    repeated = next((label for label in term.labels if term.labels.count(label) > 1), None)
+    if repeated is None:
+        return term
+    first, last = term.labels.index(repeated), term.labels.rindex(repeated)
+    kind = tensor_type(term.value.type)
+    if not isinstance(kind.shape[first], int) or kind.shape[first] != kind.shape[last]:
+        node.unsupported("a diagonal needs dims that are equal and known at compile time")
+    places = np.expand_dims(np.eye(kind.shape[first], dtype=np.bool_), list(range(1, last - first)))
+    diagonal = node.constant_value(np.expand_dims(places, list(range(places.ndim, places.ndim + kind.rank - last - 1))))
+    kept = dl.where(diagonal, term.value, node.constant_value(0, kind.dtype))
+    shorter = Term(dl.reduce_sum(kept, axes=[last]), term.labels[:last] + term.labels[last + 1 :])
+    return _without_repeats(node, shorter)
 
 
 def _parse(node: NodeContext, equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
@@ -72,8 +90,6 @@ def _parse(node: NodeContext, equation: str, ranks: Sequence[int]) -> tuple[list
     for labels, rank in zip(inputs, ranks, strict=True):
         if len(labels) != rank:
             node.unsupported(f"equation '{equation}' does not fit an input of rank {rank}")
-        if len(set(labels)) != len(labels):
-            node.unsupported(f"equation '{equation}' takes a diagonal, which is not supported")
     if len(set(output)) != len(output) or not set(output) <= set("".join(inputs)):
         node.unsupported(f"equation '{equation}' has an output that its inputs do not give")
     return inputs, output

@@ -8,7 +8,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import TensorType, tensor_type
+from dlc.dialects.dl.types import tensor_type
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.pool import lp_norm
@@ -38,7 +38,7 @@ def import_log_softmax(node: NodeContext) -> ir.Value:
 
 
 def _softmax_axes(node: NodeContext) -> list[int]:
-    """Axes over which the results sum to one: `axis`, or before opset 13 all from it on; those of size 1 do not count."""
+    """Axes over which results sum to one: `axis`, or before opset 13 all from it on but those of size 1."""
     kind = node.type(0)
     if node.opset >= _PER_AXIS_SINCE:
         return [int(node.attribute("axis", -1))]
@@ -62,25 +62,42 @@ def import_hardmax(node: NodeContext) -> ir.Value:
 
 
 @importer("BatchNormalization")
-def import_batch_norm(node: NodeContext) -> ir.Value:
-    if node.attribute("training_mode", 0) or any(node.uses_output(index) for index in range(1, node.num_outputs)):
-        node.unsupported("batch normalisation in training mode is not supported")
+def import_batch_norm(node: NodeContext) -> list[ir.Value]:
+    """In training mode the statistics are those of the batch, and the running ones are outputs."""
     if not node.attribute("spatial", 1):
         node.unsupported("batch normalisation per activation (spatial = 0) is not supported")
-    x = node.value(0)
-    kind = node.type(0)
-    weights = [node.value(index) for index in range(1, 5)]
-    wide = _widest([kind, *(tensor_type(weight.type) for weight in weights)])
-    operands = [dl.cast(value, to=wide) if tensor_type(value.type).dtype != wide else value for value in (x, *weights)]
-    found = dl.batch_norm(*operands, epsilon=node.attribute("epsilon", 1e-5))
-    return found if wide == kind.dtype else dl.cast(found, to=kind.dtype)
+    operands = [node.value(index) for index in range(5)]
+    dtypes = [tensor_type(value.type).dtype for value in operands]
+    wide = _widest(set(dtypes))
+    x, scale, bias, *running = (_as(value, wide) for value in operands)
+    epsilon = node.attribute("epsilon", 1e-5)
+    if not node.attribute("training_mode", 0):
+        return [_as(dl.batch_norm(x, scale, bias, *running, epsilon=epsilon), dtypes[0])]
+    statistics = _batch_statistics(x)
+    result = dl.batch_norm(x, scale, bias, *statistics, epsilon=epsilon)
+    kept = node.attribute("momentum", 0.9)
+    old_share, new_share = (node.constant_value(share, wide) for share in (kept, 1 - kept))
+    updated = [
+        dl.add(dl.mul(old, old_share), dl.mul(new, new_share)) for old, new in zip(running, statistics, strict=True)
+    ]
+    return [_as(result, dtypes[0]), *(_as(value, dtypes[3]) for value in updated)]
 
 
-def _widest(types: list[TensorType]) -> str:
+def _batch_statistics(x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Mean and population variance of each channel."""
+    axes = [axis for axis in range(x.type.rank) if axis != 1]
+    distance = dl.sub(x, dl.reduce_mean(x, axes=axes, keepdims=True))
+    return dl.reduce_mean(x, axes=axes), dl.reduce_mean(dl.mul(distance, distance), axes=axes)
+
+
+def _as(value: ir.Value, dtype: str) -> ir.Value:
+    return value if tensor_type(value.type).dtype == dtype else dl.cast(value, to=dtype)
+
+
+def _widest(dtypes: set[str]) -> str:
     """The element type that holds all others: f64, f32, or the only one."""
-    dtypes = {kind.dtype for kind in types}
     if len(dtypes) == 1:
-        return dtypes.pop()
+        return next(iter(dtypes))
     return "f64" if "f64" in dtypes else "f32"
 
 
@@ -105,7 +122,7 @@ def _statistics(node: NodeContext, axis: int, epsilon: float) -> list[ir.Value]:
     kind = node.type(0)
     axes = list(range(axis % kind.rank, kind.rank))
     dtype = "f64" if kind.dtype == "f64" else "f32"
-    x = node.value(0) if kind.dtype == dtype else dl.cast(node.value(0), to=dtype)
+    x = _as(node.value(0), dtype)
     mean = dl.reduce_mean(x, axes=axes, keepdims=True)
     distance = dl.sub(x, mean)
     variance = dl.reduce_mean(dl.mul(distance, distance), axes=axes, keepdims=True)
@@ -119,7 +136,7 @@ def import_rms_norm(node: NodeContext) -> ir.Value:
     if _fits(node, scale, axis):
         return dl.rms_norm(x, scale, axis=axis, epsilon=epsilon)
     normal = dl.rms_norm(x, axis=axis, epsilon=epsilon)
-    return dl.mul(normal if node.type(0).dtype == dtype else dl.cast(normal, to=dtype), scale)
+    return dl.mul(_as(normal, dtype), scale)
 
 
 def _fits(node: NodeContext, weight: ir.Value | None, axis: int) -> bool:
@@ -156,6 +173,15 @@ def _per_channel(node: NodeContext, index: int, groups: int) -> ir.Value:
         node.unsupported("weights per group need a number of channels that is known at compile time")
     repeated = dl.expand(dl.unsqueeze(weight, axes=[1]), shape=[groups, channels // groups])
     return dl.reshape(repeated, shape=[channels])
+
+
+@importer("MeanVarianceNormalization")
+def import_mean_variance_norm(node: NodeContext) -> ir.Value:
+    """(x - mean) / (standard deviation + 1e-9), as ONNX's function has it."""
+    x, dtype, axes = node.value(0), node.type(0).dtype, node.attribute("axes") or [0, 2, 3]
+    distance = dl.sub(x, dl.reduce_mean(x, axes=axes, keepdims=True))
+    deviation = dl.sqrt(dl.reduce_mean(dl.mul(distance, distance), axes=axes, keepdims=True))
+    return dl.div(distance, dl.add(deviation, node.constant_value(1e-9, dtype)))
 
 
 @importer("LRN")

@@ -36,10 +36,40 @@ def read_window(node: NodeContext, sizes: Shape, kernel: Shape) -> WindowAttribu
         _same_padding(node, size, _reach(node, taps, dilation), stride)
         for size, taps, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True)
     ]
-    return WindowAttributes(strides, split_padding(node, totals, more_after=mode == "SAME_UPPER"), dilations)
+    return WindowAttributes(strides, _split_padding(node, totals, more_after=mode == "SAME_UPPER"), dilations)
 
 
-def split_padding(node: NodeContext, totals: Sequence[int], more_after: bool) -> list[int]:
+def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> dict[str, list[int]]:
+    """Attributes of a transposed convolution over spatial dims `sizes`.
+
+    `output_shape` and `auto_pad` give pads, by how much the result would exceed the wanted size, or output padding where
+    it would fall short.
+    """
+    rank = len(sizes)
+    strides = node.attribute("strides") or [1] * rank
+    dilations = node.attribute("dilations") or [1] * rank
+    extra = list(node.attribute("output_padding") or [0] * rank)
+    mode, wanted = node.attribute("auto_pad", "NOTSET"), (node.attribute("output_shape") or [])[-rank:]
+    pads = (node.attribute("pads") or [0] * (2 * rank)) if mode != "VALID" else [0] * (2 * rank)
+    if wanted or mode in ("SAME_UPPER", "SAME_LOWER"):
+        excess = []
+        for axis, (size, taps) in enumerate(zip(sizes, kernel, strict=True)):
+            reach = _reach(node, taps, dilations[axis])
+            natural = reach - strides[axis] if not wanted else _excess(node, size, strides[axis], reach, wanted[axis])
+            excess.append(natural + extra[axis])
+        pads = _split_padding(node, [max(size, 0) for size in excess], more_after=mode == "SAME_UPPER")
+        extra = [have + max(-size, 0) for have, size in zip(extra, excess, strict=True)]
+    return {"strides": strides, "pads": pads, "dilations": dilations, "output_padding": extra}
+
+
+def _excess(node: NodeContext, size: Dim, stride: int, reach: int, wanted: int) -> int:
+    """By how much a result without pads exceeds the wanted size."""
+    if not isinstance(size, int):
+        node.unsupported("output_shape needs spatial dims that are known at compile time")
+    return (size - 1) * stride + reach - wanted
+
+
+def _split_padding(node: NodeContext, totals: Sequence[int], more_after: bool) -> list[int]:
     """Pads from the total per axis; of an odd total, the larger half goes after or before."""
     if node.attribute("auto_pad", "NOTSET") not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         node.unsupported(f"auto_pad '{node.attribute('auto_pad')}' is unknown")
