@@ -80,7 +80,7 @@ class OneHot(DLOp, name="one_hot"):
 
     @staticmethod
     def infer(indices: TensorType, values: TensorType, *, depth: int, axis: int) -> TensorType:
-        require("c1", values.rank == 1 and values.shape[0] in (2, None), f"values is {values}, not two elements")
+        require("c1", values.rank == 1 and (values.shape[0] == 2 or not values.is_static), f"values is {values}, not two elements")
         axis = normalize_axis("c2", axis, indices.rank + 1)
         require("c3", depth >= 0, f"depth is {depth}")
         return TensorType((*indices.shape[:axis], depth, *indices.shape[axis:]), values.dtype)

@@ -18,7 +18,7 @@ from dlc.analysis.buffers import (
     touched_roots,
     written_roots,
 )
-from dlc.lowering.linalg.kernel_groups import KernelGroup, kernel_groups, local_views
+from dlc.lowering.linalg.kernel_groups import KernelGroup, is_computation, kernel_groups, local_views
 from dlc.lowering.outlining import captures_of, is_alone, private_function
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -59,12 +59,12 @@ def _require_buffers(module: ir.Operation) -> None:
 
 
 def _blocks(op: ir.Operation) -> Iterator[ir.Block]:
-    """Blocks of `op` that hold ops to outline: its own and those of control flow inside it, innermost last."""
+    """Blocks of `op` that hold ops to outline: its own and those of control flow inside it that is no kernel itself."""
     for region in op.regions:
         for block in region.blocks:
             yield block
             for inner in block.operations:
-                if inner.operation.name.startswith("scf."):
+                if inner.operation.name.startswith("scf.") and not is_computation(inner.operation):
                     yield from _blocks(inner.operation)
 
 

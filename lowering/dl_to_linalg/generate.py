@@ -1,0 +1,78 @@
+"""Lowerings of ops whose values depend on their position."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import FLOATS
+from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.indexing import element_at
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+
+@lowering("range")
+def lower_range(b: Builder, op: SourceOp) -> ir.Value:
+    """start + i * step, as many as fit before limit."""
+    start, limit, step = op.operands
+    dtype = op.result.dtype
+    wide = b.wide(dtype)
+    count: Extent = op.result.shape[0] if isinstance(op.result.shape[0], int) else _count(b, start, limit, step, dtype)
+    constant = ir.AffineMap.get(1, 0, [])
+
+    def body(first: ir.Value, distance: ir.Value, _: ir.Value) -> ir.Value:
+        at = b.index_cast(b.iteration(0), b.element("i64"))
+        offset = b.arith("mul", b.convert(at, "i64", wide), b.widen(distance, dtype), wide)
+        return b.narrow(b.arith("add", b.widen(first, dtype), offset, wide), dtype)
+
+    maps = [constant, constant, ir.AffineMap.get_identity(1)]
+    return b.generic([start, step], b.empty([count], dtype), maps, [PARALLEL], body)
+
+
+def _count(b: Builder, start: ir.Value, limit: ir.Value, step: ir.Value, dtype: str) -> ir.Value:
+    """max(ceil((limit - start) / step), 0), in f64 or i64; 0 for a step of 0."""
+    kind = "f64" if dtype in FLOATS else "i64"
+    first, last, distance = (b.convert(element_at(b, value, []), dtype, kind) for value in (start, limit, step))
+    stands = b.compare("eq", distance, b.scalar(0, kind), kind)
+    distance = b.select(stands, b.scalar(1, kind), distance)
+    length = b.arith("sub", last, first, kind)
+    if kind == "f64":
+        count = b.convert(b.unary("math.ceil", b.arith("div", length, distance, kind)), kind, "i64")
+    else:
+        count = b.binary("arith.ceildivsi", length, distance)
+    count = b.binary("arith.maxsi", count, b.scalar(0, "i64"))
+    return b.index_cast(b.select(stands, b.scalar(0, "i64"), count), ir.IndexType.get())
+
+
+@lowering("trilu")
+def lower_trilu(b: Builder, op: SourceOp) -> ir.Value:
+    """x where the column is on the kept side of row + k, else 0."""
+    rank, dtype = op.result.rank, op.result.dtype
+    predicate = "ge" if op["upper"] else "le"
+
+    def body(element: ir.Value) -> ir.Value:
+        edge = b.binary("arith.addi", b.iteration(rank - 2), b.index(op["k"]))
+        kept = b.compare_index(predicate, b.iteration(rank - 1), edge)
+        return b.select(kept, element, b.scalar(0, dtype))
+
+    return b.map(op.operands, b.shape(op.operands[0]), dtype, body)
+
+
+@lowering("one_hot")
+def lower_one_hot(b: Builder, op: SourceOp) -> ir.Value:
+    """values[1] where the position along the new axis is the index, else values[0]."""
+    indices, values = op.operands
+    rank, dtype = op.result.rank, op.types[0].dtype
+    axis = op["axis"] % rank
+    shape: list[Extent] = b.shape(indices)
+    shape.insert(axis, op["depth"])
+    others = ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(at) for at in range(rank) if at != axis])
+    picks = [ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_constant(at)]) for at in (0, 1)]
+
+    def body(index: ir.Value, off: ir.Value, on: ir.Value, _: ir.Value) -> ir.Value:
+        at = b.convert(index, dtype, "i64")
+        depth = b.scalar(op["depth"], "i64")
+        at = b.select(b.compare("lt", at, b.scalar(0, "i64"), "i64"), b.binary("arith.addi", at, depth), at)
+        here = b.index_cast(b.iteration(axis), b.element("i64"))
+        return b.select(b.compare("eq", at, here, "i64"), on, off)
+
+    maps = [others, *picks, ir.AffineMap.get_identity(rank)]
+    return b.generic([indices, values, values], b.empty(shape, op.result.dtype), maps, [PARALLEL] * rank, body)

@@ -1,0 +1,161 @@
+"""Lowerings of ops that write at positions that are values, or choose elements: loops in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dlc._mlir import ir
+from dlc.lowering.dl_to_linalg.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
+"""From the loops' indices and the carried values to the next carried values."""
+
+
+@lowering("scatter_elements")
+def lower_scatter_elements(b: Builder, op: SourceOp) -> ir.Value:
+    """result[.., indices[i, j, ...], ..] is combined with updates[i, j, ...], in row-major order."""
+    x, indices, updates = op.operands
+    axis = op["axis"] % op.types[0].rank
+    size = b.dim(x, axis)
+
+    def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        return [*at[:axis], in_range(b, element_at(b, indices, at), size), *at[axis + 1 :]]
+
+    return _scatter(b, op, x, updates, b.shape(indices), position)
+
+
+@lowering("scatter_nd")
+def lower_scatter_nd(b: Builder, op: SourceOp) -> ir.Value:
+    """result[indices[i.., :], ...] is combined with updates[i.., ...], in row-major order."""
+    x, indices, updates = op.operands
+    lead, count = op.types[1].rank - 1, op.types[1].shape[-1]
+    sizes = b.shape(x)[:count]
+
+    def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        parts = [element_at(b, indices, [*at[:lead], b.index(part)]) for part in range(count)]
+        return [*(in_range(b, part, size) for part, size in zip(parts, sizes, strict=True)), *at[lead:]]
+
+    return _scatter(b, op, x, updates, b.shape(updates), position)
+
+
+def _scatter(
+    b: Builder,
+    op: SourceOp,
+    x: ir.Value,
+    updates: ir.Value,
+    shape: Sequence[Extent],
+    position: Callable[[Sequence[ir.Value]], Sequence[ir.Value]],
+) -> ir.Value:
+    """A copy of x, in f32 where sums of f16 or bf16 build up in it, and a loop nest that writes the updates one by one."""
+    dtype, reduction = op.result.dtype, op["reduction"]
+    wide = dtype if reduction == "none" else b.wide(dtype)
+    start = b.map([x], b.shape(x), wide, lambda element: element if wide == dtype else b.widen(element, dtype))
+
+    def step(at: Sequence[ir.Value], carried: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        (result,) = carried
+        place = position(at)
+        update = element_at(b, updates, at)
+        if reduction != "none":
+            update = b.arith(reduction, element_at(b, result, place), b.widen(update, dtype), wide)
+        return [insert_at(b, update, result, place)]
+
+    (result,) = loop_nest(b, shape, [start], step)
+    return result if wide == dtype else b.map([result], b.shape(x), dtype, lambda element: b.narrow(element, dtype))
+
+
+@lowering("top_k")
+def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
+    """k passes along the axis; each takes the best element that comes after the one the pass before took."""
+    x, k = op.operands[0], op["k"]
+    axis = op["axis"] % op.types[0].rank
+    shape = b.shape(x)
+    size = shape[axis]
+    shape[axis] = k
+    starts = [b.empty(shape, kind.dtype) for kind in op.results]
+    outer = [*shape[:axis], *shape[axis + 1 :]]
+
+    def every_row(at: Sequence[ir.Value], carried: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        def place(along: ir.Value) -> list[ir.Value]:
+            return [*at[:axis], along, *at[axis:]]
+
+        def take(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
+            values, indices, last, last_at = state
+            best, best_at = _best_after(b, op, x, size, place, last, last_at)
+            where = place(pick[0])
+            values = insert_at(b, best, values, where)
+            indices = insert_at(b, b.index_cast(best_at, b.element("i64")), indices, where)
+            return [values, indices, best, best_at]
+
+        none = [element_at(b, x, place(b.index(0))), b.index(-1)]
+        return loop_nest(b, [k], [*carried, *none], take)[:2]
+
+    if isinstance(k, int) and k == 0:
+        return starts
+    return loop_nest(b, outer, starts, every_row)
+
+
+def _best_after(
+    b: Builder,
+    op: SourceOp,
+    x: ir.Value,
+    size: Extent,
+    place: Callable[[ir.Value], list[ir.Value]],
+    last: ir.Value,
+    last_at: ir.Value,
+) -> tuple[ir.Value, ir.Value]:
+    """The first element in the op's order that comes after (last, last_at), or any where last_at is -1, and its index."""
+    dtype, zero = op.result.dtype, b.index(0)
+    first = b.compare_index("lt", last_at, zero)
+
+    def step(at: Sequence[ir.Value], best: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        element = element_at(b, x, place(at[0]))
+        open_ = _or(b, first, _is_after(b, op, (element, at[0]), (last, last_at), dtype))
+        better = _or(b, b.compare_index("lt", best[1], zero), _is_before(b, op, element, best[0], dtype))
+        taken = b.binary("arith.andi", open_, better)
+        return [b.select(taken, element, best[0]), b.select(taken, at[0], best[1])]
+
+    best, best_at = loop_nest(b, [size], [last, b.index(-1)], step)
+    return best, b.binary("arith.maxsi", best_at, zero)
+
+
+def _is_before(b: Builder, op: SourceOp, left: ir.Value, right: ir.Value, dtype: str) -> ir.Value:
+    """True where `left` comes before `right`: greater (largest) or smaller; NaN is greater than every number."""
+    left, right, wide = b.widen(left, dtype), b.widen(right, dtype), b.wide(dtype)
+    if not op["largest"]:
+        left, right = right, left
+    greater = b.compare("gt", left, right, wide)
+    if wide not in ("f32", "f64"):
+        return greater
+    only_left = b.binary("arith.andi", b.compare("uno", left, left, wide), b.compare("ord", right, right, wide))
+    return _or(b, greater, only_left)
+
+
+def _is_after(b: Builder, op: SourceOp, item: tuple[ir.Value, ir.Value], last: tuple[ir.Value, ir.Value], dtype: str) -> ir.Value:
+    """True where an element with its index comes after another; of equal ones the one with the greater index."""
+    ahead = _is_before(b, op, item[0], last[0], dtype)
+    behind = _is_before(b, op, last[0], item[0], dtype)
+    later = b.compare_index("gt", item[1], last[1])
+    return b.select(behind, behind, b.select(ahead, behind, later))
+
+
+def _or(b: Builder, left: ir.Value, right: ir.Value) -> ir.Value:
+    return b.binary("arith.ori", left, right)
+
+
+def loop_nest(b: Builder, shape: Sequence[Extent], carried: Sequence[ir.Value], step: Step) -> list[ir.Value]:
+    """Nested `scf.for` loops over `shape`, first axis outermost, that carry values from one iteration to the next."""
+
+    def level(indices: list[ir.Value], values: list[ir.Value]) -> list[ir.Value]:
+        if len(indices) == len(shape):
+            return list(step(indices, values))
+        bounds = [b.index(0), b.index(shape[len(indices)]), b.index(1)]
+        kinds = [value.type for value in values]
+        loop = b.operation("scf.for", kinds, [*bounds, *values], regions=1)
+        block = loop.regions[0].blocks.append(ir.IndexType.get(), *kinds, arg_locs=[b.loc] * (len(kinds) + 1))
+        with b.inside(block):
+            b.operation("scf.yield", [], level([*indices, block.arguments[0]], list(block.arguments)[1:]))
+        return list(loop.results)
+
+    return level([], list(carried))

@@ -1,0 +1,69 @@
+"""Numerics cases of the index family: reads and writes at positions, negative and out of range ones too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from case import Case, InputSpec, array, spec
+
+from dlc.dialects.dl.types import FLOATS
+
+_F32 = ("f32",)
+
+
+_NO_DYNAMIC = "the size of an index tuple must be static"
+
+
+def at(shape: Any, low: int, high: int, dtype: str = "i64") -> InputSpec:
+    return spec(shape, low, high, dtype)
+
+
+def scatter(reduction: str) -> list[Case]:
+    settings = {"axis": 1, "reduction": reduction}
+    repeated = array([[0, 0, -1], [2, -9, 2]], "i64")
+    rows = array([[1], [0], [1]], "i64")
+    return [
+        Case("scatter_elements", ((2, 4), repeated, (2, 3)), settings),
+        Case("scatter_nd", ((2, 3), rows, (3, 3)), {"reduction": reduction}, dynamic=False, reason=_NO_DYNAMIC),
+    ]
+
+
+CASES = [
+    Case("gather", ((5, 4), at((3,), -5, 5)), {}),
+    Case("gather", ((5, 4), at((2, 3), -6, 8, "i32")), {"axis": 1}, _F32),
+    Case("gather", ((2, 5, 3), at((2, 2), 0, 5)), {"axis": -2}, _F32),
+    Case("gather", ((2, 5, 3), array(-1, "i64")), {"axis": 1}, _F32),
+    Case("gather", ((5,), array(7, "i64")), {}, _F32),
+    Case("gather", ((5, 3), at((0,), 0, 5)), {}, _F32),
+    Case("gather", ((0, 3), at((2, 0), 0, 5)), {}, _F32),
+    Case("gather", ((5, 0), at((2,), 0, 5)), {}, _F32),
+    Case("gather", ((1, 3), at((4,), 0, 1)), {}, _F32),
+    Case("gather_elements", ((4, 3), at((4, 3), -4, 4)), {}),
+    Case("gather_elements", ((4, 3), at((2, 5), -5, 5, "i32")), {"axis": 1}, _F32),
+    Case("gather_elements", ((2, 4, 3), at((2, 6, 3), 0, 4)), {"axis": -2}, _F32),
+    Case("gather_elements", ((4,), at((0,), 0, 4)), {}, _F32),
+    Case("gather_nd", ((4, 3), at((2, 2), -3, 3)), {}, name="elements", dynamic=False, reason=_NO_DYNAMIC),
+    Case("gather_nd", ((4, 3, 2), at((2, 5, 1), -4, 9)), {}, _F32, "slices", dynamic=False, reason=_NO_DYNAMIC),
+    Case("gather_nd", ((2, 4, 3), at((2, 5, 1), 0, 4, "i32")), {"batch_dims": 1}, _F32, "batch", dynamic=False, reason=_NO_DYNAMIC),
+    Case("gather_nd", ((2, 3, 4, 5), at((2, 3, 2), 0, 4)), {"batch_dims": 2}, _F32, "batches", dynamic=False, reason=_NO_DYNAMIC),
+    Case("gather_nd", ((4, 3), at((2, 0), 0, 4)), {}, _F32, "copies", dynamic=False, reason=_NO_DYNAMIC),
+    Case("gather_nd", ((4, 3), at((0, 1), 0, 4)), {}, _F32, "none", dynamic=False, reason=_NO_DYNAMIC),
+    *scatter("none"),
+    *scatter("add"),
+    *scatter("mul"),
+    *scatter("max"),
+    *scatter("min"),
+    Case("scatter_elements", ((3, 4), at((2, 3), -3, 3, "i32"), (2, 3)), {}, _F32),
+    Case("scatter_elements", ((3, 4), at((0, 4), 0, 3), (0, 4)), {}, _F32),
+    Case("scatter_nd", ((3, 4, 2), at((2, 3, 2), 0, 3), (2, 3, 2)), {}, _F32, dynamic=False, reason=_NO_DYNAMIC),
+    Case("scatter_nd", ((3, 4), at((2, 2), -3, 3, "i32"), (2,)), {"reduction": "add"}, _F32, dynamic=False, reason=_NO_DYNAMIC),
+    Case("scatter_nd", ((3,), at((0, 1), 0, 3), (0,)), {}, _F32, dynamic=False, reason=_NO_DYNAMIC),
+    Case("top_k", ((3, 8),), {"k": 3}),
+    Case("top_k", ((3, 8),), {"k": 3, "largest": False}),
+    Case("top_k", ((3, 5, 2),), {"k": 5, "axis": 1}, _F32),
+    Case("top_k", ((6,),), {"k": 0}, _F32),
+    Case("top_k", ((0, 6),), {"k": 2}, _F32),
+    Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0, math.nan]),), {"k": 6}, FLOATS, "special"),
+    Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0]),), {"k": 5, "largest": False}, FLOATS, "specials"),
+]
