@@ -96,7 +96,8 @@ class Attention(DLOp, name="attention"):
             scores = np.where(mask, scores, -np.inf).astype(q.dtype) if mask.dtype == np.bool_ else scores + mask
         if is_causal:
             lead = scores.shape[3] - scores.shape[2] if aligned_at_end else 0
-            scores = np.where(np.tri(*scores.shape[2:], lead, dtype=bool), scores, -np.inf).astype(q.dtype)
+            seen = np.tri(scores.shape[2], scores.shape[3], lead, dtype=np.bool_)
+            scores = np.where(seen, scores, -np.inf).astype(q.dtype)
         return np.matmul(_attention_weights(scores), v)
 
 

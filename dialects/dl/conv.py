@@ -1,7 +1,7 @@
 """Convolutions over inputs of [batch, channels, 1 to 3 spatial axes]."""
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 
@@ -155,15 +155,12 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         result = np.zeros((x.shape[0], groups, weight.shape[1], *full), x.dtype)
         for tap in np.ndindex(*weight.shape[2:]):
             starts = [place * dilation for place, dilation in zip(tap, window.dilations, strict=True)]
-            part = tuple(
-                slice(start, start + span, stride)
-                for start, span, stride in zip(starts, spans, window.strides, strict=True)
-            )
-            result[(..., *part)] += np.einsum("bgc...,gcf->bgf...", inputs, kernels[(..., *tap)])
-        cut = tuple(
-            slice(begin, size - end) for begin, end, size in zip(window.pads_begin, window.pads_end, full, strict=True)
-        )
-        result = result[(..., *cut)]
+            pairs = zip(starts, spans, window.strides, strict=True)
+            part: Any = (..., *(slice(start, start + span, stride) for start, span, stride in pairs))
+            result[part] += np.einsum("bgc...,gcf->bgf...", inputs, kernels[(..., *tap)])
+        ends = [size - end for size, end in zip(full, window.pads_end, strict=True)]
+        cut: Any = (..., *(slice(begin, end) for begin, end in zip(window.pads_begin, ends, strict=True)))
+        result = result[cut]
         return _with_bias(result.reshape(x.shape[0], groups * weight.shape[1], *result.shape[3:]), bias)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
+from dlc.errors import VerifyError
 
 Dim = int | str | None
 Shape = tuple[Dim, ...]
@@ -126,6 +127,14 @@ def tensor_type(mlir_type: ir.Type) -> TensorType | None:
     return _interned(tuple(shape), dtype)
 
 
+def type_of_value(value: ir.Value) -> TensorType:
+    """The plain type of a value that is a dl tensor; TypeError for another."""
+    found = tensor_type(value.type)
+    if found is None:
+        raise TypeError(f"expects a ranked tensor of a dl element type but got {value.type}")
+    return found
+
+
 def mlir_type(tensor: TensorType) -> ir.RankedTensorType:
     """The MLIR type of a plain tensor type, in the current context; symbols become `?`."""
     shape = [dim if isinstance(dim, int) else _DYNAMIC for dim in tensor.shape]
@@ -147,13 +156,13 @@ def compatible(inferred: TensorType, declared: TensorType) -> bool:
     )
 
 
-class ConstraintError(ValueError):
+class ConstraintError(VerifyError, ValueError):
     """A labelled constraint of an op does not hold: `label` as in the op's docstring, `message` with the values."""
 
     def __init__(self, label: str, message: str) -> None:
+        super().__init__(f"{label}: {message}")
         self.label = label
         self.message = message
-        super().__init__(f"{label}: {message}")
 
 
 def require(label: str, condition: bool, message: str) -> None:

@@ -9,7 +9,8 @@ import onnx
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import dtype_of_numpy, tensor_type
+from dlc.dialects.dl.types import type_of_value
+from dlc.dtypes import dtype_of_numpy
 from dlc.frontends.onnx.attention_mask import AttentionMask
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
@@ -58,7 +59,7 @@ class _Heads:
 
 def split_heads(x: ir.Value, heads: int) -> ir.Value:
     """[batch, positions, heads * size] as [batch, heads, positions, size]."""
-    size = tensor_type(x.type).shape[2]
+    size = type_of_value(x).shape[2]
     sizes = [-1, -1, heads, size // heads if isinstance(size, int) else -1]
     return dl.transpose(dl.reshape(x, shape=sizes, copied=[0, 1, -1, -1]), perm=[0, 2, 1, 3])
 
@@ -66,7 +67,7 @@ def split_heads(x: ir.Value, heads: int) -> ir.Value:
 def _merged_heads(x: ir.Value) -> ir.Value:
     """The inverse of `split_heads`."""
     back = dl.transpose(x, perm=[0, 2, 1, 3])
-    sizes = tensor_type(back.type).shape[2:]
+    sizes = type_of_value(back).shape[2:]
     merged = math.prod(size for size in sizes if size is not None) if None not in sizes else -1
     return dl.reshape(back, shape=[-1, -1, merged], copied=[0, 1, -1])
 
@@ -84,7 +85,7 @@ def _decomposed(
     node: NodeContext, q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, scale: float | None
 ) -> tuple[ir.Value, ir.Value]:
     """The result, and the scores in the state that the node gives out."""
-    dtype, mode = tensor_type(q.type).dtype, int(node.attribute("qk_matmul_output_mode", 0))
+    dtype, mode = type_of_value(q).dtype, int(node.attribute("qk_matmul_output_mode", 0))
     states = [_scores(node, q, k, scale)]
     cap = float(node.attribute("softcap", 0.0))
     capped = states[0]
@@ -98,17 +99,17 @@ def _decomposed(
 
 
 def _scores(node: NodeContext, q: ir.Value, k: ir.Value, scale: float | None) -> ir.Value:
-    size = tensor_type(q.type).shape[3]
+    size = type_of_value(q).shape[3]
     if scale is None and not isinstance(size, int):
         node.unsupported("the scale needs a size of heads that is known at compile time")
-    factor = scale if scale is not None else 1 / math.sqrt(size or 1)
+    factor = 1 / math.sqrt(int(size or 1)) if scale is None else scale
     products = _grouped_product(q, dl.transpose(k, perm=[0, 1, 3, 2]))
-    return dl.mul(products, node.constant_value(factor, tensor_type(q.type).dtype))
+    return dl.mul(products, node.constant_value(factor, type_of_value(q).dtype))
 
 
 def _grouped_product(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     """Matrix products of heads with the kv head that they share."""
-    heads, kv_heads = tensor_type(lhs.type).shape[1], tensor_type(rhs.type).shape[1]
+    heads, kv_heads = type_of_value(lhs).shape[1], type_of_value(rhs).shape[1]
     if heads == kv_heads and heads is not None:
         return dl.matmul(lhs, rhs)
     kv_size = kv_heads if isinstance(kv_heads, int) else -1
@@ -118,14 +119,14 @@ def _grouped_product(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
 
 
 def _masked(node: NodeContext, scores: ir.Value, mask: ir.Value) -> ir.Value:
-    if tensor_type(mask.type).dtype != "i1":
+    if type_of_value(mask).dtype != "i1":
         return dl.add(scores, mask)
-    return dl.where(mask, scores, node.constant_value(-math.inf, tensor_type(scores.type).dtype))
+    return dl.where(mask, scores, node.constant_value(-math.inf, type_of_value(scores).dtype))
 
 
 def _weights(node: NodeContext, scores: ir.Value) -> ir.Value:
     """Softmax in the wanted precision; rows of -inf give 0."""
-    dtype = tensor_type(scores.type).dtype
+    dtype = type_of_value(scores).dtype
     wanted = node.attribute("softmax_precision")
     wide = dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(wanted)) if wanted else dtype
     scores = scores if wide == dtype else dl.cast(scores, to=wide)
@@ -144,7 +145,7 @@ def import_rotary_embedding(node: NodeContext) -> ir.Value:
         node.unsupported("an input of rank 3 needs num_heads")
     x = split_heads(node.value(0), heads) if is_flat else node.value(0)
     cos, sin = (_angles(node, index) for index in (1, 2))
-    size, turned = tensor_type(x.type).shape[3], int(node.attribute("rotary_embedding_dim", 0))
+    size, turned = type_of_value(x).shape[3], int(node.attribute("rotary_embedding_dim", 0))
     interleaved = bool(node.attribute("interleaved", 0))
     if turned in (0, size):
         result = dl.rotary_embedding(x, cos, sin, interleaved=interleaved)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import Dim, tensor_type
+from dlc.dialects.dl.types import Dim, type_of_value
 from dlc.frontends.onnx.node import NodeContext
 
 _MASK, _PAST, _LENGTHS = 3, 4, 6
@@ -38,7 +38,7 @@ class AttentionMask:
         mask = self.node.optional_value(_MASK)
         if mask is None:
             return None
-        kind, keys = tensor_type(mask.type), self._dim(self.keys, 2)
+        kind, keys = type_of_value(mask), self._dim(self.keys, 2)
         own = kind.shape[-1]
         if not isinstance(own, int) or not isinstance(keys, int) or own >= keys:
             return mask
@@ -52,7 +52,7 @@ class AttentionMask:
         mask = self.given()
         if visible is None or mask is None:
             return mask if visible is None else visible
-        dtype = tensor_type(mask.type).dtype
+        dtype = type_of_value(mask).dtype
         if dtype == "i1":
             return dl.and_(mask, visible)
         return dl.where(visible, mask, self.node.constant_value(-math.inf, dtype))
@@ -107,4 +107,4 @@ class AttentionMask:
 
     @staticmethod
     def _dim(x: ir.Value, axis: int) -> Dim:
-        return tensor_type(x.type).shape[axis]
+        return type_of_value(x).shape[axis]

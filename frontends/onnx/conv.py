@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import tensor_type
+from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.linear import centered
 from dlc.frontends.onnx.node import NodeContext
@@ -23,7 +23,7 @@ def import_conv_integer(node: NodeContext) -> ir.Value:
 
 
 def _conv(node: NodeContext, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
-    sizes, kernel = tensor_type(x.type).shape[2:], tensor_type(weight.type).shape[2:]
+    sizes, kernel = type_of_value(x).shape[2:], type_of_value(weight).shape[2:]
     if len(sizes) != len(kernel):
         node.unsupported(f"the weight has {len(kernel)} spatial axes but the input has {len(sizes)}")
     window = read_window(node, sizes, kernel)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import tensor_type
+from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 
@@ -63,10 +63,11 @@ def _without_repeats(node: NodeContext, term: Term) -> Term:
     if repeated is None:
         return term
     first, last = term.labels.index(repeated), term.labels.rindex(repeated)
-    kind = tensor_type(term.value.type)
-    if not isinstance(kind.shape[first], int) or kind.shape[first] != kind.shape[last]:
+    kind = type_of_value(term.value)
+    size = kind.shape[first]
+    if not isinstance(size, int) or size != kind.shape[last]:
         node.unsupported("a diagonal needs dims that are equal and known at compile time")
-    places = np.expand_dims(np.eye(kind.shape[first], dtype=np.bool_), list(range(1, last - first)))
+    places = np.expand_dims(np.eye(size, dtype=np.bool_), list(range(1, last - first)))
     diagonal = node.constant_value(np.expand_dims(places, list(range(places.ndim, places.ndim + kind.rank - last - 1))))
     kept = dl.where(diagonal, term.value, node.constant_value(0, kind.dtype))
     shorter = Term(dl.reduce_sum(kept, axes=[last]), term.labels[:last] + term.labels[last + 1 :])
@@ -130,7 +131,7 @@ def _merged(term: Term, count: int) -> Term:
     """The term with its last `count` axes made one."""
     if count == 1:
         return term
-    shape = tensor_type(term.value.type).shape
+    shape = type_of_value(term.value).shape
     kept, tail = shape[:-count], [dim for dim in shape[-count:] if isinstance(dim, int)]
     merged = math.prod(tail) if len(tail) == count else -1
     sizes = [dim if isinstance(dim, int) else -1 for dim in kept]

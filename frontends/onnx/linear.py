@@ -6,7 +6,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import FLOATS, tensor_type
+from dlc.dialects.dl.types import FLOATS, type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 
@@ -50,7 +50,7 @@ def _scaled(node: NodeContext, value: ir.Value, attribute: str) -> ir.Value:
     factor = float(node.attribute(attribute, 1.0))
     if factor == 1:
         return value
-    dtype = tensor_type(value.type).dtype
+    dtype = type_of_value(value).dtype
     if dtype not in FLOATS and not factor.is_integer():
         node.unsupported(f"{attribute} {factor} of integers is not supported")
     return dl.mul(value, node.constant_value(factor if dtype in FLOATS else int(factor), dtype))
@@ -68,7 +68,7 @@ def centered(node: NodeContext, index: int, zero_index: int, axis: int | None = 
     if not node.has_input(zero_index):
         return x
     zero = dl.cast(node.value(zero_index), to="i32")
-    rank = tensor_type(x.type).rank
+    rank = type_of_value(x).rank
     if zero.type.rank == 1 and axis is not None:
         kept = axis % rank
         zero = dl.unsqueeze(zero, axes=list(range(1, rank - kept))) if rank - kept > 1 else zero

@@ -8,7 +8,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import tensor_type
+from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.pool import lp_norm
@@ -67,7 +67,7 @@ def import_batch_norm(node: NodeContext) -> list[ir.Value]:
     if not node.attribute("spatial", 1):
         node.unsupported("batch normalisation per activation (spatial = 0) is not supported")
     operands = [node.value(index) for index in range(5)]
-    dtypes = [tensor_type(value.type).dtype for value in operands]
+    dtypes = [type_of_value(value).dtype for value in operands]
     wide = _widest(set(dtypes))
     x, scale, bias, *running = (_as(value, wide) for value in operands)
     epsilon = node.attribute("epsilon", 1e-5)
@@ -91,7 +91,7 @@ def _batch_statistics(x: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def _as(value: ir.Value, dtype: str) -> ir.Value:
-    return value if tensor_type(value.type).dtype == dtype else dl.cast(value, to=dtype)
+    return value if type_of_value(value).dtype == dtype else dl.cast(value, to=dtype)
 
 
 def _widest(dtypes: set[str]) -> str:
@@ -143,7 +143,7 @@ def _fits(node: NodeContext, weight: ir.Value | None, axis: int) -> bool:
     """True when a weight of a norm has x's element type and its dims from `axis` on."""
     if weight is None:
         return True
-    x, kind = node.type(0), tensor_type(weight.type)
+    x, kind = node.type(0), type_of_value(weight)
     dims = x.shape[axis % x.rank :]
     return (
         kind.dtype == x.dtype

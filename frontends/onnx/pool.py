@@ -8,7 +8,7 @@ from typing import Any
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import tensor_type
+from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.windows import read_window
@@ -37,7 +37,7 @@ def import_lp_pool(node: NodeContext) -> ir.Value:
 
     def total(powers: ir.Value) -> ir.Value:
         mean = dl.avg_pool(powers, count_include_pad=True, **attributes)
-        return dl.mul(mean, node.constant_value(taps, tensor_type(powers.type).dtype))
+        return dl.mul(mean, node.constant_value(taps, type_of_value(powers).dtype))
 
     return lp_norm(node, node.value(0), total)
 
@@ -65,7 +65,7 @@ def lp_norm(node: NodeContext, x: ir.Value, total: Callable[[ir.Value], ir.Value
         return total(dl.abs(x))
     if power == 2:
         return dl.sqrt(total(dl.mul(x, x)))
-    dtype = tensor_type(x.type).dtype
+    dtype = type_of_value(x).dtype
     powers = dl.pow(dl.abs(x), node.constant_value(power, dtype))
     return dl.pow(total(powers), node.constant_value(1 / power, dtype))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.attributes import elements_of_array
-from dlc.dialects.dl.types import NUMPY_DTYPES
 from dlc.dialects.dl.window import Window
+from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Body, Builder, Extent, accumulator_dtype
 from dlc.lowering.dl_to_linalg.contraction import Loops, Part, spread, widened
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
@@ -36,7 +38,7 @@ def lower_avg_pool(b: Builder, op: SourceOp) -> ir.Value:
         return b.arith("add", total, widened(b, element, wide), wide)
 
     total = _over_windows(b, op, window, b.scalar(0, dtype), b.scalar(0, wide), add)
-    taps = int(np.prod([size or 1 for size in window.kernel]))
+    taps = math.prod(op["kernel"])
     if _all_taps_count(window, op["count_include_pad"]):
         return b.map(
             [total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype)
@@ -59,7 +61,7 @@ def _window(op: SourceOp) -> Window:
 def _over_windows(b: Builder, op: SourceOp, window: Window, outside: ir.Value, start: ir.Value, body: Body) -> ir.Value:
     """`body(element, total)` over the taps of each window, from `start`; padding holds `outside`."""
     x = op.operands[0]
-    kernel = [int(size or 1) for size in window.kernel]
+    kernel = list(op["kernel"])
     positions = position_extents(b, b.shape(x)[2:], kernel, window)
     padded = pad_for_positions(b, x, positions, window, outside)
     loops = Loops(2 + window.rank, window.rank)
