@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from _pytest.mark.structures import ParameterSet
 from case import Case, all_cases
 
 import dlc
@@ -30,8 +32,17 @@ def test_reference_has_the_inferred_type(case: Case) -> None:
             assert tuple(known) == have.shape
 
 
-@pytest.mark.parametrize("dims", ["static", "dynamic"])
-@pytest.mark.parametrize("case", _CASES, ids=[case.label for case in _CASES])
+def _compilations() -> Iterator[ParameterSet]:
+    """Every case with static and with dynamic dims; dynamic ones compile for a second each, so all but an op's first are slow."""
+    seen: set[str] = set()
+    for case in _CASES:
+        yield pytest.param(case, "static", id=f"{case.label}-static")
+        marks = [pytest.mark.slow] if case.op in seen else []
+        yield pytest.param(case, "dynamic", id=f"{case.label}-dynamic", marks=marks)
+        seen.add(case.op)
+
+
+@pytest.mark.parametrize(("case", "dims"), list(_compilations()))
 def test_compiled_op_matches_its_numpy_meaning(case: Case, dims: str) -> None:
     if dims == "dynamic" and not case.dynamic:
         pytest.skip(case.reason or "the op needs static dims")
