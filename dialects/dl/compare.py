@@ -4,7 +4,7 @@ import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
-from dlc.dialects.dl.elementwise import Binary, Unary
+from dlc.dialects.dl.elementwise import Binary, Mapped, Unary
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.types import BOOL, FLOATS, INTS, TensorType, broadcast_shapes, require_same_dtype
 
@@ -62,7 +62,7 @@ class LessEqual(Comparison, name="less_equal"):
     reference = staticmethod(wide(np.less_equal))
 
 
-class IsNaN(Unary, name="isnan"):
+class IsNaN(Mapped, name="isnan"):
     """Test for NaN, as i1. ONNX IsNaN.
 
     result = x != x
@@ -76,7 +76,7 @@ class IsNaN(Unary, name="isnan"):
         return x.with_dtype("i1")
 
 
-class IsInf(Unary, name="isinf"):
+class IsInf(Mapped, name="isinf"):
     """Test for infinities of the chosen signs, as i1. ONNX IsInf.
 
     result = detect_positive and x == inf or detect_negative and x == -inf

@@ -16,11 +16,15 @@ from dlc.dialects.dl.types import (
 )
 
 
-class Unary(DLOp):
-    """Base of ops with one operand and a result of its type."""
+class Mapped(DLOp):
+    """Base of ops with one operand whose elements are mapped one by one."""
 
     x: Operand[Tensor]
     result: Result[Tensor]
+
+
+class Unary(Mapped):
+    """Base of ops with one operand and a result of its type."""
 
     @staticmethod
     def infer(x: TensorType, **attributes: object) -> TensorType:
@@ -110,7 +114,7 @@ class Trunc(Unary, name="trunc"):
     reference = staticmethod(wide(np.trunc))
 
 
-class Clip(Unary, name="clip"):
+class Clip(Mapped, name="clip"):
     """Limits x to [low, high]; NaN stays NaN, and high wins where low is above it. ONNX Clip.
 
     result = min(max(x, low), high), with the bounds rounded to x's element type
@@ -140,7 +144,7 @@ class Clip(Unary, name="clip"):
         return np.minimum(np.maximum(x, x.dtype.type(bounds[0])), x.dtype.type(bounds[1]))
 
 
-class Cast(Unary, name="cast"):
+class Cast(Mapped, name="cast"):
     """Conversion to another element type. ONNX Cast, CastLike.
 
     result = x in element type `to`. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0;

@@ -72,8 +72,9 @@ def import_log_sum_exp(node: NodeContext) -> ir.Value:
 
 
 def _log_sum_exp(node: NodeContext, x: ir.Value) -> ir.Value:
-    reduce = _reducer(node)
-    zero = node.constant_value(0, tensor_type(x.type).dtype)
+    reduce, kind = _reducer(node), tensor_type(x.type)
+    assert kind is not None
+    zero = node.constant_value(0, kind.dtype)
 
     def finite(value: ir.Value) -> ir.Value:
         return dl.where(dl.isinf(value), zero, value)
