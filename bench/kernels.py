@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlc._mlir import execution_engine, ir, passmanager
-from dlc.lowering.pass_base import Pass
+from dlc._mlir import execution_engine, ir, runtime
+from dlc.lowering.native import run_native
 from dlc.lowering.registry import find_pass
 
-PASSES = ("linalg-collapse-dims", "convert-linalg-to-affine", "affine-tile-registers", "affine-vectorize-loops")
-TO_LLVM = (
-    "builtin.module(canonicalize,cse,loop-invariant-code-motion,lower-affine,convert-scf-to-cf,expand-strided-metadata,"
-    "lower-affine,convert-vector-to-llvm{reassociate-fp-reductions=true},convert-math-to-llvm,finalize-memref-to-llvm,"
-    "convert-arith-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},convert-cf-to-llvm,"
-    "convert-index-to-llvm,convert-ub-to-llvm,canonicalize,cse,reconcile-unrealized-casts)"
+PASSES = (
+    "linalg-collapse-dims",
+    "convert-linalg-to-affine",
+    "affine-tile-registers",
+    "affine-vectorize-loops",
+    "canonicalize",
+    "cse",
 )
 
 
@@ -48,6 +49,7 @@ def conv(channels: int, filters: int, size: int, kernel: int, stride: int = 1, g
     """f32 NCHW convolution of an already padded input to `size` by `size` outputs."""
     padded = (size - 1) * stride + kernel
     taps = f"oh * {stride} + kh, ow * {stride} + kw"
+    shapes: list[tuple[int, ...]]
     if groups > 1:
         per, out = channels // groups, filters // groups
         dims, ends = "(n, g, oc, oh, ow, ic, kh, kw)", "parallel parallel parallel parallel parallel"
@@ -144,35 +146,37 @@ KERNELS = (
 )
 
 
-def compile_kernel(text: str, passes: Sequence[str] = PASSES) -> tuple[Callable[..., None], float]:
-    """The compiled `@kernel` as a function of arrays, and the seconds that took."""
+def compile_kernel(text: str, passes: Sequence[str] = PASSES) -> tuple[Callable[..., Callable[[], None]], float]:
+    """The compiled `@kernel`, to be bound to arrays and then called, and the seconds that took."""
     start = time.perf_counter()
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for name in passes:
-            run_pass(find_pass(name), module)
-        passmanager.PassManager.parse(TO_LLVM).run(module.operation)
+        for name in (*passes, "convert-affine-to-llvm"):
+            run_pass(name, module)
         engine = execution_engine.ExecutionEngine(module, opt_level=2)
-        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.raw_lookup("kernel"))
+        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.raw_lookup("_mlir_ciface_kernel"))
 
-    def call(*arrays: np.ndarray) -> None:
-        pointers = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+    def bind(*arrays: np.ndarray) -> Callable[[], None]:
+        descriptors = [runtime.get_ranked_memref_descriptor(array) for array in arrays]
+        pointers = (ctypes.c_void_p * len(arrays))(*[ctypes.addressof(descriptor) for descriptor in descriptors])
         places = [ctypes.addressof(pointers) + 8 * index for index in range(len(arrays))]
         arguments = (ctypes.c_void_p * len(arrays))(*places)
-        entry(ctypes.addressof(arguments))
-        assert engine is not None
+        kept = engine, descriptors, pointers, arguments
+        return lambda: entry(ctypes.addressof(kept[-1]))
 
-    return call, time.perf_counter() - start
+    return bind, time.perf_counter() - start
 
 
-def run_pass(kind: type[Pass] | None, module: ir.Module) -> None:
-    """Run a pass with its default options on every op that it anchors on."""
-    assert kind is not None
-    if kind.anchor == "builtin.module":
+def run_pass(name: str, module: ir.Module) -> None:
+    """Run the pass `name`, ours or upstream's, with its default options."""
+    kind = find_pass(name)
+    if kind is None:
+        run_native(module.operation, name)
+    elif kind.anchor == "builtin.module":
         kind().run(module.operation)
-        return
-    for op in list(module.body.operations):
-        kind().run(op.operation)
+    else:
+        for op in list(module.body.operations):
+            kind().run(op.operation)
 
 
 def seconds_of(call: Callable[[], None], budget: float = 0.2) -> float:
@@ -206,18 +210,17 @@ def measured_peak() -> float:
       vector.store %s{count}, %m[%c0] : memref<16xf32>, vector<16xf32>
       return
     }}"""
-    call, _ = compile_kernel(text, passes=())
-    array = np.zeros(16, np.float32)
-    return 2.0 * 16 * count * trips / seconds_of(lambda: call(array))
+    bind, _ = compile_kernel(text, passes=())
+    return 2.0 * 16 * count * trips / seconds_of(bind(np.zeros(16, np.float32)))
 
 
 def measure(kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, float, float]]:
     """(kernel, seconds of a call, seconds of compiling) for each kernel."""
     random = np.random.default_rng(0)
     for kernel in kernels:
-        call, compiling = compile_kernel(kernel.text)
+        bind, compiling = compile_kernel(kernel.text)
         arrays = [random.standard_normal(shape, np.float32) for shape in kernel.shapes]
-        yield kernel, seconds_of(lambda: call(*arrays)), compiling  # noqa: B023 - called before the next round
+        yield kernel, seconds_of(bind(*arrays)), compiling
 
 
 def main() -> None:
