@@ -19,15 +19,15 @@ class Resize(DLOp, name="resize"):
     cubic convolution kernel. Positions outside x are moved to the nearest element; with exclude_outside cubic ignores
     them. Coordinates and weights are computed in f32. Axes are resized one after another.
 
-    c1: axes are distinct axes of x.    c2: either sizes or scales has one entry per axis, sizes not negative, scales
+    c1: axes are distinct axes of x.    c2: sizes, scales or both have one entry per axis, sizes not negative, scales
     positive.    c3: linear and cubic take floats.    c4: no axis is empty that is not in the result.
     """
 
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(doc="axes that are resized; negative ones count from the end")
-    sizes = IntsAttr(default=(), doc="dims of the result along axes; empty where scales are given")
-    scales = FloatsAttr(default=(), doc="result's dims by x's along axes; empty where sizes are given")
+    sizes = IntsAttr(default=(), doc="dims of the result along axes; empty where they follow from scales")
+    scales = FloatsAttr(default=(), doc="result's dims by x's along axes; empty where they follow from sizes")
     mode = StrAttr(default="nearest", choices=("nearest", "linear", "cubic"), doc="how elements are combined")
     coordinates = StrAttr(
         default="half_pixel",
@@ -53,7 +53,7 @@ class Resize(DLOp, name="resize"):
         **rest: object,
     ) -> TensorType:
         found = normalize_axes("c1", axes, x.rank)
-        fits = {len(sizes), len(scales)} == {0, len(axes)} or not axes
+        fits = {len(axes)} <= {len(sizes), len(scales)} <= {0, len(axes)}
         fits = fits and all(size >= 0 for size in sizes) and all(scale > 0 for scale in scales)
         require("c2", fits, f"sizes {list(sizes)} and scales {list(scales)} for {len(axes)} axes")
         require("c3", mode == "nearest" or x.dtype in FLOATS, f"mode is {mode} but x is {x}")

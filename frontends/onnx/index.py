@@ -1,0 +1,47 @@
+"""Importers of ops that read or write at positions, and of selections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+
+
+@importer("Gather")
+def import_gather(node: NodeContext) -> ir.Value:
+    return dl.gather(*node.values(), axis=int(node.attribute("axis", 0)))
+
+
+@importer("GatherElements")
+def import_gather_elements(node: NodeContext) -> ir.Value:
+    return dl.gather_elements(*node.values(), axis=int(node.attribute("axis", 0)))
+
+
+@importer("GatherND")
+def import_gather_nd(node: NodeContext) -> ir.Value:
+    return dl.gather_nd(*node.values(), batch_dims=int(node.attribute("batch_dims", 0)))
+
+
+@importer("Scatter", "ScatterElements")
+def import_scatter_elements(node: NodeContext) -> ir.Value:
+    axis, reduction = int(node.attribute("axis", 0)), node.attribute("reduction", "none")
+    return dl.scatter_elements(*node.values(), axis=axis, reduction=reduction)
+
+
+@importer("ScatterND")
+def import_scatter_nd(node: NodeContext) -> ir.Value:
+    return dl.scatter_nd(*node.values(), reduction=node.attribute("reduction", "none"))
+
+
+@importer("TopK")
+def import_top_k(node: NodeContext) -> Sequence[ir.Value]:
+    """The number of elements must be known; the result is sorted though the node may not ask for it."""
+    k = node.attribute("k")
+    if k is None:
+        k = node.required_constant(1, "k").reshape(-1)[0]
+    axis, largest = int(node.attribute("axis", -1)), bool(node.attribute("largest", 1))
+    found: Sequence[ir.Value] = dl.top_k(node.value(0), k=int(k), axis=axis, largest=largest)
+    return found

@@ -1,0 +1,122 @@
+"""Importers of Resize and Upsample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+
+_MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
+_COORDINATES = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners"}
+
+
+@importer("Upsample")
+def import_upsample(node: NodeContext) -> ir.Value:
+    """Nearest takes the element before; coordinates are asymmetric."""
+    scales = node.attribute("scales")
+    return _scaled(node, node.required_constant(1, "scales").tolist() if scales is None else scales)
+
+
+@importer("Resize")
+def import_resize(node: NodeContext) -> ir.Value:
+    if node.opset == 10:
+        return _scaled(node, node.required_constant(1, "scales").tolist())
+    coordinates = node.attribute("coordinate_transformation_mode", "half_pixel")
+    if coordinates not in _COORDINATES:
+        node.unsupported(f"coordinate_transformation_mode {coordinates} is not supported")
+    axes = node.attribute("axes") or list(range(node.rank(0)))
+    axes = [axis % node.rank(0) for axis in axes]
+    scales = _list(node, 2, "scales")
+    sizes = [int(size) for size in _list(node, 3, "sizes")] if not scales else []
+    if sizes:
+        sizes, scales = _with_aspect_ratio(node, axes, sizes)
+    kept = [i for i, axis in enumerate(axes) if not _is_unchanged(node, axis, sizes[i : i + 1], scales[i : i + 1])]
+    _refuse_antialias(node, axes, kept, sizes, scales)
+    if not kept:
+        return node.value(0)
+    return dl.resize(
+        node.value(0),
+        axes=[axes[i] for i in kept],
+        sizes=[sizes[i] for i in kept] if sizes else [],
+        scales=[scales[i] for i in kept] if scales else [],
+        coordinates=coordinates,
+        **_interpolation(node),
+    )
+
+
+def _scaled(node: NodeContext, scales: Sequence[float]) -> ir.Value:
+    """The older opsets: nearest rounds down along axes that grow, and up along those that shrink."""
+    x = node.value(0)
+    mode = _mode(node)
+    for rounding, axes in (
+        ("floor", [axis for axis, scale in enumerate(scales) if scale > 1]),
+        ("ceil", [axis for axis, scale in enumerate(scales) if scale < 1]),
+    ):
+        if axes:
+            factors = [scales[axis] for axis in axes]
+            x = dl.resize(x, axes=axes, scales=factors, mode=mode, coordinates="asymmetric", rounding=rounding)
+    return x
+
+
+def _mode(node: NodeContext) -> str:
+    mode = node.attribute("mode", "nearest")
+    if mode not in _MODES:
+        node.unsupported(f"mode {mode} is not supported")
+    return _MODES[mode]
+
+
+def _interpolation(node: NodeContext) -> dict[str, Any]:
+    """Attributes of dl.resize that say how elements are combined."""
+    mode = _mode(node)
+    if mode == "nearest":
+        return {"mode": mode, "rounding": node.attribute("nearest_mode", "round_prefer_floor")}
+    if mode == "linear":
+        return {"mode": mode}
+    return {
+        "mode": mode,
+        "cubic_coefficient": float(node.attribute("cubic_coeff_a", -0.75)),
+        "exclude_outside": bool(node.attribute("exclude_outside", 0)),
+    }
+
+
+def _list(node: NodeContext, index: int, what: str) -> list[float]:
+    """Numbers of an input that must be known; none where it is absent or empty."""
+    return np.asarray(node.required_constant(index, what), np.float64).tolist() if node.has_input(index) else []
+
+
+def _with_aspect_ratio(node: NodeContext, axes: Sequence[int], sizes: list[int]) -> tuple[list[int], list[float]]:
+    """Sizes and scales under the node's policy: with `stretch` the sizes alone, else those that one scale gives."""
+    policy = node.attribute("keep_aspect_ratio_policy", "stretch")
+    if policy == "stretch":
+        return sizes, []
+    dims = [node.type(0).shape[axis] for axis in axes]
+    if not all(isinstance(dim, int) for dim in dims):
+        node.unsupported(f"keep_aspect_ratio_policy {policy} needs dims known at compile time")
+    own = [int(str(dim)) for dim in dims]
+    choose = min if policy == "not_larger" else max
+    scale = choose(size / dim for size, dim in zip(sizes, own, strict=True))
+    return [int(np.floor(scale * dim + 0.5)) for dim in own], [scale] * len(own)
+
+
+def _is_unchanged(node: NodeContext, axis: int, size: list[int], scale: list[float]) -> bool:
+    """True for an axis that keeps its size: every coordinate mode then reads each element where it stands."""
+    return (not scale or scale[0] == 1) and (not size or size[0] == node.type(0).shape[axis])
+
+
+def _refuse_antialias(
+    node: NodeContext, axes: Sequence[int], kept: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
+) -> None:
+    """Antialiasing changes nothing where no axis shrinks; else it is not supported."""
+    if not node.attribute("antialias", 0) or _mode(node) == "nearest":
+        return
+    for i in kept:
+        dim = node.type(0).shape[axes[i]]
+        grows = scales[i] >= 1 if scales else isinstance(dim, int) and sizes[i] >= dim
+        if not grows:
+            node.unsupported("antialias is not supported for an axis that shrinks")

@@ -1,0 +1,117 @@
+"""Importers of ops that join, cut and pad."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.shape_values import attribute_or_input, ints, list_length, list_value
+
+
+@importer("Concat")
+def import_concat(node: NodeContext) -> ir.Value:
+    """A chain of joins; one input is the result itself."""
+    axis = int(node.attribute("axis", 1))
+    found: ir.Value = functools.reduce(lambda left, right: dl.concat(left, right, axis=axis), node.values())
+    return found
+
+
+@importer("Split")
+def import_split(node: NodeContext) -> list[ir.Value]:
+    """One slice per output."""
+    axis = int(node.attribute("axis", 0))
+    if node.has_input(1) and node.constant(1) is None:
+        return _split_at_run_time(node, axis)
+    sizes, dim = attribute_or_input(node, "split", 1), node.type(0).shape[axis]
+    if sizes is None and not isinstance(dim, int):
+        return _split_evenly_at_run_time(node, axis)
+    if sizes is None:
+        part = -(-int(str(dim)) // node.num_outputs)
+        sizes = [part] * node.num_outputs
+    ends = np.cumsum(sizes).tolist()
+    return [_part(node, axis, end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def _part(node: NodeContext, axis: int, start: int, end: int) -> ir.Value:
+    found: ir.Value = dl.slice(node.value(0), starts=[start], ends=[end], axes=[axis], steps=[1])
+    return found
+
+
+def _split_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
+    """Parts whose sizes are values: each starts where the one before ends."""
+    x, sizes = node.value(0), list_value(node, 1)
+    start, parts = node.constant_value([0], "i64"), []
+    for index in range(list_length(node, 1, "the number of parts")):
+        end = dl.add(start, dl.slice(sizes, starts=[index], ends=[index + 1], axes=[0], steps=[1]))
+        parts.append(dl.slice(x, start, end, axes=[axis], steps=[1]))
+        start = end
+    return parts
+
+
+def _split_evenly_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
+    """Equal parts of a dynamic dim; the last one is smaller where they do not fit."""
+    x, count = node.value(0), node.num_outputs
+    axis += node.rank(0) if axis < 0 else 0
+    total = dl.shape_of(x, start=axis, end=axis + 1)
+    rounded = dl.add(total, node.constant_value([count - 1], "i64"))
+    size = dl.div(rounded, node.constant_value([count], "i64"))
+    edges = [dl.mul(size, node.constant_value([index], "i64")) for index in range(count + 1)]
+    return [dl.slice(x, edges[i], edges[i + 1], axes=[axis], steps=[1]) for i in range(count)]
+
+
+@importer("Slice")
+def import_slice(node: NodeContext) -> ir.Value:
+    """Bounds as attributes where they are known, else as operands; axes and steps must be known."""
+    if node.opset < 10:
+        bounds: list[Sequence[int] | None] = [node.attribute("starts"), node.attribute("ends")]
+    else:
+        known = [node.constant(index) for index in (1, 2)]
+        bounds = [None if array is None else ints(array) for array in known]
+    count = next((len(given) for given in bounds if given is not None), None)
+    if count is None:
+        count = list_length(node, 1, "the number of sliced axes")
+    axes = attribute_or_input(node, "axes", 3)
+    steps = ints(node.required_constant(4, "steps")) if node.has_input(4) else [1] * count
+    operands = [list_value(node, 1 + index) if given is None else None for index, given in enumerate(bounds)]
+    return dl.slice(
+        node.value(0),
+        *operands,
+        starts=bounds[0] or [],
+        ends=bounds[1] or [],
+        axes=list(range(count)) if axes is None else axes,
+        steps=steps,
+    )
+
+
+@importer("Pad")
+def import_pad(node: NodeContext) -> ir.Value:
+    """Amounts must be known; the value may be a value."""
+    x, rank = node.value(0), node.rank(0)
+    pads = attribute_or_input(node, "pads", 1) or []
+    axes = ints(node.required_constant(3, "axes")) if node.has_input(3) else list(range(rank))
+    low, high = [0] * rank, [0] * rank
+    for index, axis in enumerate(axes):
+        low[axis], high[axis] = pads[index], pads[len(axes) + index]
+    mode = node.attribute("mode", "constant")
+    value = _pad_value(node) if mode == "constant" else None
+    return dl.pad(x, value, low=low, high=high, mode=mode)
+
+
+def _pad_value(node: NodeContext) -> ir.Value | None:
+    """The scalar that is added, or None for 0."""
+    dtype = node.type(0).dtype
+    if node.has_attribute("value"):
+        return node.constant_value(np.asarray(node.attribute("value")), dtype) if node.attribute("value") else None
+    if not node.has_input(2):
+        return None
+    known = node.constant(2)
+    if known is not None:
+        return node.constant_value(known.reshape(()), dtype) if known.reshape(()) != 0 else None
+    value = node.value(2)
+    return value if node.rank(2) == 0 else dl.reshape(value, shape=[])
