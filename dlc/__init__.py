@@ -4,14 +4,15 @@
     model = dlc.compile("model.onnx")
     outputs = model({"x": array})
 
-`dlc.lowering` holds every pass as a class, `dlc.dialects.dl` a builder for every op, `dlc.lower` takes a module from level to level.
-Names are imported when they are first used, so that `import dlc` costs nothing.
+`dlc.lowering` holds every pass as a class, `dlc.dialects.dl` a builder for every op, `dlc.lower` takes a module from level to
+level. Names are imported when they are first used, so that `import dlc` costs nothing.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # type checkers read True; importing typing takes longer than all the rest
 
 __version__ = "0.1.0"
 
@@ -44,22 +45,63 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompiledModel, CompileOptions, compile, count_ops, import_onnx, lower, random_inputs
-    from dlc.dialects import make_context
-    from dlc.errors import (
-        DLCError,
-        InvalidInputError,
-        ParseError,
-        PassError,
-        RuntimeLoadError,
-        TargetError,
-        UnsupportedError,
-        UnsupportedNode,
-        VerifyError,
+    from typing import Any
+
+    from dlc.compiler import (
+        CompiledModel as CompiledModel,
     )
-    from dlc.lowering.pass_base import Pass, PassFailure
-    from dlc.lowering.pipeline import Pipeline
-    from dlc.sources import load_params, parse_module, save_params
+    from dlc.compiler import (
+        CompileOptions as CompileOptions,
+    )
+    from dlc.compiler import (
+        compile as compile,
+    )
+    from dlc.compiler import (
+        count_ops as count_ops,
+    )
+    from dlc.compiler import (
+        import_onnx as import_onnx,
+    )
+    from dlc.compiler import (
+        lower as lower,
+    )
+    from dlc.compiler import (
+        random_inputs as random_inputs,
+    )
+    from dlc.dialects import make_context as make_context
+    from dlc.errors import (
+        DLCError as DLCError,
+    )
+    from dlc.errors import (
+        InvalidInputError as InvalidInputError,
+    )
+    from dlc.errors import (
+        ParseError as ParseError,
+    )
+    from dlc.errors import (
+        PassError as PassError,
+    )
+    from dlc.errors import (
+        RuntimeLoadError as RuntimeLoadError,
+    )
+    from dlc.errors import (
+        TargetError as TargetError,
+    )
+    from dlc.errors import (
+        UnsupportedError as UnsupportedError,
+    )
+    from dlc.errors import (
+        UnsupportedNode as UnsupportedNode,
+    )
+    from dlc.errors import (
+        VerifyError as VerifyError,
+    )
+    from dlc.lowering.pass_base import Pass as Pass
+    from dlc.lowering.pass_base import PassFailure as PassFailure
+    from dlc.lowering.pipeline import Pipeline as Pipeline
+    from dlc.sources import load_params as load_params
+    from dlc.sources import parse_module as parse_module
+    from dlc.sources import save_params as save_params
 
 
 def __getattr__(name: str) -> Any:

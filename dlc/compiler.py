@@ -6,20 +6,21 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.targets.signature import signature_of
+from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError, TargetError
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import ParamTable, ShapeOverrides, Source, read_source
+from dlc.sources import Model, ParamTable, ShapeOverrides, Source, copy_module, read_onnx, read_source
+from dlc.targets.signature import signature_of
 
 if TYPE_CHECKING:
     import onnx
@@ -78,17 +79,24 @@ class CompiledModel:
         return self._session(*arguments)
 
     def with_params(self, params: ParamTable) -> CompiledModel:
-        """The same code with other weights: `params` replaces arrays by key. Nothing is compiled."""
-        table = {**self._source.params, **params}
-        source = Source(self._source.module, table, self._source.name, self._source.params_file)
-        return CompiledModel(source, self._session.with_params(table), self.options)
+        """The same code with other weights: `params` replaces arrays by key. Nothing is compiled.
+
+        `InvalidInputError` names a key that the model does not have, or an array that does not fit.
+        """
+        known = [spec.name for spec in self._session.signature.params]
+        unknown = next((key for key in params if key not in known), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, known) or f" (parameters: {', '.join(known) or 'none'})"
+            raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
+        source = replace(self._source, params={**self._source.params, **params})
+        return CompiledModel(source, self._session.with_params(source.params), self.options)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
 
         The level must not be above the one the model came in at.
         """
-        text = str(lower(self._source.module, to=stage))
+        text = str(lower(self._source, to=stage))
         print(text, file=file or sys.stdout)
         return text
 
@@ -103,19 +111,22 @@ def import_onnx(model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOv
 
     `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim.
     """
-    return read_source(model, shapes=shapes)
+    return read_onnx(model, shapes)
 
 
-def lower(module: ir.Module | str, to: Stage = "llvm", since: Stage | None = None, progress: Progress | None = None) -> ir.Module:
-    """A copy of an MLIR module (or text) lowered to the level `to`; the argument stays as it is.
+def lower(model: Model, to: Stage = "llvm", since: Stage | None = None, progress: Progress | None = None) -> ir.Module:
+    """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to`; the argument stays as it is.
 
     `since` names the level it is at; by default its ops tell. Raises `PassError` where a pass refuses it.
     """
-    source = read_source(module)
-    pipeline = Pipeline.between(since or stage_of(source.module), to)
-    with source.module.context, ir.Location.unknown():
-        pipeline.run(source.module, instruments=[_Progress(progress)] if progress else [])
-    return source.module
+    module = copy_module(model)
+    _run(Pipeline.between(since or stage_of(module), to), module, progress)
+    return module
+
+
+def _run(pipeline: Pipeline, module: ir.Module, progress: Progress | None) -> None:
+    with module.context, ir.Location.unknown():
+        pipeline.run(module, instruments=[_Progress(progress)] if progress else [])
 
 
 class _Progress(Instrument):
@@ -142,8 +153,8 @@ def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
     return len(functions), counts
 
 
-def compile(  # noqa: A001 - dlc.compile is the name people look for
-    model: str | os.PathLike[str] | onnx.ModelProto | ir.Module | Source,
+def compile(
+    model: Model,
     target: str = "cpu",
     num_threads: int | None = None,
     *,
@@ -154,17 +165,22 @@ def compile(  # noqa: A001 - dlc.compile is the name people look for
 ) -> CompiledModel:
     """Compile a model for this machine.
 
-    `model` is a path (ONNX or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
-    `shapes` overrides input shapes of an ONNX model, `params` gives weights of an MLIR one by key. Raises `dlc.ParseError`,
+    `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
+    `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`.
     """
     options = CompileOptions(target, num_threads, opt_level)
     options.check()
-    source = model if isinstance(model, Source) else read_source(model, params, shapes)
-    lowered = lower(source.module, "llvm", progress=progress)
+    source = read_source(model, params, shapes)
+    module = copy_module(source)
+    stage = stage_of(module)
+    pipeline = Pipeline.between(stage, "llvm")
+    if stage == "linalg":
+        pipeline.insert(0, "dl-bind-params")  # a module written by hand states no signature yet
+    _run(pipeline, module, progress)
     if progress:
         progress("generate machine code")
-    return CompiledModel(source, _build_session(lowered, source.params, options), options)
+    return CompiledModel(source, _build_session(module, source.params, options), options)
 
 
 def _build_session(module: ir.Module, params: ParamTable, options: CompileOptions) -> Session:

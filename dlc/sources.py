@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 from safetensors import SafetensorError
@@ -41,61 +41,87 @@ class Source:
     params_file: Path | None = None
 
 
-def read_source(
-    model: str | os.PathLike[str] | onnx.ModelProto | ir.Module,
-    params: ParamTable | None = None,
-    shapes: ShapeOverrides | None = None,
-) -> Source:
-    """Bring any kind of model into a module of its own context.
+Model = Union[str, "os.PathLike[str]", "onnx.ModelProto", ir.Module, Source]
+"""A path to ONNX or MLIR, an ONNX proto, MLIR text, an MLIR module, or one with its weights."""
 
-    `model` is a path to ONNX or MLIR, an `onnx.ModelProto`, MLIR text, or an MLIR module (which is copied). `params` gives or
-    replaces weights by key; `shapes` overrides input shapes of an ONNX model. Raises the errors of `dlc.errors`.
+
+def read_source(model: Model, params: ParamTable | None = None, shapes: ShapeOverrides | None = None) -> Source:
+    """Bring any kind of model into a module with weights.
+
+    A module is copied into a context of its own, a `Source` is not. `params` gives or replaces weights by key; `shapes`
+    overrides input shapes of an ONNX model. Raises the errors of `dlc.errors`.
     """
-    source = _read(model, shapes)
-    if params is None:
-        return source
-    return Source(source.module, {**source.params, **params}, source.name, source.params_file)
+    path = _path_of(model)
+    if type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
+        source = read_onnx(model, shapes)
+    elif shapes:
+        raise InvalidInputError("shapes can be given for ONNX models only; an MLIR module states its own")
+    else:
+        source = model if isinstance(model, Source) else _from_mlir(model, path, optional=params is not None)
+    return source if params is None else replace(source, params={**source.params, **params})
 
 
-def _read(model: Any, shapes: ShapeOverrides | None) -> Source:
-    if isinstance(model, ir.Module):
-        buffer = io.BytesIO()
-        model.operation.write_bytecode(buffer)
-        return _from_mlir(buffer.getvalue(), "module", None)
-    if isinstance(model, str) and ("\n" in model or "{" in model or not model.strip()):
-        return _from_mlir(model.encode(), "<text>", None)
-    if isinstance(model, (str, os.PathLike)):
-        return _from_file(Path(model), shapes)
-    if type(model).__name__ == "ModelProto":
-        return _from_onnx(model, shapes, None)
-    kind = type(model).__name__
-    raise InvalidInputError(f"a model is a path, an onnx.ModelProto, MLIR text or an MLIR module, not {kind}")
+def read_onnx(model: Any, shapes: ShapeOverrides | None = None) -> Source:
+    """Import an ONNX file or proto."""
+    from dlc.frontends.onnx.importer import import_model
+
+    imported = import_model(model, make_context(), shapes)
+    return Source(imported.module, imported.params, imported.name, _path_of(model))
 
 
-def _from_file(path: Path, shapes: ShapeOverrides | None) -> Source:
+def copy_module(model: Model) -> ir.Module:
+    """The module of a model in a new context of its own, without its weights."""
+    if isinstance(model, Source):
+        model = model.module
+    return read_source(model, params={}).module
+
+
+def _path_of(model: Model) -> Path | None:
+    """The file that a model is named by, if so; `ParseError` if it is not there."""
+    is_text = isinstance(model, str) and ("\n" in model or "{" in model or not model.strip())
+    if is_text or not isinstance(model, (str, os.PathLike)):
+        return None
+    path = Path(model)
     if path.is_dir():
         raise ParseError(f"{path}: error: is a directory, not a model file")
     if not path.exists():
         raise ParseError(f"{path}: error: no such file")
-    if path.suffix in (".mlir", ".mlirbc"):
-        return _from_mlir(path.read_bytes(), str(path), path.parent)
-    return _from_onnx(path, shapes, path)
+    return path
 
 
-def _from_onnx(model: Any, shapes: ShapeOverrides | None, path: Path | None) -> Source:
-    from dlc.frontends.onnx.importer import import_model
+def _holds_mlir(path: Path) -> bool:
+    """Whether a file is MLIR, by its suffix, else by its first bytes: text and bytecode are, binary data is ONNX."""
+    if path.suffix in (".mlir", ".mlirbc", ".onnx"):
+        return path.suffix != ".onnx"
+    with path.open("rb") as stream:
+        head = stream.read(256)
+    return head.startswith(_BYTECODE_MAGIC) or not any(byte < 9 for byte in head)  # a proto begins with the byte 8
 
-    imported = import_model(model, make_context(), shapes)
-    return Source(imported.module, imported.params, imported.name, path)
 
-
-def _from_mlir(data: bytes, name: str, folder: Path | None) -> Source:
+def _from_mlir(model: Any, path: Path | None, optional: bool) -> Source:
+    """Read a file, text or module; `optional` weights may be missing."""
+    data, name = _mlir_bytes(model, path)
     module = parse_module(data, name)
     reference = module.operation.attributes.get(PARAMS_ATTRIBUTE)
     if reference is None:
         return Source(module, {}, name)
-    path = (folder or Path()) / ir.StringAttr(reference).value
-    return Source(module, load_params(path), name, path)
+    table = (path.parent if path else Path()) / ir.StringAttr(reference).value
+    params = {} if optional and not table.exists() else load_params(table)
+    return Source(module, params, name, table)
+
+
+def _mlir_bytes(model: Any, path: Path | None) -> tuple[bytes, str]:
+    """Text or bytecode of a model, and its name for messages."""
+    if path is not None:
+        return path.read_bytes(), str(path)
+    if isinstance(model, str):
+        return model.encode(), "<text>"
+    if isinstance(model, ir.Module):
+        buffer = io.BytesIO()
+        model.operation.write_bytecode(buffer)
+        return buffer.getvalue(), "<module>"
+    kind = type(model).__name__
+    raise InvalidInputError(f"a model is a path, an onnx.ModelProto, MLIR text or an MLIR module, not {kind}")
 
 
 def parse_module(data: bytes, name: str) -> ir.Module:
@@ -121,12 +147,12 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def load_params(path: Path) -> ParamTable:
-    """The weights in a `.safetensors` file (memory-mapped) or those that importing an `.onnx` file gives."""
+    """The weights in a `.safetensors` file, or those that importing an `.onnx` file gives."""
     if not path.exists():
         remedy = "put the file back or give `params`"
         raise ParseError(f"{path}: error: the module's weights ({PARAMS_ATTRIBUTE}) are not there; {remedy}")
     if path.suffix == ".onnx":
-        return _from_onnx(path, None, path).params
+        return read_onnx(path).params
     try:
         table: ParamTable = load_file(path)
     except (SafetensorError, OSError, KeyError) as error:
@@ -136,4 +162,4 @@ def load_params(path: Path) -> ParamTable:
 
 def save_params(path: Path, params: ParamTable) -> None:
     """Write weights as a `.safetensors` file."""
-    save_file({key: np.asarray(array) for key, array in params.items()}, path)
+    save_file({key: np.asarray(array, order="C") for key, array in params.items()}, path)

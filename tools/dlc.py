@@ -49,7 +49,8 @@ def main() -> None:
     except click.exceptions.Exit as exit_:
         sys.exit(exit_.exit_code)
     except click.Abort:
-        sys.exit("dlc: interrupted")
+        click.echo("dlc: interrupted", err=True)
+        sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(1)
@@ -69,8 +70,9 @@ def main() -> None:
 
 
 def _fail(message: str, debug: bool) -> None:
+    """End with a message, from within an except clause: `debug` lets the exception go on to its traceback."""
     if debug:
-        raise  # noqa: PLE0704 - called from except clauses only
+        raise
     prefix = "" if "error:" in message else "error: "
     click.echo(f"{prefix}{message}", err=True)
     sys.exit(1)

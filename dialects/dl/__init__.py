@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dlc._mlir import ir
+from dlc._mlir import ext, ir
+from dlc.diagnostics import did_you_mean
+from dlc.dialects.dl.attributes import REQUIRED
 from dlc.dialects.dl.base import DL, OPS, DLOp
 
 _HELPERS = {"__init__", "attributes", "base", "graph", "interpreter", "numerics", "types"}
@@ -25,7 +28,7 @@ def ops() -> Mapping[str, type[DLOp]]:
         if file.stem not in _HELPERS:
             importlib.import_module(f"{__name__}.{file.stem}")
     # Importing a family sets it as an attribute here; where an op has the same name (conv, attention), the builder wins.
-    globals().update({name: op.build for name, op in OPS.items() if isinstance(globals().get(name), ModuleType)})
+    globals().update({name: _builder(name) for name in OPS if isinstance(globals().get(name), ModuleType)})
     return OPS
 
 
@@ -42,16 +45,52 @@ def op_class(name: str) -> type[DLOp] | None:
     return ops().get(name.removeprefix("dl."))
 
 
+@functools.cache
+def _builder(name: str) -> Callable[..., Any]:
+    """A function that builds the op, with its specification as docstring and its operands and attributes as parameters."""
+    op = OPS[name]
+
+    def build(*operands: Any, **keywords: Any) -> Any:
+        return op.build(*operands, **keywords)
+
+    build.__name__ = build.__qualname__ = name
+    build.__module__ = __name__
+    build.__doc__ = _builder_doc(op)
+    build.__signature__ = _builder_signature(op)  # type: ignore[attr-defined]
+    return build
+
+
+def _builder_signature(op: type[DLOp]) -> inspect.Signature:
+    """Operands by position or name, then attributes, location and insertion point by name only."""
+    parameter = inspect.Parameter
+    optional = {field.name: field.variadicity == ext.Variadicity.optional for field in op.operand_fields}
+    defaults = {field.name: field.default for field in op.attribute_fields.values()} | {"loc": None, "ip": None}
+    parameters = [
+        parameter(name, parameter.POSITIONAL_OR_KEYWORD, default=None if absent else parameter.empty)
+        for name, absent in optional.items()
+    ]
+    parameters += [
+        parameter(name, parameter.KEYWORD_ONLY, default=parameter.empty if default is REQUIRED else default)
+        for name, default in defaults.items()
+    ]
+    return inspect.Signature(parameters)
+
+
+def _builder_doc(op: type[DLOp]) -> str:
+    attributes = [f"{field.name}: {field.doc} ({field.kind})" for field in op.attribute_fields.values()]
+    ending = "Raises `ConstraintError` or `AttributeMismatch`, both `dlc.VerifyError`s, where an argument does not fit."
+    return "\n\n".join([inspect.getdoc(op) or "", *(["\n".join(attributes)] if attributes else []), ending])
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
     """The builder of op `name` (a trailing underscore avoids Python's keywords)."""
     if name.startswith("__"):
         raise AttributeError(name)
-    found = ops().get(name.rstrip("_"))
-    if found is None:
-        raise AttributeError(f"the dl dialect has no op '{name}'")
-    builder: Callable[..., Any] = found.build
-    return builder
+    known = ops()
+    if name.rstrip("_") not in known:
+        raise AttributeError(f"the dl dialect has no op '{name}'{did_you_mean(name, known)}")
+    return _builder(name.rstrip("_"))
 
 
 def __dir__() -> list[str]:
-    return sorted((*globals(), *ops()))
+    return sorted({*globals(), *ops()})

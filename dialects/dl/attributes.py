@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import numbers
+import operator
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
@@ -16,6 +18,8 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element, element_of_dtype, mlir_type, type_of_array
+from dlc.dtypes import dtype_of_numpy
+from dlc.errors import VerifyError
 
 
 class _Required:
@@ -26,7 +30,7 @@ class _Required:
 REQUIRED: Final = _Required()
 
 
-class AttributeMismatch(ValueError):
+class AttributeMismatch(VerifyError, ValueError):
     """An MLIR attribute or Python value of the wrong kind; the message says what was expected and what came."""
 
 
@@ -62,7 +66,18 @@ class Attr:
         raise NotImplementedError
 
     def to_mlir(self, value: Any) -> ir.Attribute:
-        """MLIR attribute of a Python value, in the current context."""
+        """MLIR attribute of a checked Python value, in the current context."""
+        raise NotImplementedError
+
+    def checked(self, value: Any) -> Any:
+        """`value` as the Python value of this attribute; `AttributeMismatch` where it is of another kind."""
+        try:
+            return self._convert(value)
+        except (KeyError, TypeError, ValueError):
+            raise self._reject(repr(value)) from None
+
+    def _convert(self, value: Any) -> Any:
+        """`checked`, with a KeyError, TypeError or ValueError of any text."""
         raise NotImplementedError
 
     def _reject(self, got: object) -> AttributeMismatch:
@@ -80,7 +95,10 @@ class IntAttr(Attr):
         return int(attribute.value)
 
     def to_mlir(self, value: int) -> ir.Attribute:
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(value))
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+    def _convert(self, value: Any) -> int:
+        return operator.index(value)
 
 
 class FloatAttr(Attr):
@@ -94,7 +112,10 @@ class FloatAttr(Attr):
         return float(attribute.value)
 
     def to_mlir(self, value: float) -> ir.Attribute:
-        return ir.FloatAttr.get(ir.F64Type.get(), float(value))
+        return ir.FloatAttr.get(ir.F64Type.get(), value)
+
+    def _convert(self, value: Any) -> float:
+        return _number(value)
 
 
 class BoolAttr(Attr):
@@ -108,7 +129,10 @@ class BoolAttr(Attr):
         return bool(attribute.value)
 
     def to_mlir(self, value: bool) -> ir.Attribute:
-        return ir.BoolAttr.get(bool(value))
+        return ir.BoolAttr.get(value)
+
+    def _convert(self, value: Any) -> bool:
+        return bool(_instance(value, bool, np.bool_))
 
 
 class StrAttr(Attr):
@@ -131,9 +155,12 @@ class StrAttr(Attr):
         return value
 
     def to_mlir(self, value: str) -> ir.Attribute:
-        if self.choices and value not in self.choices:
-            raise self._reject(value)
         return ir.StringAttr.get(value)
+
+    def _convert(self, value: Any) -> str:
+        if self.choices and value not in self.choices:
+            raise self._reject(repr(value))
+        return str(_instance(value, str))
 
 
 class IntsAttr(Attr):
@@ -147,7 +174,10 @@ class IntsAttr(Attr):
         return tuple(attribute)
 
     def to_mlir(self, value: Sequence[int]) -> ir.Attribute:
-        return ir.DenseI64ArrayAttr.get([int(item) for item in value])
+        return ir.DenseI64ArrayAttr.get(list(value))
+
+    def _convert(self, value: Any) -> tuple[int, ...]:
+        return tuple(operator.index(item) for item in value)
 
 
 class FloatsAttr(Attr):
@@ -161,7 +191,10 @@ class FloatsAttr(Attr):
         return tuple(attribute)
 
     def to_mlir(self, value: Sequence[float]) -> ir.Attribute:
-        return ir.DenseF64ArrayAttr.get([float(item) for item in value])
+        return ir.DenseF64ArrayAttr.get(list(value))
+
+    def _convert(self, value: Any) -> tuple[float, ...]:
+        return tuple(_number(item) for item in value)
 
 
 class DTypeAttr(Attr):
@@ -176,9 +209,12 @@ class DTypeAttr(Attr):
         return dtype
 
     def to_mlir(self, value: str) -> ir.Attribute:
-        if value not in NUMPY_DTYPES:
-            raise self._reject(value)
         return ir.TypeAttr.get(element_of_dtype(value))
+
+    def _convert(self, value: Any) -> str:
+        if value not in NUMPY_DTYPES:
+            raise self._reject(repr(value))
+        return str(value)
 
 
 class ElementsAttr(Attr):
@@ -192,7 +228,21 @@ class ElementsAttr(Attr):
         return array_of_elements(attribute)
 
     def to_mlir(self, value: np.ndarray) -> ir.Attribute:
-        return elements_of_array(np.asarray(value))
+        return elements_of_array(value)
+
+    def _convert(self, value: Any) -> np.ndarray:
+        array = np.asarray(value)
+        return array.astype(NUMPY_DTYPES[dtype_of_numpy(array.dtype)], copy=False)
+
+
+def _instance(value: Any, *kinds: type) -> Any:
+    if not isinstance(value, kinds):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    return float(_instance(value, numbers.Real))
 
 
 def elements_of_array(array: np.ndarray) -> ir.DenseElementsAttr:

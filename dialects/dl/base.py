@@ -270,11 +270,23 @@ class DLOp(DL.Operation):
         for field, group in zip(cls.operand_fields, groups, strict=True):
             if group is None and field.variadicity == ext.Variadicity.single:
                 raise TypeError(f"dl.{cls._op_name} needs operand '{field.name}'")
-        return [_as_value(group) for group in groups]
+        return [cls._as_value(field.name, group) for field, group in zip(cls.operand_fields, groups, strict=True)]
+
+    @classmethod
+    def _as_value(cls, name: str, group: Any) -> OperandValue:
+        """A value, a list of them or None, from those or from ops with one result."""
+        if group is None or isinstance(group, ir.Value):
+            return group
+        if isinstance(group, (list, tuple)):
+            return [cls._as_value(name, item) for item in group]
+        if isinstance(group, (ir.OpView, ir.Operation)):
+            return group.result
+        kind = type(group).__name__
+        raise TypeError(f"operand '{name}' of dl.{cls._op_name} is a {kind}, not an MLIR value; dl.constant makes one of an array")
 
     @classmethod
     def bind_attributes(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """Attribute values by name with defaults filled in; TypeError names an unknown or missing one."""
+        """Checked attribute values by name with defaults filled in; TypeError names an unknown or missing one."""
         unknown = [key for key in keywords if key not in cls.attribute_fields]
         if unknown:
             known = ", ".join(cls.attribute_fields) or "none"
@@ -284,7 +296,7 @@ class DLOp(DL.Operation):
             value = keywords.get(name, field.default)
             if value is REQUIRED:
                 raise TypeError(f"dl.{cls._op_name} needs attribute '{name}' ({field.kind})")
-            values[name] = tuple(value) if isinstance(value, list) else value
+            values[name] = value if value is field.default else field.checked(value)
         return values
 
     @classmethod
@@ -317,14 +329,6 @@ def _types_of(group: OperandValue) -> Any:
         types = tuple(_plain(value.type) for value in group)
         return _NOT_TENSOR if _NOT_TENSOR in types else types
     return _plain(group.type)
-
-
-def _as_value(group: Any) -> OperandValue:
-    if group is None or isinstance(group, ir.Value):
-        return group
-    if isinstance(group, (list, tuple)):
-        return [_as_value(item) for item in group]
-    return group.result
 
 
 def _flat(group: OperandValue) -> list[ir.Value]:

@@ -16,8 +16,10 @@ from types import TracebackType
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.diagnostics import from_mlir
 from dlc.dialects.dl.structure import Param
 from dlc.dialects.dl.types import Dim, TensorType, dtype_of_numpy, mlir_type
+from dlc.errors import VerifyError
 
 ENTRY = "main_graph"
 
@@ -91,7 +93,11 @@ class Graph:
         if values:
             names = [{"dl.name": ir.StringAttr.get(name)} for name, _ in self._outputs]
             attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(name) for name in names])
-        self.module.operation.verify()
+        try:
+            self.module.operation.verify()
+        except ir.MLIRError as error:
+            found = [from_mlir(info) for info in error.error_diagnostics]
+            raise VerifyError("the graph is not valid IR", found) from None
 
 
 def _argument_attributes(name: str, kind: TensorType) -> ir.DictAttr:

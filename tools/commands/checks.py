@@ -10,7 +10,8 @@ import numpy as np
 
 from dlc.dialects.dl.interpreter import NotInterpretable, interpret
 from dlc.errors import DLCError, InvalidInputError
-from dlc.sources import Source
+from dlc.lowering.stages import stage_of
+from dlc.sources import ShapeOverrides, Source
 
 Arrays = Mapping[str, np.ndarray]
 Oracle = Callable[[Arrays], list[np.ndarray]]
@@ -47,13 +48,14 @@ def difference(have: np.ndarray, want: np.ndarray) -> Difference:
     return Difference(absolute, absolute / scale if scale else absolute)
 
 
-def oracle(check: str, model: Path, source: Source, shapes: Mapping[str, object] | None) -> Oracle:
+def oracle(check: str, model: Path, source: Source, shapes: ShapeOverrides | None) -> Oracle:
     """A function from named inputs to expected outputs; `DLCError` where `check` can't serve this model."""
-    if check == "reference":
-        return lambda inputs: _by_meaning(source, inputs)
-    if model.suffix != ".onnx":
-        raise InvalidInputError(f"--check=onnxruntime needs an ONNX model, not '{model}'; use --check=reference")
-    return lambda inputs: _by_onnxruntime(model, inputs, shapes)
+    if check == "onnxruntime":
+        return _onnxruntime_oracle(model, shapes)
+    level = stage_of(source.module)
+    if level != "dl":
+        raise InvalidInputError(f"--check=reference: error: '{model}' is at level '{level}'; give the model at level 'dl'")
+    return lambda inputs: _by_meaning(source, inputs)
 
 
 def _by_meaning(source: Source, inputs: Arrays) -> list[np.ndarray]:
@@ -63,24 +65,31 @@ def _by_meaning(source: Source, inputs: Arrays) -> list[np.ndarray]:
         raise DLCError(f"--check=reference: error: {error}") from None
 
 
-def _by_onnxruntime(model: Path, inputs: Arrays, shapes: Mapping[str, object] | None) -> list[np.ndarray]:
+def _onnxruntime_oracle(model: Path, shapes: ShapeOverrides | None) -> Oracle:
+    if model.suffix != ".onnx":
+        raise InvalidInputError(f"--check=onnxruntime: error: '{model}' is no ONNX model; use --check=reference")
     try:
         import onnxruntime
     except ImportError:
         raise DLCError("--check=onnxruntime: error: onnxruntime is not installed; pip install onnxruntime") from None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(_model_bytes(model, shapes), options, providers=["CPUExecutionProvider"])
-        return [np.asarray(array) for array in session.run(None, dict(inputs))]
-    except Exception as error:  # onnxruntime's own exception types are many
-        raise DLCError(f"--check=onnxruntime: error: onnxruntime cannot run the model: {error}") from None
+    content = _model_bytes(model, shapes)
+
+    def run(inputs: Arrays) -> list[np.ndarray]:
+        try:
+            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            return [np.asarray(array) for array in session.run(None, dict(inputs))]
+        except Exception as error:  # onnxruntime's own exception types are many
+            raise DLCError(f"--check=onnxruntime: error: onnxruntime cannot run the model: {error}") from None
+
+    return run
 
 
-def _model_bytes(model: Path, shapes: Mapping[str, object] | None) -> str | bytes:
+def _model_bytes(model: Path, shapes: ShapeOverrides | None) -> str | bytes:
     if not shapes:
         return str(model)
     from dlc.frontends.onnx.loader import load_model, override_shapes
 
     proto, _ = load_model(model)
-    return bytes(override_shapes(proto, shapes).SerializeToString())  # type: ignore[arg-type]
+    return bytes(override_shapes(proto, shapes).SerializeToString())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import get_args
 
 import click
 import numpy as np
@@ -12,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 import dlc
+from dlc.compiler import Stage
 from dlc.dialects.dl.interpreter import interpret
 from dlc.errors import DLCError
-from dlc.lowering.pipelines import STAGES
 from dlc.sources import Source
 from dlc.tools.commands.checks import difference
 
@@ -37,7 +38,7 @@ def command(network: str, num_threads: int | None) -> None:
     against the NumPy meanings of its ops. Exits with status 1 when either differs.
     """
     console = Console()
-    path = _LIGHT / f"light_{network}.onnx"
+    path = _LIGHT / f"light_{network.removeprefix('light_')}.onnx"
     if not path.exists():
         raise DLCError(f"error: no network '{network}' in the onnx package (networks: {', '.join(networks())})")
     console.print(f"[bold]{path.name}[/] from the onnx package {onnx.__version__}")
@@ -92,10 +93,11 @@ def _import(console: Console, path: Path) -> Source:
 def _show_levels(console: Console, source: Source) -> None:
     table = Table("level", "functions", "ops", "most frequent", "seconds")
     module = source.module
-    for index, stage in enumerate(STAGES):
+    stages = get_args(Stage)
+    for index, stage in enumerate(stages):
         begin = time.perf_counter()
         if index:
-            module = dlc.lower(module, stage, STAGES[index - 1])
+            module = dlc.lower(module, stage, stages[index - 1])
         functions, counts = dlc.count_ops(module)
         top = ", ".join(f"{name} x{count}" for name, count in counts.most_common(4))
         table.add_row(stage, str(functions), str(counts.total()), top, f"{time.perf_counter() - begin:.2f}")

@@ -11,6 +11,30 @@ import click
 Command = TypeVar("Command", bound=Callable[..., object])
 
 MODEL = click.argument("model", type=click.Path(path_type=Path))
+STDOUT = Path("-")
+"""Stands for standard output where a file is asked for."""
+
+
+def check_output(path: Path, option: str = "-o") -> Path:
+    """Refuse a file that cannot be written before the work begins."""
+    if path != STDOUT and path.is_dir():
+        raise click.BadParameter(f"'{path}' is a folder; name a file", param_hint=option)
+    if path != STDOUT and not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder '{path.parent}'; make it first", param_hint=option)
+    return path
+
+
+def output_option(help: str, default: Path | None = STDOUT) -> Callable[[Command], Command]:
+    """`-o FILE`; `-` is standard output."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path),
+        default=default,
+        metavar="FILE",
+        callback=lambda ctx, option, value: value and check_output(value),
+        help=help,
+    )
 
 
 def shape_option(command: Command) -> Command:
@@ -20,7 +44,7 @@ def shape_option(command: Command) -> Command:
         "shapes",
         multiple=True,
         metavar="NAME=1x3xN",
-        help="Shape of an input of an ONNX model; a word is a dynamic dim. Repeatable.",
+        help="Shape of an input of an ONNX model; a word is a dynamic dim. Dims part at 'x' or ','. Repeatable.",
     )(command)
 
 
@@ -42,13 +66,15 @@ def parse_shapes(given: Sequence[str]) -> dict[str, list[int | str]] | None:
     shapes: dict[str, list[int | str]] = {}
     for text in given:
         name, dims = split_pair(text, "--shape", "NAME=1x3x224x224")
-        parts = [part for part in dims.split("x") if part] if dims else []
+        parts = dims.split("," if "," in dims else "x") if dims else []
+        if not all(part.isdigit() or part.isidentifier() for part in parts):
+            raise click.BadParameter(f"expects NAME=1x3x224x224 but got '{text}'", param_hint="--shape")
         shapes[name] = [int(part) if part.isdigit() else part for part in parts]
     return shapes
 
 
 def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """`name=value` in two; names may hold `=` no more than values may."""
+    """`name=value` in two, at the first `=`."""
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise click.BadParameter(f"expects {form} but got '{text}'", param_hint=option)

@@ -1,4 +1,4 @@
-"""Writes modules as text with a reference to their weights."""
+"""Writes what a command has made: modules with a reference to their weights, code, bytes."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ import click
 
 from dlc._mlir import ir
 from dlc.sources import PARAMS_ATTRIBUTE, Source, save_params
-
-
-def print_module(module: ir.Module, source: Source) -> None:
-    """Print the text; the weights stay in the file they came from."""
-    if source.params_file is not None and source.params:
-        _refer(module, str(source.params_file))
-    click.echo(module_text(module))
+from dlc.tools.commands.options import STDOUT
 
 
 def write_module(module: ir.Module, source: Source, output: Path) -> None:
-    """Write the text to `output` and the weights to a file of its name beside it."""
-    if source.params:
+    """Write the text to `output` and the weights to a file of its name beside it.
+
+    On standard output, the text names the file that the weights came from.
+    """
+    if source.params and output == STDOUT:
+        _refer(module, str(source.params_file and source.params_file.resolve()))
+    elif source.params:
         table = output.with_suffix(".safetensors")
         with replacing(table) as temporary:
             save_params(temporary, source.params)
         _refer(module, table.name)
+    text: str = module.operation.get_asm(enable_debug_info=True)  # locations carry the names of ONNX nodes
+    write_bytes(text.rstrip("\n").encode() + b"\n", output)
+
+
+def write_bytes(content: bytes, output: Path) -> None:
+    """Write all of `content` or, when that fails, leave a file as it was."""
+    if output == STDOUT:
+        click.echo(content, nl=False)
+        return
     with replacing(output) as temporary:
-        temporary.write_text(module_text(module) + "\n", encoding="utf-8")
-
-
-def module_text(module: ir.Module) -> str:
-    """The module with its locations, which carry the ONNX node names."""
-    text: str = module.operation.get_asm(enable_debug_info=True)
-    return text.rstrip("\n")
+        temporary.write_bytes(content)
 
 
 def _refer(module: ir.Module, file: str) -> None:
@@ -45,7 +47,14 @@ def _refer(module: ir.Module, file: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place when the block ends well; else `path` stays as it was."""
+    """A temporary file beside `path` that takes its place when the block ends well; else `path` stays as it was.
+
+    A link keeps its place, and a device or pipe is written itself.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        yield path
+        return
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
     temporary = Path(name)

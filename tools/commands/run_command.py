@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 import dlc
@@ -17,8 +17,9 @@ from dlc.errors import InvalidInputError
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import read_source
 from dlc.tools.commands.checks import CHECKS, Difference, difference, oracle
-from dlc.tools.commands.options import MODEL, compile_options, parse_shapes, shape_option, split_pair
-from dlc.tools.commands.progress import steps
+from dlc.tools.commands.options import MODEL, check_output, compile_options, parse_shapes, shape_option, split_pair
+from dlc.tools.commands.outputs import write_bytes
+from dlc.tools.commands.terminal import output_console, steps
 
 
 @click.command("run")
@@ -51,41 +52,63 @@ def command(
     Exits with status 1 when --check finds a difference above --tolerance.
     """
     overrides = parse_shapes(shapes)
+    sizes = _parse_sizes(dims)
+    given = _read_inputs(inputs)
+    saved = _output_files(outputs)
     source = read_source(model, shapes=overrides)
     expected = oracle(check, model, source, overrides) if check else None
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:
         compiled = dlc.compile(source, target, num_threads, opt_level=opt_level, progress=progress)
     compile_seconds = time.perf_counter() - begin
-    arrays = _read_inputs(compiled.inputs, inputs, dims, seed)
+    arrays = _arrays(compiled.inputs, given, sizes, seed)
+    _require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
     results, seconds = _timed(compiled, arrays, repeat)
-    _save(compiled.outputs, results, outputs)
+    _save(compiled.outputs, results, saved)
     differences = [difference(*pair) for pair in zip(results, expected(arrays), strict=True)] if expected else []
     _show(compiled.outputs, results, differences, tolerance)
     click.echo(f"compiled in {compile_seconds:.2f} s, ran in {seconds * 1e3:.3f} ms")
-    failed = [spec.name for spec, found in zip(compiled.outputs, differences, strict=bool(differences)) if not found.within(tolerance)]
+    names = [spec.name for spec in compiled.outputs]
+    failed = [name for name, found in zip(names, differences, strict=False) if not found.within(tolerance)]
     if failed:
-        click.echo(f"{model}: error: {', '.join(failed)} differs from {check} by more than {tolerance:g} relative", err=True)
-        raise click.exceptions.Exit(1)
+        raise dlc.DLCError(f"{model}: error: {', '.join(failed)} differs from {check} by more than {tolerance:g} relative")
 
 
-def _read_inputs(
-    specs: Sequence[TensorSpec], given: Sequence[str], dims: Sequence[str], seed: int
-) -> dict[str, np.ndarray]:
-    sizes = {}
-    for text in dims:
-        name, size = split_pair(text, "--dim", "NAME=N")
+def _parse_sizes(given: Sequence[str]) -> dict[str, int]:
+    """`["N=3"]` as `{"N": 3}`."""
+    pairs = dict(split_pair(text, "--dim", "NAME=N") for text in given)
+    for name, size in pairs.items():
         if not size.isdigit():
-            raise click.BadParameter(f"expects a size but got '{size}'", param_hint="--dim")
-        sizes[name] = int(size)
+            raise click.BadParameter(f"expects a size for '{name}' but got '{size}'", param_hint="--dim")
+    return {name: int(size) for name, size in pairs.items()}
+
+
+def _read_inputs(given: Sequence[str]) -> dict[str, np.ndarray | None]:
+    """Arrays from files by input name, None for a random one."""
+    pairs = [split_pair(text, "--input", "NAME=FILE.npy or NAME=random") for text in given]
+    return {name: None if value == "random" else _load(Path(value)) for name, value in pairs}
+
+
+def _output_files(given: Sequence[str]) -> dict[str, Path]:
+    pairs = [split_pair(text, "--output", "NAME=FILE.npy") for text in given]
+    return {name: check_output(Path(file), "--output") for name, file in pairs}
+
+
+def _arrays(
+    specs: Sequence[TensorSpec], given: Mapping[str, np.ndarray | None], sizes: Mapping[str, int], seed: int
+) -> dict[str, np.ndarray]:
+    """An array for each input, random where none is given."""
+    _require_names("--input", "input", given, [spec.name for spec in specs])
+    _require_names("--dim", "dynamic dim", sizes, [dim for spec in specs for dim in spec.shape if isinstance(dim, str)])
     arrays = dlc.random_inputs(specs, seed, sizes)
-    for text in given:
-        name, value = split_pair(text, "--input", "NAME=FILE.npy or NAME=random")
-        if name not in arrays:
-            raise InvalidInputError(f"--input: error: the model has no input '{name}' (inputs: {', '.join(arrays)})")
-        if value != "random":
-            arrays[name] = _load(Path(value))
-    return arrays
+    return arrays | {name: array for name, array in given.items() if array is not None}
+
+
+def _require_names(option: str, what: str, names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            listed = ", ".join(dict.fromkeys(known)) or "none"
+            raise InvalidInputError(f"{option}: error: the model has no {what} '{name}' ({what}s: {listed})")
 
 
 def _load(path: Path) -> np.ndarray:
@@ -106,14 +129,12 @@ def _timed(compiled: dlc.CompiledModel, arrays: dict[str, np.ndarray], repeat: i
     return results, statistics.median(seconds)
 
 
-def _save(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], given: Sequence[str]) -> None:
-    by_name = {spec.name: array for spec, array in zip(specs, results, strict=True)}
-    for text in given:
-        name, file = split_pair(text, "--output", "NAME=FILE.npy")
-        if name not in by_name:
-            raise InvalidInputError(f"--output: error: the model has no output '{name}' (outputs: {', '.join(by_name)})")
-        with Path(file).open("wb") as stream:
-            np.save(stream, by_name[name])
+def _save(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], files: Mapping[str, Path]) -> None:
+    for spec, array in zip(specs, results, strict=True):
+        if spec.name in files:
+            stream = io.BytesIO()
+            np.save(stream, array)
+            write_bytes(stream.getvalue(), files[spec.name])
 
 
 def _show(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], differences: Sequence[Difference], tolerance: float) -> None:
@@ -124,7 +145,7 @@ def _show(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], difference
             found = differences[index]
             row += [f"{found.absolute:.3g}", f"{found.relative:.3g}", "ok" if found.within(tolerance) else "DIFFERS"]
         table.add_row(*row)
-    Console().print(table)
+    output_console().print(table)
 
 
 def _statistics(array: np.ndarray) -> list[str]:
