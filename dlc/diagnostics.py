@@ -91,6 +91,7 @@ def at_location(
 ) -> Diagnostic:
     """A diagnostic at an MLIR location; the names it carries go into the message where it has no file."""
     file, line, column = place_of(location)
+    message = message.replace("\0", "")  # upstream's parser leaves one in "expected 1 operand type"
     names = "" if file else ", ".join(names_of(location))
     return Diagnostic(severity, f"{message} [node {names}]" if names else message, file, line, column, notes)
 

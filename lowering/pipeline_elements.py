@@ -18,7 +18,7 @@ from dlc.lowering.options import OptionSyntaxError, parse_options, split_options
 from dlc.lowering.pass_base import OptionError, Pass
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource
 from dlc.lowering.pipelines import PIPELINES
-from dlc.lowering.registry import find_pass, native_names, passes
+from dlc.lowering.registry import find_pass, native_passes, passes
 
 _RESTRICTED = re.compile(r"restricted to '([^']+)' on a PassManager")
 _NO_OPTION = re.compile(r"no such option (\S+)")
@@ -51,7 +51,7 @@ class Resolved:
 
 def known_names() -> list[str]:
     """Every name that pipeline text may use: Python passes, named pipelines, upstream's passes."""
-    return [*passes(), *PIPELINES, *native_names()]
+    return [*passes(), *PIPELINES, *native_passes()]
 
 
 def resolve(node: PipelineNode, anchor: str, source: PipelineSource) -> Resolved:
@@ -66,7 +66,8 @@ def resolve(node: PipelineNode, anchor: str, source: PipelineSource) -> Resolved
         return Resolved(NativePass(node.name, options), restricted[1])
     if problem:
         raise _native_error(node, problem, source)
-    return Resolved(NativePass(node.name, options), "")
+    on_function = native_passes().get(node.name, "") if anchor == "builtin.module" else ""
+    return Resolved(NativePass(node.name, options), on_function)
 
 
 def _python_element(python_pass: type[Pass], node: PipelineNode, source: PipelineSource) -> Pass:

@@ -15,7 +15,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,9 +138,14 @@ def load_pass_file(file: Path) -> list[PassEntry]:
     return found
 
 
-def native_names() -> list[str]:
-    """Names of upstream's passes, for suggestions and listings: the bindings can't list them."""
-    return (_ROOT / "native_passes.txt").read_text(encoding="utf-8").split()
+@functools.lru_cache(maxsize=1)
+def native_passes() -> Mapping[str, str]:
+    """Names of upstream's passes, which the bindings can't list, each with the op it is nested on by itself.
+
+    The op is "" for most: a pass says itself when it is restricted to one op. Passes on any kind of function do not.
+    """
+    lines = (_ROOT / "native_passes.txt").read_text(encoding="utf-8").splitlines()
+    return {name: anchor for name, _, anchor in (line.partition(" ") for line in lines)}
 
 
 def find_pass(name: str) -> type[Pass] | None:

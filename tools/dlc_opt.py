@@ -44,7 +44,7 @@ def read_input(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except (OSError, ValueError) as error:
-        raise ParseError("", [Diagnostic("error", f"can't read the input: {_reason(error)}", name)]) from None
+        raise ParseError("", [Diagnostic("error", _reason(error), name)]) from None
 
 
 def write_output(name: str, output: bytes) -> None:
@@ -65,7 +65,7 @@ def write_output(name: str, output: bytes) -> None:
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise InvalidInputError("", [Diagnostic("error", f"can't write the output: {_reason(error)}", name)]) from None
+        raise InvalidInputError("", [Diagnostic("error", _reason(error), name)]) from None
 
 
 def _reason(error: Exception) -> str:

@@ -74,9 +74,9 @@ class OptDriver:
             raise argument_error(options.argv, options.passes[0].argument, message)
         if options.run_reproducer:
             self.verify = self.verify and reproducer_verifies(text)
-            return Pipeline.parse(reproducer_pipeline(text), "<reproducer>", anchor)
+            return Pipeline.parse(reproducer_pipeline(text, self.name), "<reproducer>", anchor)
         if options.pass_pipeline is not None:
-            return Pipeline.parse(options.pass_pipeline, "<pass-pipeline>", anchor)
+            return Pipeline.parse(options.pass_pipeline, "<pipeline>", anchor)
         pipeline = Pipeline((), anchor)
         for flag in options.passes:
             self._append_flag(pipeline, flag.text, flag.argument)

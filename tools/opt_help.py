@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dlc.lowering.pipelines import PIPELINES, STAGES
-from dlc.lowering.registry import PLUGINS, OptionEntry, PassEntry, native_names, passes
+from dlc.lowering.registry import PLUGINS, OptionEntry, PassEntry, native_passes, passes
 from dlc.tools.opt_options import flags
 
 _INDENT = 44
@@ -26,14 +26,14 @@ def help_text() -> str:
         *("\n".join(section) for section in _pass_sections(with_options=True)),
         "\n".join(["named pipelines (flags and elements of --pass-pipeline):", *_pipeline_lines(with_passes=True)]),
         f"stages of --compile-from and --compile-to: {', '.join(STAGES)}",
-        f"Every pass of upstream MLIR is available by its name, too ({len(native_names())} of them: --list-passes).",
+        f"Every pass of upstream MLIR is available by its name, too ({len(native_passes())} of them: --list-passes).",
     ]
     return "\n\n".join(parts)
 
 
 def pass_list() -> str:
     """All passes by folder, named pipelines, and the names of upstream's passes."""
-    upstream = _filled(native_names(), " ", 2)
+    upstream = _filled(native_passes(), " ", 2)
     parts = [*_pass_sections(with_options=False), ["named pipelines:", *_pipeline_lines(with_passes=False)]]
     return "\n\n".join(["\n".join(part) for part in parts] + [f"upstream's passes:\n{upstream}"])
 

@@ -7,6 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
+from dlc.diagnostics import Diagnostic
 from dlc.errors import InvalidInputError, PassError
 from dlc.lowering.pipeline_run import Instrument, Step
 
@@ -30,11 +31,12 @@ def reproducer_text(step: Step, verify: bool) -> str:
     return f"// reproducer: pass '{step.name}'\n{body}{resource}"
 
 
-def reproducer_pipeline(text: str) -> str:
-    """The pipeline that a reproducer holds; `InvalidInputError` for other text."""
+def reproducer_pipeline(text: str, name: str) -> str:
+    """The pipeline that a reproducer, read from `name`, holds; `InvalidInputError` for other text."""
     match = _PIPELINE.search(text)
     if match is None:
-        raise InvalidInputError("the input is no reproducer: it has no 'mlir_reproducer' resource with a pipeline")
+        message = "this is no reproducer: it has no resource 'mlir_reproducer' with a pipeline"
+        raise InvalidInputError("", [Diagnostic("error", message, name)])
     return re.sub(r"\\(.)", r"\1", match[1])
 
 

@@ -1,0 +1,17 @@
+// RUN: dlc-opt %s --compile-to=dl | filecheck %s --check-prefix=DL
+// RUN: dlc-opt %s --compile-to=linalg | filecheck %s --check-prefix=LINALG
+// RUN: dlc-opt %s --compile-to=affine | filecheck %s --check-prefix=AFFINE
+// RUN: dlc-opt %s --compile-to=linalg | dlc-opt --compile-from=linalg --compile-to=llvm | filecheck %s --check-prefix=LLVM
+// RUN: dlc-opt %s --dl-to-linalg | filecheck %s --check-prefix=LINALG
+// RUN: not dlc-opt %s --compile-to=gpu 2>&1 | filecheck %s --check-prefix=ERROR
+// The named pipelines between stages, by name and by stage.
+
+// DL: "dl.relu"
+// LINALG: linalg.generic
+// AFFINE: affine.{{for|parallel}}
+// LLVM: llvm.func @_mlir_ciface_main
+// ERROR: error: no stage is called 'gpu' (stages: dl, linalg, affine, llvm)
+func.func @main(%x: tensor<4xf32> {dl.name = "x"}) -> (tensor<4xf32> {dl.name = "y"}) {
+  %0 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
