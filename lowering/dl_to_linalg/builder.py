@@ -112,18 +112,26 @@ class Builder(Scalars):
 
     def collapse(self, tensor: ir.Value, groups: Sequence[Sequence[int]]) -> ir.Value:
         """Merge each group of neighbouring axes into one."""
-        sizes = tensor.type.shape
-        shape = []
-        for group in groups:
-            dims = [sizes[axis] for axis in group]
-            shape.append(_DYNAMIC if _DYNAMIC in dims else _product(dims))
-        kind = ir.RankedTensorType.get(shape, tensor.type.element_type)
+        kind = self._collapsed(tensor.type, groups)
         return self.create("tensor.collapse_shape", [kind], [tensor], {"reassociation": _reassociation(groups)})
 
+    @staticmethod
+    def _collapsed(kind: ir.RankedTensorType, groups: Sequence[Sequence[int]]) -> ir.RankedTensorType:
+        """The type of `kind` with each group of axes merged; dynamic where one of them is."""
+        shape = []
+        for group in groups:
+            dims = [kind.shape[axis] for axis in group]
+            shape.append(_DYNAMIC if _DYNAMIC in dims else _product(dims))
+        return ir.RankedTensorType.get(shape, kind.element_type)
+
     def expand(self, tensor: ir.Value, groups: Sequence[Sequence[int]], shape: Sequence[Extent]) -> ir.Value:
-        """Split axes: axis i of `tensor` becomes the axes `groups[i]` of a tensor with extents `shape`."""
+        """Split axes: axis i of `tensor` becomes the axes `groups[i]` of a tensor with extents `shape`.
+
+        An axis may be static in `tensor` and dynamic in `shape`, or the other way round.
+        """
         statics = [_static(size) for size in shape]
         kind = ir.RankedTensorType.get(statics, tensor.type.element_type)
+        tensor = self.cast(tensor, self._collapsed(kind, groups))
         attributes = {
             "reassociation": _reassociation(groups),
             "static_output_shape": ir.DenseI64ArrayAttr.get(statics),

@@ -1,0 +1,106 @@
+"""ONNX matrix products against onnxruntime."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx_check import build_model, check, check_backend_cases, node
+
+import dlc
+from dlc.dialects import make_context
+from dlc.frontends.onnx.importer import import_model
+
+_GENERATOR = np.random.default_rng(11)
+
+
+def _random(*shape: int) -> np.ndarray:
+    return _GENERATOR.standard_normal(shape).astype(np.float32)
+
+
+def _bytes(*shape: int, dtype: type = np.uint8) -> np.ndarray:
+    low, high = (0, 256) if dtype == np.uint8 else (-128, 128)
+    return _GENERATOR.integers(low, high, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [((4,), (4,)), ((4,), (4, 3)), ((2, 4), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((2, 1, 3, 4), (5, 4, 2))],
+    ids=str,
+)
+def test_ranks_of_matmul(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    a, b = (_random(*shape) for shape in shapes)
+    check([node("MatMul", ["a", "b"])], {"a": a, "b": b})
+
+
+@pytest.mark.parametrize("c_shape", [(3, 5), (5,), (3, 1), (1,), ()], ids=str)
+def test_bias_of_gemm(c_shape: tuple[int, ...]) -> None:
+    check([node("Gemm", ["a", "b", "c"], beta=0.5)], {"a": _random(3, 4), "b": _random(4, 5), "c": _random(*c_shape)})
+
+
+@pytest.mark.parametrize("trans_a", [0, 1])
+@pytest.mark.parametrize("trans_b", [0, 1])
+def test_transposed_gemm(trans_a: int, trans_b: int) -> None:
+    a, b = _random(3, 4), _random(4, 5)
+    feeds = {"a": a.T.copy() if trans_a else a, "b": b.T.copy() if trans_b else b}
+    attributes = {"transA": trans_a, "transB": trans_b, "alpha": 0.25}
+    check([node("Gemm", ["a", "b"], **attributes)], feeds)
+    check([node("Gemm", ["a", "b"], **attributes)], {"a": feeds["a"]}, {"b": feeds["b"]}, opset=13)
+    check([node("Gemm", ["a", "b", "c"], **attributes)], feeds, {"c": _random(5)}, opset=7)
+
+
+def test_constant_weights_are_transposed_at_import() -> None:
+    model = build_model([node("Gemm", ["a", "b"], transB=1)], {"a": _random(3, 4)}, {"b": _random(50, 4)})
+    imported = import_model(model, make_context())
+    assert "dl.transpose" not in str(imported.module)
+    assert [array.shape for array in imported.params.values()] == [(4, 50)]
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("bhqd,bhkd->bhqk", ((2, 3, 4, 5), (2, 3, 6, 5))),
+        ("bhqk,bhkd->bqhd", ((2, 3, 4, 6), (2, 3, 6, 5))),
+        ("ij,jk", ((3, 4), (4, 5))),
+        ("abc,cd->abd", ((2, 3, 4), (4, 5))),
+        ("abc,cde->abde", ((2, 3, 4), (4, 5, 2))),
+        ("abcd,cde->eab", ((2, 3, 4, 2), (4, 2, 5))),
+        ("i,j->ij", ((3,), (4,))),
+        ("i,i->", ((3,), (3,))),
+        ("ij,ij->i", ((3, 4), (3, 4))),
+        ("ab,bc,cd->ad", ((2, 3), (3, 4), (4, 5))),
+        ("...ij,...jk->...ik", ((2, 1, 3, 4), (2, 5, 4, 2))),
+        ("ijk->kj", ((2, 3, 4),)),
+        ("abc,ad->d", ((2, 3, 4), (2, 5))),
+    ],
+)
+def test_einsum(equation: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    feeds = {f"x{index}": _random(*shape) for index, shape in enumerate(shapes)}
+    check([node("Einsum", list(feeds), equation=equation)], feeds)
+
+
+def test_diagonals_of_einsum() -> None:
+    check([node("Einsum", ["x"], equation=text) for text in ("iij->ij", "jii->j")], {"x": _random(3, 3, 3)}, dynamic=False)
+
+
+def test_einsum_that_does_not_fit_is_reported() -> None:
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 3])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Einsum", ["x"], ["y"], equation="abc->a")], "g", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10)
+    with pytest.raises(dlc.UnsupportedError, match="does not fit an input of rank 2"):
+        dlc.compile(model)
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_matmul_of_bytes(per_column: bool) -> None:
+    zeros = {"az": np.array(7, np.uint8), "bz": _bytes(5, dtype=np.int8) if per_column else np.array(-3, np.int8)}
+    feeds = {"a": _bytes(2, 3, 4), "b": _bytes(4, 5, dtype=np.int8)}
+    check([node("MatMulInteger", ["a", "b", "az", "bz"])], feeds, zeros)
+    check([node("MatMulInteger", ["a", "b"])], feeds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", ["MatMul", "Gemm", "Einsum", "MatMulInteger"])
+def test_node_tests_of_onnx(op: str) -> None:
+    assert check_backend_cases(op)
