@@ -18,9 +18,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from dlc._mlir import ir
-from dlc.diagnostics import from_mlir
-from dlc.dialects import make_context
-from dlc.errors import InvalidInputError, ParseError, VerifyError
+from dlc.dialects import make_context, reading
+from dlc.errors import InvalidInputError, ParseError
 
 if TYPE_CHECKING:
     import onnx
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 PARAMS_ATTRIBUTE = "dl.params"
 ShapeOverrides = Mapping[str, Sequence["int | str | None"]]
 ParamTable = Mapping[str, np.ndarray]
-_BYTECODE_MAGIC = b"ML\xefR"
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def _holds_mlir(path: Path) -> bool:
         return path.suffix != ".onnx"
     with path.open("rb") as stream:
         head = stream.read(256)
-    return head.startswith(_BYTECODE_MAGIC) or not any(byte < 9 for byte in head)  # a proto begins with the byte 8
+    return head.startswith(reading.BYTECODE_MAGIC) or not any(byte < 9 for byte in head)  # a proto begins with the byte 8
 
 
 def _from_mlir(model: Any, path: Path | None, optional: bool) -> Source:
@@ -126,24 +124,7 @@ def _mlir_bytes(model: Any, path: Path | None) -> tuple[bytes, str]:
 
 def parse_module(data: bytes, name: str) -> ir.Module:
     """Parse MLIR text or bytecode in a new context with the dl dialect; `ParseError` or `VerifyError` with places in `name`."""
-    context = make_context()
-    text = None if data.startswith(_BYTECODE_MAGIC) else _decoded(data, name)
-    with context, ir.Location.unknown():
-        try:
-            module = ir.Module.parse(data if text is None else text)
-        except ir.MLIRError as error:
-            found = [from_mlir(info).in_file(name) for info in error.error_diagnostics]
-            kind = VerifyError if any("' op " in item.message for item in found) else ParseError
-            raise kind("" if found else f"{name}: error: not valid MLIR", found, text) from None
-    return module
-
-
-def _decoded(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ParseError(f"{name}:{line}: error: neither MLIR bytecode nor UTF-8 text: {error.reason}") from None
+    return reading.parse_module(data, name, make_context())
 
 
 def load_params(path: Path) -> ParamTable:

@@ -76,7 +76,7 @@ def run_lit_lines(tree: Path, file: Path) -> None:
                 done = subprocess.run(command, input=text, text=True, capture_output=True, check=False)
                 assert done.returncode == 0, done.stdout + done.stderr
                 continue
-            done = run(tree, "from dlc.tools.dlc_opt import main; main()", *arguments, stdin=text)
+            done = run(tree, "from dlc.tools.dlc_opt import main; sys.exit(main())", *arguments, stdin=text)
             assert (done.returncode == 1) == expect_failure, done.stderr
             text = done.stdout + done.stderr
 
@@ -86,7 +86,7 @@ def test_the_text_shows_a_pass_and_an_op() -> None:
 
 
 def test_pass_appears_in_help_and_passes_its_lit_test(tree: Path) -> None:
-    done = run(tree, "from dlc.tools.dlc_opt import main; main()", "--help")
+    done = run(tree, "from dlc.tools.dlc_opt import main; sys.exit(main())", "--help")
     assert "--dl-remove-double-negation" in done.stdout
     assert "most pairs to remove" in done.stdout
     run_lit_lines(tree, tree / "test/lowering/dl/remove_double_negation.mlir")

@@ -68,6 +68,12 @@ class OptDriver:
 
     def _pipeline(self, text: str, anchor: str) -> Pipeline:
         options = self.options
+        for name in (*options.mlir_print_ir_before, *options.mlir_print_ir_after):
+            if name not in known_names():
+                message = f"no pass is called '{name}'{did_you_mean(name, known_names())}"
+                raise InvalidInputError("", [Diagnostic("error", message, "--mlir-print-ir-before/after")])
+        if options.compile_from is not None and options.compile_to is None:
+            raise InvalidInputError("", [Diagnostic("error", "needs --compile-to=<stage>, too", "--compile-from")])
         whole = "--run-reproducer" if options.run_reproducer else "--pass-pipeline"
         if options.passes and (options.run_reproducer or options.pass_pipeline is not None):
             message = f"flags of passes can't be used together with {whole}"

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dlc.diagnostics import Diagnostic
+from dlc.errors import InvalidInputError
 from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.tools.opt_options import OptOptions
 
@@ -97,8 +99,12 @@ class IRPrinter(Instrument):
             sys.stderr.flush()
             return
         file = self._tree_file(Path(self.options.mlir_print_ir_tree_dir), step)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InvalidInputError("", [Diagnostic("error", reason, str(file))]) from None
 
     def _tree_file(self, root: Path, step: Step) -> Path:
         """The file for the next dump of this op; the counts are those of the ops around it, then its own."""

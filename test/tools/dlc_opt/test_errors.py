@@ -84,6 +84,9 @@ CASES: dict[str, tuple[list[str], bytes, str]] = {
     ),
     "no reproducer": (["--run-reproducer"], RELU, r"^input\.mlir: error: this is no reproducer"),
     "plugin": (["--load-pass-plugin=nosuch.py"], RELU, r"^nosuch\.py: error: can't load the passes: No such file"),
+    "start without an end": (["--compile-from=dl"], RELU, r"^--compile-from: error: needs --compile-to=<stage>, too"),
+    "printing": (["--mlir-print-ir-after=csse"], RELU, r"error: no pass is called 'csse'; did you mean 'cse'\?"),
+    "tree": (["--cse", "--mlir-print-ir-tree-dir=input.mlir"], RELU, r"^input\.mlir/.*cse\.mlir: error: "),
     "stage": (["--compile-to=nosuch"], RELU, r"error: no stage is called 'nosuch'"),
     "two top-level ops": (["--no-implicit-module"], RELU + b"module {}", r"^input\.mlir:.*error: "),
 }
