@@ -58,11 +58,11 @@ def _limits_dtypes(op: type[DLOp]) -> bool:
 
 @every_op
 def test_docstring_states_the_meaning(name: str) -> None:
-    text = _docstring(ops()[name])
-    summary, _, meaning = text.partition("\n\n")
-    assert summary.strip().rstrip("?:").endswith("."), "the summary is a sentence"
-    if _family(ops()[name]) != _STRUCTURE:
-        assert re.search(r"\bresults?\b|\by\b", meaning), "the docstring gives the result's formula"
+    op = ops()[name]
+    summary, _, meaning = _docstring(op).partition("\n\n")
+    assert summary.strip().endswith((".", ":")), "the summary is a sentence"
+    if _family(op) != _STRUCTURE:
+        assert meaning and not _LABEL_IN_DOCSTRING.match(meaning), "a paragraph after the summary gives the formula"
 
 
 @every_op
