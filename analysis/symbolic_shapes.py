@@ -37,6 +37,9 @@ class SymbolicShapes:
             self._visit(op.operation)
 
     def _visit(self, operation: ir.Operation) -> None:
+        if operation.name == "dl.kernel":
+            self._visit_kernel(operation)
+            return
         inferred = self._infer(operation)
         for index, result in enumerate(operation.results):
             declared = tensor_type(result.type)
@@ -46,6 +49,14 @@ class SymbolicShapes:
         for region in operation.regions:
             for block in region.blocks:
                 self._enter(block)
+
+    def _visit_kernel(self, operation: ir.Operation) -> None:
+        """The results are what the terminator of the region gives."""
+        block = operation.regions[0].blocks[0]
+        self._enter(block)
+        given = block.operations[len(block.operations) - 1].operation.operands
+        for result, value in zip(operation.results, given, strict=True):
+            self._types[result] = self._types[value]
 
     def _infer(self, operation: ir.Operation) -> Sequence[TensorType]:
         found = op_class(operation.name) if operation.name.startswith("dl.") else None

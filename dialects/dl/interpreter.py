@@ -22,11 +22,14 @@ def interpret(module: ir.Module, inputs: Sequence[np.ndarray], params: Mapping[s
     """
     function = next(op.operation for op in module.body.operations if "sym_visibility" not in op.operation.attributes)
     with np.errstate(all="ignore"):
-        return _run_block(function.regions[0].blocks[0], inputs, params)
+        block = function.regions[0].blocks[0]
+        return _run_block(block, dict(zip(block.arguments, inputs, strict=True)), params)
 
 
-def _run_block(block: ir.Block, arguments: Sequence[np.ndarray], params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    values: dict[ir.Value, np.ndarray] = dict(zip(block.arguments, arguments, strict=True))
+def _run_block(
+    block: ir.Block, values: dict[ir.Value, np.ndarray], params: Mapping[str, np.ndarray]
+) -> list[np.ndarray]:
+    """What the block's terminator gives, from the arrays of the values that the block reads."""
     last_use = _last_uses(block)
     for index, op in enumerate(block.operations):
         operation = op.operation
@@ -34,14 +37,20 @@ def _run_block(block: ir.Block, arguments: Sequence[np.ndarray], params: Mapping
             return [values[value] for value in operation.operands]
         for result, array in zip(operation.results, _run_op(operation, values, params), strict=True):
             values[result] = array
-        for value in operation.operands:
+        for value in _read_by(operation):
             if last_use[value] == index:
                 values.pop(value, None)  # a large network does not fit in memory otherwise
     raise NotInterpretable("the function has no return")
 
 
 def _last_uses(block: ir.Block) -> dict[ir.Value, int]:
-    return {value: index for index, op in enumerate(block.operations) for value in op.operation.operands}
+    return {value: index for index, op in enumerate(block.operations) for value in _read_by(op.operation)}
+
+
+def _read_by(operation: ir.Operation) -> list[ir.Value]:
+    """Values that an op, or one inside it, takes."""
+    inner = (op.operation for region in operation.regions for block in region.blocks for op in block.operations)
+    return [*operation.operands, *(value for op in inner for value in _read_by(op))]
 
 
 def _run_op(
@@ -51,7 +60,7 @@ def _run_op(
     if found is None:
         raise NotInterpretable(f"'{operation.name}' has no NumPy meaning; give a module of dl ops")
     if operation.name == "dl.kernel":
-        return _run_block(operation.regions[0].blocks[0], [values[value] for value in operation.operands], params)
+        return _run_block(operation.regions[0].blocks[0], dict(values), params)
     attributes = operation.opview.attribute_values()
     if operation.name == "dl.param":
         return [params[attributes["key"]]]

@@ -53,28 +53,27 @@ class Slice(DLOp, name="slice"):
     """Every step-th element of a range along some axes. ONNX Slice.
 
     result = x[starts[i] : ends[i] : steps[i]] along axes[i], for every i, with Python's rules for negative and
-    out-of-range values; an end below -dim of a negative step includes element 0. Bounds known at run time come as
-    operands.
+    out-of-range values; an end below -dim of a negative step includes element 0. Starts or ends that only run time
+    knows come in bounds, starts first.
 
-    c1: axes are distinct axes of x.    c2: starts and ends, each, have one entry per axis, or come as an operand.
-    c3: steps have one entry per axis, none 0.    c4: start_values and end_values have one element per axis.
+    c1: axes are distinct axes of x.    c2: starts and ends, each, have one entry per axis, or none where bounds has them.
+    c3: steps have one entry per axis, none 0.    c4: bounds has one element per axis for each of starts and ends that
+    has none, and is given just then.
     """
 
-    accepts = {"start_values": ("i64",), "end_values": ("i64",)}
+    accepts = {"bounds": ("i64",)}
     x: Operand[Tensor]
-    start_values: Optional[Operand[Tensor]]
-    end_values: Optional[Operand[Tensor]]
+    bounds: Optional[Operand[Tensor]]
     result: Result[Tensor]
-    starts = IntsAttr(default=(), doc="first element along each of axes; empty where start_values is given")
-    ends = IntsAttr(default=(), doc="element after the last along each of axes; empty where end_values is given")
+    starts = IntsAttr(default=(), doc="first element along each of axes; empty where bounds has them")
+    ends = IntsAttr(default=(), doc="element after the last along each of axes; empty where bounds has them")
     axes = IntsAttr(doc="axes that are sliced; negative ones count from the end")
     steps = IntsAttr(doc="distance between elements along each of axes; may be negative")
 
     @staticmethod
     def infer(
         x: TensorType,
-        start_values: Optional[TensorType],
-        end_values: Optional[TensorType],
+        bounds: Optional[TensorType],
         *,
         starts: tuple[int, ...],
         ends: tuple[int, ...],
@@ -82,12 +81,14 @@ class Slice(DLOp, name="slice"):
         steps: tuple[int, ...],
     ) -> TensorType:
         found = normalize_axes("c1", axes, x.rank)
-        for name, operand, given in (("start", start_values, starts), ("end", end_values, ends)):
-            wanted = 0 if operand is not None else len(axes)
-            require("c2", len(given) == wanted, f"{name}s {list(given)} have {len(given)} entries, not {wanted}")
-            require_length("c4", operand, len(axes), f"{name}_values", "axis")
-        fits = len(steps) == len(axes) and 0 not in steps
-        require("c3", fits, f"steps {list(steps)} are no {len(axes)} entries other than 0")
+        missing = 0
+        for name, given in (("starts", starts), ("ends", ends)):
+            missing += not given and bool(axes)
+            fits = len(given) == len(axes) or (bounds is not None and not given)
+            require("c2", fits, f"{name} {list(given)} have {len(given)} entries for {len(axes)} axes")
+        require("c3", len(steps) == len(axes) and 0 not in steps, f"steps {list(steps)} for {len(axes)} axes")
+        require("c4", bounds is None or missing > 0, f"bounds is {bounds} but starts and ends are attributes")
+        require_length("c4", bounds, missing * len(axes), "bounds", "start and end that is no attribute")
         dims = list(x.shape)
         for index, axis in enumerate(found):
             known = bool(starts) and bool(ends)
@@ -97,16 +98,16 @@ class Slice(DLOp, name="slice"):
     @staticmethod
     def reference(
         x: np.ndarray,
-        start_values: Optional[np.ndarray],
-        end_values: Optional[np.ndarray],
+        bounds: Optional[np.ndarray],
         *,
         starts: tuple[int, ...],
         ends: tuple[int, ...],
         axes: tuple[int, ...],
         steps: tuple[int, ...],
     ) -> np.ndarray:
-        first = starts if start_values is None else start_values.tolist()
-        after = ends if end_values is None else end_values.tolist()
+        given = [] if bounds is None else bounds.tolist()
+        first = starts or given[: len(axes)]
+        after = ends or given[-len(axes) :]
         for axis, start, end, step in zip(axes, first, after, steps, strict=True):
             taken = np.arange(*slice(start, end, step).indices(x.shape[axis]))
             x = np.take(x, taken, axis)
@@ -116,7 +117,7 @@ class Slice(DLOp, name="slice"):
 class Pad(DLOp, name="pad"):
     """x with elements added before and after along each axis; negative counts crop. ONNX Pad.
 
-    crop x where low or high is negative; then element i of an axis of size n is, for i < low or i >= low + n:
+    result = x, cropped where low or high is negative, with elements i < low and i >= low + n of an axis of size n added:
     constant: value (0 where absent); edge: the nearest element; reflect: mirrored at the first and last element, which
     are not repeated; wrap: x repeated. In a mode other than constant an axis of size 0 stays 0.
 

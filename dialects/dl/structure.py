@@ -53,14 +53,15 @@ class Param(DLOp, name="param"):
         return table[key]
 
 
-class Kernel(DLOp, name="kernel", traits=[ir.IsIsolatedFromAboveTrait]):
-    """A group of ops that is compiled as one kernel: the region's arguments are the operands, `dl.yield` gives the results.
+class Kernel(DLOp, name="kernel"):
+    """A group of ops that is compiled as one kernel. The region reads values from outside, and `dl.yield` gives the results.
 
-    c1: the region is one block that ends in dl.yield.    c2: block arguments have the operands' types.
-    c3: dl.yield's operands have the results' types.
+    IRDL gives all values of a variadic operand or result one type; so the region captures what it reads, and a group of
+    ops with results of several types is several kernels.
+
+    c1: the region is one block without arguments that ends in dl.yield.    c2: dl.yield's operands have the results' types.
     """
 
-    inputs: Sequence[Operand[Any]]
     results_: Sequence[Result[Any]]
     body: ext.Region
 
@@ -78,15 +79,12 @@ class Kernel(DLOp, name="kernel", traits=[ir.IsIsolatedFromAboveTrait]):
     def _region_violation(self) -> str:
         operation = self.operation
         blocks = list(operation.regions[0].blocks)
-        last = list(blocks[0].operations)[-1:] if len(blocks) == 1 else []
+        last = list(blocks[0].operations)[-1:] if len(blocks) == 1 and not len(blocks[0].arguments) else []
         if not last or last[0].operation.name != "dl.yield":
-            return "c1: the region must be one block that ends in dl.yield"
-        have, want = [arg.type for arg in blocks[0].arguments], [value.type for value in operation.operands]
-        if have != want:
-            return f"c2: block arguments are {_listed(have)} but operands are {_listed(want)}"
+            return "c1: the region must be one block without arguments that ends in dl.yield"
         have, want = [value.type for value in last[0].operation.operands], [value.type for value in operation.results]
         if have != want:
-            return f"c3: dl.yield gives {_listed(have)} but results are {_listed(want)}"
+            return f"c2: dl.yield gives {_listed(have)} but results are {_listed(want)}"
         return ""
 
 

@@ -131,7 +131,8 @@ def import_depth_to_space(node: NodeContext) -> ir.Value:
 
 @importer("SpaceToDepth")
 def import_space_to_depth(node: NodeContext) -> ir.Value:
-    """Blocks of pixels as channels."""
+    """Blocks of pixels as channels: (block, block, channels) merged, or (channels, block, block)."""
     block = int(node.attribute("blocksize"))
+    perm = [0, 3, 5, 1, 2, 4] if node.attribute("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4]
     x = split_axis(split_axis(node.value(0), 3, -1, block), 2, -1, block)
-    return merge_axes(dl.transpose(x, perm=[0, 3, 5, 1, 2, 4]), 1, 3)
+    return merge_axes(dl.transpose(x, perm=perm), 1, 3)

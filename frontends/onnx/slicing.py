@@ -49,7 +49,7 @@ def _split_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
     start, parts = node.constant_value([0], "i64"), []
     for index in range(list_length(node, 1, "the number of parts")):
         end = dl.add(start, dl.slice(sizes, starts=[index], ends=[index + 1], axes=[0], steps=[1]))
-        parts.append(dl.slice(x, start, end, axes=[axis], steps=[1]))
+        parts.append(dl.slice(x, dl.concat(start, end, axis=0), axes=[axis], steps=[1]))
         start = end
     return parts
 
@@ -62,7 +62,8 @@ def _split_evenly_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
     rounded = dl.add(total, node.constant_value([count - 1], "i64"))
     size = dl.div(rounded, node.constant_value([count], "i64"))
     edges = [dl.mul(size, node.constant_value([index], "i64")) for index in range(count + 1)]
-    return [dl.slice(x, edges[i], edges[i + 1], axes=[axis], steps=[1]) for i in range(count)]
+    pairs = [dl.concat(edges[i], edges[i + 1], axis=0) for i in range(count)]
+    return [dl.slice(x, pair, axes=[axis], steps=[1]) for pair in pairs]
 
 
 @importer("Slice")
@@ -78,10 +79,10 @@ def import_slice(node: NodeContext) -> ir.Value:
         count = list_length(node, 1, "the number of sliced axes")
     axes = attribute_or_input(node, "axes", 3)
     steps = ints(node.required_constant(4, "steps")) if node.has_input(4) else [1] * count
-    operands = [list_value(node, 1 + index) if given is None else None for index, given in enumerate(bounds)]
+    values = [list_value(node, 1 + index) for index, given in enumerate(bounds) if given is None]
     return dl.slice(
         node.value(0),
-        *operands,
+        functools.reduce(lambda left, right: dl.concat(left, right, axis=0), values) if values else None,
         starts=bounds[0] or [],
         ends=bounds[1] or [],
         axes=list(range(count)) if axes is None else axes,

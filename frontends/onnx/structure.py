@@ -53,10 +53,9 @@ def import_constant_of_shape(node: NodeContext) -> Imported:
 @importer("Dropout")
 def import_dropout(node: NodeContext) -> Sequence[Imported]:
     """The input, and a mask that keeps everything; in training mode it stays random unless its ratio is 0."""
-    training = node.constant(2)
-    if node.has_input(2) and (training is None or training.any()):
-        ratio = node.constant(1) if node.has_input(1) else np.float32(0.5)
-        if ratio is None or ratio != 0:
+    if node.has_input(2) and node.required_constant(2, "training_mode").any():
+        ratio = node.required_constant(1, "ratio") if node.has_input(1) else np.float32(0.5)
+        if ratio != 0:
             node.unsupported("training mode is not supported")
     if not node.uses_output(1):
         return [node.value(0)]

@@ -15,9 +15,9 @@ class BindParams(Pass):
     """Replace the `dl.param` ops of the entry function by arguments and write `dl.signature`.
 
     One argument per distinct key, in order of first use, after the arguments that are there; its attribute `dl.param`
-    is the key. Params inside a `dl.kernel` become operands of the kernel. The module attribute `dl.signature` lists
-    inputs, outputs and params with their names and types, from `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. The
-    entry is the public function with params or `dl.name`, or the only public one. Running it again changes nothing.
+    is the key. The module attribute `dl.signature` lists inputs, outputs and params with their names and types, from
+    `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. The entry is the public function with params or `dl.name`, or
+    the only public one. Running it again changes nothing.
 
     before: func.func @f(%x: tensor<2xf32>) { %w = "dl.param"() {key = "w", ...} ... }
     after:  func.func @f(%x: tensor<2xf32>, %w: tensor<2xf32> {dl.param = "w"}) { ... }
@@ -32,8 +32,6 @@ class BindParams(Pass):
             if function != entry:
                 _refuse_params(function)
         _check_types(entry)
-        for kernel in list(_ops(entry, "dl.kernel")):
-            _hoist_params(kernel)
         _bind(entry)
         op.attributes["dl.signature"] = _signature(entry)
 
@@ -124,39 +122,6 @@ def _bound_arguments(entry: ir.Operation) -> Iterator[tuple[str, ir.BlockArgumen
     for argument, attributes in zip(entry.regions[0].blocks[0].arguments, _attributes(entry, "arg_attrs"), strict=True):
         if "dl.param" in attributes:
             yield attributes["dl.param"].value, argument
-
-
-def _hoist_params(kernel: ir.Operation) -> None:
-    """Move the params of a kernel's region before the kernel, as operands; kernels inside of it have none left."""
-    params = list(_ops(kernel, "dl.param"))
-    if not params:
-        return
-    block = kernel.regions[0].blocks[0]
-    outer: dict[str, ir.Value] = {}
-    inner: dict[str, ir.Value] = {}
-    for param in params:
-        key, result = _key(param), param.results[0]
-        if key in inner:
-            result.replace_all_uses_with(inner[key])
-            param.erase()
-            continue
-        inner[key] = block.add_argument(result.type, param.location)
-        result.replace_all_uses_with(inner[key])
-        param.move_before(kernel)
-        outer[key] = result
-    widened = ir.Operation.create(
-        kernel.name,
-        results=[value.type for value in kernel.results],
-        operands=[*kernel.operands, *outer.values()],
-        attributes={key: kernel.attributes[key] for key in kernel.attributes},
-        regions=1,
-        ip=ir.InsertionPoint(kernel),
-        loc=kernel.location,
-    )
-    block.append_to(widened.regions[0])
-    for old, new in zip(list(kernel.results), list(widened.results), strict=True):
-        old.replace_all_uses_with(new)
-    kernel.erase()
 
 
 def _bind(entry: ir.Operation) -> None:

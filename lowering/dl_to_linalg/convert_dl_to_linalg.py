@@ -96,8 +96,6 @@ def _lower(operation: ir.Operation, source: SourceOp) -> None:
 def _inline_kernel(operation: ir.Operation) -> None:
     """Move the ops of a kernel's region before it and replace its results."""
     block = operation.regions[0].blocks[0]
-    for argument, operand in zip(block.arguments, list(operation.operands), strict=True):
-        argument.replace_all_uses_with(operand)
     *body, last = list(block.operations)
     for op in body:
         op.operation.move_before(operation)

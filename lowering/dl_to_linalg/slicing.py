@@ -62,14 +62,14 @@ def _moved_axes(insert: ir.Operation) -> list[int]:
 @lowering("slice")
 def lower_slice(b: Builder, op: SourceOp) -> ir.Value:
     """A window; with a negative step a read backwards."""
-    x, start_values, end_values = op.operands
-    rank = op.types[0].rank
+    x, bounds = op.operands
+    rank, count = op.types[0].rank, len(op["axes"])
     offsets: list[Extent] = [0] * rank
     sizes, strides = b.shape(x), [1] * rank
     for index, (axis, step) in enumerate(zip(op["axes"], op["steps"], strict=True)):
         at = axis % rank
-        start = _bound(b, op["starts"], start_values, index)
-        end = _bound(b, op["ends"], end_values, index)
+        start = op["starts"][index] if op["starts"] else _bound(b, bounds, index)
+        end = op["ends"][index] if op["ends"] else _bound(b, bounds, index + (0 if op["starts"] else count))
         offsets[at], sizes[at] = sliced_range(b, sizes[at], start, end, step)
         strides[at] = step
     sizes = _static_where_known(sizes, op.result.shape)
@@ -83,8 +83,8 @@ def lower_slice(b: Builder, op: SourceOp) -> ir.Value:
     return read_at(b, x, sizes, op.result.dtype, position)
 
 
-def _bound(b: Builder, given: Sequence[int], values: ir.Value | None, index: int) -> Extent:
-    return given[index] if values is None else b.index_cast(element_at(b, values, [index]), ir.IndexType.get())
+def _bound(b: Builder, bounds: ir.Value, index: int) -> Extent:
+    return b.index_cast(element_at(b, bounds, [index]), ir.IndexType.get())
 
 
 def sliced_range(b: Builder, size: Extent, start: Extent, end: Extent, step: int) -> tuple[Extent, Extent]:

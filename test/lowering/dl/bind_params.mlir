@@ -25,20 +25,18 @@ func.func @main_graph(%x: tensor<?x4xf32> {dl.name = "x", dl.dims = ["N", ""]})
 
 // -----
 
-// A param inside a kernel becomes an operand of the kernel.
+// A param inside a kernel becomes an argument, too, which the kernel reads from outside.
 
 // CHECK-LABEL: func.func @kernels(
 // CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<4xf32> {dl.param = "w"})
-// CHECK: "dl.kernel"(%[[X]], %[[W]])
-// CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>):
-// CHECK-NEXT: "dl.add"(%[[A]], %[[B]])
+// CHECK-NEXT: "dl.kernel"() ({
+// CHECK-NEXT: "dl.add"(%[[X]], %[[W]])
 func.func @kernels(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = "dl.kernel"(%x) ({
-  ^bb0(%a: tensor<4xf32>):
+  %0 = "dl.kernel"() ({
     %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
-    %1 = "dl.add"(%a, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = "dl.add"(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     "dl.yield"(%1) : (tensor<4xf32>) -> ()
-  }) : (tensor<4xf32>) -> tensor<4xf32>
+  }) : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 

@@ -11,12 +11,12 @@ _FAR = 2**63 - 1
 
 
 def sliced(x: Any, axes: Any, starts: Any, ends: Any, steps: Any, dtypes: Any = _F32, at_run_time: str = "") -> Case:
-    start_values = array(starts, "i64") if "starts" in at_run_time else None
-    end_values = array(ends, "i64") if "ends" in at_run_time else None
     attributes = {"axes": axes, "steps": steps}
-    attributes |= {"starts": () if start_values else starts, "ends": () if end_values else ends}
+    lists = {"starts": starts, "ends": ends}
+    values = [item for key, given in lists.items() if key in at_run_time for item in given]
+    attributes |= {key: () if key in at_run_time else given for key, given in lists.items()}
     name = f"{x}{axes}{starts}:{ends}:{steps}{at_run_time}".replace(" ", "")
-    return Case("slice", (x, start_values, end_values), attributes, dtypes, name)
+    return Case("slice", (x, array(values, "i64") if at_run_time else None), attributes, dtypes, name)
 
 
 def pad(x: Any, low: Any, high: Any, mode: str = "constant", value: Any = None, dtypes: Any = _F32) -> Case:

@@ -1,0 +1,32 @@
+// RUN: dlc-opt %s --split-input-file --verify-diagnostics
+// Each labelled constraint of resize.
+
+func.func @resize_c1(%arg0: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dl.resize' op c1: axes [1, -1] hold one axis twice}}
+  %0 = "dl.resize"(%arg0) {axes = array<i64: 1, -1>, sizes = array<i64: 5, 5>} : (tensor<3x4xf32>) -> tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @resize_c2(%arg0: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dl.resize' op c2: sizes [] and scales [] for 1 axes}}
+  %0 = "dl.resize"(%arg0) {axes = array<i64: 1>} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @resize_c3(%arg0: tensor<3x4xi32>) {
+  // expected-error @+1 {{'dl.resize' op c3: mode is linear but x is tensor<3x4xi32>}}
+  %0 = "dl.resize"(%arg0) {axes = array<i64: 1>, mode = "linear", sizes = array<i64: 5>} : (tensor<3x4xi32>) -> tensor<3x5xi32>
+  return
+}
+
+// -----
+
+func.func @resize_c4(%arg0: tensor<3x0xf32>) {
+  // expected-error @+1 {{'dl.resize' op c4: axis 1 of tensor<3x0xf32> is empty}}
+  %0 = "dl.resize"(%arg0) {axes = array<i64: 1>, sizes = array<i64: 5>} : (tensor<3x0xf32>) -> tensor<3x5xf32>
+  return
+}
