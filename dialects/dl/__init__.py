@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,7 @@ from dlc.diagnostics import did_you_mean
 from dlc.dialects.dl.attributes import REQUIRED
 from dlc.dialects.dl.base import DL, OPS, DLOp
 
+_LOADING = threading.Lock()  # the bindings load a dialect through state of its class: threads at once crash
 _HELPERS = {"__init__", "attributes", "base", "graph", "interpreter", "numerics", "types"}
 
 
@@ -35,9 +37,10 @@ def ops() -> Mapping[str, type[DLOp]]:
 def load(context: ir.Context) -> None:
     """Load the dialect into a context; nothing happens where it is loaded already."""
     ops()
-    with context:
+    with _LOADING, context:
         if not context.is_dialect_loaded("dl"):
             DL.load()
+            DL._mlir_module = None  # would keep the context alive until the next one is made
 
 
 def op_class(name: str) -> type[DLOp] | None:

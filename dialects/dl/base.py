@@ -22,6 +22,7 @@ from dlc.dialects.dl.types import (
     mlir_type,
     tensor_type,
 )
+from dlc.errors import VerifyError
 
 # No `from __future__ import annotations` here and in the op files: the bindings read the annotations as objects.
 
@@ -252,14 +253,24 @@ class DLOp(DL.Operation):
         for want, have in zip(inferred, result_types or (), strict=bool(result_types)):
             if not compatible(want, have):
                 raise ConstraintError("result", f"type {have} does not fit the inferred {want}")
+        operands_in_order = [value for group in groups for value in _flat(group)]
+        cls._check_contexts(operands_in_order)
         return ir.Operation.create(
             f"dl.{cls._op_name}",
             results=[mlir_type(result) for result in result_types or inferred],
-            operands=[value for group in groups for value in _flat(group)],
+            operands=operands_in_order,
             attributes=cls._mlir_attributes(values, groups),
             loc=loc,
             ip=ip,
         )
+
+    @classmethod
+    def _check_contexts(cls, operands: Sequence[ir.Value]) -> None:
+        """Refuse values of another context, which would corrupt memory."""
+        context = ir.Context.current
+        if any(value.context != context for value in operands):
+            remedy = "build each graph from its own values"
+            raise VerifyError(f"dl.{cls._op_name}: error: an operand belongs to another context; {remedy}")
 
     @classmethod
     def _bind_operands(cls, operands: tuple[OperandValue, ...], keywords: dict[str, Any]) -> list[OperandValue]:

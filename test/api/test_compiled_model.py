@@ -158,7 +158,10 @@ def test_other_weights(affine: dlc.CompiledModel) -> None:
         affine.with_params({"w": np.ones(5, np.float32)})
 
 
-@pytest.mark.parametrize(("stage", "mark"), [("dl", "dl.mul"), ("linalg", "linalg."), ("affine", "affine.for"), ("llvm", "llvm.func")])
+_MARKS = {"dl": "dl.mul", "linalg": "linalg.", "affine": "affine.for", "llvm": "llvm.func"}
+
+
+@pytest.mark.parametrize(("stage", "mark"), _MARKS.items())
 def test_print_ir(affine: dlc.CompiledModel, capsys: pytest.CaptureFixture[str], stage: str, mark: str) -> None:
     text = affine.print_ir(stage)
     assert mark in text
