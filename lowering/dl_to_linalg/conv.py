@@ -76,8 +76,8 @@ class Convolution:
     def apply(self, x: ir.Value) -> ir.Value:
         """The convolution in the form that has the fewest loops."""
         sizes = list(self.weight.type.shape)
-        if self.groups == 1 and sizes[2:] == [1] * self.rank and set(self.strides) == {1}:
-            return self._pointwise(x)
+        if self.groups == 1 and sizes[2:] == [1] * self.rank:
+            return self._pointwise(x if set(self.strides) == {1} else self._sampled(x))
         if self.groups == 1:
             return self._plain(x)
         if sizes[:2] == [self.groups, 1] and x.type.shape[1] == self.groups:
@@ -109,6 +109,16 @@ class Convolution:
         product = contract(b, loops, merged, weight, start, maps, self.dtype)
         shape = [b.dim(x, 0), b.dim(weight, 0), *self.positions]
         return b.expand(product, [[0], [1], spatial], shape)
+
+    def _sampled(self, x: ir.Value) -> ir.Value:
+        """The elements of `x` that a kernel of one tap reads, copied so that rows are contiguous."""
+        b, rank = self.b, 2 + self.rank
+        shape = [b.dim(x, 0), b.dim(x, 1), *self.positions]
+        dims = [ir.AffineExpr.get_dim(axis) for axis in range(rank)]
+        reads = [dim * stride for dim, stride in zip(dims, [1, 1, *self.strides], strict=True)]
+        maps = [ir.AffineMap.get(rank, 0, reads), ir.AffineMap.get_identity(rank)]
+        out = b.empty(shape, x.type.element_type)
+        return b.generic([x], out, maps, [PARALLEL] * rank, lambda element, _: element)
 
     def _depthwise(self, x: ir.Value) -> ir.Value:
         """(n, c, positions..., taps...): one channel in and out per group, whose loops are left out."""

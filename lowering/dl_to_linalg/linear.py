@@ -13,25 +13,46 @@ from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 @lowering("matmul")
 def lower_matmul(b: Builder, op: SourceOp) -> ir.Value:
-    """Batch dims stay loops, with a constant index where an operand has size 1.
+    """Rows of all matrices of a batch that share one right-hand side are merged: it is then read once, not per matrix.
 
-    Rows of a batch are not merged, so that a dynamic batch leaves static m, n and k to tile.
+    Where they are dynamic they are not, so that a dynamic batch leaves a static m to tile.
     """
-    dtype = op.result.dtype
+    lhs, rhs = op.operands
+    rows = list(lhs.type.shape[:-1])
+    dynamic = ir.ShapedType.get_dynamic_size()
+    if rhs.type.rank > 2 or len(rows) < 2 or dynamic in rows:
+        return _batched(b, op)
+    groups = [list(range(len(rows))), [len(rows)]]
+    merged = b.collapse(lhs, groups)
+    m, n, k = (ir.AffineExpr.get_dim(loop) for loop in range(3))
+    product = _product(b, merged, rhs, [b.dim(merged, 0), b.dim(rhs, 1)], [[m, k], [k, n]], op.result.dtype)
+    return b.expand(product, groups, [*rows, b.dim(rhs, 1)])
+
+
+def _batched(b: Builder, op: SourceOp) -> ir.Value:
+    """Batch dims are loops, with a constant index where an operand has size 1."""
     outer = [_outer(kind) for kind in op.types]
     batch = b.broadcast_extents(op.operands, outer)[:-2]
     target = [*batch, 1, 1]
-    lhs, rhs = (
-        b.expand_ones(value, kind, target, _outer(op.result)) for value, kind in zip(op.operands, outer, strict=True)
-    )
+    operands = zip(op.operands, outer, strict=True)
+    lhs, rhs = (b.expand_ones(value, kind, target, _outer(op.result)) for value, kind in operands)
     shape = [*batch, b.dim(lhs, lhs.type.rank - 2), b.dim(rhs, rhs.type.rank - 1)]
+    *dims, m, n, k = (ir.AffineExpr.get_dim(loop) for loop in range(len(shape) + 1))
+    reads = [[*_outer_indices(lhs, batch, dims), m, k], [*_outer_indices(rhs, batch, dims), k, n]]
+    return _product(b, lhs, rhs, shape, reads, op.result.dtype)
+
+
+def _product(
+    b: Builder,
+    lhs: ir.Value,
+    rhs: ir.Value,
+    shape: Sequence[Extent],
+    reads: Sequence[Sequence[ir.AffineExpr]],
+    dtype: str,
+) -> ir.Value:
+    """One generic with a parallel loop per dim of the result and a reduction; `reads` indexes the operands."""
     loops = Loops(len(shape), 1)
-    *outer_dims, m, n, k = loops.dims()
-    maps = [
-        loops.map([*_outer_indices(lhs, batch, outer_dims), m, k]),
-        loops.map([*_outer_indices(rhs, batch, outer_dims), k, n]),
-        loops.map([*outer_dims, m, n]),
-    ]
+    maps = [*(loops.map(read) for read in reads), loops.map(loops.dims()[:-1])]
     return rounded(b, contract(b, loops, lhs, rhs, zeros(b, shape, dtype), maps, dtype), dtype)
 
 

@@ -31,6 +31,25 @@ func.func @broadcast_batch(%a: tensor<2x1x4x8xf32>, %b: tensor<3x8x6xf32>) -> te
 
 // -----
 
+// CHECK-LABEL: func.func @shared_weight(
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] : tensor<2x4x8xf32> into tensor<8x8xf32>
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: tensor.expand_shape {{.*}} into tensor<2x4x6xf32>
+// CHECK-LABEL: func.func @dynamic_rows(
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+func.func @shared_weight(%a: tensor<2x4x8xf32>, %b: tensor<8x6xf32>) -> tensor<2x4x6xf32> {
+  %0 = "dl.matmul"(%a, %b) : (tensor<2x4x8xf32>, tensor<8x6xf32>) -> tensor<2x4x6xf32>
+  return %0 : tensor<2x4x6xf32>
+}
+
+func.func @dynamic_rows(%a: tensor<?x4x8xf32>, %b: tensor<8x6xf32>) -> tensor<?x4x6xf32> {
+  %0 = "dl.matmul"(%a, %b) : (tensor<?x4x8xf32>, tensor<8x6xf32>) -> tensor<?x4x6xf32>
+  return %0 : tensor<?x4x6xf32>
+}
+
+// -----
+
 // One name for both batches: they are equal, so neither may be repeated.
 // CHECK-LABEL: func.func @equal_dynamic_batches(
 // CHECK-NOT: scf.if
