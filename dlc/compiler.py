@@ -20,7 +20,7 @@ from dlc.lowering.stages import stage_of
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Model, ParamTable, ShapeOverrides, Source, copy_module, read_onnx, read_source
-from dlc.targets.signature import signature_of
+from dlc.targets.signature import has_signature, signature_of
 
 if TYPE_CHECKING:
     import onnx
@@ -175,7 +175,7 @@ def compile(
     module = copy_module(source)
     stage = stage_of(module)
     pipeline = Pipeline.between(stage, "llvm")
-    if stage == "linalg":
+    if stage in ("linalg", "affine") and not has_signature(module):
         pipeline.insert(0, "dl-bind-params")  # a module written by hand states no signature yet
     _run(pipeline, module, progress)
     if progress:

@@ -10,9 +10,14 @@ from dlc.runtime.signature import Dim, Signature, TensorSpec
 _ATTRIBUTE = "dl.signature"
 
 
+def has_signature(module: ir.Module) -> bool:
+    """Whether the module states what it takes and gives."""
+    return _ATTRIBUTE in module.operation.attributes
+
+
 def signature_of(module: ir.Module) -> Signature:
     """Signature of a lowered module; `InvalidInputError` when it states none."""
-    if _ATTRIBUTE not in module.operation.attributes:
+    if not has_signature(module):
         raise InvalidInputError(f"the module has no attribute {_ATTRIBUTE}; run dl-bind-params on the dl module first")
     entries = ir.DictAttr(module.operation.attributes[_ATTRIBUTE])
     return Signature(

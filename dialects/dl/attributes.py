@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element, element_of_dtype, mlir_type, type_of_array
-from dlc.dtypes import dtype_of_numpy
+from dlc.dialects.dl.types import dtype_of_element, element_of_dtype, mlir_type, type_of_array
+from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
 from dlc.errors import VerifyError
 
 

@@ -8,7 +8,7 @@ shared by builder and verifier, a NumPy meaning `reference`, and a docstring tha
 import inspect
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Optional, cast
+from typing import Any, Optional, TypeAlias, cast
 
 import numpy as np
 
@@ -34,7 +34,7 @@ Pure = ext.Pure
 OPS: dict[str, type["DLOp"]] = {}
 """Every op class by its name without the `dl.` prefix, in order of definition."""
 
-OperandValue = ir.Value | Sequence[ir.Value] | None
+OperandValue: TypeAlias = ir.Value | Sequence[ir.Value] | None
 InferredTypes = tuple[TensorType, ...]
 
 
@@ -66,7 +66,7 @@ class DLOp(DL.Operation):
             return
         cls.operand_fields = tuple(field for field in cls._fields if isinstance(field, ext.OperandDef))
         cls.result_fields = tuple(field for field in cls._fields if isinstance(field, ext.ResultDef))
-        cls.attribute_fields = {key: found for key, found in inspect.getmembers(cls, lambda item: isinstance(item, Attr))}
+        cls.attribute_fields = dict(inspect.getmembers(cls, lambda item: isinstance(item, Attr)))
         cls._known = frozenset((*cls.attribute_fields, "operandSegmentSizes", "resultSegmentSizes"))
         variable = [field for field in cls.operand_fields if field.variadicity != ext.Variadicity.single]
         cls._variable = tuple(variable)

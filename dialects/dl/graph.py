@@ -18,7 +18,8 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.diagnostics import from_mlir
 from dlc.dialects.dl.structure import Param
-from dlc.dialects.dl.types import Dim, TensorType, dtype_of_numpy, mlir_type
+from dlc.dialects.dl.types import Dim, TensorType, mlir_type
+from dlc.dtypes import dtype_of_numpy
 from dlc.errors import VerifyError
 
 ENTRY = "main_graph"

@@ -87,6 +87,23 @@ def test_linalg_by_hand_needs_no_signature() -> None:
     np.testing.assert_array_equal(model(np.arange(4, dtype=np.float32))[0], np.arange(4) * 2)
 
 
+def test_lowered_modules_keep_their_signature() -> None:
+    """Types of the dl level, which the types of lower levels do not tell."""
+    with Graph() as graph:
+        graph.output("y", dl.cast(graph.input("x", ("n",), "ui8"), to="i32"))
+    for level in ("linalg", "affine", "llvm"):
+        model = dlc.compile(dlc.lower(graph.module, to=level))
+        assert [str(spec) for spec in (*model.inputs, *model.outputs)] == ["x: ui8[n]", "y: i32[?]"]
+        np.testing.assert_array_equal(model(np.array([0, 200], np.uint8))[0], [0, 200])
+
+
+def test_modules_without_an_entry() -> None:
+    with pytest.raises(dlc.PassError, match="no public function with a body"):
+        dlc.compile("module {}")
+    with pytest.raises(dlc.PassError, match="memref"):
+        dlc.compile("func.func @f(%x: memref<4xf32>) {\n  return\n}\n")
+
+
 def test_progress_names_the_steps(graph: Graph) -> None:
     seen: list[str] = []
     dlc.compile(graph.module, params=graph.params, progress=seen.append)
