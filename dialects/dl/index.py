@@ -232,8 +232,8 @@ def _require_index_shape(x: TensorType, indices: TensorType, axis: int, ranks: s
     require(ranks, x.rank == indices.rank, f"x is {x} but indices {indices}")
     axis = normalize_axis(ranks, axis, x.rank)
     for at, (own, other) in enumerate(zip(x.shape, indices.shape, strict=True)):
-        known = at != axis and isinstance(own, int) and isinstance(other, int)
-        require(dims, not known or other <= own, f"dim {at} of indices is {other} but x's is {own}")
+        if at != axis and isinstance(own, int) and isinstance(other, int):
+            require(dims, other <= own, f"dim {at} of indices is {other} but x's is {own}")
     return axis
 
 
@@ -252,7 +252,7 @@ def _in_range(indices: np.ndarray, size: int) -> np.ndarray:
 
 
 def _element_positions(x: np.ndarray, indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
-    positions = list(np.indices(indices.shape))
+    positions: list[np.ndarray] = list(np.indices(indices.shape))
     positions[axis] = _in_range(indices, x.shape[axis])
     return tuple(positions)
 

@@ -75,7 +75,9 @@ class Reshape(DLOp, name="reshape"):
             if axis >= 0:
                 dims[index] = x.shape[axis]
         known = [(dim, axis) for dim, axis in zip(dims, copied or (-1,) * len(dims), strict=True) if dim >= 0]
-        return x.reshape([left_over(x.shape, known) if dim < 0 else dim for dim in dims])
+        left = left_over(x.shape, known) if -1 in dims else 0
+        assert isinstance(left, int)
+        return x.reshape([left if dim < 0 else dim for dim in dims])
 
 
 class Transpose(DLOp, name="transpose"):

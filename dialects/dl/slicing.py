@@ -1,6 +1,6 @@
 """Slicing: tensors joined, cut into parts and padded."""
 
-from typing import Optional
+from typing import Literal, Optional
 
 import numpy as np
 
@@ -157,7 +157,8 @@ class Pad(DLOp, name="pad"):
             result = np.full([a + dim + b for (a, b), dim in zip(pads, x.shape, strict=True)], fill, x.dtype)
             result[tuple(slice(a, a + dim) for (a, _), dim in zip(pads, x.shape, strict=True))] = x
             return result
-        return np.pad(x, [(0, 0) if dim == 0 else pad for pad, dim in zip(pads, x.shape, strict=True)], mode)
+        widths = [(0, 0) if dim == 0 else pad for pad, dim in zip(pads, x.shape, strict=True)]
+        return np.pad(x, widths, _PAD_MODES[mode])
 
 
 def sliced_dim(dim: Dim, start: int, end: int, step: int) -> Dim:
@@ -168,6 +169,7 @@ def sliced_dim(dim: Dim, start: int, end: int, step: int) -> Dim:
     return dim if whole else None
 
 
+_PAD_MODES: "dict[str, Literal['edge', 'reflect', 'wrap']]" = {"edge": "edge", "reflect": "reflect", "wrap": "wrap"}
 _FAR = 2**31 - 1
 """Ends from here on stand for the end of any axis."""
 

@@ -34,7 +34,7 @@ def import_eye_like(node: NodeContext) -> Imported:
         node.unsupported(f"element type {dtype} is not supported")
     ones = filled_like(node, 0, np.ones((), dtype))
     if isinstance(ones, np.ndarray):
-        return np.eye(*ones.shape, k=k).astype(dtype)
+        return np.eye(ones.shape[0], ones.shape[1], k).astype(dtype)
     return dl.trilu(dl.trilu(ones, upper=True, k=k), upper=False, k=k)
 
 

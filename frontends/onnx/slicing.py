@@ -46,7 +46,7 @@ def _part(node: NodeContext, axis: int, start: int, end: int) -> ir.Value:
 def _split_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
     """Parts whose sizes are values: each starts where the one before ends."""
     x, sizes = node.value(0), list_value(node, 1)
-    start, parts = node.constant_value([0], "i64"), []
+    start, parts = node.constant_value(np.array([0]), "i64"), []
     for index in range(list_length(node, 1, "the number of parts")):
         end = dl.add(start, dl.slice(sizes, starts=[index], ends=[index + 1], axes=[0], steps=[1]))
         parts.append(dl.slice(x, dl.concat(start, end, axis=0), axes=[axis], steps=[1]))
@@ -59,9 +59,9 @@ def _split_evenly_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
     x, count = node.value(0), node.num_outputs
     axis += node.rank(0) if axis < 0 else 0
     total = dl.shape_of(x, start=axis, end=axis + 1)
-    rounded = dl.add(total, node.constant_value([count - 1], "i64"))
-    size = dl.div(rounded, node.constant_value([count], "i64"))
-    edges = [dl.mul(size, node.constant_value([index], "i64")) for index in range(count + 1)]
+    rounded = dl.add(total, node.constant_value(np.array([count - 1]), "i64"))
+    size = dl.div(rounded, node.constant_value(np.array([count]), "i64"))
+    edges = [dl.mul(size, node.constant_value(np.array([index]), "i64")) for index in range(count + 1)]
     pairs = [dl.concat(edges[i], edges[i + 1], axis=0) for i in range(count)]
     return [dl.slice(x, pair, axes=[axis], steps=[1]) for pair in pairs]
 

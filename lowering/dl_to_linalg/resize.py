@@ -54,15 +54,21 @@ def lower_resize(b: Builder, op: SourceOp) -> ir.Value:
 def _axis(b: Builder, op: SourceOp, x: ir.Value, index: int) -> _Axis:
     number = op["axes"][index] % op.result.rank
     before = b.dim(x, number)
-    scale = op["scales"][index] if op["scales"] else None
-    if op["sizes"]:
-        after: Extent = op["sizes"][index]
-    elif isinstance(before, int) or scale == 1:
-        after = scaled_dim(before, scale) if isinstance(before, int) else before
-    else:
-        grown = b.unary("math.floor", b.arith("mul", _number(b, before), b.scalar(scale, _F32), _F32))
-        after = b.index_cast(b.convert(grown, _F32, "i64"), ir.IndexType.get())
-    return _Axis(number, before, after, scale)
+    scale = float(op["scales"][index]) if op["scales"] else None
+    after: Extent = _grown(b, before, scale) if scale is not None else 0
+    return _Axis(number, before, op["sizes"][index] if op["sizes"] else after, scale)
+
+
+def _grown(b: Builder, before: Extent, scale: float) -> Extent:
+    """floor(before * scale)."""
+    if scale == 1:
+        return before
+    if isinstance(before, int):
+        size = scaled_dim(before, scale)
+        assert isinstance(size, int)
+        return size
+    grown = b.unary("math.floor", b.arith("mul", _number(b, before), b.scalar(scale, _F32), _F32))
+    return b.index_cast(b.convert(grown, _F32, "i64"), ir.IndexType.get())
 
 
 def _is_repeat(op: SourceOp) -> bool:

@@ -1,0 +1,40 @@
+"""ONNX ops whose values depend on their position, against onnxruntime."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx_check import check, check_backend_cases, node
+
+_GENERATOR = np.random.default_rng(6)
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return _GENERATOR.uniform(-5, 5, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+def test_range(dtype: type) -> None:
+    feeds = {name: np.array(value, dtype) for name, value in (("start", 9), ("limit", -2), ("step", -3))}
+    check([node("Range", ["start", "limit", "step"])], feeds)
+
+
+def test_trilu() -> None:
+    constants = {"k": np.array(-1, np.int64)}
+    check([node("Trilu", ["x"]), node("Trilu", ["x", "k"], upper=0)], {"x": _floats(2, 4, 5)}, constants)
+
+
+def test_eye_like() -> None:
+    check([node("EyeLike", ["x"]), node("EyeLike", ["x"], k=1, dtype=7), node("EyeLike", ["x"], k=-2)], {"x": _floats(4, 5)})
+
+
+def test_one_hot() -> None:
+    feeds = {"i": _GENERATOR.integers(-4, 4, (2, 3)).astype(np.int64), "v": np.array([2, 5], np.float32)}
+    nodes = [node("OneHot", ["i", "d", "v"]), node("OneHot", ["i", "d", "v"], axis=0)]
+    check(nodes, feeds, {"d": np.array(4, np.int64)}, dynamic=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", ["Range", "Trilu", "EyeLike", "OneHot"])
+def test_node_tests_of_onnx(op: str) -> None:
+    assert check_backend_cases(op)

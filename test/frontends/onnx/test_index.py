@@ -1,0 +1,69 @@
+"""ONNX ops that read or write at positions, and selections, against onnxruntime."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx_check import check, check_backend_cases, node
+
+_GENERATOR = np.random.default_rng(5)
+_OPS = ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TopK")
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return _GENERATOR.uniform(-5, 5, shape).astype(np.float32)
+
+
+def _indices(size: int, *shape: int) -> np.ndarray:
+    return _GENERATOR.integers(-size, size, shape).astype(np.int64)
+
+
+def test_gather() -> None:
+    feeds = {"x": _floats(3, 4, 3), "i": _indices(3, 2, 5), "s": _indices(3)}
+    nodes = [node("Gather", ["x", "i"]), node("Gather", ["x", "i"], axis=-1), node("Gather", ["x", "s"], axis=2)]
+    check(nodes, feeds)
+
+
+def test_gather_of_constant_indices() -> None:
+    check([node("Gather", ["x", "i"], axis=1)], {"x": _floats(2, 4, 3)}, {"i": np.array(-1, np.int64)})
+
+
+def test_gather_elements() -> None:
+    check([node("GatherElements", ["x", "i"], axis=1)], {"x": _floats(3, 4), "i": _indices(4, 3, 2)})
+
+
+@pytest.mark.parametrize("batch_dims", [0, 1])
+def test_gather_nd(batch_dims: int) -> None:
+    feeds = {"x": _floats(3, 3, 4), "i": _indices(3, 3, 2, 2)}
+    check([node("GatherND", ["x", "i"], batch_dims=batch_dims)], feeds, dynamic=False)
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
+def test_scatter(reduction: str) -> None:
+    column = np.stack([_GENERATOR.permutation(4)[:2] for _ in range(3)]).astype(np.int64)
+    feeds = {"x": _floats(3, 4), "i": column, "u": _floats(3, 2), "t": np.array([[2], [0]], np.int64), "v": _floats(2, 4)}
+    nodes = [
+        node("ScatterElements", ["x", "i", "u"], axis=1, reduction=reduction),
+        node("ScatterND", ["x", "t", "v"], reduction=reduction),
+    ]
+    check(nodes, feeds, dynamic=False)
+
+
+def test_scatter_of_old_opsets() -> None:
+    feeds = {"x": _floats(3, 4), "i": np.array([[0, 2, 1, 0]], np.int64), "u": _floats(1, 4)}
+    check([node("Scatter", ["x", "i", "u"])], feeds, opset=9)
+
+
+def test_top_k() -> None:
+    nodes = [node("TopK", ["x", "k"], ["a", "b"]), node("TopK", ["x", "k"], ["c", "d"], axis=0, largest=0)]
+    check(nodes, {"x": _floats(4, 7)}, {"k": np.array([3], np.int64)})
+
+
+def test_top_k_of_old_opsets() -> None:
+    check([node("TopK", ["x"], ["a", "b"], k=2, axis=-1)], {"x": _floats(4, 7)}, opset=9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", _OPS)
+def test_node_tests_of_onnx(op: str) -> None:
+    assert check_backend_cases(op)

@@ -1,0 +1,74 @@
+"""ONNX Resize and Upsample against onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_check import check, node
+
+import dlc
+
+_X = np.random.default_rng(9).uniform(-5, 5, (1, 2, 5, 6)).astype(np.float32)
+_COORDINATES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
+_CONSTANTS = {
+    "up": np.array([1, 1, 2, 2], np.float32),
+    "odd": np.array([1, 1, 1.6, 0.7], np.float32),
+    "sizes": np.array([1, 2, 8, 4], np.int64),
+}
+
+
+def _resize(scales: str = "", sizes: str = "", **attributes: Any) -> Any:
+    return node("Resize", ["x", "", scales, sizes] if sizes else ["x", "", scales], **attributes)
+
+
+@pytest.mark.parametrize("coordinates", _COORDINATES)
+def test_nearest(coordinates: str) -> None:
+    roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    modes = {"coordinate_transformation_mode": coordinates}
+    nodes = [_resize(scales, nearest_mode=rounding, **modes) for rounding in roundings for scales in ("up", "odd")]
+    check([*nodes, _resize("", "sizes", **modes)], {"x": _X}, _CONSTANTS)
+
+
+@pytest.mark.parametrize("coordinates", _COORDINATES)
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_interpolation(mode: str, coordinates: str) -> None:
+    modes = {"coordinate_transformation_mode": coordinates, "mode": mode}
+    check([_resize("up", **modes), _resize("odd", **modes), _resize("", "sizes", **modes)], {"x": _X}, _CONSTANTS, rtol=1e-4)
+
+
+def test_cubic_that_excludes_what_is_outside() -> None:
+    check([_resize("odd", mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)], {"x": _X}, _CONSTANTS, rtol=1e-4)
+
+
+def test_axes_and_policies() -> None:
+    constants = {"two": np.array([2, 3], np.float32), "sizes": np.array([7, 12], np.int64)}
+    nodes = [
+        _resize("two", axes=[2, 3]),
+        _resize("", "sizes", axes=[3, 2], keep_aspect_ratio_policy="not_larger"),
+        _resize("", "sizes", axes=[2, 3], keep_aspect_ratio_policy="not_smaller"),
+    ]
+    check(nodes, {"x": _X}, constants, opset=19, dynamic=False)
+
+
+@pytest.mark.parametrize("scales", ["up", "odd"])
+def test_resize_of_opset_10(scales: str) -> None:
+    check([node("Resize", ["x", scales], mode="nearest"), node("Resize", ["x", scales], mode="linear")], {"x": _X}, _CONSTANTS, 10)
+
+
+def test_upsample() -> None:
+    check([node("Upsample", ["x", "up"]), node("Upsample", ["x", "up"], mode="linear")], {"x": _X}, _CONSTANTS, 9)
+    check([node("Upsample", ["x"], scales=[1.0, 1.0, 2.0, 3.0])], {"x": _X}, opset=8)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize is not supported"),
+        ({"antialias": 1, "mode": "linear"}, "antialias is not supported for an axis that shrinks"),
+    ],
+)
+def test_what_is_not_supported_is_reported(attributes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(dlc.UnsupportedError, match=reason):
+        check([_resize("odd", **attributes)], {"x": _X}, _CONSTANTS)

@@ -1,0 +1,63 @@
+"""ONNX constants and the ops that do nothing at inference, against onnxruntime."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx_check import check, check_backend_cases, node
+
+import dlc
+
+_X = np.random.default_rng(8).uniform(-5, 5, (2, 3)).astype(np.float32)
+
+
+def test_constants_in_every_spelling() -> None:
+    values = {
+        "value": onnx.numpy_helper.from_array(np.array([1.5], np.float32)),
+        "value_float": 2.0,
+        "value_floats": [1.0, 2.0, 3.0],
+    }
+    nodes = [node("Constant", [], [name], **{name: value}) for name, value in values.items()]
+    check([*nodes, *(node("Add", ["x", name]) for name in values)], {"x": _X})
+
+
+def test_integer_constants() -> None:
+    values = {"value_int": 1, "value_ints": [1, 0]}
+    nodes = [node("Constant", [], [name], **{name: value}) for name, value in values.items()]
+    check([*nodes, *(node("Gather", ["x", name]) for name in values)], {"x": _X})
+
+
+def test_string_constants_are_reported() -> None:
+    nodes = [onnx.helper.make_node("Constant", [], ["s"], value_string="a", name="words")]
+    output = onnx.helper.make_tensor_value_info("s", onnx.TensorProto.STRING, [])
+    model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [], [output]), ir_version=10)
+    with pytest.raises(dlc.UnsupportedError, match="words"):
+        dlc.compile(model)
+
+
+def test_constant_of_shape_at_run_time() -> None:
+    value = onnx.numpy_helper.from_array(np.array([7], np.int64))
+    nodes = [node("Shape", ["x"], ["s"]), node("ConstantOfShape", ["s"], value=value), node("ConstantOfShape", ["s"])]
+    check(nodes, {"x": _X})
+
+
+def test_identity() -> None:
+    check([node("Identity", ["x"], ["y"]), node("Relu", ["y"], ["z"])], {"x": _X})
+
+
+def test_dropout() -> None:
+    check([node("Dropout", ["x"], ["y", "mask"])], {"x": _X})
+    check([node("Dropout", ["x"], ["y"], ratio=0.3)], {"x": _X}, opset=10)
+
+
+def test_training_dropout_is_reported() -> None:
+    nodes = [node("Dropout", ["x", "r", "t"], ["y"])]
+    with pytest.raises(dlc.UnsupportedError, match="training mode is not supported"):
+        check(nodes, {"x": _X}, {"r": np.array(0.5, np.float32), "t": np.array(True)})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", ["Constant", "Identity", "ConstantOfShape"])
+def test_node_tests_of_onnx(op: str) -> None:
+    assert check_backend_cases(op)
