@@ -333,7 +333,7 @@ def _plain(mlir: ir.Type) -> Any:
     return tensor_type(mlir) or _NOT_TENSOR
 
 
-def _types_of(group: OperandValue) -> Any:
+def _types_of(group: Any) -> Any:
     if group is None:
         return None
     if isinstance(group, list):

@@ -18,6 +18,7 @@ from dlc.dialects.dl.interpreter import interpret
 from dlc.errors import DLCError
 from dlc.sources import Source
 from dlc.tools.commands.checks import difference
+from dlc.tools.commands.terminal import output_console
 
 _LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 _TOLERANCE = 1e-4
@@ -37,7 +38,7 @@ def command(network: str, num_threads: int | None) -> None:
     First on the package's own input and weights against the package's expected output, then with seeded random weights
     against the NumPy meanings of its ops. Exits with status 1 when either differs.
     """
-    console = Console()
+    console = output_console(markup=True)
     path = _LIGHT / f"light_{network.removeprefix('light_')}.onnx"
     if not path.exists():
         raise DLCError(f"error: no network '{network}' in the onnx package (networks: {', '.join(networks())})")

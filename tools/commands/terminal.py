@@ -12,10 +12,13 @@ from rich.markup import escape
 _WIDTH_OF_FILES = 160
 
 
-def output_console() -> Console:
-    """Standard output for tables: as wide as the terminal, or wide enough for a file; text is shown as it is."""
+def output_console(markup: bool = False) -> Console:
+    """Standard output for tables: as wide as the terminal, or wide enough for a file.
+
+    Text is shown as it is, or with rich's `markup`.
+    """
     width = None if sys.stdout.isatty() else _WIDTH_OF_FILES
-    return Console(width=width, markup=False, highlight=False, emoji=False)
+    return Console(width=width, markup=markup, highlight=False, emoji=False)
 
 
 @contextmanager
