@@ -11,6 +11,7 @@ from dlc.lowering.pass_base import Pass, PassFailure
 
 _SECOND_USE = "bufferization.dealloc_tensor"
 _MARK = "dlc.keep"
+_RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 _FREE = frozenset({"linalg.yield", "arith.extf", "arith.sitofp", "arith.uitofp", "arith.extsi", "arith.extui"})
 
 
@@ -20,7 +21,8 @@ class FuseElementwise(Pass):
 
     Upstream's linalg-fuse-elementwise-ops fuses every producer with a single use, even into a contraction, which then
     computes `exp(a[i, k])` anew for each j. Here a producer that computes something is kept where its consumer reads an
-    element in more than one iteration; moves, broadcasts and widening casts are always fused.
+    element in more than one iteration; moves, broadcasts and widening casts are always fused, but for strided reads:
+    their consumer would lose its contiguous rows.
 
     before: %e = exp(%x); %s = sum(%e); %m = tanh(%a); %y = matmul(%m, %b)
     after:  %s = sum(exp(%x)); %m = tanh(%a); %y = matmul(%m, %b)
@@ -41,17 +43,29 @@ def _keep_repeated_producers(consumer: ir.Operation) -> None:
     """Give each producer that must stay a second use, which upstream's pass respects."""
     maps = [attribute.value for attribute in ir.ArrayAttr(consumer.attributes["indexing_maps"])]
     for value, map in zip(list(consumer.operands), maps, strict=True):
-        if isinstance(value, ir.BlockArgument) or not _computes(value.owner.operation) or _reads_once(map):
+        source = _before_reshapes(value)
+        if isinstance(source, ir.BlockArgument) or not _computes(source.owner.operation) or _reads_once(map):
             continue
         with consumer.location, ir.InsertionPoint.after(consumer):
-            ir.Operation.create(_SECOND_USE, operands=[value], attributes={_MARK: ir.UnitAttr.get()})
+            ir.Operation.create(_SECOND_USE, operands=[source], attributes={_MARK: ir.UnitAttr.get()})
+
+
+def _before_reshapes(value: ir.Value) -> ir.Value:
+    """The tensor that `value` is a collapsed or expanded form of: upstream's pass fuses through these."""
+    while not isinstance(value, ir.BlockArgument) and value.owner.operation.name in _RESHAPES:
+        value = value.owner.operation.operands[0]
+    return value
 
 
 def _computes(op: ir.Operation) -> bool:
-    """Whether `op` is an elementwise generic with real work per element."""
+    """Whether `op` is an elementwise generic with real work per element, or one that gathers elements that lie apart."""
     if op.name != "linalg.generic" or "reduction" in str(op.attributes["iterator_types"]):
         return False
-    return any(inner.operation.name not in _FREE for inner in op.regions[0].blocks[0].operations)
+    if any(inner.operation.name not in _FREE for inner in op.regions[0].blocks[0].operations):
+        return True
+    maps = (attribute.value for attribute in ir.ArrayAttr(op.attributes["indexing_maps"]))
+    plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
+    return not all(isinstance(result.maybe_downcast(), plain) for map in maps for result in map.results)
 
 
 def _reads_once(map: ir.AffineMap) -> bool:

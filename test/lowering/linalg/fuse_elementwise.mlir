@@ -76,6 +76,34 @@ func.func @into_contraction(%x: tensor<4x16xf32>, %w: tensor<8x16xf16>, %e: tens
 
 // -----
 
+// A strided gather stays a copy, through a reshape as well: the product keeps its contiguous rows.
+#s = affine_map<(d0, d1) -> (d0 * 2, d1 * 2)>
+#d = affine_map<(d0, d1) -> (d0, d1)>
+#r = affine_map<(d0, d1) -> (d1)>
+#o = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @strided_copy(
+// CHECK: %[[COPY:.*]] = linalg.generic
+// CHECK: linalg.yield
+// CHECK: arith.mulf
+func.func @strided_copy(%x: tensor<8x8xf32>, %w: tensor<4x16xf32>, %e: tensor<4x4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %t = linalg.generic {indexing_maps = [#s, #d], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x8xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    linalg.yield %i : f32
+  } -> tensor<4x4xf32>
+  %f = tensor.collapse_shape %t [[0, 1]] : tensor<4x4xf32> into tensor<16xf32>
+  %c = linalg.generic {indexing_maps = [#d, #r, #o], iterator_types = ["parallel", "reduction"]}
+      ins(%w, %f : tensor<4x16xf32>, tensor<16xf32>) outs(%y : tensor<4xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %v = arith.addf %o, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @no_match(
 // CHECK: linalg.fill
 // CHECK: linalg.matmul
