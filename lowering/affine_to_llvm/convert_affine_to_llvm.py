@@ -36,6 +36,7 @@ _LOWERING = (
     "canonicalize",
     "cse",
 )
+_C_INTERFACE = "_mlir_ciface_"
 _NOALIAS = "llvm.noalias"
 _RUNTIME_ALIGNMENT = 64
 """What `_mlir_memref_to_llvm_alloc` guarantees; asking for no more keeps the freed and the used pointer the same."""
@@ -45,12 +46,12 @@ _RUNTIME_ALIGNMENT = 64
 class ConvertAffineToLlvm(Pass):
     """Lower affine, scf, vector, math, memref, arith, cf and func to the llvm dialect.
 
-    The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`; private
-    functions become internal. No function is inlined, since kernels would be compiled once per call. Buffers come from
-    the runtime's `_mlir_memref_to_llvm_alloc`.
+    The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`, the only way to
+    call it; private functions become internal too. Kernels are not inlined, since they would be compiled once per call.
+    Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
-    after:  llvm.func @main(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, ...) { ... }
+    after:  llvm.func internal @main(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, ...) { ... }
             llvm.func @_mlir_ciface_main(%0: !llvm.ptr) { ... }
     """
 
@@ -66,6 +67,7 @@ class ConvertAffineToLlvm(Pass):
             noalias[name] = _noalias_pointers(function)
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
+        _hide_behind_interfaces(op)
         move_halves_as_integers(op)
 
 
@@ -120,6 +122,28 @@ def _noalias_pointers(function: ir.Operation) -> list[int]:
             found.append(position + 1)
         position += 3 + 2 * argument.type.rank if ranked else 1
     return found
+
+
+def _hide_behind_interfaces(module: ir.Operation) -> None:
+    """Let each C interface inline the function it calls, which nobody else can then reach.
+
+    A call with the descriptors of 160 parameters spelled out would store 1800 words on the stack, and LLVM's search for
+    stores to merge is quadratic: 20 s for ResNet-50.
+    """
+    functions = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
+        for op in module.regions[0].blocks[0].operations
+        if op.operation.name == "llvm.func"
+    }
+    internal = ir.Attribute.parse("#llvm.linkage<internal>", module.context)
+    for name, interface in functions.items():
+        target = functions.get(name.removeprefix(_C_INTERFACE))
+        if not name.startswith(_C_INTERFACE) or target is None:
+            continue
+        interface.attributes["no_inline"] = ir.UnitAttr.get(module.context)
+        target.attributes["linkage"] = internal
+        if "no_inline" in target.attributes:
+            del target.attributes["no_inline"]
 
 
 def _mark_noalias(module: ir.Operation, noalias: Mapping[str, list[int]]) -> None:

@@ -1,9 +1,9 @@
 // RUN: dlc-opt %s --convert-affine-to-llvm --split-input-file --verify-diagnostics | filecheck %s
-// Loops on memrefs become the llvm dialect; the entry gets the C interface, private functions are internal.
+// Loops on memrefs become the llvm dialect; the entry is called through its C interface, all other functions are internal.
 
 // CHECK: module attributes {dl.signature = {entry = "main_graph"
-// CHECK: llvm.func @main_graph(
-// CHECK-SAME: llvm.emit_c_interface, no_inline
+// CHECK: llvm.func internal @main_graph(
+// CHECK-SAME: llvm.emit_c_interface
 // CHECK: llvm.call @_mlir_memref_to_llvm_alloc
 // CHECK: llvm.call @kernel
 // CHECK-LABEL: llvm.func @_mlir_ciface_main_graph(
@@ -31,7 +31,7 @@ module attributes {dl.signature = {entry = "main_graph", inputs = [], outputs = 
 // -----
 
 // Without a signature, each public function is an entry. Vectors and libm calls are lowered too; bf16 moves as integers.
-// CHECK-LABEL: llvm.func @vectors(
+// CHECK-LABEL: llvm.func internal @vectors(
 // CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xi16>
 // CHECK: llvm.fadd %{{.*}}, %{{.*}} : vector<8xf32>
 // CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, vector<8xi16>
