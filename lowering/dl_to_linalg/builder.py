@@ -86,25 +86,6 @@ class Builder(Scalars):
         """A constant tensor."""
         return self.create("arith.constant", [attribute.type], [], {"value": attribute})
 
-    def reshape(self, tensor: ir.Value, shape: Sequence[Extent]) -> ir.Value:
-        """The same elements, row-major, in another shape of as many elements."""
-        kind = ir.RankedTensorType.get([_static(size) for size in shape], tensor.type.element_type)
-        if kind.has_static_shape and tensor.type.has_static_shape:
-            return self._static_reshape(tensor, list(kind.shape))
-        sizes = self.create_tensor_from_elements([self.index(size) for size in shape])
-        return self.create("tensor.reshape", [kind], [tensor, sizes])
-
-    def _static_reshape(self, tensor: ir.Value, shape: list[int]) -> ir.Value:
-        """A view through rank 1: collapse and expand fold with their neighbours, tensor.reshape does not."""
-        rank = tensor.type.rank
-        if list(tensor.type.shape) == shape:
-            return tensor
-        if rank > 1 or not shape:
-            tensor = self.collapse(tensor, [list(range(rank))] if shape else [])
-        if len(shape) > 1 or (shape and not tensor.type.rank):
-            tensor = self.expand(tensor, [list(range(len(shape)))] if tensor.type.rank else [], shape)
-        return tensor
-
     def create_tensor_from_elements(self, elements: Sequence[ir.Value], kind: ir.Type | None = None) -> ir.Value:
         """A rank-1 tensor of scalars (of `kind` elements; index by default)."""
         result = ir.RankedTensorType.get([len(elements)], kind or ir.IndexType.get())

@@ -93,9 +93,13 @@ def sliced_range(b: Builder, size: Extent, start: Extent, end: Extent, step: int
         taken = range(*slice(start, end, step).indices(size))
         return (taken.start if taken else 0), len(taken)
     low, high = (0, size) if step > 0 else (-1, b.extent("sub", size, 1))
-    first, after = _placed(b, start, size, low, high), _placed(b, end, size, low, high)
+    starts_first = step > 0 and isinstance(start, int) and start == 0
+    first = 0 if starts_first else _placed(b, start, size, low, high)
+    after = _placed(b, end, size, low, high)
     distance = b.extent("sub", after, first) if step > 0 else b.extent("sub", first, after)
     count = b.extent("max", b.extent("ceildiv", distance, abs(step)), 0)
+    if isinstance(first, int) and first == 0:
+        return 0, count
     # An empty range may start behind the last element, where no window may.
     return b.extent("max", b.extent("min", first, b.extent("sub", size, 1)), 0), count
 

@@ -1,0 +1,31 @@
+// RUN: dlc-opt %s --convert-dl-to-linalg --canonicalize --cse | filecheck %s
+// A read at positions is one generic over the result; every position is wrapped and clamped.
+
+// CHECK: #[[ROWS:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @gather(
+// CHECK: linalg.generic {indexing_maps = [#[[ROWS]], #{{.*}}], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg1
+// CHECK: %[[I:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK: %[[NEGATIVE:.*]] = arith.cmpi slt, %[[I]], %{{.*}} : index
+// CHECK: arith.select %[[NEGATIVE]]
+// CHECK: arith.minsi
+// CHECK: %[[AT:.*]] = arith.maxsi
+// CHECK: tensor.extract %arg0[%[[AT]], %{{.*}}] : tensor<?x8xf32>
+func.func @gather(%table: tensor<?x8xf32>, %i: tensor<2x?xi64>) -> tensor<2x?x8xf32> {
+  %0 = "dl.gather"(%table, %i) : (tensor<?x8xf32>, tensor<2x?xi64>) -> tensor<2x?x8xf32>
+  return %0 : tensor<2x?x8xf32>
+}
+
+// CHECK-LABEL: func.func @gather_elements(
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<5x2xi32>)
+// CHECK: tensor.extract %arg0[%{{.*}}, %{{.*}}] : tensor<5x4xf32>
+func.func @gather_elements(%x: tensor<5x4xf32>, %i: tensor<5x2xi32>) -> tensor<5x2xf32> {
+  %0 = "dl.gather_elements"(%x, %i) {axis = 1} : (tensor<5x4xf32>, tensor<5x2xi32>) -> tensor<5x2xf32>
+  return %0 : tensor<5x2xf32>
+}
+
+// CHECK-LABEL: func.func @gather_nd(
+// CHECK: linalg.generic {{.*}} ins(%arg1, %arg1 : tensor<?x2xi64>, tensor<?x2xi64>) outs(%{{.*}} : tensor<?x3xf32>)
+func.func @gather_nd(%x: tensor<?x?x3xf32>, %i: tensor<?x2xi64>) -> tensor<?x3xf32> {
+  %0 = "dl.gather_nd"(%x, %i) : (tensor<?x?x3xf32>, tensor<?x2xi64>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
