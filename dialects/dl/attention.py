@@ -25,8 +25,8 @@ class Attention(DLOp, name="attention"):
     result[b, h] = softmax(scale * q[b, h] @ transpose(k[b, g]) + mask[b, h], axis=-1) @ v[b, g]
 
     q is [batch, heads, queries, size], k is [batch, kv heads, keys, size], v is [batch, kv heads, keys, value size].
-    Neighbouring heads share a kv head: g = h / (heads / kv heads). mask broadcasts to [batch, heads, queries, keys]: added
-    where its element type is that of q; where it is i1, only the true positions take part. With `is_causal`, query i
+    Neighbouring heads share a kv head: g = h / (heads / kv heads). mask broadcasts to [batch, heads, queries, keys]:
+    added where its element type is that of q; where it is i1, only the true positions take part. With `is_causal`, query i
     sees the keys up to i, or with `aligned_at_end` up to i + keys - queries. A query that sees no key gives 0. f16 and
     bf16 compute in f32.
 
@@ -107,7 +107,7 @@ class RotaryEmbedding(DLOp, name="rotary_embedding"):
     result[b, h, s, i] = x[i] * cos[b, s, p] - x[j] * sin[b, s, p]
     result[b, h, s, j] = x[j] * cos[b, s, p] + x[i] * sin[b, s, p]
 
-    Pair p is (i, j) = (p, p + size / 2), or (2 * p, 2 * p + 1) with `interleaved`; x is [batch, heads, positions, size].
+    x is [batch, heads, positions, size]; pair p is (i, j) = (p, p + size / 2), with `interleaved` (2 * p, 2 * p + 1).
 
     c1: operands have one element type.    c2: x has rank 4.    c3: x dim 3 is even.
     c4: cos and sin are [batch or 1, positions, size / 2].

@@ -77,8 +77,8 @@ class AvgPool(Pool, name="avg_pool"):
 
     result[n, c, o] = (sum over t of x[n, c, o * strides + t * dilations - pads_begin]) / count[o]
 
-    where x is 0 outside and count is the number of taps that lie inside the input, or with `count_include_pad` inside the
-    input with its pads; a window that has none gives 0.
+    where x is 0 outside and count is the number of taps that lie inside the input, or with `count_include_pad` inside
+    the input with its pads; a window that has none gives 0.
 
     c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
     c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.

@@ -42,8 +42,8 @@ def read_window(node: NodeContext, sizes: Shape, kernel: Shape) -> WindowAttribu
 def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> dict[str, list[int]]:
     """Attributes of a transposed convolution over spatial dims `sizes`.
 
-    `output_shape` and `auto_pad` give pads, by how much the result would exceed the wanted size, or output padding where
-    it would fall short.
+    `output_shape` and `auto_pad` give pads, by how much the result would exceed the wanted size, or output padding
+    where it would fall short.
     """
     rank = len(sizes)
     strides = node.attribute("strides") or [1] * rank

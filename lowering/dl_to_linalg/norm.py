@@ -172,7 +172,7 @@ def lower_lrn(b: Builder, op: SourceOp) -> ir.Value:
 def _standardize(
     b: Builder, x: ir.Value, axes: Sequence[int], epsilon: float, dtype: str, scale: Part | None, bias: Part | None
 ) -> ir.Value:
-    """(x - mean) / sqrt(var + epsilon) * scale + bias over `axes`; the variance from centred values, as theirs do not cancel."""
+    """(x - mean) / sqrt(var + epsilon) * scale + bias over `axes`; squares of centred values do not cancel."""
     wide = accumulator_dtype(dtype)
     kept = [axis for axis in range(x.type.rank) if axis not in set(axes)]
     count, zero = _count(b, x, axes, wide), b.scalar(0, wide)

@@ -23,30 +23,30 @@ def _bytes(*shape: int, dtype: type = np.uint8) -> np.ndarray:
     return _GENERATOR.integers(low, high, shape).astype(dtype)
 
 
-@pytest.mark.parametrize(
-    "shapes",
-    [((4,), (4,)), ((4,), (4, 3)), ((2, 4), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((2, 1, 3, 4), (5, 4, 2))],
-    ids=str,
-)
-def test_ranks_of_matmul(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-    a, b = (_random(*shape) for shape in shapes)
-    check([node("MatMul", ["a", "b"])], {"a": a, "b": b})
+_RANKS = [((4,), (4,)), ((4,), (4, 3)), ((2, 4), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((2, 1, 3, 4), (5, 4, 2))]
 
 
-@pytest.mark.parametrize("c_shape", [(3, 5), (5,), (3, 1), (1,), ()], ids=str)
-def test_bias_of_gemm(c_shape: tuple[int, ...]) -> None:
-    check([node("Gemm", ["a", "b", "c"], beta=0.5)], {"a": _random(3, 4), "b": _random(4, 5), "c": _random(*c_shape)})
+def test_ranks_of_matmul() -> None:
+    feeds = {f"{name}{index}": _random(*shape) for index, pair in enumerate(_RANKS) for name, shape in zip("ab", pair, strict=True)}
+    check([node("MatMul", [f"a{index}", f"b{index}"]) for index in range(len(_RANKS))], feeds)
 
 
-@pytest.mark.parametrize("trans_a", [0, 1])
-@pytest.mark.parametrize("trans_b", [0, 1])
-def test_transposed_gemm(trans_a: int, trans_b: int) -> None:
+def test_bias_of_gemm() -> None:
+    shapes = [(3, 5), (5,), (3, 1), (1,), ()]
+    biases = {f"c{index}": _random(*shape) for index, shape in enumerate(shapes)}
+    check([node("Gemm", ["a", "b", name], beta=0.5) for name in biases], {"a": _random(3, 4), "b": _random(4, 5), **biases})
+
+
+@pytest.mark.parametrize("opset", [7, 13])
+def test_transposed_gemm(opset: int) -> None:
     a, b = _random(3, 4), _random(4, 5)
-    feeds = {"a": a.T.copy() if trans_a else a, "b": b.T.copy() if trans_b else b}
-    attributes = {"transA": trans_a, "transB": trans_b, "alpha": 0.25}
-    check([node("Gemm", ["a", "b"], **attributes)], feeds)
-    check([node("Gemm", ["a", "b"], **attributes)], {"a": feeds["a"]}, {"b": feeds["b"]}, opset=13)
-    check([node("Gemm", ["a", "b", "c"], **attributes)], feeds, {"c": _random(5)}, opset=7)
+    arrays = {"a": a, "b": b, "at": a.T.copy(), "bt": b.T.copy(), "c": _random(5)}
+    pairs = [(left, right) for left in ("a", "at") for right in ("b", "bt")]
+    flags = [{"transA": int(left == "at"), "transB": int(right == "bt"), "alpha": 0.25} for left, right in pairs]
+    nodes = [node("Gemm", [*pair, "c"], **flag) for pair, flag in zip(pairs, flags, strict=True)]
+    check(nodes, arrays, opset=opset)
+    weights = {name: arrays.pop(name) for name in ("b", "bt", "c")}
+    check(nodes, arrays, weights, opset=opset, dynamic=False)
 
 
 def test_constant_weights_are_transposed_at_import() -> None:
@@ -56,27 +56,30 @@ def test_constant_weights_are_transposed_at_import() -> None:
     assert [array.shape for array in imported.params.values()] == [(4, 50)]
 
 
-@pytest.mark.parametrize(
-    ("equation", "shapes"),
-    [
-        ("bhqd,bhkd->bhqk", ((2, 3, 4, 5), (2, 3, 6, 5))),
-        ("bhqk,bhkd->bqhd", ((2, 3, 4, 6), (2, 3, 6, 5))),
-        ("ij,jk", ((3, 4), (4, 5))),
-        ("abc,cd->abd", ((2, 3, 4), (4, 5))),
-        ("abc,cde->abde", ((2, 3, 4), (4, 5, 2))),
-        ("abcd,cde->eab", ((2, 3, 4, 2), (4, 2, 5))),
-        ("i,j->ij", ((3,), (4,))),
-        ("i,i->", ((3,), (3,))),
-        ("ij,ij->i", ((3, 4), (3, 4))),
-        ("ab,bc,cd->ad", ((2, 3), (3, 4), (4, 5))),
-        ("...ij,...jk->...ik", ((2, 1, 3, 4), (2, 5, 4, 2))),
-        ("ijk->kj", ((2, 3, 4),)),
-        ("abc,ad->d", ((2, 3, 4), (2, 5))),
-    ],
-)
-def test_einsum(equation: str, shapes: tuple[tuple[int, ...], ...]) -> None:
-    feeds = {f"x{index}": _random(*shape) for index, shape in enumerate(shapes)}
-    check([node("Einsum", list(feeds), equation=equation)], feeds)
+_EQUATIONS = {
+    "bhqd,bhkd->bhqk": ((2, 3, 4, 5), (2, 3, 6, 5)),
+    "bhqk,bhkd->bqhd": ((2, 3, 4, 6), (2, 3, 6, 5)),
+    "ij,jk": ((3, 4), (4, 5)),
+    "abc,cd->abd": ((2, 3, 4), (4, 5)),
+    "abc,cde->abde": ((2, 3, 4), (4, 5, 2)),
+    "abcd,cde->eab": ((2, 3, 4, 2), (4, 2, 5)),
+    "i,j->ij": ((3,), (4,)),
+    "i,i->": ((3,), (3,)),
+    "ij,ij->i": ((3, 4), (3, 4)),
+    "ab,bc,cd->ad": ((2, 3), (3, 4), (4, 5)),
+    "...ij,...jk->...ik": ((2, 1, 3, 4), (2, 5, 4, 2)),
+    "ijk->kj": ((2, 3, 4),),
+    "abc,ad->d": ((2, 3, 4), (2, 5)),
+}
+
+
+def test_einsum() -> None:
+    nodes, feeds = [], {}
+    for number, (equation, shapes) in enumerate(_EQUATIONS.items()):
+        arrays = {f"x{number}_{index}": _random(*shape) for index, shape in enumerate(shapes)}
+        nodes.append(node("Einsum", list(arrays), equation=equation))
+        feeds |= arrays
+    check(nodes, feeds)
 
 
 def test_diagonals_of_einsum() -> None:
