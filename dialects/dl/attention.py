@@ -26,8 +26,8 @@ class Attention(DLOp, name="attention"):
 
     q is [batch, heads, queries, size], k is [batch, kv heads, keys, size], v is [batch, kv heads, keys, value size].
     Neighbouring heads share a kv head: g = h / (heads / kv heads). mask broadcasts to [batch, heads, queries, keys]:
-    added where its element type is that of q; where it is i1, only the true positions take part. With `is_causal`, query i
-    sees the keys up to i, or with `aligned_at_end` up to i + keys - queries. A query that sees no key gives 0. f16 and
+    added where its element type is that of q; where it is i1, only the true positions take part. With `is_causal`, query
+    i sees the keys up to i, or with `aligned_at_end` up to i + keys - queries. A query that sees no key gives 0. f16 and
     bf16 compute in f32.
 
     c1: q, k and v have one element type, and mask has it or i1.    c2: q, k and v have rank 4.

@@ -89,7 +89,8 @@ class ConvTranspose(DLOp, name="conv_transpose"):
     result[n, g * F + f, i * strides + t * dilations - pads_begin] += x[n, g * C + ic, i] * weight[g * C + ic, f, t]
 
     starting from bias, summed over ic, t and i, where weight is [in channels, F, kernel...] and
-    C = in channels / groups. An axis of size s gives (s - 1) * stride + (kernel - 1) * dilation + 1 + output_padding - pad_begin - pad_end.
+    C = in channels / groups. An axis of size s gives
+    (s - 1) * stride + (kernel - 1) * dilation + 1 + output_padding - pad_begin - pad_end.
 
     c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same.
     c3: groups divides weight dim 0.    c4: x dim 1 equals weight dim 0.    c5: bias is [groups * weight dim 1].
@@ -128,9 +129,7 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
         extra = output_padding or (0,) * window.rank
         fits = len(extra) == window.rank and min(extra, default=0) >= 0
-        require(
-            "c7", fits, f"output_padding {list(extra)} needs one value of 0 or more per spatial axis, {window.rank}"
-        )
+        require("c7", fits, f"output_padding {list(extra)} needs one value of 0 or more per spatial axis, {window.rank}")
         return TensorType((x.dim(0), channels, *_transposed_dims(x.shape[2:], window, extra)), dtype)
 
     @staticmethod

@@ -120,9 +120,7 @@ class LayerNorm(DLOp, name="layer_norm"):
     epsilon = FloatAttr(default=1e-5, doc="added to the variance")
 
     @staticmethod
-    def infer(
-        x: TensorType, scale: Optional[TensorType], bias: Optional[TensorType], *, axis: int, epsilon: float
-    ) -> TensorType:
+    def infer(x: TensorType, scale: Optional[TensorType], bias: Optional[TensorType], *, axis: int, epsilon: float) -> TensorType:
         _check_trailing(x, axis, scale=scale, bias=bias)
         return x
 
@@ -221,9 +219,7 @@ class GroupNorm(DLOp, name="group_norm"):
         require("c4", num_groups > 0, f"num_groups is {num_groups}")
         channels = x.dim(1)
         if isinstance(channels, int):
-            require(
-                "c4", channels % num_groups == 0, f"x dim 1 is {channels}, not a multiple of num_groups {num_groups}"
-            )
+            require("c4", channels % num_groups == 0, f"x dim 1 is {channels}, not a multiple of num_groups {num_groups}")
         return x
 
     @staticmethod

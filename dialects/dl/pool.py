@@ -35,9 +35,7 @@ class Pool(DLOp):
         **attributes: object,
     ) -> TensorType:
         require("c1", 3 <= x.rank <= 5, f"x has rank {x.rank} but must have 3 to 5")
-        require(
-            "c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}"
-        )
+        require("c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}")
         window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
         return TensorType((*x.shape[:2], *window.output_dims("c4", x.shape[2:])), x.dtype)
 

@@ -77,7 +77,8 @@ def import_batch_norm(node: NodeContext) -> list[ir.Value]:
     result = dl.batch_norm(x, scale, bias, *statistics, epsilon=epsilon)
     kept = node.attribute("momentum", 0.9)
     old_share, new_share = (node.constant_value(share, wide) for share in (kept, 1 - kept))
-    updated = [dl.add(dl.mul(old, old_share), dl.mul(new, new_share)) for old, new in zip(running, statistics, strict=True)]
+    pairs = zip(running, statistics, strict=True)
+    updated = [dl.add(dl.mul(old, old_share), dl.mul(new, new_share)) for old, new in pairs]
     return [_as(result, dtypes[0]), *(_as(value, dtypes[3]) for value in updated)]
 
 

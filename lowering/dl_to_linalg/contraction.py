@@ -75,14 +75,10 @@ def spread(b: Builder, x: ir.Value, parts: Sequence[Part], dtype: str, body: Bod
     identity = ir.AffineMap.get_identity(rank)
     maps = [identity, *(axes_map(rank, axes) for _, axes in parts), identity]
     out = b.empty(b.shape(x), dtype)
-    return b.generic(
-        [x, *(value for value, _ in parts)], out, maps, [PARALLEL] * rank, lambda *scalars: body(*scalars[:-1])
-    )
+    return b.generic([x, *(value for value, _ in parts)], out, maps, [PARALLEL] * rank, lambda *scalars: body(*scalars[:-1]))
 
 
-def reduce_with(
-    b: Builder, x: ir.Value, parts: Sequence[Part], axes: Sequence[int], start: ir.Value, body: Body
-) -> ir.Value:
+def reduce_with(b: Builder, x: ir.Value, parts: Sequence[Part], axes: Sequence[int], start: ir.Value, body: Body) -> ir.Value:
     """Reduce `axes` of `x` by `body(element, *elements of parts, total)` from the scalar `start`, and drop them."""
     rank = x.type.rank
     shape = b.shape(x)

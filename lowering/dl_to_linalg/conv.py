@@ -36,12 +36,9 @@ def lower_conv_transpose(b: Builder, op: SourceOp) -> ir.Value:
     extra = op["output_padding"] or (0,) * window.rank
     zero = b.scalar(0, op.result.dtype)
     reach = kernel_reach(b, b.shape(weight)[2:], window)
-    before = [
-        b.extent("sub", b.extent("sub", size, 1), begin) for size, begin in zip(reach, window.pads_begin, strict=True)
-    ]
+    before = [b.extent("sub", b.extent("sub", size, 1), begin) for size, begin in zip(reach, window.pads_begin, strict=True)]
     after = [
-        b.extent("sub", b.extent("sub", size, 1), end - more)
-        for size, end, more in zip(reach, window.pads_end, extra, strict=True)
+        b.extent("sub", b.extent("sub", size, 1), end - more) for size, end, more in zip(reach, window.pads_end, extra, strict=True)
     ]
     padded = _pad_or_cut(b, _spread_apart(b, x, window.strides, zero), before, after, zero)
     sizes = b.shape(padded)[2:]
@@ -196,9 +193,7 @@ def _spread_apart(b: Builder, x: ir.Value, strides: Sequence[int], zero: ir.Valu
 
 def _pad_or_cut(b: Builder, x: ir.Value, before: Sequence[Extent], after: Sequence[Extent], zero: ir.Value) -> ir.Value:
     """`x` with so many zeros more on both sides of each spatial axis; a negative number cuts elements."""
-    cut_before, cut_after = (
-        [b.extent("max", b.extent("sub", 0, size), 0) for size in side] for side in (before, after)
-    )
+    cut_before, cut_after = ([b.extent("max", b.extent("sub", 0, size), 0) for size in side] for side in (before, after))
     shape = b.shape(x)
     if any(size != 0 for size in (*cut_before, *cut_after)):
         kept = [

@@ -49,9 +49,7 @@ def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
 
 def largest_along(b: Builder, x: ir.Value, axis: int, wide: str) -> ir.Value:
     """The largest element along `axis`, which is dropped, as dtype `wide`."""
-    return b.reduce(
-        [x], [axis], b.lowest(wide), lambda element, top: b.arith("max", top, widened(b, element, wide), wide)
-    )
+    return b.reduce([x], [axis], b.lowest(wide), lambda element, top: b.arith("max", top, widened(b, element, wide), wide))
 
 
 def exponentials(b: Builder, x: ir.Value, shift: ir.Value, axis: int, wide: str) -> tuple[ir.Value, ir.Value]:

@@ -40,9 +40,7 @@ def lower_avg_pool(b: Builder, op: SourceOp) -> ir.Value:
     total = _over_windows(b, op, window, b.scalar(0, dtype), b.scalar(0, wide), add)
     taps = math.prod(op["kernel"])
     if _all_taps_count(window, op["count_include_pad"]):
-        return b.map(
-            [total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype)
-        )
+        return b.map([total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype))
     parts = [_counts(b, op, window, axis, b.dim(total, axis + 2), wide) for axis in range(window.rank)]
 
     def divide(element: ir.Value, *counts: ir.Value) -> ir.Value:

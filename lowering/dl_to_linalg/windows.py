@@ -34,9 +34,7 @@ def _positions(b: Builder, size: Extent, reach: Extent, window: Window, axis: in
     return b.extent("min", b.extent("add", b.extent("ceildiv", spare, stride), 1), starts)
 
 
-def pad_for_positions(
-    b: Builder, x: ir.Value, positions: Sequence[Extent], window: Window, value: ir.Value
-) -> ir.Value:
+def pad_for_positions(b: Builder, x: ir.Value, positions: Sequence[Extent], window: Window, value: ir.Value) -> ir.Value:
     """`x` padded with `value` as far as the taps of its windows reach."""
     kernel = [size or 1 for size in window.kernel]
     reach = kernel_reach(b, [int(size) for size in kernel], window)

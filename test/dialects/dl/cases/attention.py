@@ -5,9 +5,7 @@ from typing import Any
 from case import Case, InputSpec, array, spec
 
 _F32 = ("f32",)
-_SOME_KEYS = [
-    [[[i % 2 == 0 or i == b, i % 3 != 1, i > 1, i % 2 == 0, i != 1, False] for i in range(5)]] for b in range(2)
-]
+_SOME_KEYS = [[[[i % 2 == 0 or i == b, i % 3 != 1, i > 1, i % 2 == 0, i != 1, False] for i in range(5)]] for b in range(2)]
 """A mask [batch, 1, queries, keys] that hides every key from query 1 of the first image."""
 
 
