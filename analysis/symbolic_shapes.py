@@ -1,7 +1,8 @@
 """Symbolic shapes: which dynamic dims of a function of dl ops are equal at run time.
 
 Dims of arguments are symbols: the names in the argument attribute `dl.dims = ["batch", ""]`, else one of their own. Each op's
-`infer` carries symbols forward; a dim that it can't express gets a fresh symbol. Equal symbols are equal sizes.
+`infer` carries symbols forward, and so do lists of sizes that are computed from shapes (`shape_values`); a dim that neither
+can express gets a fresh symbol. Equal symbols are equal sizes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
+from dlc.analysis.shape_values import Elements, Facts, result_dims, result_elements
 from dlc.dialects.dl import op_class
+from dlc.dialects.dl.base import DLOp
 from dlc.dialects.dl.types import Dim, TensorType, tensor_type
 
 
@@ -18,6 +21,7 @@ class SymbolicShapes:
 
     def __init__(self, function: ir.Operation) -> None:
         self._types: dict[ir.Value, TensorType] = {}
+        self._elements: dict[ir.Value, Elements] = {}
         self._fresh = 0
         for region in function.regions:
             for block in region.blocks:
@@ -26,6 +30,13 @@ class SymbolicShapes:
     def type_of(self, value: ir.Value) -> TensorType:
         """Plain type of a tensor value; KeyError for a value that is no dl tensor."""
         return self._types[value]
+
+    def facts_of(self, operation: ir.Operation) -> Facts | None:
+        """What is known of a dl op and its operands; None for other ops and for those without one result."""
+        found = op_class(operation.name) if operation.name.startswith("dl.") else None
+        if found is None or operation.regions or len(operation.results) != 1:
+            return None
+        return self._facts(operation, found)
 
     def _enter(self, block: ir.Block, names: Sequence[Sequence[str]] = ()) -> None:
         for index, argument in enumerate(block.arguments):
@@ -40,15 +51,43 @@ class SymbolicShapes:
         if operation.name == "dl.kernel":
             self._visit_kernel(operation)
             return
+        facts = self.facts_of(operation)
+        if facts is not None:
+            self._note(operation.results[0], facts)
+        else:
+            self._note_results(operation)
+        for region in operation.regions:
+            for block in region.blocks:
+                self._enter(block)
+
+    def _note(self, result: ir.Value, facts: Facts) -> None:
+        elements = result_elements(facts)
+        if elements is not None:
+            self._elements[result] = elements
+        dims = facts.result.shape if facts.result.is_static else result_dims(facts)
+        declared = tensor_type(result.type)
+        if declared is not None:
+            self._types[result] = self._named(declared, dims)
+
+    def _note_results(self, operation: ir.Operation) -> None:
         inferred = self._infer(operation)
         for index, result in enumerate(operation.results):
             declared = tensor_type(result.type)
             if declared is not None:
                 dims = inferred[index].shape if index < len(inferred) else ()
                 self._types[result] = self._named(declared, dims)
-        for region in operation.regions:
-            for block in region.blocks:
-                self._enter(block)
+
+    def _facts(self, operation: ir.Operation, found: type[DLOp]) -> Facts:
+        op = operation.opview
+        groups = op.operand_groups()
+        types, attributes = tuple(self._group(group) for group in groups), op.attribute_values()
+        return Facts(
+            name=operation.name.removeprefix("dl."),
+            types=types,
+            values=tuple(self._elements.get(group) if isinstance(group, ir.Value) else None for group in groups),
+            attributes=attributes,
+            result=found.inferred_types(*types, **attributes)[0],
+        )
 
     def _visit_kernel(self, operation: ir.Operation) -> None:
         """The results are what the terminator of the region gives."""

@@ -24,7 +24,7 @@ class NamedPipeline:
 PIPELINES: Mapping[str, NamedPipeline] = {
     "dl-to-linalg": NamedPipeline(
         "dl ops to linalg on tensors",
-        ("dl-bind-params", "convert-dl-to-linalg", "canonicalize", "cse"),
+        ("dl-bind-params", "dl-fold-shapes", "convert-dl-to-linalg", "canonicalize", "cse"),
     ),
     "linalg-to-affine": NamedPipeline(
         "linalg on tensors to affine loops on buffers",

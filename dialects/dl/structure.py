@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from dlc._mlir import ir
+from dlc._mlir import ext, ir
 from dlc.dialects.dl.attributes import DTypeAttr, ElementsAttr, IntsAttr, StrAttr
-from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor, ext
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.types import TensorType, require, type_of_array
 
 

@@ -1,0 +1,157 @@
+"""`dl-fold-shapes`: lists of sizes that are computed from shapes become attributes, and result types say what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.analysis.shape_values import Facts, expand_sizes, reshape_sizes, result_elements, slice_bounds
+from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects import dl
+from dlc.dialects.dl.types import NUMPY_DTYPES, Dim, TensorType, mlir_type, tensor_type
+from dlc.lowering.pass_base import Pass
+
+
+@dataclass(frozen=True)
+class FoldShapes(Pass):
+    """Replace computed shapes by attributes of the ops that take them, and erase what computed them.
+
+    Sizes that are dims of the reshaped tensor itself become `copied`, other known sizes `shape`; those that stay
+    unknown leave the operand. Lists whose elements are all known become constants. Dims that are found to be static are
+    written into result types where only dl ops use the result.
+
+    before:
+        %s = "dl.shape_of"(%x) {end = 1 : i64} : (tensor<?x12xf32>) -> tensor<1xi64>
+        %t = "dl.concat"(%s, %c) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>  // %c = [3, 4]
+        %y = "dl.reshape"(%x, %t) {shape = array<i64: -1, -1, -1>} : ... -> tensor<?x?x?xf32>
+    after:
+        %y = "dl.reshape"(%x) {copied = array<i64: 0, -1, -1>, shape = array<i64: -1, 3, 4>} : ... -> tensor<?x3x4xf32>
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite every function of the module `op`."""
+        for function in op.regions[0].blocks[0].operations:
+            if function.operation.name == "func.func" and function.operation.regions[0].blocks:
+                _fold_function(function.operation)
+
+
+def _fold_function(function: ir.Operation) -> None:
+    shapes = SymbolicShapes(function)
+    operations = _dl_ops(function)
+    found = [(operation, shapes.facts_of(operation)) for operation in operations if _may_fold(operation)]
+    for operation in operations:
+        for result in operation.results:
+            _refine(result, shapes.type_of(result))
+    for operation, facts in found:
+        if facts is not None:
+            _fold(operation, facts)
+    for operation in reversed(_dl_ops(function)):
+        if operation.name not in ("dl.yield", "dl.kernel") and not any(list(result.uses) for result in operation.results):
+            operation.erase()
+
+
+def _may_fold(operation: ir.Operation) -> bool:
+    """True for ops that take computed sizes, and for those that give short lists of whole numbers."""
+    kind = tensor_type(operation.results[0].type) if len(operation.results) == 1 else None
+    takes_sizes = operation.name in _TAKE_SIZES and len(operation.operands) > 1
+    return takes_sizes or (kind is not None and kind.rank <= 1 and kind.dtype in ("i64", "i32", "i1"))
+
+
+_TAKE_SIZES = ("dl.reshape", "dl.expand", "dl.slice")
+
+
+def _dl_ops(operation: ir.Operation) -> list[ir.Operation]:
+    """The dl ops below an op, in order."""
+    found: list[ir.Operation] = []
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                if op.operation.name.startswith("dl."):
+                    found.append(op.operation)
+                found.extend(_dl_ops(op.operation))
+    return found
+
+
+def _refine(result: ir.Value, known: TensorType) -> None:
+    """Write static dims into the type of a result that dl ops alone use."""
+    declared = tensor_type(result.type)
+    if declared is None or declared.is_static:
+        return
+    dims = [dim if isinstance(dim, int) else None for dim in known.shape]
+    users = [use.owner.operation.name for use in result.uses]
+    if tuple(dims) != declared.shape and all(name.startswith("dl.") and name != "dl.yield" for name in users):
+        result.set_type(mlir_type(declared.with_shape(dims)))
+
+
+def _fold(operation: ir.Operation, facts: Facts) -> None:
+    elements = result_elements(facts)
+    if elements is not None and facts.name != "constant" and all(isinstance(item, int) for item in elements):
+        _replace_by_constant(operation, facts, elements)
+    elif facts.name == "reshape" and facts.types[1] is not None:
+        _fold_reshape(operation, facts)
+    elif facts.name == "expand" and facts.types[1] is not None:
+        _fold_expand(operation, facts)
+    elif facts.name == "slice" and facts.types[1] is not None:
+        _fold_slice(operation, facts)
+
+
+def _replace_by_constant(operation: ir.Operation, facts: Facts, elements: Sequence[Dim]) -> None:
+    shape = [dim for dim in facts.result.shape if isinstance(dim, int)]
+    value = np.array(elements, np.int64).astype(NUMPY_DTYPES[facts.result.dtype]).reshape(shape)
+    with operation.location, ir.InsertionPoint(operation):
+        operation.results[0].replace_all_uses_with(dl.constant(value=value))
+
+
+def _fold_reshape(operation: ir.Operation, facts: Facts) -> None:
+    """Sizes become static, or copies of dims of x with the same symbol; one -1 may be left over."""
+    own = facts.types[0].shape
+    copied = list(facts.attributes["copied"] or (-1,) * facts.result.rank)
+    shape = list(facts.attributes["shape"])
+    is_open = []
+    for index, size in enumerate(reshape_sizes(facts)):
+        if shape[index] >= 0 or copied[index] >= 0:
+            continue
+        if isinstance(size, int) and size >= 0:
+            shape[index] = size
+        elif isinstance(size, str) and size in own:
+            copied[index] = index if index < len(own) and own[index] == size else own.index(size)
+        else:
+            is_open.append(size)
+    if all(size == -1 for size in is_open) and len(is_open) <= 1:
+        _rebuild(operation, keep=1, shape=shape, copied=copied, zero_copies=False)
+    else:
+        _rebuild(operation, keep=2, shape=shape, copied=copied, zero_copies=facts.attributes["zero_copies"])
+
+
+def _fold_expand(operation: ir.Operation, facts: Facts) -> None:
+    """Sizes become static, or 1 where x has the dim."""
+    offset = len(facts.attributes["shape"]) - facts.types[0].rank
+    shape = []
+    for index, size in enumerate(expand_sizes(facts)):
+        mine = facts.types[0].shape[index - offset] if index >= offset else 1
+        same = size is not None and size == mine
+        shape.append(1 if same and not isinstance(size, int) else size if isinstance(size, int) else -1)
+    _rebuild(operation, keep=2 if -1 in shape else 1, shape=shape)
+
+
+def _fold_slice(operation: ir.Operation, facts: Facts) -> None:
+    starts, ends = slice_bounds(facts)
+    if all(isinstance(bound, int) for bound in (*starts, *ends)):
+        _rebuild(operation, keep=1, starts=starts, ends=ends, axes=facts.attributes["axes"], steps=facts.attributes["steps"])
+
+
+def _rebuild(operation: ir.Operation, keep: int, **attributes: object) -> None:
+    """The op again with its first `keep` operands and these attributes; its result keeps its type."""
+    found = dl.op_class(operation.name)
+    declared = tensor_type(operation.results[0].type)
+    assert found is not None and declared is not None
+    copied = attributes.get("copied")
+    if isinstance(copied, list) and all(axis < 0 for axis in copied):
+        attributes["copied"] = []
+    with operation.location, ir.InsertionPoint(operation):
+        rebuilt = found.create(*list(operation.operands)[:keep], result_types=[declared], **attributes)
+    operation.results[0].replace_all_uses_with(rebuilt.results[0])
+    operation.erase()

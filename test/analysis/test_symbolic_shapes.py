@@ -1,0 +1,87 @@
+"""Symbols that ops carry forward, and dims that lists of sizes give."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlc._mlir import ir
+from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects import make_context
+
+_SHAPE = '"dl.shape_of"(%x) : (tensor<?x?x8xf32>) -> tensor<3xi64>'
+_ONE = '"dl.constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>'
+_MINUS = '"dl.constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>'
+
+
+def _shape_of_last(*lines: str) -> tuple[object, ...]:
+    """Symbolic shape of the last value of a function of %x : (n, m, 8) and %y : (n, 1)."""
+    body = "\n".join(f"%{index} = {line}" for index, line in enumerate(lines))
+    text = f"""func.func @f(%x: tensor<?x?x8xf32> {{dl.dims = ["n", "m", ""]}}, %y: tensor<?x1xf32> {{dl.dims = ["n", ""]}}) {{
+      {body}
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        operations = list(function.regions[0].blocks[0].operations)
+        return SymbolicShapes(function).type_of(operations[-2].operation.results[0]).shape
+
+
+@pytest.mark.parametrize(
+    ("line", "shape"),
+    [
+        ('"dl.transpose"(%x) {perm = array<i64: 2, 0, 1>} : (tensor<?x?x8xf32>) -> tensor<8x?x?xf32>', (8, "n", "m")),
+        ('"dl.add"(%x, %x) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>', ("n", "m", 8)),
+        ('"dl.unsqueeze"(%y) {axes = array<i64: 1>} : (tensor<?x1xf32>) -> tensor<?x1x1xf32>', ("n", 1, 1)),
+        (
+            '"dl.reshape"(%x) {shape = array<i64: -1, -1, 2, 4>, copied = array<i64: 0, -1, -1, -1>}'
+            " : (tensor<?x?x8xf32>) -> tensor<?x?x2x4xf32>",
+            ("n", "m", 2, 4),
+        ),
+    ],
+)
+def test_ops_carry_symbols(line: str, shape: tuple[object, ...]) -> None:
+    assert _shape_of_last(line) == shape
+
+
+def test_sizes_that_are_dims() -> None:
+    lines = [
+        _SHAPE,
+        '"dl.slice"(%0) {starts = array<i64: 0>, ends = array<i64: 2>, axes = array<i64: 0>, steps = array<i64: 1>}'
+        " : (tensor<3xi64>) -> tensor<2xi64>",
+        _MINUS,
+        '"dl.concat"(%1, %2) {axis = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>',
+        '"dl.reshape"(%x, %3) {shape = array<i64: -1, -1, -1>} : (tensor<?x?x8xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>',
+    ]
+    assert _shape_of_last(*lines) == ("n", "m", 8)
+
+
+def test_expand_to_the_shape_of_another() -> None:
+    """torch's expand: -1 entries become 1 through Equal and Where."""
+    lines = [_SHAPE, _ONE, '"dl.gather"(%0, %1) : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>', _MINUS]
+    lines += [
+        '"dl.concat"(%3, %2) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>',
+        '"dl.equal"(%4, %3) : (tensor<2xi64>, tensor<1xi64>) -> tensor<2xi1>',
+        '"dl.constant"() {value = dense<1> : tensor<2xi64>} : () -> tensor<2xi64>',
+        '"dl.where"(%5, %6, %4) : (tensor<2xi1>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>',
+        '"dl.expand"(%y, %7) {shape = array<i64: -1, -1>} : (tensor<?x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>',
+    ]
+    assert _shape_of_last(*lines) == ("n", "m")
+
+
+def test_range_up_to_a_dim() -> None:
+    scalars = [f'"dl.constant"() {{value = dense<{value}> : tensor<i64>}} : () -> tensor<i64>' for value in (0, 1)]
+    lines = [
+        *scalars,
+        _SHAPE,
+        '"dl.gather"(%2, %1) : (tensor<3xi64>, tensor<i64>) -> tensor<i64>',
+        '"dl.range"(%0, %3, %1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>',
+    ]
+    assert _shape_of_last(*lines) == ("m",)
+
+
+def test_what_is_not_known_is_a_symbol_of_its_own() -> None:
+    line = '"dl.tile"(%y) {repeats = array<i64: 2, 3>} : (tensor<?x1xf32>) -> tensor<?x3xf32>'
+    first, last = _shape_of_last(line)
+    assert last == 3
+    assert isinstance(first, str) and first not in ("n", "m")

@@ -1,0 +1,80 @@
+// RUN: dlc-opt %s --dl-fold-shapes --split-input-file --verify-diagnostics | filecheck %s
+// Shapes that are computed from shapes become attributes; what computed them goes.
+
+// CHECK-LABEL: func.func @heads(
+// CHECK-NEXT: %[[R:.*]] = "dl.reshape"(%arg0) {copied = array<i64: 0, 1, -1, -1>, shape = array<i64: -1, -1, 3, 4>} : (tensor<?x?x12xf32>) -> tensor<?x?x3x4xf32>
+// CHECK-NEXT: %[[T:.*]] = "dl.transpose"(%[[R]]) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x3x4xf32>) -> tensor<?x?x?x?xf32>
+// CHECK-NEXT: return %[[T]]
+func.func @heads(%x: tensor<?x?x12xf32> {dl.dims = ["batch", "length", ""]}) -> tensor<?x?x?x?xf32> {
+  %zero = "dl.constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %rest = "dl.constant"() {value = dense<[3, 4]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %shape = "dl.shape_of"(%x) : (tensor<?x?x12xf32>) -> tensor<3xi64>
+  %batch = "dl.gather"(%shape, %zero) : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %first = "dl.unsqueeze"(%batch) {axes = array<i64: 0>} : (tensor<i64>) -> tensor<1xi64>
+  %length = "dl.slice"(%shape) {starts = array<i64: 1>, ends = array<i64: 2>, axes = array<i64: 0>, steps = array<i64: 1>}
+      : (tensor<3xi64>) -> tensor<1xi64>
+  %two = "dl.concat"(%first, %length) {axis = 0} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %sizes = "dl.concat"(%two, %rest) {axis = 0} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %y = "dl.reshape"(%x, %sizes) {shape = array<i64: -1, -1, -1, -1>} : (tensor<?x?x12xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  %t = "dl.transpose"(%y) {perm = array<i64: 0, 2, 1, 3>} : (tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+  return %t : tensor<?x?x?x?xf32>
+}
+
+// -----
+
+// The dim of another tensor with the same name is a dim of this one, and -1 is left over.
+
+// CHECK-LABEL: func.func @dim_of_another_tensor(
+// CHECK-NEXT: "dl.reshape"(%arg1) {copied = array<i64: 0, -1>, shape = array<i64: -1, -1>} : (tensor<?x3x4xf32>) -> tensor<?x?xf32>
+func.func @dim_of_another_tensor(
+    %ids: tensor<?xi64> {dl.dims = ["batch"]}, %x: tensor<?x3x4xf32> {dl.dims = ["batch", "", ""]}) -> tensor<?x?xf32> {
+  %minus = "dl.constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %batch = "dl.shape_of"(%ids) : (tensor<?xi64>) -> tensor<1xi64>
+  %sizes = "dl.concat"(%batch, %minus) {axis = 0} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %y = "dl.reshape"(%x, %sizes) {shape = array<i64: -1, -1>} : (tensor<?x3x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// An expand keeps x's own dim and reads the one that another tensor has; torch's -1 is resolved on the way.
+
+// CHECK-LABEL: func.func @expand(
+// CHECK: "dl.expand"(%arg0, %{{.*}}) {shape = array<i64: 1, -1, 8>} : (tensor<?x1x1xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+func.func @expand(%x: tensor<?x1x1xf32>, %y: tensor<?xf32>) -> tensor<?x?x8xf32> {
+  %eight = "dl.constant"() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
+  %own = "dl.shape_of"(%x) {end = 1 : i64} : (tensor<?x1x1xf32>) -> tensor<1xi64>
+  %other = "dl.shape_of"(%y) : (tensor<?xf32>) -> tensor<1xi64>
+  %two = "dl.concat"(%own, %other) {axis = 0} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %sizes = "dl.concat"(%two, %eight) {axis = 0} : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %0 = "dl.expand"(%x, %sizes) {shape = array<i64: -1, -1, -1>} : (tensor<?x1x1xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+  return %0 : tensor<?x?x8xf32>
+}
+
+// -----
+
+// Bounds that turn out static become attributes, and the dims that follow stand in the types.
+
+// CHECK-LABEL: func.func @slice(
+// CHECK-NEXT: %[[S:.*]] = "dl.slice"(%arg0) {axes = array<i64: 1>, ends = array<i64: 6>, starts = array<i64: 2>, steps = array<i64: 1>} : (tensor<?x8xf32>) -> tensor<?x4xf32>
+// CHECK-NEXT: "dl.relu"(%[[S]]) : (tensor<?x4xf32>) -> tensor<?x?xf32>
+func.func @slice(%x: tensor<?x8xf32>) -> tensor<?x?xf32> {
+  %two = "dl.constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %width = "dl.shape_of"(%x) {start = 1 : i64} : (tensor<?x8xf32>) -> tensor<1xi64>
+  %end = "dl.sub"(%width, %two) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %bounds = "dl.concat"(%two, %end) {axis = 0} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %s = "dl.slice"(%x, %bounds) {axes = array<i64: 1>, steps = array<i64: 1>} : (tensor<?x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %r = "dl.relu"(%s) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// no-match: sizes that are an input stay an operand.
+
+// CHECK-LABEL: func.func @unknown(
+// CHECK-NEXT: "dl.reshape"(%arg0, %arg1) {shape = array<i64: -1, -1>} : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+func.func @unknown(%x: tensor<?x4xf32>, %sizes: tensor<2xi64>) -> tensor<?x?xf32> {
+  %y = "dl.reshape"(%x, %sizes) {shape = array<i64: -1, -1>} : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
