@@ -1,7 +1,7 @@
 """Writes docs/generated/: the ops of the dl dialect, the ONNX ops that import into them, the passes and the pipelines.
 
-    python docs/generate.py           rewrite the pages
-    python docs/generate.py --check   exit with status 1 when a page is stale
+python docs/generate.py           rewrite the pages
+python docs/generate.py --check   exit with status 1 when a page is stale
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def _docstring(op: type) -> str:
 
 def _onnx_page() -> Iterator[str]:
     yield f"{_NOTE}# ONNX ops that dlc imports\n\n"
-    yield "Function ops of ONNX that are not listed are expanded to their bodies first.\n\n| op | domain | importer |\n|---|---|---|\n"
+    yield "Function ops of ONNX that are not listed are expanded to their bodies first.\n\n"
+    yield "| op | domain | importer |\n|---|---|---|\n"
     for (domain, name), function in sorted(importers().items(), key=lambda item: (item[0][0], item[0][1])):
         family = function.__module__.rpartition(".")[2]
         yield f"| {name} | {domain or 'ai.onnx'} | `frontends/onnx/{family}.py` |\n"

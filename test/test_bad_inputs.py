@@ -17,7 +17,11 @@ import dlc
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 
-_RELU = 'func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n'
+_RELU = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
 
 # name: file content, flags, what standard error must match
 DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
@@ -34,12 +38,16 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
     ),
     "unknown dialect": (b'"nosuch.op"() : () -> ()\n', [], r"input\.mlir:1:\d+: error: .*allow-unregistered-dialect"),
     "verifier": (
-        b'func.func @f(%a: tensor<4x8xf32>, %b: tensor<7x3xf32>) {\n'
+        b"func.func @f(%a: tensor<4x8xf32>, %b: tensor<7x3xf32>) {\n"
         b'  %0 = "dl.matmul"(%a, %b) : (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>\n  return\n}\n',
         [],
         r"input\.mlir:2:8: error: 'dl\.matmul' op c\d: .*8.*7",
     ),
-    "unknown attribute": (_RELU.replace("(%x) :", "(%x) {axis = 1 : i64} :").encode(), [], r":2:8: error: 'dl\.relu' op has no attribute 'axis'"),
+    "unknown attribute": (
+        _RELU.replace("(%x) :", "(%x) {axis = 1 : i64} :").encode(),
+        [],
+        r":2:8: error: 'dl\.relu' op has no attribute 'axis'",
+    ),
     "undeclared value": (_RELU.replace('"(%x)', '"(%y)').encode(), [], r"input\.mlir:2:\d+: error: use of undeclared SSA value"),
     "unknown pass": (_RELU.encode(), ["--pass-pipeline=builtin.module(canonicalise)"], r"error: .*canonicalise.*canonicalize"),
     "unknown flag": (_RELU.encode(), ["--no-such-flag"], r"error: .*no-such-flag"),
@@ -49,7 +57,11 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
     "missing file": (None, [], r"input\.mlir: error: no such file"),
     "not UTF-8": (b"func.func @f() { \xff\xfe }\n", [], r"input\.mlir.*error: .*UTF-8"),
     "truncated bytecode": (b"ML\xefR\x06", [], r"input\.mlir.*error: "),
-    "unwritable output": (_RELU.encode(), ["-o", "/nonexistent-folder/out.mlir"], r"/nonexistent-folder/out\.mlir.*error: |error: .*nonexistent-folder"),
+    "unwritable output": (
+        _RELU.encode(),
+        ["-o", "/nonexistent-folder/out.mlir"],
+        r"/nonexistent-folder/out\.mlir.*error: |error: .*nonexistent-folder",
+    ),
 }
 
 
@@ -98,14 +110,23 @@ def _external_data() -> onnx.ModelProto:
 IMPORTER: dict[str, tuple[Callable[[], onnx.ModelProto | bytes], str]] = {
     "not a model": (lambda: b"not an onnx file at all", r"model\.onnx: error: not an ONNX model"),
     "empty file": (lambda: b"", r"model\.onnx: error: not an ONNX model"),
-    "unsupported nodes, all of them": (_unsupported, r"2 unsupported nodes:\n.*first.*NonMaxSuppression.*\n.*second.*my\.domain\.NoSuchOp"),
+    "unsupported nodes, all of them": (
+        _unsupported,
+        r"2 unsupported nodes:\n.*first.*NonMaxSuppression.*\n.*second.*my\.domain\.NoSuchOp",
+    ),
     "shapes that do not fit": (_mismatch, r"model\.onnx: error: [\s\S]*product.*MatMul.*4.*5"),
     "string input": (
         lambda: _model([helper.make_node("Identity", ["x"], ["y"])], [_input([1], TensorProto.STRING)], ["y"]),
         r"model\.onnx: error: [\s\S]*'x'.*string is not supported",
     ),
-    "input of unknown rank": (lambda: _model([helper.make_node("Relu", ["x"], ["y"])], [_input(None)], ["y"]), r"'x'.*rank is unknown"),
-    "undefined value": (lambda: _model([helper.make_node("Relu", ["z"], ["y"], name="n")], [_input([1])], ["y"]), r"node 'n' uses 'z'"),
+    "input of unknown rank": (
+        lambda: _model([helper.make_node("Relu", ["x"], ["y"])], [_input(None)], ["y"]),
+        r"'x'.*rank is unknown",
+    ),
+    "undefined value": (
+        lambda: _model([helper.make_node("Relu", ["z"], ["y"], name="n")], [_input([1])], ["y"]),
+        r"node 'n' uses 'z'",
+    ),
     "missing external data": (_external_data, r"model\.onnx: error: .*missing\.bin"),
 }
 
@@ -129,7 +150,11 @@ COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "bad MLIR text": (lambda: dlc.compile("func.func @f( {\n}"), dlc.ParseError, "<text>:1:"),
     "module without a function": (lambda: dlc.compile("module {\n}"), dlc.PassError, "function"),
     "weights that are not given": (lambda: dlc.compile(_with_weight().module), dlc.InvalidInputError, "'w'"),
-    "weights of another shape": (lambda: dlc.compile(_with_weight().module, params={"w": np.zeros(3, np.float32)}), dlc.InvalidInputError, "'w'.*4.*3"),
+    "weights of another shape": (
+        lambda: dlc.compile(_with_weight().module, params={"w": np.zeros(3, np.float32)}),
+        dlc.InvalidInputError,
+        "'w'.*4.*3",
+    ),
     "lowering upwards": (lambda: dlc.lower(dlc.lower(_RELU, to="affine"), to="linalg"), dlc.DLCError, "affine.*linalg"),
     "unknown level": (lambda: dlc.lower(_RELU, to="gpu"), dlc.DLCError, "gpu"),  # type: ignore[arg-type]
 }

@@ -38,11 +38,11 @@ OperandValue: TypeAlias = ir.Value | Sequence[ir.Value] | None
 InferredTypes = tuple[TensorType, ...]
 
 
-class DL(ext.Dialect, name="dl"):
+class DL(ext.Dialect, name="dl"):  # type: ignore[call-arg]  # the bindings have no types
     """The dl dialect: a graph of tensor operations."""
 
 
-class DLOp(DL.Operation):
+class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
     """Base of every dl op; see the module docstring."""
 
     # The bindings read every annotation as a field of the op, so class variables go without.
@@ -74,7 +74,7 @@ class DLOp(DL.Operation):
         cls._single = not variable
         cls._variadic_results = any(field.variadicity != ext.Variadicity.single for field in cls.result_fields)
         for index, field in enumerate(cls.operand_fields):
-            setattr(cls, field.name, property(lambda op, index=index: op.operand_groups()[index]))
+            setattr(cls, field.name, _operand_accessor(index))
         OPS[name] = cls
 
     @classmethod
@@ -103,7 +103,8 @@ class DLOp(DL.Operation):
         values = list(self.operation.operands)
         if self._single:
             return tuple(values)
-        groups, start = [], 0
+        groups: list[OperandValue] = []
+        start = 0
         for field, size in zip(self.operand_fields, self._segment_sizes(len(values)), strict=True):
             group = values[start : start + size]
             start += size
@@ -320,6 +321,10 @@ class DLOp(DL.Operation):
         if len(cls._variable) > 1:
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(_flat(group)) for group in groups])
         return attributes
+
+
+def _operand_accessor(index: int) -> property:
+    return property(lambda op: op.operand_groups()[index])
 
 
 class _NotTensor:

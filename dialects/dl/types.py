@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
+from dlc.dtypes import NUMPY_DTYPES as NUMPY_DTYPES
+from dlc.dtypes import dtype_of_numpy as dtype_of_numpy
 from dlc.errors import VerifyError
 
 Dim = int | str | None

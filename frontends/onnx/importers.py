@@ -14,7 +14,7 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from dlc._mlir import ir
 if TYPE_CHECKING:
     from dlc.frontends.onnx.node import NodeContext
 
-Imported = ir.Value | np.ndarray
+Imported: TypeAlias = ir.Value | np.ndarray
 Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
 _NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding"}

@@ -75,7 +75,9 @@ def _check(model: onnx.ModelProto, name: str) -> None:
     for node in model.graph.node:
         for used in node.input:
             if used not in known:
-                raise ParseError(f"{name}: error: node '{node.name or node.op_type}' uses '{used}', which nothing defines before it")
+                raise ParseError(
+                    f"{name}: error: node '{node.name or node.op_type}' uses '{used}', which nothing defines before it"
+                )
         for made in node.output:
             if made and made in known:
                 raise ParseError(f"{name}: error: node '{node.name or node.op_type}' defines '{made}' a second time")

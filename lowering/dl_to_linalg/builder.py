@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dlc._mlir import ir, linalg
 from dlc.dialects.dl.types import FLOATS, Dim, TensorType
 from dlc.lowering.dl_to_linalg.scalars import Scalars
 
-Extent = int | ir.Value
-Body = Callable[..., ir.Value]
+Extent: TypeAlias = int | ir.Value
+Body: TypeAlias = Callable[..., ir.Value]
 
 PARALLEL = "parallel"
 REDUCTION = "reduction"
@@ -266,7 +267,8 @@ class Builder(Scalars):
         condition = self.compare_index("eq", own, self.index(1))
         operation = self.operation("scf.if", [kind], [condition], regions=2)
         with self.inside(operation.regions[0].blocks.append()):
-            one = self.slice(value, [0] * len(shape), [1 if a == axis else s for a, s in enumerate(self.shape(value))], [1] * len(shape))
+            ones = [1 if at == axis else size for at, size in enumerate(self.shape(value))]
+            one = self.slice(value, [0] * len(shape), ones, [1] * len(shape))
             copy = self.generic(
                 [one],
                 self.empty(shape, value.type.element_type),
