@@ -81,7 +81,8 @@ def missing_cases(entry: PassEntry, folder: Path) -> list[str]:
     text = "\n".join(test.read_text("utf-8") for test in tests)
     cases = {
         "a positive case (a CHECK line)": r"//\s*[A-Z][A-Z0-9_]*(-\w+)*:",
-        "an expected-error or no-match case": r"expected-error|no-match",
+        "a negative case (expected-error, or the words 'refuses nothing')": r"expected-error|not dlc-opt|refuses nothing",
+        "a no-match case": r"no[-_ ]match",
     }
     return [case for case, pattern in cases.items() if not re.search(pattern, text)]
 
@@ -137,6 +138,6 @@ def test_pass_without_cases_is_found(tmp_path: Path) -> None:
     entry = PassEntry("dl-x", "dl", "dlc.lowering.dl.x", tmp_path / "x.py", "X")
     assert missing_cases(entry, tmp_path) == ["a lit test x.mlir"]
     (tmp_path / "x.mlir").write_text("// RUN: dlc-opt %s | filecheck %s\n// CHECK: a\n")
-    assert missing_cases(entry, tmp_path) == ["an expected-error or no-match case"]
-    (tmp_path / "x_errors.mlir").write_text("// expected-error @+1 {{no}}\n")
+    assert [case.split(" (")[0] for case in missing_cases(entry, tmp_path)] == ["a negative case", "a no-match case"]
+    (tmp_path / "x_errors.mlir").write_text("// expected-error @+1 {{no}}\n// no-match: b\n")
     assert missing_cases(entry, tmp_path) == []

@@ -62,7 +62,7 @@ def _collect(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list
 
 
 def _refuse_tensors(module: ir.Operation) -> None:
-    for op in _collect(module, lambda found: found.name.startswith("linalg.")):
+    for op in _collect(module, lambda found: found.name.startswith(("linalg.", "tensor.", "dl."))):
         if any(isinstance(value.type, ir.RankedTensorType) for value in (*op.operands, *op.results)):
             raise PassFailure(op, "convert-linalg-to-affine needs memrefs", "run one-shot-bufferize first")
 

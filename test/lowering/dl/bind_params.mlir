@@ -90,3 +90,16 @@ module {
 
 // expected-error@below {{takes or gives a index, which is no ranked tensor of a dl element type}}
 func.func @index(%x: index) -> index { return %x : index }
+
+// -----
+
+// no-match: a function without params keeps its arguments, and private functions stay as they are.
+// CHECK-LABEL: func.func @no_params(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %[[X]]
+// CHECK-LABEL: func.func private @helper(
+// CHECK-SAME: %{{.*}}: tensor<2xf32>)
+module {
+  func.func @no_params(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+  func.func private @helper(%x: tensor<2xf32>) { return }
+}
