@@ -7,7 +7,7 @@
 // CHECK: llvm.call @_mlir_memref_to_llvm_alloc
 // CHECK: llvm.call @kernel
 // CHECK-LABEL: llvm.func @_mlir_ciface_main_graph(
-// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr {dl.name = "x"})
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK-LABEL: llvm.func internal @kernel(
 // CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64
 // CHECK-SAME: no_inline
