@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import dlc.runtime
-from dlc.errors import RuntimeLoadError
+from dlc.errors import InvalidInputError, RuntimeLoadError
 
 _PATTERN = "lib/libdlc_runtime.*"
 _ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
@@ -32,6 +32,8 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_parallel_for": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
     "dlc_set_num_threads": [ctypes.c_int],
     "dlc_num_threads": [],
+    "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
+    "dlc_last_error": [],
 }
 _RESULTS: dict[str, type] = {
     "_mlir_memref_to_llvm_alloc": ctypes.c_void_p,
@@ -40,6 +42,8 @@ _RESULTS: dict[str, type] = {
     "dlc_memory_peak": ctypes.c_int64,
     "dlc_set_num_threads": ctypes.c_int,
     "dlc_num_threads": ctypes.c_int,
+    "dlc_invoke": ctypes.c_int32,
+    "dlc_last_error": ctypes.c_char_p,
 }
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -70,6 +74,14 @@ class RuntimeLibrary:
         """Cover `range(n)` by calls `body(lo, hi)` on the pool's threads, and wait for all of them."""
         callback = _BODY(lambda _, lo, hi: body(lo, hi))
         self._library.dlc_parallel_for(ctypes.cast(callback, ctypes.c_void_p), None, n)
+
+    def invoke(self, entry: int, table: int) -> None:
+        """Call the function `void entry(void **)` without the GIL; `InvalidInputError` if it raises an error.
+
+        Memory that it has allocated by then and not freed is lost.
+        """
+        if self._library.dlc_invoke(entry, table):
+            raise InvalidInputError(self._library.dlc_last_error().decode(errors="replace"))
 
     def allocate(self, size: int, alignment: int = 0) -> int:
         """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import threading
 from array import array
@@ -15,7 +14,6 @@ from dlc.runtime.arguments import bind_arguments
 from dlc.runtime.library import RuntimeLibrary, load_library
 from dlc.runtime.signature import Signature, TensorSpec
 
-_PACKED = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _WORD = 8
 _CARRIERS = {1: "|u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 """Type strings under which memory is handed to NumPy, by item size, before it is viewed as the true dtype."""
@@ -39,7 +37,6 @@ class Session:
     ) -> None:
         self.signature = signature
         self._address = entry
-        self._entry = _PACKED(entry)
         self._keepalive = keepalive
         self._num_threads = num_threads
         self._library = load_library()
@@ -55,13 +52,16 @@ class Session:
         return Session(self._address, self.signature, params, self._keepalive, self._num_threads)
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
-        """Run on arrays by position, one list of arrays, or one dict by name; `InvalidInputError` if unfit."""
+        """Run on arrays by position, one list of arrays, or one dict by name; `InvalidInputError` if unfit.
+
+        Sizes that do not fit each other are found while the model runs.
+        """
         inputs = bind_arguments(self.signature.inputs, arguments)
         frame = self._frame()
         frame.set_inputs(inputs)
         previous = self._library.set_num_threads(self._num_threads)
         try:
-            self._entry(frame.table)
+            self._library.invoke(self._address, frame.table)
         finally:
             self._library.set_num_threads(previous)
         return frame.take_results(self._library)

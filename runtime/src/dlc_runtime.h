@@ -46,3 +46,18 @@ DLC_EXPORT int dlc_set_num_threads(int count);
 
 // How many threads calls from this thread use.
 DLC_EXPORT int dlc_num_threads();
+
+// --- errors.cpp -------------------------------------------------------------------------------------------------
+
+// Calls entry(arguments). Returns 0, or 1 when it raised an error, whose message dlc_last_error then gives. Calls nest.
+DLC_EXPORT int32_t dlc_invoke(void (*entry)(void **), void **arguments);
+
+// Message of the last error that was raised on this thread; valid until the next one.
+DLC_EXPORT const char *dlc_last_error();
+
+// Ends the innermost dlc_invoke of this thread with an error; without one, ends the process with the message. Buffers
+// that are live then are lost. Not for the bodies of dlc_parallel_for, which run on other threads.
+DLC_EXPORT __attribute__((noreturn)) void dlc_raise(const char *message);
+
+// The same; the last two `{}` of the message become `left` and `right`.
+DLC_EXPORT __attribute__((noreturn)) void dlc_raise_dims(const char *message, int64_t left, int64_t right);
