@@ -8,7 +8,9 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import TensorType
+from dlc.lowering.dl_to_linalg.broadcasting import expand_ones
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.checks import operand_name, require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, contract, spread, widened, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
@@ -21,6 +23,10 @@ def lower_attention(b: Builder, op: SourceOp) -> ir.Value:
     The division by the sum of a row comes last, on the smaller tensor.
     """
     q, k, v, _ = op.operands
+    for left, right in (((0, 0), (1, 0)), ((0, 0), (2, 0)), ((0, 3), (1, 3)), ((1, 1), (2, 1)), ((1, 2), (2, 2))):
+        require_same(b, op, left, right)
+    if _shares_heads(op):
+        require_groups(b, size_of(b, op, (0, 1)), b.dim(k, 1))
     dtype, wide = op.result.dtype, accumulator_dtype(op.result.dtype)
     scores = _adjusted(b, op, _head_products(b, q, k, dtype, _shares_heads(op), transposed=True))
     powers, total = exponentials(b, scores, _finite(b, largest_along(b, scores, 3, wide), wide), 3, wide)
@@ -58,7 +64,7 @@ def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str, shared:
     batch, heads, kv_heads = b.dim(lhs, 0), b.dim(lhs, 1), b.dim(rhs, 1)
     outer: list[Extent] = [batch, heads]
     if shared:
-        outer = [batch, kv_heads, b.extent("floordiv", heads, kv_heads)]
+        outer = [batch, kv_heads, b.extent("floordiv", heads, b.extent("max", kv_heads, 1))]
         lhs = b.expand(lhs, [[0], [1, 2], [3], [4]], [*outer, rows, b.dim(lhs, 3)])
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
@@ -91,7 +97,7 @@ def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
     masks = []
     if mask is not None:
         whole = TensorType((q.shape[0], q.shape[1], q.shape[2], k.shape[2]), mask.dtype)
-        masks = [b.expand_ones(op.operands[3], mask, shape[-mask.rank :], whole)]
+        masks = [expand_ones(b, op.operands[3], mask, shape[-mask.rank :] if mask.rank else [], whole, "mask")]
     return b.map([scores, *masks], shape, wide, body)
 
 
@@ -113,7 +119,11 @@ def lower_rotary_embedding(b: Builder, op: SourceOp) -> ir.Value:
     dtype, interleaved = op.result.dtype, op["interleaved"]
     wide = accumulator_dtype(dtype)
     shape = b.shape(x)
+    require_groups(b, size_of(b, op, (0, 3)), 2)
     pairs = b.extent("floordiv", shape[3], 2)
+    for index in (1, 2):
+        require_same(b, op, (index, 1), (0, 2))
+        b.require_equal(size_of(b, op, (index, 2)), ("half of x dim 3", pairs))
     groups = [[0], [1], [2], [3, 4]]
     split = b.expand(x, groups, [*shape[:3], *([pairs, 2] if interleaved else [2, pairs])])
     half = 4 if interleaved else 3
@@ -138,7 +148,8 @@ def _whole_batch(b: Builder, op: SourceOp, index: int) -> ir.Value:
     """Angles whose dynamic batch may be 1, repeated to that of x."""
     kind = op.types[index]
     whole = kind.with_shape((op.types[0].shape[0], *kind.shape[1:]))
-    return b.expand_ones(op.operands[index], kind, [b.dim(op.operands[0], 0), *b.shape(op.operands[index])[1:]], whole)
+    target = [b.dim(op.operands[0], 0), *b.shape(op.operands[index])[1:]]
+    return expand_ones(b, op.operands[index], kind, target, whole, operand_name(op, index))
 
 
 def _angle_map(b: Builder, op: SourceOp, index: int, dims: list[ir.AffineExpr], half: int) -> ir.AffineMap:

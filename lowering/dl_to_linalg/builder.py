@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dlc._mlir import ir, linalg
-from dlc.dialects.dl.types import FLOATS, Dim, TensorType
+from dlc.diagnostics import names_of, place_of
+from dlc.dialects.dl.types import FLOATS
 from dlc.lowering.dl_to_linalg.scalars import Scalars
 
 Extent: TypeAlias = int | ir.Value
+Named: TypeAlias = tuple[str, Extent]
+"""An extent and what to call it in an error."""
 Body: TypeAlias = Callable[..., ir.Value]
 
 PARALLEL = "parallel"
@@ -24,7 +27,9 @@ _DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 
 @dataclass
 class Builder(Scalars):
-    """Creates ops at `ip` with location `loc`. See `Scalars` for arithmetic inside bodies."""
+    """Creates ops at `ip` with location `loc`, for the dl op `op_name`. See `Scalars` for arithmetic inside bodies."""
+
+    op_name: str = ""
 
     # Extents and shapes
 
@@ -58,6 +63,40 @@ class Builder(Scalars):
         for size in shape:
             count = size if isinstance(count, int) and count == 1 else self.extent("mul", count, size)
         return count
+
+    # Checks at run time
+
+    def require_equal(self, left: Named, right: Named) -> None:
+        """Fail at run time unless both extents are equal; nothing where both are static."""
+        self._require("eq", left, right)
+
+    def require_at_most(self, small: Named, large: Named) -> None:
+        """Fail at run time if `small` is greater than `large`; nothing where both are static."""
+        self._require("le", small, large)
+
+    def _require(self, predicate: str, left: Named, right: Named) -> None:
+        if isinstance(left[1], int) and isinstance(right[1], int):
+            return
+        if isinstance(left[1], int):  # canonicalize moves constants to the right
+            left, right, predicate = right, left, _MIRRORED[predicate]
+        holds = self.compare_index(predicate, self.index(left[1]), self.index(right[1]))
+        self.require(holds, f"{left[0]} is {{}} but {right[0]} is {{}}")
+
+    def require(self, holds: ir.Value, what: str) -> None:
+        """Fail at run time with `what` unless the i1 `holds`.
+
+        The two `{}` of `what` stand for the operands of the comparison that gives `holds`, of the first in a disjunction.
+        """
+        message = ir.StringAttr.get(f"{self._subject()}: {what}")
+        self.operation("cf.assert", [], [holds], {"msg": message})
+
+    def _subject(self) -> str:
+        """The dl op by its name and node, or place in the source."""
+        names = ", ".join(names_of(self.loc))
+        if names:
+            return f"'{self.op_name}' at node '{names}'"
+        place = ":".join(str(part) for part in place_of(self.loc) if part)
+        return f"'{self.op_name}' at {place}" if place else f"'{self.op_name}'"
 
     # Tensors
 
@@ -197,11 +236,11 @@ class Builder(Scalars):
             self.operation("linalg.yield", [], body(*block.arguments))
         return list(operation.results)
 
-    def map(self, inputs: Sequence[ir.Value], shape: Sequence[Extent], dtype: str, body: Body) -> ir.Value:
+    def map(self, inputs: Sequence[ir.Value], shape: Sequence[Extent], dtype: str | ir.Type, body: Body) -> ir.Value:
         """`body` on each element of inputs that broadcast to `shape`; the result has `dtype`.
 
         `body` gets one scalar per input. An input may have rank 0 to the result's; its size-1 axes are repeated. Dims that are
-        dynamic in an input are taken to be the result's: see `expand_ones` where they may be 1.
+        dynamic in an input are taken to be the result's: see `broadcasting.expand_ones` where they may be 1.
         """
         rank = len(shape)
         maps = [self._broadcast_map(value, shape) for value in inputs]
@@ -222,64 +261,6 @@ class Builder(Scalars):
             repeats = size == 1 and not (isinstance(target, int) and target == 1)
             results.append(ir.AffineExpr.get_constant(0) if repeats else ir.AffineExpr.get_dim(rank - own + axis))
         return ir.AffineMap.get(rank, 0, results)
-
-    def broadcast_extents(self, inputs: Sequence[ir.Value], types: Sequence[TensorType]) -> list[Extent]:
-        """Extents of the NumPy broadcast of inputs with plain `types` (whose equal symbols are equal sizes)."""
-        rank = max(kind.rank for kind in types)
-        return [self._broadcast_extent(inputs, types, axis - rank) for axis in range(rank)]
-
-    def _broadcast_extent(self, inputs: Sequence[ir.Value], types: Sequence[TensorType], axis: int) -> Extent:
-        found: Extent = 1
-        seen: set[Dim] = {1}
-        for value, kind in zip(inputs, types, strict=True):
-            if -axis > kind.rank or kind.shape[axis] in seen:
-                continue
-            seen.add(kind.shape[axis])
-            size = self.dim(value, kind.rank + axis)
-            if isinstance(size, int):
-                return size
-            found = size if isinstance(found, int) else self._select_not_one(found, size)
-        return found
-
-    def _select_not_one(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        is_one = self.compare_index("eq", left, self.index(1))
-        return self.create("arith.select", [left.type], [is_one, right, left])
-
-    def expand_ones(self, value: ir.Value, kind: TensorType, target: Sequence[Extent], result: TensorType) -> ir.Value:
-        """`value` ready for `map`: axes whose dynamic size may be 1 where the result's is not are repeated at run time.
-
-        An axis needs that when its symbol differs from the result's. The copy is made only when the size really is 1.
-        """
-        for axis in range(kind.rank):
-            at = axis - kind.rank
-            dim = kind.shape[axis]
-            if isinstance(dim, int) or dim == result.shape[at]:
-                continue
-            value = self._expand_axis(value, axis, target[at])
-        return value
-
-    def _expand_axis(self, value: ir.Value, axis: int, size: Extent) -> ir.Value:
-        own = self.dim(value, axis)
-        assert isinstance(own, ir.Value)
-        shape = self.shape(value)
-        shape[axis] = size
-        kind = ir.RankedTensorType.get([_static(item) for item in shape], value.type.element_type)
-        condition = self.compare_index("eq", own, self.index(1))
-        operation = self.operation("scf.if", [kind], [condition], regions=2)
-        with self.inside(operation.regions[0].blocks.append()):
-            ones = [1 if at == axis else size for at, size in enumerate(self.shape(value))]
-            one = self.slice(value, [0] * len(shape), ones, [1] * len(shape))
-            copy = self.generic(
-                [one],
-                self.empty(shape, value.type.element_type),
-                [self._broadcast_map(one, shape), ir.AffineMap.get_identity(len(shape))],
-                [PARALLEL] * len(shape),
-                lambda element, _: element,
-            )
-            self.operation("scf.yield", [], [self.cast(copy, kind)])
-        with self.inside(operation.regions[1].blocks.append()):
-            self.operation("scf.yield", [], [self.cast(value, kind)])
-        return operation.results[0]
 
     def transpose(self, tensor: ir.Value, permutation: Sequence[int]) -> ir.Value:
         """Axis i of the result is axis `permutation[i]` of `tensor`."""
@@ -369,6 +350,7 @@ def _window(
     return [*tensors, *[value for part in dynamic for value in part]], attributes
 
 
+_MIRRORED = {"eq": "eq", "le": "ge"}
 _INDEX_OPS = {
     "add": "arith.addi",
     "sub": "arith.subi",

@@ -84,13 +84,21 @@ def _typed(group: Any, type_of: Any) -> Any:
 
 def _lower(operation: ir.Operation, source: SourceOp) -> None:
     current = replace(source, operands=operation.opview.operand_groups())  # those before it are lowered by now
-    builder = Builder(ir.InsertionPoint(operation), operation.location)
+    builder = Builder(ir.InsertionPoint(operation), operation.location, op_name=source.name)
     with operation.location:
         lowered = lowerings()[source.name.removeprefix("dl.")](builder, current)
         values: Sequence[ir.Value] = [lowered] if isinstance(lowered, ir.Value) else lowered
         for result, value in zip(list(operation.results), values, strict=True):
-            result.replace_all_uses_with(builder.cast(value, _signless(result.type)))
+            result.replace_all_uses_with(_declared(builder, value, _signless(result.type)))
     operation.erase()
+
+
+def _declared(b: Builder, value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
+    """`value` as its declared type, whose static dims it must have at run time."""
+    for axis in range(kind.rank if value.type != kind else 0):
+        if not kind.is_dynamic_dim(axis) and value.type.is_dynamic_dim(axis):
+            b.require_equal((f"result dim {axis}", b.dim(value, axis)), ("its declared size", int(kind.shape[axis])))
+    return b.cast(value, kind)
 
 
 def _inline_kernel(operation: ir.Operation) -> None:

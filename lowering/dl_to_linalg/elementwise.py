@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
+from dlc.lowering.dl_to_linalg.broadcasting import broadcast_extents, expand_ones
 from dlc.lowering.dl_to_linalg.builder import Builder
+from dlc.lowering.dl_to_linalg.checks import operand_name
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _ROUNDINGS = {"floor": "math.floor", "ceil": "math.ceil", "round": "math.roundeven", "trunc": "math.trunc"}
@@ -19,8 +21,11 @@ def lower_elementwise(b: Builder, op: SourceOp, body: Callable[..., ir.Value]) -
     `body` returns a scalar of the result's dtype, or f32 where that is f16 or bf16.
     """
     whole = [value for value, kind in zip(op.operands, op.types, strict=True) if kind.shape == op.result.shape]
-    extents = b.shape(whole[0]) if whole else b.broadcast_extents(op.operands, op.types)
-    values = [b.expand_ones(value, kind, extents, op.result) for value, kind in zip(op.operands, op.types, strict=True)]
+    extents = b.shape(whole[0]) if whole else broadcast_extents(b, op.operands, op.types)
+    values = [
+        expand_ones(b, value, kind, extents, op.result, operand_name(op, index))
+        for index, (value, kind) in enumerate(zip(op.operands, op.types, strict=True))
+    ]
 
     def widened(*scalars: ir.Value) -> ir.Value:
         wide = [b.widen(scalar, kind.dtype) for scalar, kind in zip(scalars, op.types, strict=True)]

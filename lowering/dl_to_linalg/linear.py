@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import TensorType
+from dlc.lowering.dl_to_linalg.broadcasting import broadcast_extents, expand_ones
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.checks import require_same
 from dlc.lowering.dl_to_linalg.contraction import Loops, contract, rounded, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -18,6 +20,7 @@ def lower_matmul(b: Builder, op: SourceOp) -> ir.Value:
     Where they are dynamic they are not, so that a dynamic batch leaves a static m to tile.
     """
     lhs, rhs = op.operands
+    require_same(b, op, (0, -1), (1, -2))
     rows = list(lhs.type.shape[:-1])
     dynamic = ir.ShapedType.get_dynamic_size()
     if rhs.type.rank > 2 or len(rows) < 2 or dynamic in rows:
@@ -32,10 +35,10 @@ def lower_matmul(b: Builder, op: SourceOp) -> ir.Value:
 def _batched(b: Builder, op: SourceOp) -> ir.Value:
     """Batch dims are loops, with a constant index where an operand has size 1."""
     outer = [_outer(kind) for kind in op.types]
-    batch = b.broadcast_extents(op.operands, outer)[:-2]
+    batch = broadcast_extents(b, op.operands, outer)[:-2]
     target = [*batch, 1, 1]
-    operands = zip(op.operands, outer, strict=True)
-    lhs, rhs = (b.expand_ones(value, kind, target, _outer(op.result)) for value, kind in operands)
+    operands = zip(op.operands, outer, ("lhs", "rhs"), strict=True)
+    lhs, rhs = (expand_ones(b, value, kind, target, _outer(op.result), name) for value, kind, name in operands)
     shape = [*batch, b.dim(lhs, lhs.type.rank - 2), b.dim(rhs, rhs.type.rank - 1)]
     *dims, m, n, k = (ir.AffineExpr.get_dim(loop) for loop in range(len(shape) + 1))
     reads = [[*_outer_indices(lhs, batch, dims), m, k], [*_outer_indices(rhs, batch, dims), k, n]]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.checks import require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, Part, reduce_with, spread, widened
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -67,6 +68,7 @@ def exponentials(b: Builder, x: ir.Value, shift: ir.Value, axis: int, wide: str)
 def lower_batch_norm(b: Builder, op: SourceOp) -> ir.Value:
     """(x - mean) * factor + bias, where factor = scale / sqrt(var + epsilon) is computed once per channel."""
     x, scale, bias, mean, var = op.operands
+    _require_weights(b, op, [1])
     dtype, wide = op.result.dtype, accumulator_dtype(op.result.dtype)
 
     def factor_of(scale: ir.Value, var: ir.Value) -> ir.Value:
@@ -88,6 +90,7 @@ def lower_layer_norm(b: Builder, op: SourceOp) -> ir.Value:
     x, scale, bias = op.operands
     rank = op.types[0].rank
     axes = list(range(op["axis"] % rank, rank))
+    _require_weights(b, op, axes)
     return _standardize(b, x, axes, op["epsilon"], op.result.dtype, scale=_part(scale, axes), bias=_part(bias, axes))
 
 
@@ -95,6 +98,7 @@ def lower_layer_norm(b: Builder, op: SourceOp) -> ir.Value:
 def lower_instance_norm(b: Builder, op: SourceOp) -> ir.Value:
     """As layer norm over the spatial axes, with weights per channel."""
     x, scale, bias = op.operands
+    _require_weights(b, op, [1])
     axes = list(range(2, op.types[0].rank))
     return _standardize(b, x, axes, op["epsilon"], op.result.dtype, scale=(scale, [1]), bias=(bias, [1]))
 
@@ -104,6 +108,8 @@ def lower_group_norm(b: Builder, op: SourceOp) -> ir.Value:
     """As layer norm over [channels of a group, spatial axes...], with weights per channel."""
     groups, dtype, rank = op["num_groups"], op.result.dtype, op.types[0].rank
     x, scale, bias = op.operands
+    _require_weights(b, op, [1])
+    require_groups(b, size_of(b, op, (0, 1)), groups)
     shape = b.shape(x)
     split = [groups, b.extent("floordiv", shape[1], groups)]
     after = [[axis + 1] for axis in range(2, rank)]
@@ -121,6 +127,7 @@ def lower_rms_norm(b: Builder, op: SourceOp) -> ir.Value:
     dtype, rank = op.result.dtype, op.types[0].rank
     wide, axes = accumulator_dtype(dtype), list(range(op["axis"] % rank, rank))
     kept = list(range(axes[0]))
+    _require_weights(b, op, axes)
 
     def add_square(element: ir.Value, total: ir.Value) -> ir.Value:
         element = widened(b, element, wide)
@@ -219,6 +226,13 @@ def _count(b: Builder, x: ir.Value, axes: Sequence[int], wide: str) -> ir.Value:
     if isinstance(count, int):
         return b.scalar(count, wide)
     return b.convert(b.index_cast(count, b.element("i64")), "i64", wide)
+
+
+def _require_weights(b: Builder, op: SourceOp, axes: Sequence[int]) -> None:
+    """Fail at run time unless every weight has the sizes that x has along `axes`."""
+    for operand in range(1, len(op.types)):
+        for at, axis in enumerate(axes):
+            require_same(b, op, (operand, at), (0, axis))
 
 
 def _others(x: ir.Value, axis: int) -> list[int]:

@@ -26,7 +26,7 @@ def test_help_lists_the_commands(dlc_command) -> None:
 @pytest.mark.parametrize("name", ["compile", "demo", "import", "run"])
 def test_help_of_each_command(dlc_command, name: str) -> None:
     long, short = dlc_command(name, "--help"), dlc_command(name, "-h")
-    assert long.code == 0
+    assert (long.code, long.err) == (short.code, short.err) == (0, "")
     assert long.out.startswith(f"Usage: dlc {name} ")
     assert long.out == short.out
 
