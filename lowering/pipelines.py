@@ -34,6 +34,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "linalg-bufferize-tensors",
             "canonicalize",
             "cse",
+            "linalg-hoist-checks",
             "linalg-materialize-copies",
             "linalg-outline-kernels",
             "linalg-insert-deallocs",

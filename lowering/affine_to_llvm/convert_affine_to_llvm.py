@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
+from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -48,7 +49,7 @@ class ConvertAffineToLlvm(Pass):
 
     The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`, the only way to
     call it; private functions become internal too. Kernels are not inlined, since they would be compiled once per call.
-    Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`.
+    Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, and a failed `cf.assert` calls its `dlc_raise`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
     after:  llvm.func internal @main(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, ...) { ... }
@@ -65,6 +66,7 @@ class ConvertAffineToLlvm(Pass):
             name = ir.StringAttr(function.attributes["sym_name"]).value
             _set_linkage(function, name == entry if entry else "sym_visibility" not in function.attributes)
             noalias[name] = _noalias_pointers(function)
+        lower_assertions(op)
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
         _hide_behind_interfaces(op)

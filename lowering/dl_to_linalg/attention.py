@@ -97,7 +97,7 @@ def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
     masks = []
     if mask is not None:
         whole = TensorType((q.shape[0], q.shape[1], q.shape[2], k.shape[2]), mask.dtype)
-        masks = [expand_ones(b, op.operands[3], mask, shape[-mask.rank :] if mask.rank else [], whole, "mask")]
+        masks = [expand_ones(b, op.operands[3], mask, shape[len(shape) - mask.rank :], whole, "mask")]
     return b.map([scores, *masks], shape, wide, body)
 
 

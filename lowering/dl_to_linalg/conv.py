@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Window
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.checks import require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, axes_map, contract, rounded, widened, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.windows import kernel_reach, position_extents
@@ -17,6 +18,9 @@ from dlc.lowering.dl_to_linalg.windows import kernel_reach, position_extents
 def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     """Pad, then convolve."""
     x, weight, bias = op.operands
+    b.require_equal(size_of(b, op, (0, 1)), ("weight dim 1 times groups", b.extent("mul", b.dim(weight, 1), op["groups"])))
+    require_groups(b, size_of(b, op, (1, 0)), op["groups"])
+    require_same(b, op, (2, 0), (1, 0))
     window = Window.of("", op.types[1].shape[2:], op["strides"], op["pads"], op["dilations"])
     kernel = b.shape(weight)[2:]
     positions = position_extents(b, b.shape(x)[2:], kernel, window)
@@ -32,6 +36,7 @@ def lower_conv_transpose(b: Builder, op: SourceOp) -> ir.Value:
     Padding that exceeds the kernel's reach cuts elements of the spread input instead.
     """
     x, weight, bias = op.operands
+    _require_transposed_channels(b, op)
     window = Window.of("", op.types[1].shape[2:], op["strides"], op["pads"], op["dilations"])
     extra = op["output_padding"] or (0,) * window.rank
     zero = b.scalar(0, op.result.dtype)
@@ -43,10 +48,24 @@ def lower_conv_transpose(b: Builder, op: SourceOp) -> ir.Value:
     padded = _pad_or_cut(b, _spread_apart(b, x, window.strides, zero), before, after, zero)
     sizes = b.shape(padded)[2:]
     positions = [b.extent("add", b.extent("sub", size, span), 1) for size, span in zip(sizes, reach, strict=True)]
+    for axis, size in enumerate(positions):
+        b.require_at_most(("the least size", 0), (f"result dim {axis + 2}", size))
     flipped = _flipped(b, weight, op["groups"])
     ones = (1,) * window.rank
     conv = Convolution(b, op.result.dtype, flipped, bias, ones, window.dilations, op["groups"], positions)
     return rounded(b, conv.apply(padded), op.result.dtype)
+
+
+def _require_transposed_channels(b: Builder, op: SourceOp) -> None:
+    """Fail at run time unless the channels of x, weight and bias fit each other."""
+    groups = op["groups"]
+    require_same(b, op, (0, 1), (1, 0))
+    require_groups(b, size_of(b, op, (1, 0)), groups)
+    if op.operands[2] is not None:
+        channels = b.extent("mul", b.dim(op.operands[1], 1), groups)
+        b.require_equal(size_of(b, op, (2, 0)), ("weight dim 1 times groups", channels))
+    for axis in range(2, op.types[0].rank):
+        b.require_at_most(("the least size", 1), size_of(b, op, (0, axis)))
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -18,6 +19,7 @@ def lower_gather(b: Builder, op: SourceOp) -> ir.Value:
     x, indices = op.operands
     axis, count = op["axis"] % op.types[0].rank, op.types[1].rank
     own, given = b.shape(x), b.shape(indices)
+    require_elements(b, op, [axis], given)
     size = own[axis]
     inner = [ir.AffineExpr.get_dim(axis + at) for at in range(count)]
 
@@ -32,6 +34,8 @@ def lower_gather_elements(b: Builder, op: SourceOp) -> ir.Value:
     """result[i, j, ...] = x[i, .., indices[i, j, ...], ..]."""
     x, indices = op.operands
     axis = op["axis"] % op.types[0].rank
+    require_indices_within(b, op, axis)
+    require_elements(b, op, [axis], b.shape(indices))
     size = b.dim(x, axis)
     every = [ir.AffineExpr.get_dim(at) for at in range(op.types[0].rank)]
 
@@ -47,6 +51,9 @@ def lower_gather_nd(b: Builder, op: SourceOp) -> ir.Value:
     x, indices = op.operands
     own, given = b.shape(x), b.shape(indices)
     batch, lead, count = op["batch_dims"], op.types[1].rank - 1, op.types[1].shape[-1]
+    for axis in range(batch):
+        require_same(b, op, (1, axis), (0, axis))
+    require_elements(b, op, range(batch, batch + count), given[:-1])
     sizes = own[batch : batch + count]
     loops = [ir.AffineExpr.get_dim(at) for at in range(lead)]
     inputs = [(indices, [*loops, ir.AffineExpr.get_constant(part)]) for part in range(count)]

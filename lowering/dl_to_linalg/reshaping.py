@@ -49,6 +49,11 @@ def axis_groups(source: Sequence[Dim], result: Sequence[Dim]) -> Groups:
     return _without_empty(pairs)
 
 
+def product_of(dims: Sequence[Dim]) -> Signature:
+    """Product of dims as a number and symbols."""
+    return _prefixes(dims)[-1]
+
+
 def _boundaries(source: Sequence[Dim], result: Sequence[Dim]) -> list[tuple[int, int]]:
     """Places (i, j) where the first i dims of one shape have the product of the first j of the other, in order."""
     own, other = _prefixes(source), _prefixes(result)

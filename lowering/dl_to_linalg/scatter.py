@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same, size_of
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -18,6 +19,10 @@ def lower_scatter_elements(b: Builder, op: SourceOp) -> ir.Value:
     """result[.., indices[i, j, ...], ..] is combined with updates[i, j, ...], in row-major order."""
     x, indices, updates = op.operands
     axis = op["axis"] % op.types[0].rank
+    require_indices_within(b, op, axis)
+    require_elements(b, op, [axis], b.shape(indices))
+    for at in range(op.types[0].rank):
+        require_same(b, op, (2, at), (1, at))
     size = b.dim(x, axis)
 
     def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
@@ -31,6 +36,9 @@ def lower_scatter_nd(b: Builder, op: SourceOp) -> ir.Value:
     """result[indices[i.., :], ...] is combined with updates[i.., ...], in row-major order."""
     x, indices, updates = op.operands
     lead, count = op.types[1].rank - 1, op.types[1].shape[-1]
+    require_elements(b, op, range(count), b.shape(indices)[:-1])
+    for at in range(op.types[2].rank):
+        require_same(b, op, (2, at), (1, at) if at < lead else (0, at - lead + count))
     sizes = b.shape(x)[:count]
 
     def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
@@ -72,6 +80,7 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     axis = op["axis"] % op.types[0].rank
     shape = b.shape(x)
     size = shape[axis]
+    b.require_at_most(("k", k), size_of(b, op, (0, axis)))
     shape[axis] = k
     starts = [b.empty(shape, kind.dtype) for kind in op.results]
     outer = [*shape[:axis], *shape[axis + 1 :]]

@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from dlc._mlir import ir
+from dlc.lowering.dl_to_linalg.broadcasting import require_broadcast
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.checks import size_of
 from dlc.lowering.dl_to_linalg.indexing import element_at, read_at, repeated
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.reshaping import reshape
+from dlc.lowering.dl_to_linalg.reshaping import product_of, reshape
 
 
 @lowering("reshape")
 def lower_reshape(b: Builder, op: SourceOp) -> ir.Value:
     """A view; the extents that only run time knows come from the operand and from what is left over."""
     x, sizes = op.operands
-    return reshape(b, x, op.types[0], reshaped_extents(b, op, x, sizes), op.result)
+    if sizes is not None:
+        b.require_equal(size_of(b, op, (1, 0)), ("the rank of the result", len(op["shape"])))
+    extents = reshaped_extents(b, op, x, sizes)
+    if not _surely_as_many(op, sizes):
+        counts = b.num_elements(b.shape(x)), b.num_elements(extents)
+        b.require_equal(("the number of elements of x", counts[0]), ("that of the result", counts[1]))
+    return reshape(b, x, op.types[0], extents, op.result)
+
+
+def _surely_as_many(op: SourceOp, sizes: ir.Value | None) -> bool:
+    """Whether the types say that a reshape keeps the number of elements."""
+    source, result = op.types[0].shape, op.result.shape
+    if product_of(source) == product_of(result):
+        return True
+    open_dims = [dim for dim, axis in _given_dims(op) if dim < 0 and axis < 0]
+    if sizes is not None or len(open_dims) != 1:
+        return False
+    copied = {axis for _, axis in _given_dims(op) if axis >= 0}
+    count, _ = product_of([dim for axis, dim in enumerate(source) if axis not in copied])
+    below = math.prod(dim for dim, axis in _given_dims(op) if dim >= 0 and axis < 0)
+    # The one dim that takes what is left over takes all of it.
+    return len(copied) == sum(axis >= 0 for _, axis in _given_dims(op)) and below > 0 and count % below == 0
+
+
+def _given_dims(op: SourceOp) -> list[tuple[int, int]]:
+    """Per dim of the result what its attribute says, -1 for nothing, and the axis of x that it copies, or -1."""
+    return list(zip(op["shape"], op["copied"] or (-1,) * len(op["shape"]), strict=True))
 
 
 def reshaped_extents(b: Builder, op: SourceOp, x: ir.Value, sizes: ir.Value | None) -> list[Extent]:
     """Extents of a reshape's result."""
-    copied = op["copied"] or (-1,) * len(op["shape"])
+    copied = [axis for _, axis in _given_dims(op)]
     extents: list[Extent | None] = []
-    for index, (dim, axis) in enumerate(zip(op["shape"], copied, strict=True)):
+    for index, (dim, axis) in enumerate(_given_dims(op)):
         if isinstance(op.result.shape[index], int):
             extents.append(op.result.shape[index])
         elif dim < 0 and axis < 0:
@@ -35,6 +64,8 @@ def reshaped_extents(b: Builder, op: SourceOp, x: ir.Value, sizes: ir.Value | No
         rest = _left_over(b, x, known) if unknown else 0
         return [rest if extent is None else extent for extent in extents]
     given = {index: _size_at(b, x, sizes, index, op["zero_copies"]) for index in unknown}
+    for index, size in given.items():
+        b.require_at_most(("the least size", -1), (f"sizes[{index}]", size))
     rest = _rest_of(b, x, [given[i] if extent is None else extent for i, extent in enumerate(extents)])
     return [_or_rest(b, given[i], rest) if extent is None else extent for i, extent in enumerate(extents)]
 
@@ -87,11 +118,15 @@ def lower_transpose(b: Builder, op: SourceOp) -> ir.Value:
 def lower_expand(b: Builder, op: SourceOp) -> ir.Value:
     """A copy that reads x at 0 along repeated axes; whether an axis is one may be known at run time only."""
     x, sizes = op.operands
+    if sizes is not None:
+        b.require_equal(size_of(b, op, (1, 0)), ("the rank of its shape", len(op["shape"])))
     kind, extents = op.types[0], _expanded_extents(b, op, x, sizes)
     start = len(extents) - kind.rank
     unsure = [axis for axis, dim in enumerate(kind.shape) if not isinstance(dim, int) and dim != op.result.shape[start + axis]]
     if not unsure:
         return b.map([x], extents, op.result.dtype, lambda element: element)
+    for axis in unsure:
+        require_broadcast(b, size_of(b, op, (0, axis)), ("the result's", extents[start + axis]))
     single = {axis: b.compare_index("eq", b.index(b.dim(x, axis)), b.index(1)) for axis in unsure}
 
     def position(at: Sequence[ir.Value]) -> list[Extent]:
@@ -108,13 +143,13 @@ def _expanded_extents(b: Builder, op: SourceOp, x: ir.Value, sizes: ir.Value | N
     for axis, dim in enumerate(op.result.shape):
         given, own = axis - (rank - len(shape)), axis - (rank - op.types[0].rank)
         mine: Extent = b.dim(x, own) if own >= 0 else 1
-        if isinstance(dim, int):
-            extents.append(dim)
-        elif given < 0 or shape[given] == 1:
-            extents.append(mine)
-        else:
-            size = b.index_cast(element_at(b, sizes, [given]), ir.IndexType.get()) if shape[given] < 0 else shape[given]
-            extents.append(_broadcast_extent(b, mine, size))
+        size: Extent = 1 if given < 0 else shape[given]
+        if isinstance(size, int) and size < 0:
+            size = b.index_cast(element_at(b, sizes, [given]), ir.IndexType.get())
+        extents.append(dim if isinstance(dim, int) else _broadcast_extent(b, mine, size))
+        if not isinstance(size, int):
+            require_broadcast(b, (f"sizes[{given}]", size), ("the result's", extents[-1]))
+            b.require_at_most(("the least size", 0), (f"sizes[{given}]", size))
     return extents
 
 
@@ -132,6 +167,8 @@ def lower_squeeze(b: Builder, op: SourceOp) -> ir.Value:
     dropped = {axis % op.types[0].rank for axis in op["axes"]}
     extents = [b.dim(x, axis) for axis in range(op.types[0].rank) if axis not in dropped]
     single = [1 if axis in dropped else dim for axis, dim in enumerate(op.types[0].shape)]
+    for axis in sorted(dropped):
+        b.require_equal(size_of(b, op, (0, axis)), ("the size of an axis that is dropped", 1))
     sizes: list[Extent] = [1 if axis in dropped else size for axis, size in enumerate(b.shape(x))]
     x = b.cast(x, b.tensor_type(sizes, op.result.dtype))
     return reshape(b, x, op.types[0].with_shape(single), extents, op.result)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Dim
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.checks import size_of
 from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, read_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -16,7 +17,11 @@ def lower_concat(b: Builder, op: SourceOp) -> ir.Value:
     """Both tensors written to their windows of a new one; a chain of joins fills one tensor."""
     rank = op.result.rank
     axis = op["axis"] % rank
-    parts = [part for operand in op.operands for part in _parts(operand, axis)]
+    left, right = (_parts(operand, axis) for operand in op.operands)
+    for at in range(rank):
+        if at != axis and op.types[0].shape[at] != op.types[1].shape[at]:
+            b.require_equal((f"rhs dim {at}", b.dim(right[0], at)), (f"lhs dim {at}", b.dim(left[0], at)))
+    parts = [*left, *right]
     starts: list[Extent] = [0]
     for part in parts:
         starts.append(b.extent("add", starts[-1], b.dim(part, axis)))
@@ -64,6 +69,9 @@ def lower_slice(b: Builder, op: SourceOp) -> ir.Value:
     """A window; with a negative step a read backwards."""
     x, bounds = op.operands
     rank, count = op.types[0].rank, len(op["axes"])
+    if bounds is not None:
+        given = (not op["starts"]) + (not op["ends"])
+        b.require_at_most(("the number of bounds that its axes need", given * count), size_of(b, op, (1, 0)))
     offsets: list[Extent] = [0] * rank
     sizes, strides = b.shape(x), [1] * rank
     for index, (axis, step) in enumerate(zip(op["axes"], op["steps"], strict=True)):

@@ -18,9 +18,21 @@ def kernel_reach(b: Builder, kernel: Sequence[Extent], window: Window) -> list[E
 
 
 def position_extents(b: Builder, sizes: Sequence[Extent], kernel: Sequence[Extent], window: Window) -> list[Extent]:
-    """Number of positions per spatial axis of an input with extents `sizes`; see `Window`."""
+    """Number of positions per spatial axis of an input with extents `sizes`; see `Window`.
+
+    A dynamic input that is smaller than the reach of the kernel fails at run time.
+    """
     reach = kernel_reach(b, kernel, window)
+    for axis, size in enumerate(sizes):
+        _require_reach(b, size, reach[axis], window, axis)
     return [_positions(b, size, reach[axis], window, axis) for axis, size in enumerate(sizes)]
+
+
+def _require_reach(b: Builder, size: Extent, reach: Extent, window: Window, axis: int) -> None:
+    pads = window.pads_begin[axis] + window.pads_end[axis]
+    if not isinstance(reach, int) or reach > pads:
+        least = b.extent("sub", reach, pads)
+        b.require_at_most(("the least size for its kernel", least), (f"x dim {axis + 2}", size))
 
 
 def _positions(b: Builder, size: Extent, reach: Extent, window: Window, axis: int) -> Extent:
