@@ -18,6 +18,8 @@ from dlc.errors import DLCError, InvalidInputError, PassError
 from dlc.lowering.pipeline import ROOT, Pipeline
 from dlc.lowering.pipeline_elements import known_names
 from dlc.lowering.pipeline_run import Instrument
+from dlc.lowering.pipelines import STAGES
+from dlc.lowering.stages import stage_of
 from dlc.tools.diagnostics_verifier import DiagnosticsVerifier
 from dlc.tools.opt_instruments import IRPrinter, Timing, assembly, prints_ir
 from dlc.tools.opt_options import OptOptions, argument_error, flags
@@ -42,12 +44,14 @@ class OptDriver:
         self.failed = self.pass_failed = False
         self.timing = Timing() if options.mlir_timing else None
         self.verify = options.verify_each
+        self._start = options.compile_from or STAGES[0]
 
     def run(self) -> bytes:
         """Process all parts; the output of parts with errors is left out. `DLCError` when nothing can be run."""
         is_text = not self.data.startswith(BYTECODE_MAGIC)
         text = decode(self.data, self.name) if is_text else ""
-        pipeline = None if self.options.no_implicit_module else self.pipeline(text)
+        by_input = self.options.no_implicit_module or self._starts_where_input_is()
+        pipeline = None if by_input else self.pipeline(text)
         if not is_text:
             output = self._process(self.data, pipeline)
         elif self.options.split_input_file:
@@ -58,6 +62,9 @@ class OptDriver:
         if self.timing is not None:
             print(self.timing.report(), file=sys.stderr)
         return output
+
+    def _starts_where_input_is(self) -> bool:
+        return self.options.compile_to is not None and self.options.compile_from is None
 
     def pipeline(self, text: str, anchor: str = ROOT) -> Pipeline:
         """The pipeline that the command line (or the input, a reproducer) asks for; an error locates what is wrong."""
@@ -94,7 +101,7 @@ class OptDriver:
             if text:
                 pipeline.append(text)
                 return
-            for element in Pipeline.between(options.compile_from or "dl", options.compile_to or ""):
+            for element in Pipeline.between(self._start, options.compile_to or ""):
                 pipeline.append(element)
         except PassError as error:
             name, known = text.partition("{")[0], known_names()
@@ -131,6 +138,8 @@ class OptDriver:
         context.attach_diagnostic_handler(self._collector(found))
         with self._phase("Parser"):
             module = self._parse(source, context)
+        if self._starts_where_input_is():
+            self._start = stage_of(module)
         if pipeline is None:
             pipeline = self.pipeline(source if isinstance(source, str) else "", module.operation.name)
         pipeline.run(module, verify=self.verify, instruments=self._instruments())

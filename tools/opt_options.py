@@ -35,7 +35,7 @@ class OptOptions:
     output: str = _flag("-", "write to this file; it stays as it is when there is an error (-o)", "file")
     pass_pipeline: str | None = _flag(None, "passes to run, e.g. builtin.module(canonicalize,func.func(cse))", "text")
     compile_to: str | None = _flag(None, "run the named pipelines up to this stage", "stage")
-    compile_from: str | None = _flag(None, "stage that the input is at (default: dl)", "stage")
+    compile_from: str | None = _flag(None, "stage that the input is at (default: its ops tell)", "stage")
     split_input_file: bool = _flag(False, "treat each part between lines `// -----` as a file of its own")
     verify_diagnostics: bool = _flag(False, "check that the diagnostics are those of the expected-* comments")
     verify_each: bool = _flag(True, "verify after each pass (default: true)")
