@@ -34,9 +34,7 @@ def _not_one(b: Builder, left: ir.Value, right: ir.Value) -> ir.Value:
     return b.create("arith.select", [left.type], [is_one, right, left])
 
 
-def expand_ones(
-    b: Builder, value: ir.Value, kind: TensorType, target: Sequence[Extent], result: TensorType, name: str
-) -> ir.Value:
+def expand_ones(b: Builder, value: ir.Value, kind: TensorType, target: Sequence[Extent], result: TensorType, name: str) -> ir.Value:
     """`value` ready for `Builder.map`: axes whose dynamic size may be 1 where the result's is not are repeated at run time.
 
     An axis needs that when its symbol differs from the result's. The copy is made only when the size really is 1; a size

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dlc.errors import RuntimeLoadError
+from dlc.errors import InvalidInputError, RuntimeLoadError
 from dlc.runtime.library import RuntimeLibrary, find_library, load_library
 
 
@@ -199,3 +199,21 @@ def test_missing_library_names_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr("dlc.runtime.__path__", [str(tmp_path)])
     with pytest.raises(RuntimeLoadError, match="pip install"):
         find_library()
+
+
+def test_a_raised_error_reaches_the_caller(runtime: RuntimeLibrary) -> None:
+    library = ctypes.CDLL(str(runtime.path))
+    raising = ctypes.cast(library.dlc_raise, ctypes.c_void_p).value
+    message = ctypes.create_string_buffer(b"sizes do not fit")
+    assert raising is not None
+    for _ in range(3):
+        with pytest.raises(InvalidInputError, match=r"^sizes do not fit$"):
+            runtime.invoke(raising, ctypes.addressof(message))
+
+
+def test_an_error_without_a_caller_ends_the_process(runtime: RuntimeLibrary) -> None:
+    call = "dlc_raise_dims(b'node {}: x is {} but y is {}', ctypes.c_int64(-3), ctypes.c_int64(5))"
+    program = f"import ctypes; ctypes.CDLL({str(runtime.path)!r}).{call}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode < 0
+    assert done.stderr == "dlc: error: node {}: x is -3 but y is 5\n"

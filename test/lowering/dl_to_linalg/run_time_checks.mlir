@@ -1,0 +1,69 @@
+// RUN: dlc-opt %s --convert-dl-to-linalg --canonicalize --split-input-file --verify-diagnostics | filecheck %s
+// Sizes that types leave open are asserted to fit each other; equal symbols and static sizes need no check.
+
+// CHECK-LABEL: func.func @contraction(
+// CHECK-SAME: %[[A:.*]]: tensor<3x?xf32>, %[[B:.*]]: tensor<?x5xf32>)
+// CHECK-DAG: %[[K:.*]] = tensor.dim %[[A]]
+// CHECK-DAG: %[[L:.*]] = tensor.dim %[[B]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[K]], %[[L]] : index
+// CHECK: cf.assert %[[SAME]], "'dl.matmul' at node 'product': lhs dim 1 is {} but rhs dim 0 is {}"
+// CHECK: linalg.generic
+func.func @contraction(%a: tensor<3x?xf32>, %b: tensor<?x5xf32>) -> tensor<3x5xf32> {
+  %0 = "dl.matmul"(%a, %b) : (tensor<3x?xf32>, tensor<?x5xf32>) -> tensor<3x5xf32> loc("product")
+  return %0 : tensor<3x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @broadcast(
+// CHECK-SAME: %[[A:.*]]: tensor<?xf32>
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[SIZE:.*]] = tensor.dim %[[A]]
+// CHECK-DAG: %[[SAME:.*]] = arith.cmpi eq, %[[SIZE]], %{{c3.*}} : index
+// CHECK-DAG: %[[SINGLE:.*]] = arith.cmpi eq, %[[SIZE]], %[[ONE]] : index
+// CHECK: %[[FITS:.*]] = arith.ori %[[SAME]], %[[SINGLE]] : i1
+// CHECK: cf.assert %[[FITS]], "'dl.add'{{.*}}: lhs dim 0 is {} but the result's is {}"
+func.func @broadcast(%a: tensor<?xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = "dl.add"(%a, %b) : (tensor<?xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+// A constant goes to the right of the comparison, and its name with it.
+// CHECK-LABEL: func.func @static_channels(
+// CHECK: cf.assert {{.*}}: weight dim 1 times groups is {} but x dim 1 is {}"
+func.func @static_channels(%x: tensor<1x3x4x4xf32>, %w: tensor<2x?x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  %0 = "dl.conv"(%x, %w) {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>,
+      groups = 1 : i64} : (tensor<1x3x4x4xf32>, tensor<2x?x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %0 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @declared(
+// CHECK: cf.assert {{.*}}: result dim 0 is {} but its declared size is {}"
+func.func @declared(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<7xf32> {
+  %0 = "dl.concat"(%a, %b) {axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>) -> tensor<7xf32>
+  return %0 : tensor<7xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @equal_symbols(
+// CHECK-NOT: cf.assert
+// CHECK: return
+func.func @equal_symbols(%a: tensor<?x4xf32> {dl.dims = ["n", ""]}, %b: tensor<?x4xf32> {dl.dims = ["n", ""]}) -> tensor<?x2x4xf32> {
+  %0 = "dl.add"(%a, %b) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = "dl.concat"(%0, %b) {axis = 1 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  %2 = "dl.reshape"(%1) {shape = array<i64: -1, 2, 4>} : (tensor<?x8xf32>) -> tensor<?x2x4xf32>
+  return %2 : tensor<?x2x4xf32>
+}
+
+// -----
+
+func.func @static_sizes(%a: tensor<3x4xf32>, %b: tensor<5x4xf32>) {
+  // expected-error@+1 {{'dl.add' op}}
+  %0 = "dl.add"(%a, %b) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
+  return
+}

@@ -1,0 +1,64 @@
+// RUN: dlc-opt %s --linalg-hoist-checks --split-input-file --verify-diagnostics | filecheck %s
+// Checks move before all work, with what they compute from sizes; those that read elements stay.
+
+// CHECK-LABEL: func.func @sizes(
+// CHECK-SAME: %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>)
+// CHECK: %[[ZERO:.*]] = arith.constant 0
+// CHECK: %[[N:.*]] = memref.dim %[[X]], %[[ZERO]]
+// CHECK: %[[M:.*]] = memref.dim %[[Y]], %[[ZERO]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[N]], %[[M]]
+// CHECK: cf.assert %[[SAME]], "first"
+// CHECK: %[[ORDERED:.*]] = arith.cmpi sle, %[[N]], %[[M]]
+// CHECK: cf.assert %[[ORDERED]], "second"
+// CHECK: memref.alloc(%[[N]])
+// CHECK: linalg.exp
+// CHECK: return
+func.func @sizes(%x: memref<?xf32>, %y: memref<?xf32>) -> memref<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%x : memref<?xf32>) outs(%a : memref<?xf32>)
+  %m = memref.dim %y, %c0 : memref<?xf32>
+  %same = arith.cmpi eq, %n, %m : index
+  cf.assert %same, "first"
+  linalg.add ins(%a, %y : memref<?xf32>, memref<?xf32>) outs(%a : memref<?xf32>)
+  %ordered = arith.cmpi sle, %n, %m : index
+  cf.assert %ordered, "second"
+  return %a : memref<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @elements(
+// CHECK: memref.alloc
+// CHECK: memref.load
+// CHECK: cf.assert
+func.func @elements(%x: memref<4xf32>, %sizes: memref<1xindex>) -> memref<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %a = memref.alloc() : memref<4xf32>
+  linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+  %n = memref.load %sizes[%c0] : memref<1xindex>
+  %same = arith.cmpi eq, %n, %c4 : index
+  cf.assert %same, "size"
+  return %a : memref<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @no_checks(
+// CHECK-NEXT: memref.alloc
+// CHECK-NEXT: linalg.exp
+func.func @no_checks(%x: memref<4xf32>) -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+  return %a : memref<4xf32>
+}
+
+// -----
+
+func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{needs buffers, found 'linalg.exp' on tensors; run linalg-bufferize-tensors first}}
+  %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
