@@ -185,12 +185,15 @@ class _GraphImporter:
             raise UnsupportedFeature(f"output '{missing[0]}' is not supported")
 
     def _refine(self, name: str, value: ir.Value) -> None:
-        """Narrow dynamic dims of an op's result by what ONNX's inference knows."""
+        """Narrow dynamic dims of an op's result by what ONNX's inference knows.
+
+        A size of 0 is no knowledge: ONNX's rule for Attention gives it for a dynamic hidden size.
+        """
         known, have = self.known_types.get(name), tensor_type(value.type)
         if known is None or have is None or have.is_static or isinstance(value.owner, ir.Block):
             return
         if value.owner.operation.name.startswith("dl.") and compatible(have, known):
-            shape = [mine if mine is not None else other for mine, other in zip(have.shape, known.shape, strict=True)]
+            shape = [mine if mine is not None else other or None for mine, other in zip(have.shape, known.shape, strict=True)]
             value.set_type(mlir_type(have.with_shape(shape)))
 
     def _bind_placeholders(self, node: onnx.NodeProto) -> None:
