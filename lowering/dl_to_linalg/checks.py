@@ -51,5 +51,7 @@ def require_elements(b: Builder, op: SourceOp, axes: Iterable[int], indices: Seq
     """Fail at run time if operand 0 is empty along one of `axes` while there are indices, of extents `indices`."""
     count = b.num_elements(indices)
     for axis in axes:
+        if isinstance(op.types[0].shape[axis], int) and op.types[0].shape[axis] > 0:
+            continue
         needed = b.extent("min", count, 1)
         b.require_at_most(("the least size for its indices", needed), size_of(b, op, (0, axis)))
