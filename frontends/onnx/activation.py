@@ -11,7 +11,6 @@ from dlc.frontends.onnx.node import NodeContext
 _SAME = {
     "HardSwish": "hard_swish",
     "Mish": "mish",
-    "PRelu": "prelu",
     "Relu": "relu",
     "Sigmoid": "sigmoid",
     "Softplus": "softplus",
@@ -40,6 +39,17 @@ def import_with_attributes(node: NodeContext) -> ir.Value:
     attributes = {key: float(node.attribute(key, default)) for key, default in defaults.items()}
     found: ir.Value = getattr(dl, name)(node.value(0), **attributes)
     return found
+
+
+@importer("PRelu")
+def import_prelu(node: NodeContext) -> ir.Value:
+    """x or slope * x. Opset 6 and older have one slope per channel (axis 1) and no broadcasting from the right."""
+    x, slope = node.type(0), node.type(1)
+    from_right = slope.rank != 1 or slope.dim(0) in (1, x.dim(-1))
+    if from_right or x.rank < 2 or slope.dim(0) != x.dim(1):
+        return dl.prelu(node.value(0), node.value(1))
+    trailing = tuple(range(1, x.rank - 1))
+    return dl.prelu(node.value(0), dl.unsqueeze(node.value(1), axes=trailing))
 
 
 @importer("Selu")
