@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import onnx
@@ -28,20 +31,29 @@ Command = Callable[..., Done]
 
 
 @pytest.fixture
-def dlc_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def dlc_command(monkeypatch: pytest.MonkeyPatch) -> Command:
     """`dlc_command("run", path, ...)` runs the command in this process."""
 
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["dlc", *map(str, arguments)])
         code: object = 0
-        try:
-            main()
-        except SystemExit as error:
-            code = error.code
-        captured = capfd.readouterr()
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+        with redirect_stdout(_stream()) as out, redirect_stderr(_stream()) as err:
+            try:
+                main()
+            except SystemExit as error:
+                code = error.code
+        return Done(code if isinstance(code, int) else 0, _text(out), _text(err))
 
     return run
+
+
+def _stream() -> io.TextIOWrapper:
+    """A stream in memory that takes text and, at its `buffer`, bytes."""
+    return io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    return cast("io.BytesIO", stream.buffer).getvalue().decode("utf-8")
 
 
 @pytest.fixture
