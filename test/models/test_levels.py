@@ -14,7 +14,7 @@ from model_sizes import NETWORKS
 import dlc
 from bench.networks import light
 from dlc.lowering.pipelines import STAGES
-from dlc.tools.commands.compile_command import command
+from dlc.tools.dlc import cli
 from dlc.tools.opt_driver import OptDriver
 from dlc.tools.opt_options import parse_arguments
 
@@ -37,8 +37,8 @@ def emit(model: onnx.ModelProto, level: str, folder: Path) -> Path:
     """The file that `dlc compile --emit` writes."""
     onnx.save(model, folder / "model.onnx")
     output = folder / "emitted.mlir"
-    arguments = [str(folder / "model.onnx"), f"--emit={level}", "-o", str(output)]
-    CliRunner().invoke(command, arguments, catch_exceptions=False)
+    arguments = ["compile", str(folder / "model.onnx"), f"--emit={level}", "-o", str(output)]
+    CliRunner().invoke(cli, arguments, catch_exceptions=False)
     return output
 
 

@@ -46,6 +46,7 @@ func.func @elements(%x: memref<4xf32>, %sizes: memref<1xindex>) -> memref<4xf32>
 
 // -----
 
+// no-match: a function without checks.
 // CHECK-LABEL: func.func @no_checks(
 // CHECK-NEXT: memref.alloc
 // CHECK-NEXT: linalg.exp
