@@ -98,6 +98,16 @@ def test_has_a_numerics_case(name: str) -> None:
 
 
 @every_op
+def test_numerics_cover_every_dtype(name: str) -> None:
+    op = ops()[name]
+    if _family(op) == _STRUCTURE or not op.operand_fields:
+        return
+    run = {dtype for case in all_cases() if case.op == name for dtype in case.run_dtypes()}
+    missing = set(op.accepted_dtypes(op.operand_fields[0].name)) - run
+    assert not missing, f"no numerics case in {', '.join(sorted(missing))}"
+
+
+@every_op
 def test_attributes_are_documented(name: str) -> None:
     undocumented = [key for key, field in ops()[name].attribute_fields.items() if not field.doc]
     assert not undocumented, f"attribute '{undocumented[0]}' has no doc"
