@@ -1,0 +1,105 @@
+"""What graph passes ask about values and ops of the dl dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import TensorType, tensor_type
+
+KEPT = frozenset({"dl.yield", "dl.kernel"})
+"""dl ops that stay although nothing uses a result of theirs."""
+
+
+def source(value: ir.Value | None, name: str = "") -> ir.Operation | None:
+    """The op that gives `value`; None for a block argument, an absent operand, or an op not called `name` where given."""
+    if value is None or isinstance(value.owner, ir.Block):
+        return None
+    operation: ir.Operation = value.owner.operation
+    return operation if not name or operation.name == name else None
+
+
+def users(value: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that use `value`, once for each use."""
+    return (use.owner.operation for use in value.uses)
+
+
+def has_one_use(value: ir.Value) -> bool:
+    """Whether exactly one operand is `value`."""
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
+
+
+def type_of(value: ir.Value) -> TensorType:
+    """The plain type of a tensor value."""
+    found = tensor_type(value.type)
+    assert found is not None, f"{value.type} is no dl tensor"
+    return found
+
+
+def attributes_of(operation: ir.Operation) -> dict[str, Any]:
+    """Python values of the attributes of a dl op, defaults filled in."""
+    found: dict[str, Any] = operation.opview.attribute_values()
+    return found
+
+
+def groups_of(operation: ir.Operation) -> tuple[Any, ...]:
+    """Operands of a dl op by field: a value, None for an absent one, a list for a variadic one."""
+    found: tuple[Any, ...] = operation.opview.operand_groups()
+    return found
+
+
+def constant_array(value: ir.Value | None) -> np.ndarray | None:
+    """The array of a `dl.constant`, None for any other value."""
+    operation = source(value, "dl.constant")
+    return None if operation is None else attributes_of(operation)["value"]
+
+
+def constant_scalar(value: ir.Value | None) -> float | None:
+    """The one number that all elements of a `dl.constant` are, None for any other value."""
+    array = constant_array(value)
+    if array is None or array.size == 0 or array.dtype == np.bool_ or not (array == array.flat[0]).all():
+        return None
+    return float(array.flat[0])
+
+
+def is_weight(value: ir.Value) -> bool:
+    """Whether `value` depends on constants and params alone: it is known before the first call."""
+    pending, seen = [value], set()
+    while pending:
+        operation = source(pending.pop())
+        if operation is None or not operation.name.startswith("dl.") or operation.regions:
+            return False
+        if operation not in seen:
+            seen.add(operation)
+            pending.extend(operation.operands)
+    return True
+
+
+def functions(module: ir.Operation) -> Iterator[ir.Operation]:
+    """The functions of a module that have a body, listed before the first is given out."""
+    found = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
+    yield from (function for function in found if len(function.regions[0].blocks))
+
+
+def dl_ops(operation: ir.Operation) -> list[ir.Operation]:
+    """The dl ops below an op, in order, an op before those inside it."""
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner.name.startswith("dl."):
+            found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def erase_unused(operations: Sequence[ir.Operation]) -> None:
+    """Erase those of `operations`, given in program order, whose results nothing uses."""
+    for operation in reversed(operations):
+        if operation.name not in KEPT and not any(True for result in operation.results for _ in result.uses):
+            operation.erase()
