@@ -22,9 +22,16 @@ class NamedPipeline:
 
 
 PIPELINES: Mapping[str, NamedPipeline] = {
+    "dl-optimize": NamedPipeline(
+        "graph passes: a dl graph to calls of kernels",
+        (
+            "dl-fold-shapes",
+            "cse",
+        ),
+    ),
     "dl-to-linalg": NamedPipeline(
         "dl ops to linalg on tensors",
-        ("dl-bind-params", "dl-fold-shapes", "convert-dl-to-linalg", "canonicalize", "cse"),
+        ("dl-optimize", "dl-bind-params", "convert-dl-to-linalg", "canonicalize", "cse"),
     ),
     "linalg-to-affine": NamedPipeline(
         "linalg on tensors to affine loops on buffers",

@@ -107,7 +107,7 @@ def test_modules_without_an_entry() -> None:
 def test_progress_names_the_steps(graph: Graph) -> None:
     seen: list[str] = []
     dlc.compile(graph.module, params=graph.params, progress=seen.append)
-    assert seen[0] == "dl-bind-params"
+    assert seen[0] == "dl-fold-shapes"
     assert "convert-dl-to-linalg" in seen
     assert seen[-1] == "generate machine code"
 
