@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl import op_class
+
+_ENDS = ("func.return", "dl.yield")
 
 
 class NotInterpretable(ValueError):
@@ -18,29 +21,88 @@ class NotInterpretable(ValueError):
 def interpret(module: ir.Module, inputs: Sequence[np.ndarray], params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """Outputs of the module's public function on `inputs`, with the arrays of its `dl.param` keys in `params`.
 
-    Raises `NotInterpretable` for ops other than dl's and func.return.
+    Keys that a function marked `dl.precompute` gives are computed first. Raises `NotInterpretable` for ops other than
+    dl's, func.return and calls of the module's functions.
     """
-    function = next(op.operation for op in module.body.operations if "sym_visibility" not in op.operation.attributes)
+    functions = {op.operation.attributes["sym_name"].value: op.operation for op in module.body.operations}
     with np.errstate(all="ignore"):
+        return _Program(functions, {**params, **precomputed(module, params)}).run(_entry(functions), inputs)
+
+
+def precomputed(module: ir.Module, params: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays that the module's functions marked `dl.precompute` give, by their keys (result attribute `dl.param`)."""
+    functions = {op.operation.attributes["sym_name"].value: op.operation for op in module.body.operations}
+    found: dict[str, np.ndarray] = {}
+    with np.errstate(all="ignore"):
+        for function in functions.values():
+            if "dl.precompute" not in function.attributes:
+                continue
+            arrays = _Program(functions, {**params, **found}).run(function, ())
+            found.update(zip(_result_keys(function), arrays, strict=True))
+    return found
+
+
+def _entry(functions: Mapping[str, ir.Operation]) -> ir.Operation:
+    """The function that the caller of the model calls."""
+    return next(
+        function
+        for function in functions.values()
+        if "sym_visibility" not in function.attributes and "dl.precompute" not in function.attributes
+    )
+
+
+def _result_keys(function: ir.Operation) -> list[str]:
+    if "res_attrs" not in function.attributes:
+        return []
+    return [str(ir.DictAttr(entry)["dl.param"].value) for entry in ir.ArrayAttr(function.attributes["res_attrs"])]
+
+
+@dataclass(frozen=True)
+class _Program:
+    """The functions of a module by name, and the arrays of its params by key."""
+
+    functions: Mapping[str, ir.Operation]
+    params: Mapping[str, np.ndarray]
+
+    def run(self, function: ir.Operation, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """What the function returns."""
+        if not len(function.regions[0].blocks):
+            raise NotInterpretable(f"function '{function.attributes['sym_name'].value}' has no body")
         block = function.regions[0].blocks[0]
-        return _run_block(block, dict(zip(block.arguments, inputs, strict=True)), params)
+        return self._run_block(block, dict(zip(block.arguments, inputs, strict=True)))
 
+    def _run_block(self, block: ir.Block, values: dict[ir.Value, np.ndarray]) -> list[np.ndarray]:
+        """What the block's terminator gives, from the arrays of the values that the block reads."""
+        last_use = _last_uses(block)
+        for index, op in enumerate(block.operations):
+            operation = op.operation
+            if operation.name in _ENDS:
+                return [values[value] for value in operation.operands]
+            for result, array in zip(operation.results, self._run_op(operation, values), strict=True):
+                values[result] = array
+            for value in _read_by(operation):
+                if last_use[value] == index:
+                    values.pop(value, None)  # a large network does not fit in memory otherwise
+        raise NotInterpretable("the function has no return")
 
-def _run_block(
-    block: ir.Block, values: dict[ir.Value, np.ndarray], params: Mapping[str, np.ndarray]
-) -> list[np.ndarray]:
-    """What the block's terminator gives, from the arrays of the values that the block reads."""
-    last_use = _last_uses(block)
-    for index, op in enumerate(block.operations):
-        operation = op.operation
-        if operation.name in ("func.return", "dl.yield"):
-            return [values[value] for value in operation.operands]
-        for result, array in zip(operation.results, _run_op(operation, values, params), strict=True):
-            values[result] = array
-        for value in _read_by(operation):
-            if last_use[value] == index:
-                values.pop(value, None)  # a large network does not fit in memory otherwise
-    raise NotInterpretable("the function has no return")
+    def _run_op(self, operation: ir.Operation, values: Mapping[ir.Value, np.ndarray]) -> Sequence[np.ndarray]:
+        if operation.name == "func.call":
+            callee = self.functions[ir.FlatSymbolRefAttr(operation.attributes["callee"]).value]
+            return self.run(callee, [values[value] for value in operation.operands])
+        found = op_class(operation.name) if operation.name.startswith("dl.") else None
+        if found is None:
+            raise NotInterpretable(f"'{operation.name}' has no NumPy meaning; give a module of dl ops")
+        if operation.name == "dl.kernel":
+            return self._run_block(operation.regions[0].blocks[0], dict(values))
+        attributes = operation.opview.attribute_values()
+        if operation.name == "dl.param":
+            return [self.params[attributes["key"]]]
+        groups: list[Any] = [
+            None if group is None else [values[item] for item in group] if isinstance(group, list) else values[group]
+            for group in operation.opview.operand_groups()
+        ]
+        result = found.reference(*groups, **attributes)
+        return result if isinstance(result, tuple) else (result,)
 
 
 def _last_uses(block: ir.Block) -> dict[ir.Value, int]:
@@ -51,22 +113,3 @@ def _read_by(operation: ir.Operation) -> list[ir.Value]:
     """Values that an op, or one inside it, takes."""
     inner = (op.operation for region in operation.regions for block in region.blocks for op in block.operations)
     return [*operation.operands, *(value for op in inner for value in _read_by(op))]
-
-
-def _run_op(
-    operation: ir.Operation, values: Mapping[ir.Value, np.ndarray], params: Mapping[str, np.ndarray]
-) -> Sequence[np.ndarray]:
-    found = op_class(operation.name) if operation.name.startswith("dl.") else None
-    if found is None:
-        raise NotInterpretable(f"'{operation.name}' has no NumPy meaning; give a module of dl ops")
-    if operation.name == "dl.kernel":
-        return _run_block(operation.regions[0].blocks[0], dict(values), params)
-    attributes = operation.opview.attribute_values()
-    if operation.name == "dl.param":
-        return [params[attributes["key"]]]
-    groups: list[Any] = [
-        None if group is None else [values[item] for item in group] if isinstance(group, list) else values[group]
-        for group in operation.opview.operand_groups()
-    ]
-    result = found.reference(*groups, **attributes)
-    return result if isinstance(result, tuple) else (result,)

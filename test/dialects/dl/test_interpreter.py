@@ -1,0 +1,46 @@
+"""The interpreter on modules with several functions: kernels that are called, weights that are computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dlc
+from dlc.dialects.dl.interpreter import NotInterpretable, interpret, precomputed
+
+MODULE = """
+func.func @precompute() -> (tensor<4xf32> {dl.param = "w.negated"}) attributes {dl.precompute} {
+  %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %0 = "dl.neg"(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @main_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %w = "dl.param"() {key = "w.negated", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %0 = func.call @kernel_0_add(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call @kernel_0_add(%0, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @kernel_0_add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> attributes {dl.kernel} {
+  %0 = "dl.kernel"() ({
+    %1 = "dl.add"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "dl.yield"(%1) : (tensor<4xf32>) -> ()
+  }) : () -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+_W = np.arange(4, dtype=np.float32)
+
+
+def test_calls_and_computed_weights() -> None:
+    module = dlc.parse_module(MODULE, "functions.mlir")
+    (found,) = interpret(module, [np.ones(4, np.float32)], {"w": _W})
+    assert np.array_equal(found, 1 - 2 * _W)
+    assert np.array_equal(precomputed(module, {"w": _W})["w.negated"], -_W)
+
+
+def test_function_without_body_is_refused() -> None:
+    text = MODULE.replace("func.func private @kernel_0_add", "func.func private @other", 1)
+    declared = "func.func private @kernel_0_add(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
+    module = dlc.parse_module(text + declared, "functions.mlir")
+    with pytest.raises(NotInterpretable, match="kernel_0_add' has no body"):
+        interpret(module, [_W], {"w": _W})
