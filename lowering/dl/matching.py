@@ -79,6 +79,21 @@ def is_weight(value: ir.Value) -> bool:
     return True
 
 
+def may_stand_for(kind: TensorType, result: ir.Value) -> bool:
+    """Whether a value of type `kind` may replace `result` at all its uses.
+
+    It may when the types are equal, or when dl ops alone use the result and `kind` knows at least its static dims.
+    """
+    declared = type_of(result)
+    if kind == declared:
+        return True
+    if kind.dtype != declared.dtype or kind.rank != declared.rank:
+        return False
+    if any(isinstance(dim, int) and dim != mine for dim, mine in zip(declared.shape, kind.shape, strict=True)):
+        return False
+    return all(user.name.startswith("dl.") and user.name != "dl.yield" for user in users(result))
+
+
 def functions(module: ir.Operation) -> Iterator[ir.Operation]:
     """The functions of a module that have a body, listed before the first is given out."""
     found = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
