@@ -1,11 +1,11 @@
-"""Convolutions over inputs of [batch, channels, 1 to 3 spatial axes]."""
+"""Convolutions over images of [batch, channels, 1 to 3 spatial axes], or with the channels last."""
 
 from collections.abc import Sequence
 from typing import Any, Optional
 
 import numpy as np
 
-from dlc.dialects.dl.attributes import IntAttr, IntsAttr
+from dlc.dialects.dl.attributes import BoolAttr, IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.types import (
@@ -17,7 +17,7 @@ from dlc.dialects.dl.types import (
     require_equal_dims,
     require_same_dtype,
 )
-from dlc.dialects.dl.window import Window
+from dlc.dialects.dl.window import Layout, Window
 
 
 class Conv(DLOp, name="conv"):
@@ -27,10 +27,11 @@ class Conv(DLOp, name="conv"):
         sum over ic, t of x[n, g * C + ic, o * strides + t * dilations - pads_begin] * weight[oc, ic, t]
 
     where o and t run over all spatial axes, weight is [out channels, C, kernel...], g = oc / (out channels / groups),
-    and x is 0 outside. f16 and bf16 accumulate in f32; integers wrap.
+    and x is 0 outside. f16 and bf16 accumulate in f32; integers wrap. With channels_last the same axes stand in another
+    order: x[n, i, c], result[n, o, oc] and weight[t, ic, oc].
 
     c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same.
-    c3: groups divides weight's dim 0.    c4: x dim 1 is groups times weight dim 1.    c5: bias is [weight dim 0].
+    c3: groups divides the output channels.    c4: the channels of x are groups times C.    c5: bias is [out channels].
     c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
     c7: the dilated kernel fits the padded input.
     """
@@ -44,6 +45,9 @@ class Conv(DLOp, name="conv"):
     pads = IntsAttr(default=(), doc="zeros before each spatial axis, then those after each; empty: none")
     dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
     groups = IntAttr(default=1, doc="number of channel groups that do not mix")
+    channels_last = BoolAttr(
+        default=False, doc="whether channels are the last axis of x and result, and in and out those of weight"
+    )
 
     @staticmethod
     def infer(
@@ -55,13 +59,17 @@ class Conv(DLOp, name="conv"):
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
         groups: int,
+        channels_last: bool,
     ) -> TensorType:
         dtype = _check_operands(x, weight, bias, groups)
-        _require_multiple("c3", weight.dim(0), groups, "weight dim 0")
-        _check_channels(x.dim(1), weight.dim(1), groups)
-        _check_bias(bias, weight.dim(0))
-        window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
-        return TensorType((x.dim(0), weight.dim(0), *window.output_dims("c7", x.shape[2:])), dtype)
+        layout = Layout(x.rank - 2, channels_last)
+        channels = weight.dim(layout.kernel_out)
+        _require_multiple("c3", channels, groups, f"weight dim {layout.kernel_out}")
+        _check_channels(x, weight, groups, layout)
+        _check_bias(bias, channels)
+        window = Window.of("c6", layout.taps_of(weight.shape), strides, pads, dilations)
+        positions = window.output_dims("c7", layout.spatial_of(x.shape), layout.spatial.start)
+        return TensorType(tuple(layout.image(x.dim(0), [channels], positions)), dtype)
 
     @staticmethod
     @wide
@@ -74,13 +82,17 @@ class Conv(DLOp, name="conv"):
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
         groups: int,
+        channels_last: bool,
     ) -> np.ndarray:
+        layout = Layout(x.ndim - 2, channels_last)
+        x = layout.first(x)
+        weight = np.moveaxis(weight, (-1, -2), (0, 1)) if channels_last else weight
         patches = Window.of("c6", weight.shape[2:], strides, pads, dilations).view(x, 0)
         patches = patches.reshape(x.shape[0], groups, weight.shape[1], *patches.shape[2:])
         kernels = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
         outs, taps = "xyz"[: x.ndim - 2], "hij"[: x.ndim - 2]
         result = np.einsum(f"bgc{outs}{taps},gfc{taps}->bgf{outs}", patches, kernels)
-        return _with_bias(result.reshape(x.shape[0], weight.shape[0], *result.shape[3:]), bias)
+        return layout.restored(_with_bias(result.reshape(x.shape[0], weight.shape[0], *result.shape[3:]), bias))
 
 
 class ConvTranspose(DLOp, name="conv_transpose"):
@@ -89,11 +101,12 @@ class ConvTranspose(DLOp, name="conv_transpose"):
     result[n, g * F + f, i * strides + t * dilations - pads_begin] += x[n, g * C + ic, i] * weight[g * C + ic, f, t]
 
     starting from bias, summed over ic, t and i, where weight is [in channels, F, kernel...] and
-    C = in channels / groups. An axis of size s gives
+    C = in channels / groups. With channels_last the same axes stand in another order: x[n, i, c], result[n, i, f] and
+    weight[t, c, f]. An axis of size s gives
     (s - 1) * stride + (kernel - 1) * dilation + 1 + output_padding - pad_begin - pad_end.
 
     c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same.
-    c3: groups divides weight dim 0.    c4: x dim 1 equals weight dim 0.    c5: bias is [groups * weight dim 1].
+    c3: groups divides the input channels.    c4: x and weight have as many input channels.    c5: bias is [groups * F].
     c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
     c7: output_padding has one value per spatial axis, not negative.    c8: no axis of the result is negative.
     """
@@ -108,6 +121,9 @@ class ConvTranspose(DLOp, name="conv_transpose"):
     dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
     output_padding = IntsAttr(default=(), doc="elements added after each spatial axis; empty: none")
     groups = IntAttr(default=1, doc="number of channel groups that do not mix")
+    channels_last = BoolAttr(
+        default=False, doc="whether channels are the last axis of x and result, and in and out those of weight"
+    )
 
     @staticmethod
     def infer(
@@ -120,17 +136,21 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         dilations: tuple[int, ...],
         output_padding: tuple[int, ...],
         groups: int,
+        channels_last: bool,
     ) -> TensorType:
         dtype = _check_operands(x, weight, bias, groups)
-        _require_multiple("c3", weight.dim(0), groups, "weight dim 0")
-        require_equal_dims("c4", x.dim(1), weight.dim(0), "x dim 1", "weight dim 0")
-        channels = _times(weight.dim(1), groups)
+        layout = Layout(x.rank - 2, channels_last)
+        inner, out = (layout.kernel_in, layout.kernel_out) if channels_last else (0, 1)
+        _require_multiple("c3", weight.dim(inner), groups, f"weight dim {inner}")
+        require_equal_dims("c4", x.dim(layout.channel), weight.dim(inner), f"x dim {layout.channel}", f"weight dim {inner}")
+        channels = _times(weight.dim(out), groups)
         _check_bias(bias, channels)
-        window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
+        window = Window.of("c6", layout.taps_of(weight.shape), strides, pads, dilations)
         extra = output_padding or (0,) * window.rank
         fits = len(extra) == window.rank and min(extra, default=0) >= 0
         require("c7", fits, f"output_padding {list(extra)} needs one value of 0 or more per spatial axis, {window.rank}")
-        return TensorType((x.dim(0), channels, *_transposed_dims(x.shape[2:], window, extra)), dtype)
+        positions = _transposed_dims(layout.spatial_of(x.shape), window, extra, layout.spatial.start)
+        return TensorType(tuple(layout.image(x.dim(0), [channels], positions)), dtype)
 
     @staticmethod
     @wide
@@ -144,7 +164,11 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         dilations: tuple[int, ...],
         output_padding: tuple[int, ...],
         groups: int,
+        channels_last: bool,
     ) -> np.ndarray:
+        layout = Layout(x.ndim - 2, channels_last)
+        x = layout.first(x)
+        weight = np.moveaxis(weight, (-2, -1), (0, 1)) if channels_last else weight
         window = Window.of("c6", weight.shape[2:], strides, pads, dilations)
         extra = output_padding or (0,) * window.rank
         inputs = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
@@ -160,7 +184,7 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         ends = [size - end for size, end in zip(full, window.pads_end, strict=True)]
         cut: Any = (..., *(slice(begin, end) for begin, end in zip(window.pads_begin, ends, strict=True)))
         result = result[cut]
-        return _with_bias(result.reshape(x.shape[0], groups * weight.shape[1], *result.shape[3:]), bias)
+        return layout.restored(_with_bias(result.reshape(x.shape[0], groups * weight.shape[1], *result.shape[3:]), bias))
 
 
 def _check_operands(x: TensorType, weight: TensorType, bias: Optional[TensorType], groups: int) -> str:
@@ -178,10 +202,11 @@ def _require_multiple(label: str, dim: Dim, groups: int, what: str) -> None:
         require(label, dim % groups == 0, f"{what} is {dim}, not a multiple of groups {groups}")
 
 
-def _check_channels(channels: Dim, per_group: Dim, groups: int) -> None:
+def _check_channels(x: TensorType, weight: TensorType, groups: int, layout: Layout) -> None:
+    channels, per_group = x.dim(layout.channel), weight.dim(layout.kernel_in)
     if isinstance(channels, int) and isinstance(per_group, int):
-        fits = channels == groups * per_group
-        require("c4", fits, f"x dim 1 is {channels} but groups {groups} times weight dim 1 is {groups * per_group}")
+        needed = f"groups {groups} times weight dim {layout.kernel_in} is {groups * per_group}"
+        require("c4", channels == groups * per_group, f"x dim {layout.channel} is {channels} but {needed}")
 
 
 def _check_bias(bias: Optional[TensorType], channels: Dim) -> None:
@@ -196,7 +221,7 @@ def _times(dim: Dim, factor: int) -> Dim:
     return dim * factor if isinstance(dim, int) else None
 
 
-def _transposed_dims(dims: Sequence[Dim], window: Window, extra: Sequence[int]) -> list[Dim]:
+def _transposed_dims(dims: Sequence[Dim], window: Window, extra: Sequence[int], first: int) -> list[Dim]:
     results: list[Dim] = []
     for axis, dim in enumerate(dims):
         reach = window.reach(axis)
@@ -204,7 +229,7 @@ def _transposed_dims(dims: Sequence[Dim], window: Window, extra: Sequence[int]) 
             results.append(None)
             continue
         size = (dim - 1) * window.strides[axis] + reach + extra[axis] - window.pads_begin[axis] - window.pads_end[axis]
-        require("c8", size >= 0, f"axis {axis + 2} of the result has size {size}")
+        require("c8", size >= 0, f"axis {axis + first} of the result has size {size}")
         results.append(size)
     return results
 

@@ -1,4 +1,4 @@
-"""Poolings over inputs of [batch, channels, 1 to 3 spatial axes]. Global ones are reductions."""
+"""Poolings over images of [batch, channels, 1 to 3 spatial axes], or with the channels last. Global ones are reductions."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from dlc.dialects.dl.attributes import BoolAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.types import FLOATS, NUMERIC, TensorType, require
-from dlc.dialects.dl.window import Window
+from dlc.dialects.dl.window import Layout, Window
 
 
 class Pool(DLOp):
@@ -22,6 +22,7 @@ class Pool(DLOp):
     pads = IntsAttr(default=(), doc="padding before each spatial axis, then after each; empty: none")
     dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
     ceil_mode = BoolAttr(default=False, doc="whether the number of positions rounds up")
+    channels_last = BoolAttr(default=False, doc="whether channels are the last axis of x and result")
 
     @staticmethod
     def infer(
@@ -32,12 +33,15 @@ class Pool(DLOp):
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
         ceil_mode: bool,
+        channels_last: bool,
         **attributes: object,
     ) -> TensorType:
         require("c1", 3 <= x.rank <= 5, f"x has rank {x.rank} but must have 3 to 5")
         require("c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}")
         window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
-        return TensorType((*x.shape[:2], *window.output_dims("c4", x.shape[2:])), x.dtype)
+        layout = Layout(x.rank - 2, channels_last)
+        positions = window.output_dims("c4", layout.spatial_of(x.shape), layout.spatial.start)
+        return TensorType(tuple(layout.image(x.dim(0), [x.dim(layout.channel)], positions)), x.dtype)
 
 
 class MaxPool(Pool, name="max_pool"):
@@ -45,7 +49,8 @@ class MaxPool(Pool, name="max_pool"):
 
     result[n, c, o] = max over t of x[n, c, o * strides + t * dilations - pads_begin]
 
-    NaN stays NaN. A window without an element of the input gives the lowest value (-inf, the smallest integer).
+    With channels_last c is the last axis of both. NaN stays NaN. A window without an element of the input gives the lowest
+    value (-inf, the smallest integer).
 
     c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
     c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.
@@ -64,10 +69,12 @@ class MaxPool(Pool, name="max_pool"):
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
         ceil_mode: bool,
+        channels_last: bool,
     ) -> np.ndarray:
+        layout = Layout(x.ndim - 2, channels_last)
         lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        view = Window.of("c3", kernel, strides, pads, dilations, ceil_mode).view(x, lowest)
-        return view.max(axis=tuple(range(x.ndim, view.ndim)))
+        view = Window.of("c3", kernel, strides, pads, dilations, ceil_mode).view(layout.first(x), lowest)
+        return layout.restored(view.max(axis=tuple(range(x.ndim, view.ndim))))
 
 
 class AvgPool(Pool, name="avg_pool"):
@@ -76,7 +83,7 @@ class AvgPool(Pool, name="avg_pool"):
     result[n, c, o] = (sum over t of x[n, c, o * strides + t * dilations - pads_begin]) / count[o]
 
     where x is 0 outside and count is the number of taps that lie inside the input, or with `count_include_pad` inside
-    the input with its pads; a window that has none gives 0.
+    the input with its pads; a window that has none gives 0. With channels_last c is the last axis of both.
 
     c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
     c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.
@@ -97,11 +104,14 @@ class AvgPool(Pool, name="avg_pool"):
         dilations: tuple[int, ...],
         ceil_mode: bool,
         count_include_pad: bool,
+        channels_last: bool,
     ) -> np.ndarray:
+        layout = Layout(x.ndim - 2, channels_last)
+        x = layout.first(x)
         window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
         view = window.view(x, 0)
         total = view.sum(axis=tuple(range(x.ndim, view.ndim)))
         for axis in range(window.rank):
             count = np.maximum(window.counts(axis, x.shape[axis + 2], count_include_pad), 1)
             total = total / count.astype(x.dtype).reshape(-1, *[1] * (window.rank - axis - 1))
-        return total
+        return layout.restored(total)

@@ -4,15 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from dlc.dialects.dl.types import Dim, Shape, require
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the axes of an image of `rank` spatial axes stand, and those of a kernel.
+
+    Channels first: [batch, channels, spatial...] and
+    [out, in, taps...]. Last: [batch, spatial..., channels] and [taps..., in, out].
+    """
+
+    rank: int
+    channels_last: bool = False
+
+    @property
+    def channel(self) -> int:
+        """The channel axis of an image."""
+        return self.rank + 1 if self.channels_last else 1
+
+    @property
+    def spatial(self) -> range:
+        """The spatial axes of an image."""
+        return range(1, self.rank + 1) if self.channels_last else range(2, self.rank + 2)
+
+    @property
+    def kernel_out(self) -> int:
+        """The axis of a kernel that follows output channels."""
+        return self.rank + 1 if self.channels_last else 0
+
+    @property
+    def kernel_in(self) -> int:
+        """The axis of a kernel that follows input channels."""
+        return self.rank if self.channels_last else 1
+
+    @property
+    def taps(self) -> range:
+        """The spatial axes of a kernel."""
+        return range(self.rank) if self.channels_last else range(2, self.rank + 2)
+
+    def image(self, batch: T, channels: Sequence[T], places: Sequence[T]) -> list[T]:
+        """What belongs to the axes of an image, in their order; `channels` may be several."""
+        return [batch, *places, *channels] if self.channels_last else [batch, *channels, *places]
+
+    def kernel(self, out: Sequence[T], inner: Sequence[T], taps: Sequence[T]) -> list[T]:
+        """What belongs to the axes of a kernel, in their order."""
+        return [*taps, *inner, *out] if self.channels_last else [*out, *inner, *taps]
+
+    def spatial_of(self, image: Sequence[T]) -> tuple[T, ...]:
+        """What belongs to the spatial axes of an image."""
+        return tuple(image[axis] for axis in self.spatial)
+
+    def taps_of(self, kernel: Sequence[T]) -> tuple[T, ...]:
+        """What belongs to the spatial axes of a kernel."""
+        return tuple(kernel[axis] for axis in self.taps)
+
+    def first(self, image: np.ndarray) -> np.ndarray:
+        """A view of an image with channels first."""
+        return np.moveaxis(image, -1, 1) if self.channels_last else image
+
+    def restored(self, image: np.ndarray) -> np.ndarray:
+        """An image with channels first in this layout."""
+        return np.ascontiguousarray(np.moveaxis(image, 1, -1)) if self.channels_last else image
+
 
 @dataclass(frozen=True)
 class Window:
-    """A window of `kernel` taps per spatial axis that moves over an input of [batch, channels, spatial axes...].
+    """A window of `kernel` taps per spatial axis that moves over the spatial axes of an image.
 
     Tap t at position o of an axis reads the element `o * stride + t * dilation - pad_begin`. With `ceil_mode` a last
     position that is not whole counts, too, unless it starts in the padding after the input.
@@ -57,11 +121,14 @@ class Window:
         size = self.kernel[axis]
         return (size - 1) * self.dilations[axis] + 1 if isinstance(size, int) else None
 
-    def output_dims(self, label: str, dims: Shape) -> Shape:
-        """Number of positions per axis; `ConstraintError` where the window does not fit the padded input."""
-        return tuple(self._output_dim(label, axis, dim) for axis, dim in enumerate(dims))
+    def output_dims(self, label: str, dims: Shape, first: int = 2) -> Shape:
+        """Number of positions per axis; `ConstraintError` where the window does not fit the padded input.
 
-    def _output_dim(self, label: str, axis: int, dim: Dim) -> Dim:
+        The first spatial axis of the input is `first`.
+        """
+        return tuple(self._output_dim(label, axis, dim, first) for axis, dim in enumerate(dims))
+
+    def _output_dim(self, label: str, axis: int, dim: Dim, first: int = 2) -> Dim:
         reach, stride = self.reach(axis), self.strides[axis]
         begin, end = self.pads_begin[axis], self.pads_end[axis]
         if reach is None:
@@ -72,7 +139,7 @@ class Window:
         require(
             label,
             spare >= 0,
-            f"the window spans {reach} but the padded input has {dim + begin + end} on axis {axis + 2}",
+            f"the window spans {reach} but the padded input has {dim + begin + end} on axis {axis + first}",
         )
         if not self.ceil_mode:
             return spare // stride + 1

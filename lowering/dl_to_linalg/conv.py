@@ -6,26 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.dialects.dl.window import Window
+from dlc.dialects.dl.window import Layout, Window
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
 from dlc.lowering.dl_to_linalg.checks import require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, axes_map, contract, rounded, widened, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.windows import kernel_reach, position_extents
+from dlc.lowering.dl_to_linalg.windows import kernel_reach, pad_spatial, position_extents
 
 
 @lowering("conv")
 def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     """Pad, then convolve."""
     x, weight, bias = op.operands
-    b.require_equal(size_of(b, op, (0, 1)), ("weight dim 1 times groups", b.extent("mul", b.dim(weight, 1), op["groups"])))
-    require_groups(b, size_of(b, op, (1, 0)), op["groups"])
-    require_same(b, op, (2, 0), (1, 0))
-    window = Window.of("", op.types[1].shape[2:], op["strides"], op["pads"], op["dilations"])
-    kernel = b.shape(weight)[2:]
-    positions = position_extents(b, b.shape(x)[2:], kernel, window)
-    padded = b.pad(x, [0, 0, *window.pads_begin], [0, 0, *window.pads_end], b.scalar(0, op.result.dtype))
-    conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions)
+    layout = _layout(op)
+    inner, out = layout.kernel_in, layout.kernel_out
+    channels = b.extent("mul", b.dim(weight, inner), op["groups"])
+    b.require_equal(size_of(b, op, (0, layout.channel)), (f"weight dim {inner} times groups", channels))
+    require_groups(b, size_of(b, op, (1, out)), op["groups"])
+    require_same(b, op, (2, 0), (1, out))
+    window = _window(op, layout)
+    positions = position_extents(b, x, layout.taps_of(b.shape(weight)), window, layout)
+    padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.result.dtype))
+    conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions, layout)
     return rounded(b, conv.apply(padded), op.result.dtype)
 
 
@@ -36,35 +38,50 @@ def lower_conv_transpose(b: Builder, op: SourceOp) -> ir.Value:
     Padding that exceeds the kernel's reach cuts elements of the spread input instead.
     """
     x, weight, bias = op.operands
-    _require_transposed_channels(b, op)
-    window = Window.of("", op.types[1].shape[2:], op["strides"], op["pads"], op["dilations"])
+    layout = _layout(op)
+    _require_transposed_channels(b, op, layout)
+    window = _window(op, layout)
     extra = op["output_padding"] or (0,) * window.rank
     zero = b.scalar(0, op.result.dtype)
-    reach = kernel_reach(b, b.shape(weight)[2:], window)
+    reach = kernel_reach(b, layout.taps_of(b.shape(weight)), window)
     before = [b.extent("sub", b.extent("sub", size, 1), begin) for size, begin in zip(reach, window.pads_begin, strict=True)]
     after = [
         b.extent("sub", b.extent("sub", size, 1), end - more) for size, end, more in zip(reach, window.pads_end, extra, strict=True)
     ]
-    padded = _pad_or_cut(b, _spread_apart(b, x, window.strides, zero), before, after, zero)
-    sizes = b.shape(padded)[2:]
+    padded = _pad_or_cut(b, _spread_apart(b, x, window.strides, layout, zero), before, after, layout, zero)
+    sizes = layout.spatial_of(b.shape(padded))
     positions = [b.extent("add", b.extent("sub", size, span), 1) for size, span in zip(sizes, reach, strict=True)]
     for axis, size in enumerate(positions):
-        b.require_at_most(("the least size", 0), (f"result dim {axis + 2}", size))
-    flipped = _flipped(b, weight, op["groups"])
+        b.require_at_most(("the least size", 0), (f"result dim {layout.spatial[axis]}", size))
+    flipped = _flipped(b, weight, op["groups"], layout)
     ones = (1,) * window.rank
-    conv = Convolution(b, op.result.dtype, flipped, bias, ones, window.dilations, op["groups"], positions)
+    conv = Convolution(b, op.result.dtype, flipped, bias, ones, window.dilations, op["groups"], positions, layout)
     return rounded(b, conv.apply(padded), op.result.dtype)
 
 
-def _require_transposed_channels(b: Builder, op: SourceOp) -> None:
+def _layout(op: SourceOp) -> Layout:
+    return Layout(op.types[0].rank - 2, op["channels_last"])
+
+
+def _window(op: SourceOp, layout: Layout) -> Window:
+    return Window.of("", layout.taps_of(op.types[1].shape), op["strides"], op["pads"], op["dilations"])
+
+
+def _transposed_axes(layout: Layout) -> tuple[int, int]:
+    """The axes of the input and output channels in the weight of a transposed convolution."""
+    return (layout.kernel_in, layout.kernel_out) if layout.channels_last else (0, 1)
+
+
+def _require_transposed_channels(b: Builder, op: SourceOp, layout: Layout) -> None:
     """Fail at run time unless the channels of x, weight and bias fit each other."""
     groups = op["groups"]
-    require_same(b, op, (0, 1), (1, 0))
-    require_groups(b, size_of(b, op, (1, 0)), groups)
+    inner, out = _transposed_axes(layout)
+    require_same(b, op, (0, layout.channel), (1, inner))
+    require_groups(b, size_of(b, op, (1, inner)), groups)
     if op.operands[2] is not None:
-        channels = b.extent("mul", b.dim(op.operands[1], 1), groups)
-        b.require_equal(size_of(b, op, (2, 0)), ("weight dim 1 times groups", channels))
-    for axis in range(2, op.types[0].rank):
+        channels = b.extent("mul", b.dim(op.operands[1], out), groups)
+        b.require_equal(size_of(b, op, (2, 0)), (f"weight dim {out} times groups", channels))
+    for axis in layout.spatial:
         b.require_at_most(("the least size", 1), size_of(b, op, (0, axis)))
 
 
@@ -72,7 +89,7 @@ def _require_transposed_channels(b: Builder, op: SourceOp) -> None:
 class Convolution:
     """A convolution over an input that is padded already, with `positions` outputs per spatial axis.
 
-    `weight` is [out channels, in channels of a group, kernel...]; results are accumulators of `dtype`.
+    `weight` is a kernel in `layout`; results are accumulators of `dtype`.
     """
 
     b: Builder
@@ -83,90 +100,124 @@ class Convolution:
     dilations: Sequence[int]
     groups: int
     positions: Sequence[Extent]
+    layout: Layout
 
     @property
     def rank(self) -> int:
         """Number of spatial axes."""
         return len(self.positions)
 
+    @property
+    def channels(self) -> Extent:
+        """Number of output channels."""
+        return self.b.dim(self.weight, self.layout.kernel_out)
+
     def apply(self, x: ir.Value) -> ir.Value:
         """The convolution in the form that has the fewest loops."""
-        sizes = list(self.weight.type.shape)
-        if self.groups == 1 and sizes[2:] == [1] * self.rank:
+        sizes, layout = list(self.weight.type.shape), self.layout
+        if self.groups == 1 and set(layout.taps_of(sizes)) == {1}:
             return self._pointwise(x if set(self.strides) == {1} else self._sampled(x))
         if self.groups == 1:
             return self._plain(x)
-        if sizes[:2] == [self.groups, 1] and x.type.shape[1] == self.groups:
+        one_each = sizes[layout.kernel_out] == self.groups and sizes[layout.kernel_in] == 1
+        if one_each and x.type.shape[layout.channel] == self.groups:
             return self._depthwise(x)
         return self._grouped(x)
 
     def _plain(self, x: ir.Value) -> ir.Value:
-        """(n, oc, positions..., ic, taps...)"""
-        start = self._start([self.b.dim(x, 0), self.b.dim(self.weight, 0), *self.positions], [1])
+        """Loops over the result, then over the input channels and taps that it sums, both in the order of the layout."""
+        layout = self.layout
+        start = self._start(layout.image(self.b.dim(x, 0), [self.channels], self.positions), [layout.channel])
         loops = Loops(2 + self.rank, 1 + self.rank)
-        batch, channel, *rest = loops.dims()
-        positions, inner, taps = rest[: self.rank], rest[self.rank], rest[self.rank + 1 :]
+        image, summed = loops.dims()[: 2 + self.rank], loops.dims()[2 + self.rank :]
+        inner, taps = self._summed(summed)
+        reads = self._reads(layout.spatial_of(image), taps)
         maps = [
-            loops.map([batch, inner, *self._reads(positions, taps)]),
-            loops.map([channel, inner, *taps]),
-            loops.map([batch, channel, *positions]),
+            loops.map(layout.image(image[0], [inner], reads)),
+            loops.map(layout.kernel([image[layout.channel]], [inner], taps)),
+            loops.map(image),
         ]
         return contract(self.b, loops, x, self.weight, start, maps, self.dtype)
 
+    def _summed(self, dims: Sequence[ir.AffineExpr]) -> tuple[ir.AffineExpr, Sequence[ir.AffineExpr]]:
+        """The input channel and the taps among the summed loops: the channel is innermost where it is contiguous."""
+        return (dims[-1], dims[:-1]) if self.layout.channels_last else (dims[0], dims[1:])
+
     def _pointwise(self, x: ir.Value) -> ir.Value:
-        """A product of matrices per image, (n, oc, p, ic), over merged spatial axes: its lanes are long rows."""
-        b, spatial = self.b, list(range(2, 2 + self.rank))
-        merged = b.collapse(x, [[0], [1], spatial])
-        weight = b.collapse(self.weight, [[0], [1, *spatial]])
-        start = self._start([b.dim(x, 0), b.dim(weight, 0), b.dim(merged, 2)], [1])
-        loops = Loops(3, 1)
-        batch, channel, place, inner = loops.dims()
-        maps = [loops.map([batch, inner, place]), loops.map([channel, inner]), loops.map([batch, channel, place])]
+        """A product of matrices over merged axes: its lanes are long rows.
+
+        Channels first: (n, oc, p, ic), one product per image over its pixels. Channels last: (p, oc, ic) over all pixels.
+        """
+        b, layout = self.b, self.layout
+        last = layout.channels_last
+        merging = [[*range(1 + self.rank)], [layout.channel]] if last else [[0], [1], [*layout.spatial]]
+        merged = b.collapse(x, merging)
+        kernel = [[*range(1 + self.rank)], [layout.kernel_out]] if last else [[0], [*range(1, 2 + self.rank)]]
+        weight = b.collapse(self.weight, kernel)
+        shape = b.shape(merged)
+        shape[-1 if last else 1] = self.channels
+        start = self._start(shape, [len(shape) - 1 if last else 1])
+        loops = Loops(len(shape), 1)
+        *image, inner = loops.dims()
+        channel = image[-1 if last else 1]
+        places = [image[0], inner] if last else [image[0], inner, image[2]]
+        maps = [loops.map(places), loops.map([inner, channel] if last else [channel, inner]), loops.map(image)]
         product = contract(b, loops, merged, weight, start, maps, self.dtype)
-        shape = [b.dim(x, 0), b.dim(weight, 0), *self.positions]
-        return b.expand(product, [[0], [1], spatial], shape)
+        return b.expand(product, merging, layout.image(b.dim(x, 0), [self.channels], self.positions))
 
     def _sampled(self, x: ir.Value) -> ir.Value:
         """The elements of `x` that a kernel of one tap reads, copied so that rows are contiguous."""
-        b, rank = self.b, 2 + self.rank
-        shape = [b.dim(x, 0), b.dim(x, 1), *self.positions]
+        b, layout, rank = self.b, self.layout, 2 + self.rank
+        shape = layout.image(b.dim(x, 0), [b.dim(x, layout.channel)], self.positions)
         dims = [ir.AffineExpr.get_dim(axis) for axis in range(rank)]
-        reads = [dim * stride for dim, stride in zip(dims, [1, 1, *self.strides], strict=True)]
+        reads = [dim * stride for dim, stride in zip(dims, layout.image(1, [1], self.strides), strict=True)]
         maps = [ir.AffineMap.get(rank, 0, reads), ir.AffineMap.get_identity(rank)]
         out = b.empty(shape, x.type.element_type)
         return b.generic([x], out, maps, [PARALLEL] * rank, lambda element, _: element)
 
     def _depthwise(self, x: ir.Value) -> ir.Value:
-        """(n, c, positions..., taps...): one channel in and out per group, whose loops are left out."""
-        b, spatial = self.b, range(2, 2 + self.rank)
-        weight = b.collapse(self.weight, [[0, 1], *([axis] for axis in spatial)])
-        start = self._start([b.dim(x, 0), self.groups, *self.positions], [1])
+        """Loops over the result, then the taps: one channel in and out per group, whose loops are left out."""
+        b, layout = self.b, self.layout
+        joined = [min(layout.kernel_in, layout.kernel_out), max(layout.kernel_in, layout.kernel_out)]
+        axes: list[list[int]] = [[axis] for axis in layout.taps]
+        weight = b.collapse(self.weight, [*axes, joined] if layout.channels_last else [joined, *axes])
+        start = self._start(layout.image(b.dim(x, 0), [self.groups], self.positions), [layout.channel])
         loops = Loops(2 + self.rank, self.rank)
-        batch, channel, *rest = loops.dims()
-        positions, taps = rest[: self.rank], rest[self.rank :]
+        image, taps = loops.dims()[: 2 + self.rank], loops.dims()[2 + self.rank :]
+        channel = image[layout.channel]
         maps = [
-            loops.map([batch, channel, *self._reads(positions, taps)]),
-            loops.map([channel, *taps]),
-            loops.map([batch, channel, *positions]),
+            loops.map(layout.image(image[0], [channel], self._reads(layout.spatial_of(image), taps))),
+            loops.map(layout.kernel([channel], [], taps)),
+            loops.map(image),
         ]
         return contract(b, loops, x, weight, start, maps, self.dtype)
 
     def _grouped(self, x: ir.Value) -> ir.Value:
-        """(n, g, oc, positions..., ic, taps...): channels split into groups, then merged again."""
-        b = self.b
-        split = _split_groups(b, x, 1, self.groups)
-        weight = _split_groups(b, self.weight, 0, self.groups)
-        start = self._start([b.dim(x, 0), self.groups, b.dim(weight, 1), *self.positions], [1, 2])
+        """Loops over the result, its channels split into groups, then over what is summed; the groups merge again."""
+        b, layout = self.b, self.layout
+        split = _split_groups(b, x, layout.channel, self.groups)
+        weight = _split_groups(b, self.weight, layout.kernel_out, self.groups)
+        per_group = b.extent("floordiv", self.channels, self.groups)
+        group_axis = layout.channel
+        shape = layout.image(b.dim(x, 0), [self.groups, per_group], self.positions)
+        start = self._start(shape, [group_axis, group_axis + 1])
         loops = Loops(3 + self.rank, 1 + self.rank)
-        batch, group, channel, *rest = loops.dims()
-        positions, inner, taps = rest[: self.rank], rest[self.rank], rest[self.rank + 1 :]
+        image, summed = loops.dims()[: 3 + self.rank], loops.dims()[3 + self.rank :]
+        group, channel = image[group_axis], image[group_axis + 1]
+        places = image[1:group_axis] if layout.channels_last else image[group_axis + 2 :]
+        inner, taps = self._summed(summed)
         maps = [
-            loops.map([batch, group, inner, *self._reads(positions, taps)]),
-            loops.map([group, channel, inner, *taps]),
-            loops.map([batch, group, channel, *positions]),
+            loops.map(layout.image(image[0], [group, inner], self._reads(places, taps))),
+            loops.map(layout.kernel([group, channel], [inner], taps)),
+            loops.map(image),
         ]
         found = contract(b, loops, split, weight, start, maps, self.dtype)
-        return b.collapse(found, [[0], [1, 2], *([axis] for axis in range(3, 3 + self.rank))])
+        return b.collapse(found, layout.image([0], [[group_axis, group_axis + 1]], self._merged_places()))
+
+    def _merged_places(self) -> list[list[int]]:
+        """The spatial axes of a result whose channels are split in two axes."""
+        shift = 0 if self.layout.channels_last else 1
+        return [[axis + shift] for axis in self.layout.spatial]
 
     def _reads(self, positions: Sequence[ir.AffineExpr], taps: Sequence[ir.AffineExpr]) -> list[ir.AffineExpr]:
         """Element of the padded input that each tap reads at each position."""
@@ -197,46 +248,56 @@ def _split_groups(b: Builder, tensor: ir.Value, axis: int, groups: int) -> ir.Va
     return b.expand(tensor, [*before, [axis, axis + 1], *after], split)
 
 
-def _spread_apart(b: Builder, x: ir.Value, strides: Sequence[int], zero: ir.Value) -> ir.Value:
+def _spread_apart(b: Builder, x: ir.Value, strides: Sequence[int], layout: Layout, zero: ir.Value) -> ir.Value:
     """`x` with `stride - 1` zeros between neighbours of each spatial axis."""
     if set(strides) == {1}:
         return x
     shape = b.shape(x)
     spans = [
         b.extent("add", b.extent("mul", b.extent("sub", size, 1), stride), 1)
-        for size, stride in zip(shape[2:], strides, strict=True)
+        for size, stride in zip(layout.spatial_of(shape), strides, strict=True)
     ]
-    target = b.full([*shape[:2], *spans], zero)
-    return b.insert_slice(x, target, [0] * len(shape), shape, [1, 1, *strides])
+    target = b.full(layout.image(shape[0], [shape[layout.channel]], spans), zero)
+    return b.insert_slice(x, target, [0] * len(shape), shape, layout.image(1, [1], strides))
 
 
-def _pad_or_cut(b: Builder, x: ir.Value, before: Sequence[Extent], after: Sequence[Extent], zero: ir.Value) -> ir.Value:
+def _pad_or_cut(
+    b: Builder, x: ir.Value, before: Sequence[Extent], after: Sequence[Extent], layout: Layout, zero: ir.Value
+) -> ir.Value:
     """`x` with so many zeros more on both sides of each spatial axis; a negative number cuts elements."""
     cut_before, cut_after = ([b.extent("max", b.extent("sub", 0, size), 0) for size in side] for side in (before, after))
     shape = b.shape(x)
     if any(size != 0 for size in (*cut_before, *cut_after)):
         kept = [
             b.extent("sub", b.extent("sub", size, low), high)
-            for size, low, high in zip(shape[2:], cut_before, cut_after, strict=True)
+            for size, low, high in zip(layout.spatial_of(shape), cut_before, cut_after, strict=True)
         ]
-        x = b.slice(x, [0, 0, *cut_before], [*shape[:2], *kept], [1] * len(shape))
+        sizes = layout.image(shape[0], [shape[layout.channel]], kept)
+        x = b.slice(x, layout.image(0, [0], cut_before), sizes, [1] * len(shape))
     low, high = ([b.extent("max", size, 0) for size in side] for side in (before, after))
-    return b.pad(x, [0, 0, *low], [0, 0, *high], zero)
+    return pad_spatial(b, x, low, high, layout, zero)
 
 
-def _flipped(b: Builder, weight: ir.Value, groups: int) -> ir.Value:
-    """A transposed convolution's [in channels, out channels of a group, taps...] as the weight of a convolution."""
-    split = _split_groups(b, weight, 0, groups)
-    shape = b.shape(split)
-    taps = range(3, len(shape))
+def _flipped(b: Builder, weight: ir.Value, groups: int, layout: Layout) -> ir.Value:
+    """The weight of a transposed convolution as that of a convolution: taps flipped, groups moved to the outputs."""
+    split = _split_groups(b, weight, _transposed_axes(layout)[0], groups)
+    shape, rank = b.shape(split), layout.rank
+    taps = range(rank) if layout.channels_last else range(3, rank + 3)
     lasts = [b.index(b.extent("sub", shape[axis], 1)) for axis in taps]
+    at = rank if layout.channels_last else 0
+    sizes = [shape[axis] for axis in taps]
+    target = layout.kernel([shape[at], shape[at + 2]], [shape[at + 1]], sizes)
 
     def body(_: ir.Value) -> ir.Value:
-        group, out, inner = (b.iteration(axis) for axis in range(3))
-        places = [b.binary("arith.subi", last, b.iteration(axis)) for last, axis in zip(lasts, taps, strict=True)]
-        return b.create("tensor.extract", [split.type.element_type], [split, group, inner, out, *places])
+        iterations = [b.iteration(axis) for axis in range(rank + 3)]
+        inner, group, out = iterations[rank:] if layout.channels_last else (iterations[2], *iterations[:2])
+        flips = iterations[:rank] if layout.channels_last else iterations[3:]
+        places = [b.binary("arith.subi", last, place) for last, place in zip(lasts, flips, strict=True)]
+        element = [*places, group, inner, out] if layout.channels_last else [group, inner, out, *places]
+        return b.create("tensor.extract", [split.type.element_type], [split, *element])
 
-    target = b.empty([shape[0], shape[2], shape[1], *shape[3:]], split.type.element_type)
-    identity = ir.AffineMap.get_identity(len(shape))
-    flipped = b.generic([], target, [identity], [PARALLEL] * len(shape), body)
-    return b.collapse(flipped, [[0, 1], [2], *([axis] for axis in taps)])
+    identity = ir.AffineMap.get_identity(rank + 3)
+    out = b.empty(target, split.type.element_type)
+    flipped = b.generic([], out, [identity], [PARALLEL] * (rank + 3), body)
+    joined = [rank + 1, rank + 2] if layout.channels_last else [0, 1]
+    return b.collapse(flipped, layout.kernel([joined], [[rank if layout.channels_last else 2]], [[axis] for axis in taps]))

@@ -8,9 +8,9 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.attributes import elements_of_array
-from dlc.dialects.dl.window import Window
+from dlc.dialects.dl.window import Layout, Window
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, Body, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.builder import PARALLEL, Body, Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.contraction import Loops, Part, spread, widened
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.windows import pad_for_positions, position_extents
@@ -41,7 +41,7 @@ def lower_avg_pool(b: Builder, op: SourceOp) -> ir.Value:
     taps = math.prod(op["kernel"])
     if _all_taps_count(window, op["count_include_pad"]):
         return b.map([total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype))
-    parts = [_counts(b, op, window, axis, b.dim(total, axis + 2), wide) for axis in range(window.rank)]
+    parts = [_counts(b, op, window, axis, total, wide) for axis in range(window.rank)]
 
     def divide(element: ir.Value, *counts: ir.Value) -> ir.Value:
         count = counts[0]
@@ -56,23 +56,27 @@ def _window(op: SourceOp) -> Window:
     return Window.of("", op["kernel"], op["strides"], op["pads"], op["dilations"], op["ceil_mode"])
 
 
+def _layout(op: SourceOp) -> Layout:
+    return Layout(op.types[0].rank - 2, op["channels_last"])
+
+
 def _over_windows(b: Builder, op: SourceOp, window: Window, outside: ir.Value, start: ir.Value, body: Body) -> ir.Value:
     """`body(element, total)` over the taps of each window, from `start`; padding holds `outside`."""
-    x = op.operands[0]
+    x, layout = op.operands[0], _layout(op)
     kernel = list(op["kernel"])
-    positions = position_extents(b, b.shape(x)[2:], kernel, window)
-    padded = pad_for_positions(b, x, positions, window, outside)
+    positions = position_extents(b, x, kernel, window, layout)
+    padded = pad_for_positions(b, x, positions, window, layout, outside)
     loops = Loops(2 + window.rank, window.rank)
-    batch, channel, *rest = loops.dims()
-    places, taps = rest[: window.rank], rest[window.rank :]
+    image, taps = loops.dims()[: 2 + window.rank], loops.dims()[2 + window.rank :]
+    batch, channel, places = image[0], image[layout.channel], layout.spatial_of(image)
     reads = [
         place * stride + tap * dilation
         for place, stride, tap, dilation in zip(places, window.strides, taps, window.dilations, strict=True)
     ]
     # Its shape alone says how many taps there are: no other operand does.
     taps_operand = b.empty(kernel, padded.type.element_type)
-    out = b.full([*b.shape(x)[:2], *positions], start)
-    maps = [loops.map([batch, channel, *reads]), loops.map(taps), loops.map([batch, channel, *places])]
+    out = b.full(layout.image(b.dim(x, 0), [b.dim(x, layout.channel)], positions), start)
+    maps = [loops.map(layout.image(batch, [channel], reads)), loops.map(taps), loops.map(image)]
     return b.generic([padded, taps_operand], out, maps, loops.iterators, lambda element, _, total: body(element, total))
 
 
@@ -81,12 +85,13 @@ def _all_taps_count(window: Window, include_pads: bool) -> bool:
     return not window.ceil_mode and (include_pads or not any((*window.pads_begin, *window.pads_end)))
 
 
-def _counts(b: Builder, op: SourceOp, window: Window, axis: int, positions: Extent, wide: str) -> Part:
+def _counts(b: Builder, op: SourceOp, window: Window, axis: int, total: ir.Value, wide: str) -> Part:
     """How many taps count, at least 1, at each position of a spatial axis; a constant where its size is static."""
-    size, include_pads = b.dim(op.operands[0], axis + 2), op["count_include_pad"]
+    at, include_pads = _layout(op).spatial[axis], op["count_include_pad"]
+    size, positions = b.dim(op.operands[0], at), b.dim(total, at)
     if isinstance(size, int):
         counts = np.maximum(window.counts(axis, size, include_pads), 1)
-        return b.dense(elements_of_array(counts.astype(NUMPY_DTYPES[wide]))), [axis + 2]
+        return b.dense(elements_of_array(counts.astype(NUMPY_DTYPES[wide]))), [at]
     low = -window.pads_begin[axis] if include_pads else 0
     high = b.extent("add", size, window.pads_end[axis] if include_pads else 0)
 
@@ -100,4 +105,4 @@ def _counts(b: Builder, op: SourceOp, window: Window, axis: int, positions: Exte
         return b.convert(b.index_cast(b.index(count), b.element("i64")), "i64", wide)
 
     out = b.empty([positions], wide)
-    return b.generic([], out, [ir.AffineMap.get_identity(1)], [PARALLEL], body), [axis + 2]
+    return b.generic([], out, [ir.AffineMap.get_identity(1)], [PARALLEL], body), [at]

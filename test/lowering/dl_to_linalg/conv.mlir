@@ -80,3 +80,32 @@ func.func @transposed(%x: tensor<1x2x4xf32>, %w: tensor<2x3x2xf32>) -> tensor<1x
       : (tensor<1x2x4xf32>, tensor<2x3x2xf32>) -> tensor<1x3x6xf32>
   return %0 : tensor<1x3x6xf32>
 }
+
+// -----
+
+// With channels last, output channels are the innermost parallel loop and input channels the innermost one that sums.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 * 2 + d4, d2 + d5, d6)>
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d5, d6, d3)>
+// CHECK-LABEL: func.func @channels_last(
+// CHECK-SAME: %[[ARG:.*]]: tensor<1x8x8x3xf32>
+// CHECK: %[[PADDED:.*]] = tensor.insert_slice %[[ARG]] into %{{.*}}[0, 1, 1, 0]
+// CHECK: linalg.generic {indexing_maps = [#[[X]], #[[W]],
+func.func @channels_last(%x: tensor<1x8x8x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x4x8x4xf32> {
+  %0 = "dl.conv"(%x, %w) {channels_last = true, strides = array<i64: 2, 1>, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x4x8x4xf32>
+  return %0 : tensor<1x4x8x4xf32>
+}
+
+// -----
+
+// A kernel of one tap over channels that are last is one product of matrices over all pixels.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-LABEL: func.func @pointwise_channels_last(
+// CHECK: tensor.collapse_shape {{.*}} into tensor<128x3xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[X]], #[[W]],
+// CHECK: tensor.expand_shape {{.*}} into tensor<2x8x8x4xf32>
+func.func @pointwise_channels_last(%x: tensor<2x8x8x3xf32>, %w: tensor<1x1x3x4xf32>) -> tensor<2x8x8x4xf32> {
+  %0 = "dl.conv"(%x, %w) {channels_last = true} : (tensor<2x8x8x3xf32>, tensor<1x1x3x4xf32>) -> tensor<2x8x8x4xf32>
+  return %0 : tensor<2x8x8x4xf32>
+}

@@ -16,7 +16,16 @@ def transposed(x: Any, weight: Any, bias: Any = None, dtypes: Any = _F32, **attr
     return Case("conv_transpose", (x, weight, bias), attributes, dtypes)
 
 
-CASES = [
+def channels_last(case: Case) -> Case:
+    """The same convolution of images and kernels with channels last."""
+    x, weight, bias = case.inputs
+    # [out, in, taps...] becomes [taps..., in, out]; a transposed one's [in, out, taps...] too
+    out, inner = (1, 0) if case.op == "conv_transpose" else (0, 1)
+    inputs = ((x[0], *x[2:], x[1]), (*weight[2:], weight[inner], weight[out]), bias)
+    return Case(case.op, inputs, {**case.attributes, "channels_last": True}, case.dtypes)
+
+
+_CHANNELS_FIRST = [
     conv((2, 3, 8, 7), (4, 3, 3, 3), (4,), dtypes=None, strides=[2, 1], pads=[1, 0, 2, 1]),
     conv((1, 2, 5, 5), (3, 2, 3, 3)),
     conv((1, 2, 5, 5), (3, 2, 3, 3), (3,), pads=[1, 1, 1, 1]),
@@ -44,3 +53,5 @@ CASES = [
     transposed((1, 2, 6, 6), (2, 3, 1, 2), pads=[1, 2, 0, 2]),
     transposed((1, 2, 2, 3, 2), (2, 2, 2, 2, 2), (2,), strides=[2, 1, 2], pads=[0, 0, 1, 0, 1, 0]),
 ]
+
+CASES = [*_CHANNELS_FIRST, *map(channels_last, _CHANNELS_FIRST)]

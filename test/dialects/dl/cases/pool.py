@@ -17,10 +17,19 @@ _SHAPES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((0, 2, 4, 4), {"kernel": [2, 2]}),
 ]
 
+
+def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape with channels last."""
+    return (shape[0], *shape[2:], shape[1])
+
+
+_LAST = {"channels_last": True}
 CASES = [
     Case("max_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
     Case("avg_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
     *(Case("max_pool", (shape,), attributes, _F32) for shape, attributes in _SHAPES),
     *(Case("avg_pool", (shape,), attributes, _F32) for shape, attributes in _SHAPES),
     *(Case("avg_pool", (shape,), attributes | {"count_include_pad": True}, _F32) for shape, attributes in _SHAPES),
+    *(Case("max_pool", (_last(shape),), attributes | _LAST, _F32) for shape, attributes in _SHAPES),
+    *(Case("avg_pool", (_last(shape),), attributes | _LAST, _F32) for shape, attributes in _SHAPES),
 ]

@@ -134,3 +134,19 @@ func.func @conv_transpose_c8(%arg0: tensor<1x4x8x8xf32>, %arg1: tensor<4x6x3x3xf
   %0 = "dl.conv_transpose"(%arg0, %arg1) {pads = array<i64: 6, 0, 6, 0>} : (tensor<1x4x8x8xf32>, tensor<4x6x3x3xf32>) -> tensor<1x6x1x10xf32>
   return
 }
+
+// -----
+
+func.func @conv_c4_channels_last(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x3x6xf32>) {
+  // expected-error @+1 {{'dl.conv' op c4: x dim 3 is 4 but groups 1 times weight dim 2 is 3}}
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<1x8x8x4xf32>, tensor<3x3x3x6xf32>) -> tensor<1x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c7_channels_last(%arg0: tensor<1x2x8x4xf32>, %arg1: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'dl.conv' op c7: the window spans 3 but the padded input has 2 on axis 1}}
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<1x2x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x6x6x6xf32>
+  return
+}

@@ -26,3 +26,14 @@ func.func @conv_transpose(
   %1 = "dl.conv_transpose"(%arg3, %arg4) {dilations = array<i64: 2>, groups = 2 : i64} : (tensor<?x4x?xbf16>, tensor<4x3x2xbf16>) -> tensor<?x6x?xbf16>
   return %0, %1 : tensor<1x2x8x8xf32>, tensor<?x6x?xbf16>
 }
+
+// CHECK-LABEL: func.func @channels_last(
+// CHECK: "dl.conv"(%arg0, %arg1) {channels_last = true, groups = 2 : i64} : (tensor<?x8x?x4xf32>, tensor<3x1x2x6xf32>) -> tensor<?x6x?x6xf32>
+// CHECK-NEXT: "dl.conv_transpose"(%arg2, %arg3) {channels_last = true, strides = array<i64: 2>} : (tensor<1x5x4xf32>, tensor<3x4x2xf32>) -> tensor<1x11x2xf32>
+func.func @channels_last(
+    %arg0: tensor<?x8x?x4xf32>, %arg1: tensor<3x1x2x6xf32>, %arg2: tensor<1x5x4xf32>, %arg3: tensor<3x4x2xf32>
+) -> (tensor<?x6x?x6xf32>, tensor<1x11x2xf32>) {
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true, groups = 2 : i64} : (tensor<?x8x?x4xf32>, tensor<3x1x2x6xf32>) -> tensor<?x6x?x6xf32>
+  %1 = "dl.conv_transpose"(%arg2, %arg3) {channels_last = true, strides = array<i64: 2>} : (tensor<1x5x4xf32>, tensor<3x4x2xf32>) -> tensor<1x11x2xf32>
+  return %0, %1 : tensor<?x6x?x6xf32>, tensor<1x11x2xf32>
+}

@@ -22,3 +22,10 @@ func.func @avg_pool(
   %1 = "dl.avg_pool"(%arg1) {dilations = array<i64: 2>, kernel = array<i64: 3>} : (tensor<?x3x?xf16>) -> tensor<?x3x?xf16>
   return %0, %1 : tensor<1x3x4x7xf32>, tensor<?x3x?xf16>
 }
+
+// CHECK-LABEL: func.func @channels_last(
+// CHECK: "dl.max_pool"(%arg0) {channels_last = true, kernel = array<i64: 3, 2>} : (tensor<?x8x8x3xf32>) -> tensor<?x6x7x3xf32>
+func.func @channels_last(%arg0: tensor<?x8x8x3xf32>) -> tensor<?x6x7x3xf32> {
+  %0 = "dl.max_pool"(%arg0) {channels_last = true, kernel = array<i64: 3, 2>} : (tensor<?x8x8x3xf32>) -> tensor<?x6x7x3xf32>
+  return %0 : tensor<?x6x7x3xf32>
+}
