@@ -1,0 +1,177 @@
+"""The memory plan of a function on buffers: when each of its buffers lives, and where in one arena it lies.
+
+The plan is a pure function of the IR. It takes the allocations at the top level of the function that the function neither returns
+nor hands on, and whose sizes follow from the sizes of its arguments. A buffer lives from the first op that uses it, itself or
+through a view, to the last one; an op with regions counts as one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import VIEW_OPS, ancestor_in, defining_op, is_memref, root_of
+from dlc.analysis.packing import VECTOR_ALIGNMENT, Block, Stacking, most_live, pack, round_up
+from dlc.analysis.size_polynomials import Atom, Polynomial, SizeReader
+
+PAGE_ALIGNMENT = 4096
+"""Where an output starts 64 to 256 bytes after an input modulo 4096, loads wait for unrelated stores: 78 us against 52."""
+PAGE_ALIGNED_FROM = (1 << 16, 1 << 18, 1 << 20)
+"""Sizes from which buffers start on pages; the first that costs little memory is taken."""
+NOMINAL_SIZE = 32
+"""What a dim that is known at run time only is taken to be where the plan has to choose between orders."""
+_NEAR = 1.05
+
+
+@dataclass(frozen=True)
+class PlannedBuffer:
+    """A buffer of the plan: its allocation, bytes, and first and last step (positions in the function's block)."""
+
+    alloc: ir.Operation
+    bytes: Polynomial
+    first: int
+    last: int
+    alignment: int
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Buffers in program order and how they are stacked. `atoms` are what the polynomials speak of.
+
+    The numbers `peak`, `lower_bound` and `offsets` hold for the sizes `nominal` of the atoms; a plan without atoms has no other.
+    """
+
+    buffers: tuple[PlannedBuffer, ...]
+    stacking: Stacking
+    atoms: tuple[Atom, ...]
+    nominal: Mapping[int, int]
+
+    def sizes(self, atoms: Mapping[int, int] | None = None) -> list[int]:
+        """Bytes that each buffer takes: rounded up to the vector alignment, at least one such unit."""
+        given = self.nominal if atoms is None else atoms
+        return [taken_bytes(buffer.bytes.evaluate(given)) for buffer in self.buffers]
+
+    def offsets(self, atoms: Mapping[int, int] | None = None) -> list[int]:
+        """Where in the arena each buffer starts."""
+        return self.stacking.offsets(self.sizes(atoms), [buffer.alignment for buffer in self.buffers])
+
+    def peak(self, atoms: Mapping[int, int] | None = None) -> int:
+        """Bytes of the arena."""
+        return max((start + size for start, size in zip(self.offsets(atoms), self.sizes(atoms), strict=True)), default=0)
+
+    def lower_bound(self, atoms: Mapping[int, int] | None = None) -> int:
+        """The most bytes that live at one step, sizes rounded as in the plan: no plan has a lower peak."""
+        return most_live(self._blocks(atoms))[0]
+
+    def holders(self, atoms: Mapping[int, int] | None = None) -> list[PlannedBuffer]:
+        """The buffers that live at the step that needs most, largest first."""
+        step, sizes = most_live(self._blocks(atoms))[1], self.sizes(atoms)
+        alive = [index for index, buffer in enumerate(self.buffers) if buffer.first <= step <= buffer.last]
+        return [self.buffers[index] for index in sorted(alive, key=lambda index: (-sizes[index], index))]
+
+    def _blocks(self, atoms: Mapping[int, int] | None) -> list[Block]:
+        return blocks_of(self.buffers, self.sizes(atoms))
+
+
+def taken_bytes(size: int) -> int:
+    """Bytes that a buffer of `size` bytes takes in the arena."""
+    return max(round_up(size, VECTOR_ALIGNMENT), VECTOR_ALIGNMENT)
+
+
+def blocks_of(buffers: Sequence[PlannedBuffer], sizes: Sequence[int]) -> list[Block]:
+    """The buffers as blocks of these sizes."""
+    return [Block(b.first, b.last, size, b.alignment) for b, size in zip(buffers, sizes, strict=True)]
+
+
+def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPlan:
+    """The plan of `function`, a func.func of one block on buffers; `nominal` stands for sizes that are not known.
+
+    Buffers of 64 KiB and more start on pages, unless that costs more than 5 % above the lower bound: then fewer do.
+    """
+    reader = SizeReader()
+    lives = list(_lives(function, reader))
+    atoms = dict.fromkeys(range(len(reader.atoms)), nominal)
+    best: MemoryPlan | None = None
+    for threshold in PAGE_ALIGNED_FROM:
+        buffers = tuple(
+            PlannedBuffer(alloc, size, first, last, PAGE_ALIGNMENT if size.evaluate(atoms) >= threshold else VECTOR_ALIGNMENT)
+            for alloc, size, first, last in lives
+        )
+        sizes = [taken_bytes(buffer.bytes.evaluate(atoms)) for buffer in buffers]
+        plan = MemoryPlan(buffers, pack(blocks_of(buffers, sizes)), tuple(reader.atoms), atoms)
+        if best is None or plan.peak() < best.peak():
+            best = plan
+        if plan.peak() <= _NEAR * plan.lower_bound():
+            break
+    assert best is not None
+    return best
+
+
+def _lives(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
+    """Allocations that can be planned, with their bytes and their first and last step."""
+    block = function.regions[0].blocks[0]
+    ops = [op.operation for op in block.operations]
+    positions = {op: position for position, op in enumerate(ops)}
+    for op in ops:
+        if op.name != "memref.alloc":
+            continue
+        users = _users_if_kept(op.results[0])
+        if not users:
+            continue
+        size = reader.bytes_of(op)
+        if size is not None:
+            steps = [positions[ancestor_in(user, block)] for user in users]
+            yield op, size, min(steps), max(steps)
+
+
+def _users_if_kept(value: ir.Value) -> list[ir.Operation]:
+    """The ops that use a buffer or a view of it; none where one of them may hand it on: return it, yield it, show its address."""
+    found: list[ir.Operation] = []
+    waiting = [value]
+    while waiting:
+        for use in waiting.pop().uses:
+            user = use.owner.operation
+            if user.name in VIEW_OPS:
+                waiting.extend(result for result in user.results if is_memref(result))
+                continue
+            if _hands_on(user):
+                return []
+            found.append(user)
+    return found
+
+
+def _hands_on(op: ir.Operation) -> bool:
+    """Whether what `op` gives, or what comes after it, may reach the memory of its operands without naming them."""
+    if op.name in ("func.return", "scf.yield", "scf.condition", "memref.extract_aligned_pointer_as_index", "memref.dealloc"):
+        return True
+    if op.name == "func.call":
+        return any(is_memref(result) for result in op.results) and not _returns_fresh_memory(op)
+    return any(is_memref(result) for result in op.results) or bool(op.successors) or _takes_as_block_argument(op)
+
+
+def _takes_as_block_argument(op: ir.Operation) -> bool:
+    return any(is_memref(argument) for region in op.regions for block in region.blocks for argument in block.arguments)
+
+
+def _returns_fresh_memory(call: ir.Operation) -> bool:
+    """Whether the callee returns only memory that it allocated itself."""
+    module = call.parent.operation
+    while module.name != "builtin.module":
+        module = module.parent.operation
+    name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+    callee = next((op.operation for op in module.regions[0].blocks[0].operations if _symbol(op.operation) == name), None)
+    if callee is None or not callee.regions or len(callee.regions[0].blocks) != 1:
+        return False
+    block = callee.regions[0].blocks[0]
+    returned = block.operations[len(block.operations) - 1].operation.operands
+    return all(_is_allocated(value) for value in returned if is_memref(value))
+
+
+def _is_allocated(value: ir.Value) -> bool:
+    op = defining_op(root_of(value))
+    return op is not None and op.name == "memref.alloc"
+
+
+def _symbol(op: ir.Operation) -> str:
+    return str(op.attributes["sym_name"].value) if "sym_name" in op.attributes else ""

@@ -1,0 +1,110 @@
+"""One arena for the buffers of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import is_linalg, nested_ops
+from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, memory_plan
+from dlc.analysis.packing import VECTOR_ALIGNMENT
+from dlc.lowering.linalg.size_emitter import Extent, SizeEmitter
+from dlc.lowering.pass_base import Pass, PassFailure, option
+
+
+@dataclass(frozen=True)
+class PlanMemory(Pass):
+    """Lay the buffers of each public function out in one allocation, by `analysis/memory_plan.py`.
+
+    Left alone are buffers that the function returns or hands on, those inside loops and branches, and those whose sizes
+    depend on data. Where sizes depend on the arguments, offsets are arithmetic at the head of the function: each buffer starts
+    where the highest buffer below it ends. A function with one buffer keeps it.
+
+    before:
+        %a = memref.alloc() : memref<64xf32>
+        call @k0(%x, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+        %b = memref.alloc(%n) : memref<?xf32>
+        call @k1(%a, %b) : (memref<64xf32>, memref<?xf32>) -> ()
+    after:
+        %bytes = ...  // 256 + 4 * n, rounded up
+        %arena = memref.alloc(%bytes) : memref<?xi8>
+        %a = memref.view %arena[%c0][] : memref<?xi8> to memref<64xf32>
+        call @k0(%x, %a) : (memref<64xf32>, memref<64xf32>) -> ()
+        %b = memref.view %arena[%c256][%n] : memref<?xi8> to memref<?xf32>
+        call @k1(%a, %b) : (memref<64xf32>, memref<?xf32>) -> ()
+    """
+
+    nominal: int = option(NOMINAL_SIZE, "what a dynamic dim is taken to be where the plan chooses between orders")
+
+    def run(self, op: ir.Operation) -> None:
+        if self.nominal < 1:
+            raise PassFailure(op, f"nominal is {self.nominal}", "give 1 or more")
+        for inner in nested_ops(op):
+            if is_linalg(inner) and len(inner.results):
+                what = f"needs buffers, found '{inner.name}' on tensors"
+                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
+            if inner.name == "memref.dealloc":
+                raise PassFailure(
+                    inner, "needs buffers that nobody frees, found 'memref.dealloc'", "run it before linalg-insert-deallocs"
+                )
+        for function in op.regions[0].blocks[0].operations:
+            if _is_planned(function.operation):
+                _lay_out(memory_plan(function.operation, self.nominal))
+
+
+def _is_planned(op: ir.Operation) -> bool:
+    return op.name == "func.func" and "sym_visibility" not in op.attributes and len(op.regions[0].blocks) == 1
+
+
+def _lay_out(plan: MemoryPlan) -> None:
+    """Replace the plan's allocations by views of one."""
+    if len(plan.buffers) < 2:
+        return
+    allocs = [buffer.alloc for buffer in plan.buffers]
+    with ir.InsertionPoint(allocs[0]), ir.Location.fused([alloc.location for alloc in allocs]):
+        emitter = SizeEmitter(plan.atoms)
+        offsets, end = _offsets(plan, emitter)
+        arena = _allocate(end, emitter, max(buffer.alignment for buffer in plan.buffers))
+        starts = [emitter.value(offset) for offset in offsets]
+    for alloc, start in zip(allocs, starts, strict=True):
+        with ir.InsertionPoint(alloc), alloc.location:
+            kind = alloc.results[0].type
+            view = ir.Operation.create("memref.view", results=[kind], operands=[arena, start, *alloc.operands])
+        alloc.results[0].replace_all_uses_with(view.results[0])
+        alloc.erase()
+
+
+def _offsets(plan: MemoryPlan, emitter: SizeEmitter) -> tuple[list[Extent], Extent]:
+    """Emit where each buffer starts, and where the last one ends."""
+    sizes = [_taken(emitter.extent(buffer.bytes), emitter) for buffer in plan.buffers]
+    offsets: list[Extent] = [0] * len(sizes)
+    ends: list[Extent] = [0] * len(sizes)
+    for index in plan.stacking.order:
+        lowest = emitter.largest([ends[under] for under in plan.stacking.below[index]])
+        alignment = plan.buffers[index].alignment
+        offsets[index] = emitter.rounded_up(lowest, alignment) if alignment > VECTOR_ALIGNMENT else lowest
+        ends[index] = emitter.sum(offsets[index], sizes[index])
+    return offsets, emitter.largest([ends[index] for index in _tops(plan.stacking.below)])
+
+
+def _taken(size: Extent, emitter: SizeEmitter) -> Extent:
+    """As `memory_plan.taken_bytes`, but nothing for an empty buffer of a size that is known at run time only."""
+    return emitter.rounded_up(max(size, 1) if isinstance(size, int) else size, VECTOR_ALIGNMENT)
+
+
+def _tops(below: Sequence[Sequence[int]]) -> list[int]:
+    """The buffers that no other one lies on."""
+    covered = {index for found in below for index in found}
+    return [index for index in range(len(below)) if index not in covered]
+
+
+def _allocate(size: Extent, emitter: SizeEmitter, alignment: int) -> ir.Value:
+    """Emit the arena; the runtime's own alignment is enough where no buffer wants to start on a page."""
+    dynamic = [] if isinstance(size, int) else [emitter.value(size)]
+    extent = size if isinstance(size, int) else ir.ShapedType.get_dynamic_size()
+    kind = ir.MemRefType.get([extent], ir.IntegerType.get_signless(8))
+    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(dynamic), 0])}
+    if alignment == PAGE_ALIGNMENT:
+        attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment)
+    return ir.Operation.create("memref.alloc", results=[kind], operands=dynamic, attributes=attributes).results[0]

@@ -1,0 +1,82 @@
+"""Arenas are as small as they can be, and what a run takes is what the plan says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from model_sizes import NETWORKS, QUICK_LIGHT, SLOW_LIGHT
+
+import dlc
+from bench.networks import light
+from dlc._mlir import ir
+from dlc.analysis.memory_plan import MemoryPlan, memory_plan
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipelines import PIPELINES
+from dlc.runtime.library import load_library
+from dlc.sources import Model, copy_module, read_source
+
+NEAR = 1.05
+LIGHT = [*QUICK_LIGHT, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_LIGHT)]
+DYNAMIC = [(name, {"dynamic_batch": True}) for name in NETWORKS]
+
+
+def planned(model: Model) -> tuple[MemoryPlan, ir.Module]:
+    """The plan that the compiler makes for a model, and the module that it speaks of."""
+    module = copy_module(read_source(model))
+    passes = PIPELINES["linalg-to-affine"].passes
+    with module.context, ir.Location.unknown():
+        Pipeline.between("dl", "linalg").run(module)
+        Pipeline(passes[: passes.index("linalg-plan-memory")]).run(module)
+        entry = next(op.operation for op in module.body.operations if op.operation.name == "func.func" and _is_public(op))
+        return memory_plan(entry), module
+
+
+def _is_public(op: ir.OpView) -> bool:
+    return "sym_visibility" not in op.attributes
+
+
+@pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in NETWORKS), *DYNAMIC])
+def test_peak_of_network(name: str, options: dict[str, bool]) -> None:
+    plan, _module = planned(NETWORKS[name](**options))
+    assert plan.buffers
+    for size in (1, 2, 5, 32, 100):
+        atoms = dict.fromkeys(plan.nominal, size)
+        assert plan.peak(atoms) <= NEAR * plan.lower_bound(atoms), size
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_peak_of_light_network(name: str) -> None:
+    plan, _module = planned(light.seeded(light.load(name)))
+    assert plan.peak() <= NEAR * plan.lower_bound()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_run_takes_what_the_plan_says(name: str) -> None:
+    model = NETWORKS[name]()
+    plan, _module = planned(model)
+    compiled, library = dlc.compile(model), load_library()
+    inputs = dlc.random_inputs(compiled.inputs)
+    before = library.memory_live()
+    library.memory_reset_peak()
+    results = compiled(inputs)
+    taken = library.memory_peak() - before
+    given = sum(np.asarray(result).nbytes for result in results)
+    assert plan.peak() <= taken <= plan.peak() + given + _other_buffers(model)
+
+
+def _other_buffers(model: Model) -> int:
+    """Bytes of the buffers that the plan leaves alone and of those inside kernels, all together."""
+    module = dlc.lower(model, to="affine")
+    found = 0
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        if op.name == "memref.alloc" and ir.MemRefType(op.results[0].type).element_type != ir.IntegerType.get_signless(8):
+            kind = ir.MemRefType(op.results[0].type)
+            assert kind.has_static_shape
+            found += 8 * int(np.prod(kind.shape))
+        return ir.WalkResult.ADVANCE
+
+    with module.context:
+        module.operation.walk(visit)
+    return found
