@@ -27,6 +27,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "dl-fold-shapes",
             "cse",
+            "dl-outline-constants",
         ),
     ),
     "dl-to-linalg": NamedPipeline(
@@ -44,6 +45,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "linalg-hoist-checks",
             "linalg-materialize-copies",
             "linalg-outline-kernels",
+            "linalg-plan-memory",
             "linalg-insert-deallocs",
             "linalg-collapse-dims",
             "convert-linalg-to-affine",
