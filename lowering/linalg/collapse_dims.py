@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.expressions import mentions
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position, uses_loop
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -42,12 +43,12 @@ def _collapse(op: ir.Operation) -> None:
     if any(inner.name == "linalg.index" for inner in nested_ops(op)):
         return
     generic = Generic.of(op)
-    unit = [extent == 1 for extent in generic.extents()]
-    kept = [loop for loop, is_unit in enumerate(unit) if not is_unit]
+    extents = generic.extents()
+    kept = _loops_to_keep(generic, extents)
     maps = [_without_unit_loops(indexing, kept) for indexing in generic.maps]
     parallel = [generic.parallel[loop] for loop in kept]
     groups = _groups(generic.operands, maps, parallel)
-    if len(groups) == len(unit):
+    if len(groups) == len(extents):
         return
     with ir.InsertionPoint(op), op.location:
         operands = [_collapsed(value, maps[index], groups) for index, value in enumerate(generic.operands)]
@@ -57,6 +58,24 @@ def _collapse(op: ir.Operation) -> None:
     kinds = [_iterator(parallel[group[0]]) for group in groups]
     op.attributes["indexing_maps"] = ir.ArrayAttr.get(new_maps)
     op.attributes["iterator_types"] = ir.ArrayAttr.get(kinds)
+
+
+def _loops_to_keep(generic: Generic, extents: Sequence[int | None]) -> list[int]:
+    """Loops of more than one iteration, and those that keep a subscript apart from a loop with fewer iterations than the axis.
+
+    In `%x[oh * 2 + kh]` with one `oh`, a bare `kh` would claim that `%x` has as many rows as the window.
+    """
+    kept = [loop for loop, extent in enumerate(extents) if extent != 1]
+    needed = set(kept)
+    for value, indexing in zip(generic.operands, generic.maps, strict=True):
+        for axis, (before, after) in enumerate(zip(indexing.results, _without_unit_loops(indexing, kept).results, strict=True)):
+            loop = dim_position(after)
+            if loop is None or dim_position(before) is not None:
+                continue
+            extent = extents[kept[loop]]
+            if extent is None or ir.MemRefType(value.type).shape[axis] != extent:
+                needed.update(loop for loop in range(indexing.n_dims) if mentions(before, loop))
+    return sorted(needed)
 
 
 def _iterator(parallel: bool) -> ir.Attribute:

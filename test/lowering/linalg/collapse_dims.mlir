@@ -50,6 +50,16 @@ func.func private @no_match(%x: memref<4x7xf32, strided<[9, 1]>>, %y: memref<4x7
   return
 }
 
+// One row of windows over an image of four rows: the taps are no single loop, for the image has more rows than the window.
+// CHECK-LABEL: func.func private @window_of_the_whole_width(
+// CHECK-NOT: collapse_shape %{{.*}} : memref<1x2x4x3xf32>
+// CHECK: return
+func.func private @window_of_the_whole_width(%x: memref<1x2x4x3xf32>, %w: memref<5x2x3x3xf32>, %y: memref<1x5x1x1xf32>) {
+  linalg.conv_2d_nchw_fchw {strides = dense<[2, 1]> : tensor<2xi64>}
+    ins(%x, %w : memref<1x2x4x3xf32>, memref<5x2x3x3xf32>) outs(%y : memref<1x5x1x1xf32>)
+  return
+}
+
 // -----
 
 func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
