@@ -20,6 +20,7 @@ _PUBLIC = {
     "compile": "dlc.compiler",
     "import_onnx": "dlc.compiler",
     "lower": "dlc.compiler",
+    "optimize": "dlc.compiler",
     "CompiledModel": "dlc.compiler",
     "CompileOptions": "dlc.compiler",
     "count_ops": "dlc.compiler",
@@ -64,6 +65,9 @@ if TYPE_CHECKING:
     )
     from dlc.compiler import (
         lower as lower,
+    )
+    from dlc.compiler import (
+        optimize as optimize,
     )
     from dlc.compiler import (
         random_inputs as random_inputs,

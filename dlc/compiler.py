@@ -21,6 +21,7 @@ from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Model, ParamTable, ShapeOverrides, Source, copy_module, read_onnx, read_source
 from dlc.targets.signature import has_signature, signature_of
+from dlc.weights import WeightRecipe, params_of
 
 if TYPE_CHECKING:
     import onnx
@@ -59,9 +60,10 @@ class CompiledModel:
     It returns a list of arrays in the model's order, which own their memory. Several threads may call it at once.
     """
 
-    def __init__(self, source: Source, session: Session, options: CompileOptions) -> None:
+    def __init__(self, source: Source, session: Session, options: CompileOptions, recipe: WeightRecipe) -> None:
         self._source = source
         self._session = session
+        self._recipe = recipe
         self.options = options
 
     @property
@@ -83,13 +85,14 @@ class CompiledModel:
 
         `InvalidInputError` names a key that the model does not have, or an array that does not fit.
         """
-        known = [spec.name for spec in self._session.signature.params]
+        known = self._recipe.known
         unknown = next((key for key in params if key not in known), None)
         if unknown is not None:
             hint = did_you_mean(unknown, known) or f" (parameters: {', '.join(known) or 'none'})"
             raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
         source = replace(self._source, params={**self._source.params, **params})
-        return CompiledModel(source, self._session.with_params(source.params), self.options)
+        session = self._session.with_params(self._recipe.evaluate(source.params))
+        return CompiledModel(source, session, self.options, self._recipe)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
@@ -112,6 +115,24 @@ def import_onnx(model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOv
     `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim.
     """
     return read_onnx(model, shapes)
+
+
+def optimize(model: Model, progress: Progress | None = None) -> Source:
+    """What the graph passes (`dl-optimize`) make of a dl model; the argument stays as it is.
+
+    The arrays of the result are those that its module reads: weights that are computed from others are computed here. Where
+    an array is missing, the module keeps the function `@precompute` that says how.
+    """
+    source = read_source(model)
+    if stage_of(source.module) != "dl":
+        return source
+    module = copy_module(source)
+    known = tuple(spec.name for spec in params_of(module))
+    _run(Pipeline(["dl-optimize"]), module, progress)
+    if any(key not in source.params for key in known):
+        return replace(source, module=module)
+    params = WeightRecipe.take(module, known).evaluate(source.params)
+    return Source(module, params, source.name)
 
 
 def lower(model: Model, to: Stage = "llvm", since: Stage | None = None, progress: Progress | None = None) -> ir.Module:
@@ -173,14 +194,27 @@ def compile(
     options.check()
     source = read_source(model, params, shapes)
     module = copy_module(source)
-    stage = stage_of(module)
-    pipeline = Pipeline.between(stage, "llvm")
-    if stage in ("linalg", "affine") and not has_signature(module):
-        pipeline.insert(0, "dl-bind-params")  # a module written by hand states no signature yet
+    if stage_of(module) == "dl":
+        known = tuple(spec.name for spec in params_of(module))
+        _run(Pipeline(["dl-optimize"]), module, progress)
+        recipe = WeightRecipe.take(module, known)
+        pipeline = _after_optimize()
+    else:
+        recipe = WeightRecipe()
+        stage = stage_of(module)
+        pipeline = Pipeline.between(stage, "llvm")
+        if stage in ("linalg", "affine") and not has_signature(module):
+            pipeline.insert(0, "dl-bind-params")  # a module written by hand states no signature yet
     _run(pipeline, module, progress)
     if progress:
         progress("generate machine code")
-    return CompiledModel(source, _build_session(module, source.params, options), options)
+    recipe = recipe.including(signature_of(module).weights)
+    return CompiledModel(source, _build_session(module, recipe.evaluate(source.params), options), options, recipe)
+
+
+def _after_optimize() -> Pipeline:
+    """The passes from an optimized dl module to the llvm dialect."""
+    return Pipeline(list(Pipeline.between("dl", "llvm"))[len(Pipeline(["dl-optimize"])) :])
 
 
 def _build_session(module: ir.Module, params: ParamTable, options: CompileOptions) -> Session:

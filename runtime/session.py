@@ -23,8 +23,9 @@ class Session:
     """A loaded entry point with its parameters bound. Threads may call it at the same time.
 
     `entry` is the address of MLIR's packed form of `_mlir_ciface_<name>`: `void f(void **)`, whose table points at
-    pointers to memref descriptors: one record for all results, then the inputs, then the parameters. `keepalive` is
-    whatever must live as long as the code does. `num_threads` (None: all processors) bounds the threads of one call.
+    pointers to memref descriptors: one record for all results, then the inputs, then the parameters. `precompute` is
+    the address of the function `signature.precompute`, which is called once, here. `keepalive` is whatever must live as
+    long as the code does. `num_threads` (None: all processors) bounds the threads of one call.
     """
 
     def __init__(
@@ -34,22 +35,44 @@ class Session:
         params: Mapping[str, np.ndarray],
         keepalive: object = None,
         num_threads: int | None = None,
+        precompute: int = 0,
     ) -> None:
         self.signature = signature
         self._address = entry
+        self._precompute = precompute
         self._keepalive = keepalive
         self._num_threads = num_threads
         self._library = load_library()
-        known = {spec.name: params[spec.name] for spec in signature.params if spec.name in params}
-        known = {spec.name: params[spec.name] for spec in signature.params if spec.name in params}
-        self._param_arrays = bind_arguments(signature.params, [known])
+        self._param_arrays = self._bind(params)
         self._param_records = [array("q", describe(values)) for values in self._param_arrays]
         self._param_pointers = array("q", [record.buffer_info()[0] for record in self._param_records])
         self._threads = threading.local()
 
+    def _bind(self, params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """Arrays for the entry's parameters: the caller's, and those that are computed from them."""
+        weights = self.signature.weights
+        known = {spec.name: params[spec.name] for spec in weights if spec.name in params}
+        bound = {spec.name: values for spec, values in zip(weights, bind_arguments(weights, [known]), strict=True)}
+        computation = self.signature.precompute
+        if computation is not None:
+            frame = _Frame(Signature(computation.entry, computation.params, computation.results), ())
+            frame.set_inputs([bound[spec.name] for spec in computation.params])
+            self._invoke(self._precompute, frame)
+            names = [spec.name for spec in computation.results]
+            bound |= zip(names, frame.take_results(self._library), strict=True)
+        return [bound[spec.name] for spec in self.signature.params]
+
+    def _invoke(self, address: int, frame: _Frame) -> None:
+        """Call compiled code with this session's number of threads."""
+        previous = self._library.set_num_threads(self._num_threads)
+        try:
+            self._library.invoke(address, frame.table)
+        finally:
+            self._library.set_num_threads(previous)
+
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
-        return Session(self._address, self.signature, params, self._keepalive, self._num_threads)
+        return Session(self._address, self.signature, params, self._keepalive, self._num_threads, self._precompute)
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """Run on arrays by position, one list of arrays, or one dict by name; `InvalidInputError` if unfit.
@@ -59,11 +82,7 @@ class Session:
         inputs = bind_arguments(self.signature.inputs, arguments)
         frame = self._frame()
         frame.set_inputs(inputs)
-        previous = self._library.set_num_threads(self._num_threads)
-        try:
-            self._library.invoke(self._address, frame.table)
-        finally:
-            self._library.set_num_threads(previous)
+        self._invoke(self._address, frame)
         return frame.take_results(self._library)
 
     def _frame(self) -> _Frame:

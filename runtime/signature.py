@@ -41,10 +41,32 @@ class TensorSpec:
 
 
 @dataclass(frozen=True)
+class Computation:
+    """The function `entry`, which computes weights (`results`) from weights (`params`), each in its calling order."""
+
+    entry: str
+    params: tuple[TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+
+
+@dataclass(frozen=True)
 class Signature:
-    """Inputs, outputs and bound parameters of the function `entry`, each in its calling order."""
+    """Inputs, outputs and bound parameters of the function `entry`, each in its calling order.
+
+    Parameters that are results of `precompute` are computed when weights are bound.
+    """
 
     entry: str
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     params: tuple[TensorSpec, ...] = ()
+    precompute: Computation | None = None
+
+    @property
+    def weights(self) -> tuple[TensorSpec, ...]:
+        """The parameters that the caller gives: those that are not computed, and those that they are computed from."""
+        if self.precompute is None:
+            return self.params
+        computed = {spec.name for spec in self.precompute.results}
+        given = [spec for spec in self.params if spec.name not in computed]
+        return tuple(dict.fromkeys((*given, *self.precompute.params)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.dialects.dl.types import tensor_type
 from dlc.errors import InvalidInputError
-from dlc.runtime.signature import Dim, Signature, TensorSpec
+from dlc.runtime.signature import Computation, Dim, Signature, TensorSpec
 
 _ATTRIBUTE = "dl.signature"
 
@@ -25,7 +25,12 @@ def signature_of(module: ir.Module) -> Signature:
         inputs=_specs(entries["inputs"]),
         outputs=_specs(entries["outputs"]),
         params=_specs(entries["params"]),
+        precompute=_computation(ir.DictAttr(entries["precompute"])) if "precompute" in entries else None,
     )
+
+
+def _computation(entries: ir.DictAttr) -> Computation:
+    return Computation(ir.StringAttr(entries["entry"]).value, _specs(entries["params"]), _specs(entries["results"]))
 
 
 def _specs(entries: ir.Attribute) -> tuple[TensorSpec, ...]:

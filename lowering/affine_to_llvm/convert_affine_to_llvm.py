@@ -48,7 +48,9 @@ class ConvertAffineToLlvm(Pass):
     """Lower affine, scf, vector, math, memref, arith, cf and func to the llvm dialect.
 
     The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`, the only way to
-    call it; private functions become internal too. Kernels are not inlined, since they would be compiled once per call.
+    call it, and so does what computes weights; private functions become internal too. Kernels are not inlined, since they
+    would be compiled once per call. A public `dl.kernel` function stays external without a C interface: its caller is in
+    another object.
     Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, and a failed `cf.assert` calls its `dlc_raise`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
@@ -61,10 +63,10 @@ class ConvertAffineToLlvm(Pass):
             _require_loops(inner)
             _drop_alignment(inner)
         noalias = {}
-        entry = _entry_of(op)
+        entries = _entries_of(op)
         for function in _functions(op):
             name = ir.StringAttr(function.attributes["sym_name"]).value
-            _set_linkage(function, name == entry if entry else "sym_visibility" not in function.attributes)
+            _set_linkage(function, name in entries if entries else _is_callable(function))
             noalias[name] = _noalias_pointers(function)
         lower_assertions(op)
         run_native(op, *_LOWERING)
@@ -90,10 +92,13 @@ def _drop_alignment(op: ir.Operation) -> None:
         del op.attributes["alignment"]
 
 
-def _entry_of(module: ir.Operation) -> str | None:
+def _entries_of(module: ir.Operation) -> set[str]:
+    """Names of the functions that `dl.signature` says are called: the entry, and the one that computes weights."""
     if "dl.signature" not in module.attributes:
-        return None
-    return str(ir.StringAttr(ir.DictAttr(module.attributes["dl.signature"])["entry"]).value)
+        return set()
+    signature = ir.DictAttr(module.attributes["dl.signature"])
+    found = [signature, *([ir.DictAttr(signature["precompute"])] if "precompute" in signature else [])]
+    return {ir.StringAttr(item["entry"]).value for item in found}
 
 
 def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
@@ -101,6 +106,11 @@ def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
     for op in module.regions[0].blocks[0].operations:
         if op.operation.name == "func.func" and len(op.regions[0].blocks):
             yield op.operation
+
+
+def _is_callable(function: ir.Operation) -> bool:
+    """Whether a function of a module without `dl.signature` is one for callers: public, and no kernel on its own."""
+    return "sym_visibility" not in function.attributes and "dl.kernel" not in function.attributes
 
 
 def _set_linkage(function: ir.Operation, is_entry: bool) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import tensor_type
+from dlc.lowering.dl.precompute import MARK, Precompute
 from dlc.lowering.pass_base import Pass, PassFailure
 
 
@@ -19,6 +20,9 @@ class BindParams(Pass):
     `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. The entry is the public function with params or `dl.name`, or
     the only public one. Running it again changes nothing.
 
+    The params of a function marked `dl.precompute` become its arguments, and `dl.signature` gets the entry `precompute` with its
+    name, its params and its results, which are params of the entry by their keys.
+
     before: func.func @f(%x: tensor<2xf32>) { %w = "dl.param"() {key = "w", ...} ... }
     after:  func.func @f(%x: tensor<2xf32>, %w: tensor<2xf32> {dl.param = "w"}) { ... }
     """
@@ -26,14 +30,20 @@ class BindParams(Pass):
     def run(self, op: ir.Operation) -> None:
         """Rewrite the entry function of the module `op`."""
         functions = [item.operation for item in op.regions[0].blocks[0].operations]
-        functions = [function for function in functions if _is_defined_function(function)]
+        precompute = Precompute.of(op)
+        functions = [function for function in functions if _is_defined_function(function) and MARK not in function.attributes]
         entry = _find_entry(op, functions)
         for function in functions:
             if function != entry:
                 _refuse_params(function)
-        _check_types(entry)
+        kinds = _check_precompute(precompute) if precompute else {}
+        _check_types(entry, kinds)
         _bind(entry)
-        op.attributes["dl.signature"] = _signature(entry)
+        parts = _signature(entry)
+        if precompute:
+            _bind(precompute.function)
+            parts["precompute"] = _precompute_signature(precompute.function)
+        op.attributes["dl.signature"] = ir.DictAttr.get(parts)
 
 
 def _is_defined_function(operation: ir.Operation) -> bool:
@@ -104,9 +114,24 @@ def _refuse_params(function: ir.Operation) -> None:
         )
 
 
-def _check_types(entry: ir.Operation) -> None:
-    """Refuse two params with one key and different types; also against arguments bound before."""
-    kinds = {key: argument.type for key, argument in _bound_arguments(entry)}
+def _check_precompute(precompute: Precompute) -> dict[str, ir.Type]:
+    """Refuse one that takes anything but weights; the types of the weights that it reads and gives by key."""
+    function = precompute.function
+    arguments = function.regions[0].blocks[0].arguments
+    if len(arguments) != len(list(_bound_arguments(function))) or len(precompute.keys()) != len(_function_type(function).results):
+        raise PassFailure(
+            function,
+            f"@{_symbol(function)} is marked {MARK}, but takes an argument, or gives a result without a key",
+            "read weights by dl.param, and name each result by its attribute dl.param",
+        )
+    kinds: dict[str, ir.Type] = {}
+    _check_types(function, kinds)
+    return kinds | dict(zip(precompute.keys(), _function_type(function).results, strict=True))
+
+
+def _check_types(entry: ir.Operation, kinds: dict[str, ir.Type]) -> None:
+    """Refuse two params with one key and different types; also against arguments bound before and `kinds`, which grows."""
+    kinds |= {key: argument.type for key, argument in _bound_arguments(entry)}
     for param in _ops(entry, "dl.param"):
         kind = param.results[0].type
         first = kinds.setdefault(_key(param), kind)
@@ -142,7 +167,15 @@ def _bind(entry: ir.Operation) -> None:
         entry.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
 
-def _signature(entry: ir.Operation) -> ir.DictAttr:
+def _precompute_signature(function: ir.Operation) -> ir.DictAttr:
+    kind = _function_type(function)
+    params = list(zip(kind.inputs, _attributes(function, "arg_attrs"), strict=True))
+    results = list(zip(kind.results, _attributes(function, "res_attrs"), strict=True))
+    parts = {"params": _entries(params, "dl.param", "param"), "results": _entries(results, "dl.param", "out")}
+    return ir.DictAttr.get({"entry": ir.StringAttr.get(_symbol(function)), **parts})
+
+
+def _signature(entry: ir.Operation) -> dict[str, ir.Attribute]:
     kind = _function_type(entry)
     arguments = list(zip(kind.inputs, _attributes(entry, "arg_attrs"), strict=True))
     results = list(zip(kind.results, _attributes(entry, "res_attrs"), strict=True))
@@ -155,14 +188,12 @@ def _signature(entry: ir.Operation) -> ir.DictAttr:
             )
     inputs = [(item, attributes) for item, attributes in arguments if "dl.param" not in attributes]
     params = [(item, attributes) for item, attributes in arguments if "dl.param" in attributes]
-    return ir.DictAttr.get(
-        {
-            "entry": ir.StringAttr.get(_symbol(entry)),
-            "inputs": _entries(inputs, "dl.name", "arg"),
-            "outputs": _entries(results, "dl.name", "out"),
-            "params": _entries(params, "dl.param", "param"),
-        }
-    )
+    return {
+        "entry": ir.StringAttr.get(_symbol(entry)),
+        "inputs": _entries(inputs, "dl.name", "arg"),
+        "outputs": _entries(results, "dl.name", "out"),
+        "params": _entries(params, "dl.param", "param"),
+    }
 
 
 def _entries(tensors: Sequence[tuple[ir.Type, ir.DictAttr]], label: str, prefix: str) -> ir.ArrayAttr:

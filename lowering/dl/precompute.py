@@ -45,7 +45,8 @@ class Precompute:
         """The keys of the weights that it computes, in order."""
         if "res_attrs" not in self.function.attributes:
             return []
-        return [ir.DictAttr(entry)[_KEY].value for entry in ir.ArrayAttr(self.function.attributes["res_attrs"])]
+        marks = [ir.DictAttr(entry) for entry in ir.ArrayAttr(self.function.attributes["res_attrs"])]
+        return [mark[_KEY].value for mark in marks if _KEY in mark]
 
     def add(self, values: Mapping[str, ir.Value], needed: Sequence[ir.Operation]) -> None:
         """Compute `values` by their keys, too, by copies of the ops `needed`, which are in program order.

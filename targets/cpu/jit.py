@@ -30,11 +30,12 @@ def build_session(
 ) -> Session:
     """Compile the llvm-dialect `module` for this machine and bind its parameters.
 
-    `params` holds an array for each name in `signature.params`. Raises `TargetError` when the module cannot be
+    `params` holds an array for each name in `signature.weights`. Raises `TargetError` when the module cannot be
     compiled, `InvalidInputError` when a parameter is missing or unfit. The module is not needed afterwards.
     """
     engine = make_engine(module, opt_level)
-    return Session(lookup(engine, signature.entry), signature, params, engine, num_threads)
+    precompute = lookup(engine, signature.precompute.entry) if signature.precompute else 0
+    return Session(lookup(engine, signature.entry), signature, params, engine, num_threads, precompute)
 
 
 def make_engine(module: ir.Module, opt_level: int = 2, position_independent: bool = False) -> Engine:

@@ -43,6 +43,8 @@ def command(
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
     source = read_source(model, shapes=parse_shapes(shapes))
     with steps(f"compile {model}") as progress:
+        if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
+            source = dlc.optimize(source, progress)
         module = dlc.lower(source, cast(Stage, emit if emit in _LEVELS else "llvm"), progress=progress)
         if progress:
             progress("write" if emit in _LEVELS else "generate machine code")
