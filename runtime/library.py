@@ -1,8 +1,8 @@
 """Finds and loads the native runtime library: memory, strided copies and the thread pool of compiled models.
 
-    runtime = load_library()
-    runtime.set_num_threads(2)      # for calls from this thread
-    runtime.memory_live()           # bytes that compiled code has allocated and not freed
+runtime = load_library()
+runtime.set_num_threads(2)      # for calls from this thread
+runtime.memory_live()           # bytes that compiled code has allocated and not freed
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_memory_live": [],
     "dlc_memory_peak": [],
     "dlc_memory_reset_peak": [],
+    "dlc_memory_idle": [],
+    "dlc_memory_trim": [],
     "dlc_parallel_for": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
     "dlc_set_num_threads": [ctypes.c_int],
     "dlc_num_threads": [],
@@ -40,6 +42,7 @@ _RESULTS: dict[str, type] = {
     "_mlir_memref_to_llvm_aligned_alloc": ctypes.c_void_p,
     "dlc_memory_live": ctypes.c_int64,
     "dlc_memory_peak": ctypes.c_int64,
+    "dlc_memory_idle": ctypes.c_int64,
     "dlc_set_num_threads": ctypes.c_int,
     "dlc_num_threads": ctypes.c_int,
     "dlc_invoke": ctypes.c_int32,
@@ -78,7 +81,7 @@ class RuntimeLibrary:
     def invoke(self, entry: int, table: int) -> None:
         """Call the function `void entry(void **)` without the GIL; `InvalidInputError` if it raises an error.
 
-        Memory that it has allocated by then and not freed is lost.
+        Memory that this thread has allocated in it by then is freed.
         """
         if self._library.dlc_invoke(entry, table):
             raise InvalidInputError(self._library.dlc_last_error().decode(errors="replace"))
@@ -102,6 +105,14 @@ class RuntimeLibrary:
     def memory_reset_peak(self) -> None:
         """Start a new peak at what is allocated now."""
         self._library.dlc_memory_reset_peak()
+
+    def memory_idle(self) -> int:
+        """Bytes of freed blocks that are kept for the next call."""
+        return int(self._library.dlc_memory_idle())
+
+    def memory_trim(self) -> None:
+        """Give freed blocks back to the system."""
+        self._library.dlc_memory_trim()
 
     def memref_copy(self, source: npt.NDArray[np.generic], target: npt.NDArray[np.generic]) -> None:
         """Copy between arrays of equal shape and dtype that do not overlap, as `memref.copy` in compiled code does."""

@@ -24,6 +24,11 @@ DLC_EXPORT int64_t dlc_memory_live();
 DLC_EXPORT int64_t dlc_memory_peak();
 DLC_EXPORT void dlc_memory_reset_peak();
 
+// Large blocks that are freed are kept for the next allocations, as long as they and those in use are not more than were in
+// use at once before, and 1 GiB at most. Bytes that are kept now; and how to give them all back to the system.
+DLC_EXPORT int64_t dlc_memory_idle();
+DLC_EXPORT void dlc_memory_trim();
+
 // --- memref_copy.cpp --------------------------------------------------------------------------------------------
 
 // MLIR's unranked memref: a rank, and a pointer to {allocated, aligned, offset, sizes[rank], strides[rank]}.
@@ -55,8 +60,8 @@ DLC_EXPORT int32_t dlc_invoke(void (*entry)(void **), void **arguments);
 // Message of the last error that was raised on this thread; valid until the next one.
 DLC_EXPORT const char *dlc_last_error();
 
-// Ends the innermost dlc_invoke of this thread with an error; without one, ends the process with the message. Buffers
-// that are live then are lost. Not for the bodies of dlc_parallel_for, which run on other threads.
+// Ends the innermost dlc_invoke of this thread with an error; without one, ends the process with the message. What this
+// thread has allocated in that dlc_invoke is freed. Not for the bodies of dlc_parallel_for, which run on other threads.
 DLC_EXPORT __attribute__((noreturn)) void dlc_raise(const char *message);
 
 // The same; the last two `{}` of the message become `left` and `right`.

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dlc_runtime.h"
+#include "memory.h"
 
 #include <csetjmp>
 #include <cstdio>
@@ -14,6 +15,7 @@ namespace {
 struct Frame {
   jmp_buf place;
   Frame *outer;
+  AllocationRecord allocations;
 };
 
 thread_local Frame *innermost = nullptr;
@@ -53,11 +55,16 @@ int32_t dlc_invoke(void (*entry)(void **), void **arguments) {
   Frame frame;
   frame.outer = innermost;
   innermost = &frame;
+  frame.allocations.begin();
   // _setjmp does not save the signal mask, which would be a system call.
   int32_t failed = _setjmp(frame.place);
   if (!failed)
     entry(arguments);
   innermost = frame.outer;
+  if (failed)
+    frame.allocations.release();
+  else
+    frame.allocations.keep();
   return failed;
 }
 
