@@ -28,9 +28,10 @@ class Conv(DLOp, name="conv"):
 
     where o and t run over all spatial axes, weight is [out channels, C, kernel...], g = oc / (out channels / groups),
     and x is 0 outside. f16 and bf16 accumulate in f32; integers wrap. With channels_last the same axes stand in another
-    order: x[n, i, c], result[n, o, oc] and weight[t, ic, oc].
+    order: x[n, i, c], result[n, o, oc] and weight[t, ic, oc]. A weight of one rank more is in blocks of output channels
+    then, weight[oc / block, t, ic, oc mod block], so that what one block reads lies together.
 
-    c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same.
+    c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same, or one more with channels_last and one group.
     c3: groups divides the output channels.    c4: the channels of x are groups times C.    c5: bias is [out channels].
     c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
     c7: the dilated kernel fits the padded input.
@@ -61,13 +62,15 @@ class Conv(DLOp, name="conv"):
         groups: int,
         channels_last: bool,
     ) -> TensorType:
-        dtype = _check_operands(x, weight, bias, groups)
+        blocked = channels_last and groups == 1 and weight.rank == x.rank + 1
+        kernel = unblocked_kernel(weight) if blocked else weight
+        dtype = _check_operands(x, kernel, bias, groups)
         layout = Layout(x.rank - 2, channels_last)
-        channels = weight.dim(layout.kernel_out)
+        channels = kernel.dim(layout.kernel_out)
         _require_multiple("c3", channels, groups, f"weight dim {layout.kernel_out}")
-        _check_channels(x, weight, groups, layout)
+        _check_channels(x, kernel, groups, layout, f"weight dim {layout.kernel_in + blocked}")
         _check_bias(bias, channels)
-        window = Window.of("c6", layout.taps_of(weight.shape), strides, pads, dilations)
+        window = Window.of("c6", layout.taps_of(kernel.shape), strides, pads, dilations)
         positions = window.output_dims("c7", layout.spatial_of(x.shape), layout.spatial.start)
         return TensorType(tuple(layout.image(x.dim(0), [channels], positions)), dtype)
 
@@ -86,6 +89,8 @@ class Conv(DLOp, name="conv"):
     ) -> np.ndarray:
         layout = Layout(x.ndim - 2, channels_last)
         x = layout.first(x)
+        if weight.ndim > x.ndim:
+            weight = np.moveaxis(weight, 0, -2).reshape(*weight.shape[1:-1], -1)
         weight = np.moveaxis(weight, (-1, -2), (0, 1)) if channels_last else weight
         patches = Window.of("c6", weight.shape[2:], strides, pads, dilations).view(x, 0)
         patches = patches.reshape(x.shape[0], groups, weight.shape[1], *patches.shape[2:])
@@ -187,6 +192,13 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         return layout.restored(_with_bias(result.reshape(x.shape[0], groups * weight.shape[1], *result.shape[3:]), bias))
 
 
+def unblocked_kernel(weight: TensorType) -> TensorType:
+    """The type [taps..., in, out] of a kernel [out / block, taps..., in, block]."""
+    block = weight.shape[-1]
+    channels = _times(weight.shape[0], block) if isinstance(block, int) else None
+    return weight.with_shape((*weight.shape[1:-1], channels))
+
+
 def _check_operands(x: TensorType, weight: TensorType, bias: Optional[TensorType], groups: int) -> str:
     """Constraints c1, c2 and the sign of groups (c3); the common dtype."""
     given = {"x": x, "weight": weight} | ({"bias": bias} if bias is not None else {})
@@ -202,10 +214,10 @@ def _require_multiple(label: str, dim: Dim, groups: int, what: str) -> None:
         require(label, dim % groups == 0, f"{what} is {dim}, not a multiple of groups {groups}")
 
 
-def _check_channels(x: TensorType, weight: TensorType, groups: int, layout: Layout) -> None:
+def _check_channels(x: TensorType, weight: TensorType, groups: int, layout: Layout, what: str) -> None:
     channels, per_group = x.dim(layout.channel), weight.dim(layout.kernel_in)
     if isinstance(channels, int) and isinstance(per_group, int):
-        needed = f"groups {groups} times weight dim {layout.kernel_in} is {groups * per_group}"
+        needed = f"groups {groups} times {what} is {groups * per_group}"
         require("c4", channels == groups * per_group, f"x dim {layout.channel} is {channels} but {needed}")
 
 

@@ -19,13 +19,10 @@ def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     """Pad, then convolve."""
     x, weight, bias = op.operands
     layout = _layout(op)
-    inner, out = layout.kernel_in, layout.kernel_out
-    channels = b.extent("mul", b.dim(weight, inner), op["groups"])
-    b.require_equal(size_of(b, op, (0, layout.channel)), (f"weight dim {inner} times groups", channels))
-    require_groups(b, size_of(b, op, (1, out)), op["groups"])
-    require_same(b, op, (2, 0), (1, out))
-    window = _window(op, layout)
-    positions = position_extents(b, x, layout.taps_of(b.shape(weight)), window, layout)
+    blocked = op.types[1].rank > op.types[0].rank
+    _require_channels(b, op, layout, blocked)
+    window = _window(op, layout, blocked)
+    positions = position_extents(b, x, layout.taps_of(b.shape(weight)[blocked:]), window, layout)
     padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.result.dtype))
     conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions, layout)
     return rounded(b, conv.apply(padded), op.result.dtype)
@@ -63,8 +60,21 @@ def _layout(op: SourceOp) -> Layout:
     return Layout(op.types[0].rank - 2, op["channels_last"])
 
 
-def _window(op: SourceOp, layout: Layout) -> Window:
-    return Window.of("", layout.taps_of(op.types[1].shape), op["strides"], op["pads"], op["dilations"])
+def _window(op: SourceOp, layout: Layout, blocked: bool = False) -> Window:
+    return Window.of("", layout.taps_of(op.types[1].shape[blocked:]), op["strides"], op["pads"], op["dilations"])
+
+
+def _require_channels(b: Builder, op: SourceOp, layout: Layout, blocked: bool) -> None:
+    """Fail at run time unless the channels of x, weight and bias of a convolution fit each other."""
+    inner, out = layout.kernel_in + blocked, layout.kernel_out
+    channels = b.extent("mul", b.dim(op.operands[1], inner), op["groups"])
+    b.require_equal(size_of(b, op, (0, layout.channel)), (f"weight dim {inner} times groups", channels))
+    if not blocked:
+        require_groups(b, size_of(b, op, (1, out)), op["groups"])
+        require_same(b, op, (2, 0), (1, out))
+    elif op.operands[2] is not None:
+        outputs = b.extent("mul", b.dim(op.operands[1], 0), b.dim(op.operands[1], out + 1))
+        b.require_equal(size_of(b, op, (2, 0)), ("weight dim 0 times block", outputs))
 
 
 def _transposed_axes(layout: Layout) -> tuple[int, int]:
@@ -89,7 +99,7 @@ def _require_transposed_channels(b: Builder, op: SourceOp, layout: Layout) -> No
 class Convolution:
     """A convolution over an input that is padded already, with `positions` outputs per spatial axis.
 
-    `weight` is a kernel in `layout`; results are accumulators of `dtype`.
+    `weight` is a kernel in `layout`, or one in blocks of output channels; results are accumulators of `dtype`.
     """
 
     b: Builder
@@ -115,6 +125,9 @@ class Convolution:
     def apply(self, x: ir.Value) -> ir.Value:
         """The convolution in the form that has the fewest loops."""
         sizes, layout = list(self.weight.type.shape), self.layout
+        if len(sizes) > 2 + self.rank:
+            sampled = set(sizes[1:-2]) == {1} and set(self.strides) != {1}
+            return self._blocked(self._sampled(x) if sampled else x)
         if self.groups == 1 and set(layout.taps_of(sizes)) == {1}:
             return self._pointwise(x if set(self.strides) == {1} else self._sampled(x))
         if self.groups == 1:
@@ -164,6 +177,32 @@ class Convolution:
         maps = [loops.map(places), loops.map([inner, channel] if last else [channel, inner]), loops.map(image)]
         product = contract(b, loops, merged, weight, start, maps, self.dtype)
         return b.expand(product, merging, layout.image(b.dim(x, 0), [self.channels], self.positions))
+
+    def _blocked(self, x: ir.Value) -> ir.Value:
+        """Channels last and a kernel in blocks: (n, positions..., block, lane, taps..., ic), pixels merged for one tap."""
+        b, weight = self.b, self.weight
+        sizes = b.shape(weight)
+        shape = [b.dim(x, 0), *self.positions, sizes[0], sizes[-1]]
+        one_tap = set(weight.type.shape[1:-2]) == {1}
+        taken = 1 if one_tap else 1 + self.rank
+        if one_tap:
+            x = b.collapse(x, [[*range(1 + self.rank)], [1 + self.rank]])
+            weight = b.collapse(weight, [[0], [*range(1, 2 + self.rank)], [2 + self.rank]])
+        start = self._start([*b.shape(x)[:1], sizes[0], sizes[-1]] if one_tap else shape, [taken, taken + 1])
+        loops = Loops(taken + 2, taken)
+        image, taps, inner = loops.dims()[: taken + 2], loops.dims()[taken + 2 : -1], loops.dims()[-1]
+        reads = [] if one_tap else self._reads(image[1:taken], taps)
+        maps = [
+            loops.map([image[0], *reads, inner]),
+            loops.map([image[taken], *taps, inner, image[taken + 1]]),
+            loops.map(image),
+        ]
+        found = contract(b, loops, x, weight, start, maps, self.dtype)
+        merged = b.collapse(found, [*([axis] for axis in range(taken)), [taken, taken + 1]])
+        if not one_tap:
+            return merged
+        channels = b.extent("mul", sizes[0], sizes[-1])
+        return b.expand(merged, [[*range(1 + self.rank)], [1 + self.rank]], [*shape[:-2], channels])
 
     def _sampled(self, x: ir.Value) -> ir.Value:
         """The elements of `x` that a kernel of one tap reads, copied so that rows are contiguous."""

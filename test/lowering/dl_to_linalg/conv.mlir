@@ -109,3 +109,16 @@ func.func @pointwise_channels_last(%x: tensor<2x8x8x3xf32>, %w: tensor<1x1x3x4xf
   %0 = "dl.conv"(%x, %w) {channels_last = true} : (tensor<2x8x8x3xf32>, tensor<1x1x3x4xf32>) -> tensor<2x8x8x4xf32>
   return %0 : tensor<2x8x8x4xf32>
 }
+
+// -----
+
+// A kernel in blocks of output channels is read block by block.
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
+// CHECK-LABEL: func.func @blocked(
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[W]],
+// CHECK: tensor.collapse_shape {{.*}} into tensor<1x6x6x32xf32>
+func.func @blocked(%x: tensor<1x8x8x3xf32>, %w: tensor<2x3x3x3x16xf32>, %b: tensor<32xf32>) -> tensor<1x6x6x32xf32> {
+  %0 = "dl.conv"(%x, %w, %b) {channels_last = true}
+      : (tensor<1x8x8x3xf32>, tensor<2x3x3x3x16xf32>, tensor<32xf32>) -> tensor<1x6x6x32xf32>
+  return %0 : tensor<1x6x6x32xf32>
+}

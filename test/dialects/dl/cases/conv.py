@@ -54,4 +54,13 @@ _CHANNELS_FIRST = [
     transposed((1, 2, 2, 3, 2), (2, 2, 2, 2, 2), (2,), strides=[2, 1, 2], pads=[0, 0, 1, 0, 1, 0]),
 ]
 
-CASES = [*_CHANNELS_FIRST, *map(channels_last, _CHANNELS_FIRST)]
+_BLOCKED = [
+    conv((2, 8, 7, 3), (2, 3, 3, 3, 4), (8,), dtypes=None, strides=[2, 1], pads=[1, 0, 2, 1], channels_last=True),
+    conv((1, 16, 16, 3), (3, 7, 7, 3, 16), (48,), pads=[3, 3, 3, 3], strides=[2, 2], dtypes=_LOW, channels_last=True),
+    conv((2, 4, 6, 5), (2, 1, 1, 5, 3), (6,), dtypes=_LOW, channels_last=True),
+    conv((1, 7, 6, 5), (2, 1, 1, 5, 3), strides=[2, 2], channels_last=True),
+    conv((2, 11, 3), (2, 4, 3, 2), strides=[3], pads=[2, 1], channels_last=True),
+    conv((1, 4, 5, 3, 2), (1, 2, 3, 1, 2, 3), (3,), pads=[1, 0, 0, 0, 1, 0], channels_last=True),
+]
+
+CASES = [*_CHANNELS_FIRST, *map(channels_last, _CHANNELS_FIRST), *_BLOCKED]

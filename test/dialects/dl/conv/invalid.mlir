@@ -150,3 +150,19 @@ func.func @conv_c7_channels_last(%arg0: tensor<1x2x8x4xf32>, %arg1: tensor<3x3x4
   %0 = "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<1x2x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x6x6x6xf32>
   return
 }
+
+// -----
+
+func.func @conv_c2_blocked(%arg0: tensor<1x4x8x8xf32>, %arg1: tensor<2x3x3x4x16xf32>) {
+  // expected-error @+1 {{'dl.conv' op c2: x has rank 4 but weight has rank 5}}
+  %0 = "dl.conv"(%arg0, %arg1) : (tensor<1x4x8x8xf32>, tensor<2x3x3x4x16xf32>) -> tensor<1x32x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c4_blocked(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<2x3x3x5x16xf32>) {
+  // expected-error @+1 {{'dl.conv' op c4: x dim 3 is 4 but groups 1 times weight dim 3 is 5}}
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<1x8x8x4xf32>, tensor<2x3x3x5x16xf32>) -> tensor<1x6x6x32xf32>
+  return
+}

@@ -37,3 +37,10 @@ func.func @channels_last(
   %1 = "dl.conv_transpose"(%arg2, %arg3) {channels_last = true, strides = array<i64: 2>} : (tensor<1x5x4xf32>, tensor<3x4x2xf32>) -> tensor<1x11x2xf32>
   return %0, %1 : tensor<?x6x?x6xf32>, tensor<1x11x2xf32>
 }
+
+// CHECK-LABEL: func.func @blocked(
+// CHECK: "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<?x8x?x4xf32>, tensor<2x3x1x4x16xf32>) -> tensor<?x6x?x32xf32>
+func.func @blocked(%arg0: tensor<?x8x?x4xf32>, %arg1: tensor<2x3x1x4x16xf32>) -> tensor<?x6x?x32xf32> {
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<?x8x?x4xf32>, tensor<2x3x1x4x16xf32>) -> tensor<?x6x?x32xf32>
+  return %0 : tensor<?x6x?x32xf32>
+}
