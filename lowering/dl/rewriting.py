@@ -32,8 +32,8 @@ class Rewriter:
     """Changes the IR for rules, and remembers what to look at again."""
 
     def __init__(self, root: ir.Operation) -> None:
-        self._queue = deque(dl_ops(root))
-        self._queued = set(self._queue)
+        self._queued = {_key(op): op for op in dl_ops(root) if len(op.results)}
+        self._queue = deque(self._queued)
         self._known = set(self._queue)
         self.initial_size = len(self._queue)
 
@@ -48,8 +48,8 @@ class Rewriter:
     def erase(self, op: ir.Operation) -> None:
         """Erase an op without uses, then the dl ops that only it used."""
         operands = list(op.operands)
-        self._queued.discard(op)
-        self._known.discard(op)
+        self._queued.pop(_key(op), None)
+        self._known.discard(_key(op))
         op.erase()
         for value in dict.fromkeys(operands):
             self._erase_if_unused(value)
@@ -61,9 +61,8 @@ class Rewriter:
     def next(self) -> ir.Operation | None:
         """The next op to look at, None when there is none."""
         while self._queue:
-            op = self._queue.popleft()
-            if op in self._queued:
-                self._queued.discard(op)
+            op = self._queued.pop(self._queue.popleft(), None)
+            if op is not None:
                 return op
         return None
 
@@ -82,18 +81,23 @@ class Rewriter:
         pending = [source(value)]
         while pending:
             op = pending.pop()
-            if op is None or not op.name.startswith("dl.") or op in self._queued:
+            if op is None or not op.name.startswith("dl.") or _key(op) in self._queued:
                 continue
             self._visit_later([op])
-            if op not in self._known:
-                self._known.add(op)
+            if _key(op) not in self._known:
+                self._known.add(_key(op))
                 pending.extend(source(operand) for operand in op.operands)
 
     def _visit_later(self, ops: Iterable[ir.Operation]) -> None:
         for op in ops:
-            if op not in self._queued and op.name.startswith("dl."):
-                self._queued.add(op)
-                self._queue.append(op)
+            if op.name.startswith("dl.") and len(op.results) and _key(op) not in self._queued:
+                self._queued[_key(op)] = op
+                self._queue.append(_key(op))
+
+
+def _key(op: ir.Operation) -> int:
+    """What an op is known by: the bindings hash an op by its operands and attributes, which rules change. 0 without results."""
+    return hash(op.results[0]) if len(op.results) else 0
 
 
 Rule = Callable[[ir.Operation, Rewriter], bool]

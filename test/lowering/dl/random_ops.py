@@ -12,7 +12,7 @@ from dlc.dialects.dl.types import FLOATS, INTS, NUMERIC, NUMPY_DTYPES
 
 Maker = Callable[[GraphMaker], None]
 
-_ROUNDING = [
+_ROUNDING = (
     "abs",
     "neg",
     "relu",
@@ -37,7 +37,10 @@ _ROUNDING = [
     "cos",
     "atan",
     "asinh",
-]
+    "sinh",
+    "cosh",
+    "tan",
+)
 _JUMPING = ("floor", "ceil", "round", "trunc", "sign")
 
 
