@@ -31,6 +31,20 @@ class SymbolicShapes:
         """Plain type of a tensor value; KeyError for a value that is no dl tensor."""
         return self._types[value]
 
+    def learn(self, value: ir.Value) -> TensorType:
+        """`type_of`, also for a value that was made since, by an op that is not inside another one."""
+        if value not in self._types:
+            for operand in value.owner.operation.operands:
+                self.learn(operand)
+            self._visit(value.owner.operation)
+        return self._types[value]
+
+    def forget(self, operation: ir.Operation) -> None:
+        """Drop what is known of an op that is about to be erased: a later one may take its place in memory."""
+        for result in operation.results:
+            self._types.pop(result, None)
+            self._elements.pop(result, None)
+
     def facts_of(self, operation: ir.Operation) -> Facts | None:
         """What is known of a dl op and its operands; None for other ops and for those without one result."""
         found = op_class(operation.name) if operation.name.startswith("dl.") else None

@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
+from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl.matching import KEPT, dl_ops, source, users
 
 _MOST_REWRITES = 64
@@ -32,6 +34,8 @@ class Rewriter:
     """Changes the IR for rules, and remembers what to look at again."""
 
     def __init__(self, root: ir.Operation) -> None:
+        self._root = root
+        self._shapes: SymbolicShapes | None = None
         self._queued = {_key(op): op for op in dl_ops(root) if len(op.results)}
         self._queue = deque(self._queued)
         self._known = set(self._queue)
@@ -47,12 +51,30 @@ class Rewriter:
 
     def erase(self, op: ir.Operation) -> None:
         """Erase an op without uses, then the dl ops that only it used."""
-        operands = list(op.operands)
+        gone: set[int] = set()
+        pending = self._erase_one(op, gone)
+        while pending:
+            key, owner = pending.pop()
+            if key not in gone and self._is_unused(owner):
+                pending.extend(self._erase_one(owner, gone))
+
+    def _erase_one(self, op: ir.Operation, gone: set[int]) -> list[tuple[int, ir.Operation]]:
+        """Erase an op; the ops that it used with their keys, which tell whether they are gone without touching them."""
+        owners = [owner for value in op.operands if (owner := source(value)) is not None]
+        used = {_key(owner): owner for owner in reversed(owners)}
+        if self._shapes is not None:
+            self._shapes.forget(op)
         self._queued.pop(_key(op), None)
         self._known.discard(_key(op))
+        gone.add(_key(op))
         op.erase()
-        for value in dict.fromkeys(operands):
-            self._erase_if_unused(value)
+        return list(used.items())
+
+    def type_of(self, value: ir.Value) -> TensorType:
+        """The plain type of a value with symbols for its dynamic dims: dims with one symbol are equal."""
+        if self._shapes is None:
+            self._shapes = SymbolicShapes(self._root)
+        return self._shapes.learn(value)
 
     def revisit(self, *ops: ir.Operation) -> None:
         """Look at these ops again: a rule changed them in place."""
@@ -66,15 +88,14 @@ class Rewriter:
                 return op
         return None
 
-    def _erase_if_unused(self, value: ir.Value) -> None:
-        owner = source(value)
-        if owner is None or not owner.name.startswith("dl.") or owner.name in KEPT:
-            return
+    def _is_unused(self, owner: ir.Operation) -> bool:
+        """Whether an op may go; one that has a single use left is looked at again, as is its user."""
+        if not owner.name.startswith("dl.") or owner.name in KEPT:
+            return False
         uses = [user for result in owner.results for user in itertools.islice(users(result), 2)]
-        if not uses:
-            self.erase(owner)
-        elif len(uses) == 1:
+        if len(uses) == 1:
             self._visit_later([owner, *uses])  # a rule may match now that the value has one use
+        return not uses
 
     def _visit_new(self, value: ir.Value) -> None:
         """Look at the op that gives `value` and at the new ops that it is computed from."""
