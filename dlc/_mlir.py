@@ -89,17 +89,21 @@ def _has(path: str, attribute: str) -> bool:
         return False
 
 
-def capabilities() -> Capabilities:
-    """Probe the installed bindings."""
-    import importlib.metadata  # 20 ms, for the version only
+def version() -> str:
+    """Version of the installed bindings."""
+    import importlib.metadata  # 20 ms
 
     try:
-        version = importlib.metadata.version(_DISTRIBUTIONS.get(PACKAGE, PACKAGE))
+        return importlib.metadata.version(_DISTRIBUTIONS.get(PACKAGE, PACKAGE))
     except importlib.metadata.PackageNotFoundError:
-        version = "unknown"
+        return "unknown"
+
+
+def capabilities() -> Capabilities:
+    """Probe the installed bindings."""
     return Capabilities(
         package=PACKAGE,
-        version=version,
+        version=version(),
         python_dialects=_has("dialects.ext", "Pure"),
         pattern_rewriting=_has("rewrite", "walk_and_apply_patterns"),
         dialect_conversion=_has("rewrite", "ConversionTarget"),

@@ -17,10 +17,14 @@ from dlc.errors import InvalidInputError, TargetError
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
+from dlc.model_cache import ModelRecord, model_key
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Model, ParamTable, ShapeOverrides, Source, copy_module, read_onnx, read_source
-from dlc.targets.signature import has_signature, signature_of
+from dlc.targets.build_report import BuildReport
+from dlc.targets.disk_cache import DiskCache, default_cache
+from dlc.targets.object_store import ObjectStore
+from dlc.targets.signature import has_signature
 from dlc.weights import WeightRecipe, params_of
 
 if TYPE_CHECKING:
@@ -32,17 +36,22 @@ Progress = Callable[[str], None]
 
 TARGETS = ("cpu",)
 
+_MANY_OPS = 40
+"""A module of so many ops is worth workers."""
+
 
 @dataclass(frozen=True)
 class CompileOptions:
     """Choices of one compilation.
 
-    `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3.
+    `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3. `cache` keeps machine
+    code in `DLC_CACHE_DIR` and takes it from there.
     """
 
     target: str = "cpu"
     num_threads: int | None = None
     opt_level: int = 2
+    cache: bool = True
 
     def check(self) -> None:
         """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
@@ -60,11 +69,15 @@ class CompiledModel:
     It returns a list of arrays in the model's order, which own their memory. Several threads may call it at once.
     """
 
-    def __init__(self, source: Source, session: Session, options: CompileOptions, recipe: WeightRecipe) -> None:
+    def __init__(
+        self, source: Source, session: Session, options: CompileOptions, recipe: WeightRecipe, report: BuildReport
+    ) -> None:
         self._source = source
         self._session = session
         self._recipe = recipe
         self.options = options
+        self.build_report = report
+        """How many kernels it has, and how many of them were compiled for it."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -92,7 +105,7 @@ class CompiledModel:
             raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
         source = replace(self._source, params={**self._source.params, **params})
         session = self._session.with_params(self._recipe.evaluate(source.params))
-        return CompiledModel(source, session, self.options, self._recipe)
+        return CompiledModel(source, session, self.options, self._recipe, self.build_report)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
@@ -183,44 +196,70 @@ def compile(
     shapes: ShapeOverrides | None = None,
     params: ParamTable | None = None,
     progress: Progress | None = None,
+    cache: bool = True,
 ) -> CompiledModel:
-    """Compile a model for this machine.
+    """Compile a model for this machine, or find what was compiled before in the cache on disk.
 
     `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
     `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`.
     """
-    options = CompileOptions(target, num_threads, opt_level)
+    options = CompileOptions(target, num_threads, opt_level, cache)
     options.check()
     source = read_source(model, params, shapes)
+    record, report = _find_or_build(source, options, progress)
+    session = record.code.session(record.recipe.evaluate(source.params), num_threads)
+    return CompiledModel(source, session, options, record.recipe, report)
+
+
+def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:
+    """The record of a model, from the cache where it is there."""
+    disk = default_cache() if options.cache else None
+    key = model_key(source.module, options.opt_level) if disk else None
+    content = disk.get(key) if disk and key else None
+    if content is not None:
+        if progress:
+            progress("load machine code")
+        record = ModelRecord.of_bytes(content)
+        return record, BuildReport(record.kernels, 0, whole=True)
+    record, report = _build(source, options, disk, progress)
+    if disk and key:
+        disk.put(key, record.to_bytes())
+    return record, report
+
+
+def _build(
+    source: Source, options: CompileOptions, disk: DiskCache | None, progress: Progress | None
+) -> tuple[ModelRecord, BuildReport]:
+    from dlc.targets.cpu.build import build, prepare_workers
+
     module = copy_module(source)
-    if stage_of(module) == "dl":
+    stage = stage_of(module)
+    if stage != "llvm" and _count_top_ops(module) >= _MANY_OPS:
+        prepare_workers()  # they start while the graph passes run
+    recipe = WeightRecipe()
+    if stage == "dl":
         known = tuple(spec.name for spec in params_of(module))
         _run(Pipeline(["dl-optimize"]), module, progress)
         recipe = WeightRecipe.take(module, known)
         pipeline = _after_optimize()
     else:
-        recipe = WeightRecipe()
-        stage = stage_of(module)
         pipeline = Pipeline.between(stage, "llvm")
-        if stage in ("linalg", "affine") and not has_signature(module):
-            pipeline.insert(0, "dl-bind-params")  # a module written by hand states no signature yet
-    _run(pipeline, module, progress)
-    if progress:
-        progress("generate machine code")
-    recipe = recipe.including(signature_of(module).weights)
-    return CompiledModel(source, _build_session(module, recipe.evaluate(source.params), options), options, recipe)
+        if stage != "llvm" and not has_signature(module):  # a module written by hand states none yet
+            _run(Pipeline(["dl-bind-params"]), module, progress)
+    code, report = build(module, pipeline, options.opt_level, ObjectStore(disk), progress)
+    return ModelRecord(code, recipe.including(code.signature.weights), report.kernels), report
+
+
+def _count_top_ops(module: ir.Module) -> int:
+    """Number of ops directly inside the functions of a module."""
+    functions = (op for op in module.body.operations if op.operation.regions)
+    return sum(len(block.operations) for op in functions for block in op.operation.regions[0].blocks)
 
 
 def _after_optimize() -> Pipeline:
     """The passes from an optimized dl module to the llvm dialect."""
     return Pipeline(list(Pipeline.between("dl", "llvm"))[len(Pipeline(["dl-optimize"])) :])
-
-
-def _build_session(module: ir.Module, params: ParamTable, options: CompileOptions) -> Session:
-    from dlc.targets.cpu.jit import build_session
-
-    return build_session(module, signature_of(module), params, options.opt_level, options.num_threads)
 
 
 def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:

@@ -13,6 +13,10 @@ STAGES = ("dl", "linalg", "affine", "llvm")
 """The levels that a model goes through on the way to machine code, in order."""
 
 
+UNITS_AFTER = "linalg-insert-deallocs"
+"""After this pass a module can be cut into its kernels and the entry, which go through the rest each on its own."""
+
+
 @dataclass(frozen=True)
 class NamedPipeline:
     """A list of pipeline elements (pipeline text) that goes by one name."""

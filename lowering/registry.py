@@ -135,7 +135,16 @@ def load_pass_file(file: Path) -> list[PassEntry]:
     if not found:
         raise ImportError("the file defines no pass, a class derived from dlc.Pass")
     passes().update({entry.name: entry for entry in found})
+    _PLUGIN_PASSES.update(entry.name for entry in found)
     return found
+
+
+_PLUGIN_PASSES: set[str] = set()
+
+
+def plugin_passes() -> frozenset[str]:
+    """Names of the passes that `load_pass_file` brought."""
+    return frozenset(_PLUGIN_PASSES)
 
 
 @functools.lru_cache(maxsize=1)

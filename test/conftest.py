@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
+
+os.environ["DLC_CACHE_DIR"] = ""  # what is tested is compiled; tests of the cache name a folder of their own
 
 # One seed for all: a failure on one machine is a failure on each. No deadline: machines are shared.
 settings.register_profile("dlc", derandomize=True, deadline=None)

@@ -48,6 +48,7 @@ config.test_source_root = str(ROOT)
 config.test_exec_root = str(ROOT.parent / "build" / "lit")
 config.available_features = features() | ({"slow"} if "slow" in lit_config.params else set())
 config.environment["PATH"] = os.pathsep.join([str(TOOLS), config.environment.get("PATH", "")])
+config.environment["DLC_CACHE_DIR"] = ""  # what is tested is compiled
 config.substitutions += [("%python", sys.executable), ("%inputs", str(ROOT / "Inputs"))]
 for name in ("DLC_RUNTIME_LIBRARY", "DLC_MLIR_PACKAGE", "DLC_DEBUG", "HOME"):
     if name in os.environ:

@@ -10,25 +10,16 @@ from pathlib import Path
 from dlc.diagnostics import Diagnostic
 from dlc.errors import InvalidInputError, PassError
 from dlc.lowering.pipeline_run import Instrument, Step
+from dlc.lowering.reproducer import reproducer
 
 _PIPELINE = re.compile(r'mlir_reproducer:\s*\{.*?pipeline:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _VERIFY = re.compile(r"mlir_reproducer:\s*\{.*?verify_each:\s*(true|false)", re.DOTALL)
 _TITLE = re.compile(r"// reproducer: pass '([^']+)'")
-_METADATA_END = re.compile(r"\n#-\}\s*$")
 
 
 def reproducer_text(step: Step, verify: bool) -> str:
     """The whole module with the pass that is about to run as its pipeline."""
-    asm = step.root.get_asm(enable_debug_info=True)
-    pipeline = step.pipeline_text().replace("\\", "\\\\").replace('"', '\\"')
-    resource = (
-        "  external_resources: {\n    mlir_reproducer: {\n"
-        f'      pipeline: "{pipeline}",\n      disable_threading: true,\n      verify_each: {str(verify).lower()}\n'
-        "    }\n  }\n#-}\n"
-    )
-    with_resources = _METADATA_END.search(asm)
-    body = asm[: with_resources.start()] + ",\n" if with_resources else asm.rstrip("\n") + "\n{-#\n"
-    return f"// reproducer: pass '{step.name}'\n{body}{resource}"
+    return reproducer(step.root, step.pipeline_text(), f"pass '{step.name}'", verify)
 
 
 def reproducer_pipeline(text: str, name: str) -> str:

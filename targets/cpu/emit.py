@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from dlc._mlir import ir, llvm
+from dlc._mlir import execution_engine, ir, llvm
 from dlc.errors import TargetError
-from dlc.targets.cpu.jit import entry_points, lookup, make_engine, require_llvm
+from dlc.runtime.library import load_library
+from dlc.targets.cpu.model_code import C_INTERFACE
 
+_DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
 _DISASSEMBLER = "objdump"
 
 
@@ -24,14 +28,42 @@ def emit_object(module: ir.Module, opt_level: int = 2) -> bytes:
     """The module as a relocatable object for this machine; what it calls is in the runtime library, libc and libm.
 
     Its entry has two C interfaces: `_mlir_ciface_<entry>` takes a pointer to each descriptor,
-    `_mlir__mlir_ciface_<entry>` one table of pointers to those pointers.
+    `_mlir__mlir_ciface_<entry>` one table of pointers to those pointers. Raises `TargetError` when the module cannot be
+    compiled.
     """
+    require_llvm(module)
     entries = entry_points(module)
     if not entries:
         raise TargetError("the module has no entry point; convert-affine-to-llvm makes one of a public function")
-    engine = make_engine(module, opt_level, position_independent=True)
-    # The engine would otherwise look up all functions, and fail at those that are internal.
-    lookup(engine, entries[0])
+    return emit_unit(module, f"{C_INTERFACE}{entries[0]}", opt_level)
+
+
+def emit_unit(module: ir.Module, symbol: str, opt_level: int = 2, callee_prefix: str | None = None) -> bytes:
+    """The module, which defines the function `symbol`, as an object; undefined `callee_prefix...` functions are in others."""
+    require_llvm(module)
+    undefined = dict.fromkeys(_undefined_symbols(module))
+    elsewhere = [name for name in undefined if callee_prefix is not None and name.startswith(callee_prefix)]
+    library = load_library()
+    _require_symbols([name for name in undefined if name not in elsewhere], ctypes.CDLL(str(library.path)))
+    if symbol in undefined or symbol not in _symbols(module):
+        name = symbol.removeprefix(C_INTERFACE)
+        raise TargetError(f"function '{name}' has no C interface; convert-affine-to-llvm makes one of a public function")
+    try:
+        engine = execution_engine.ExecutionEngine(module, opt_level=opt_level, shared_libs=[str(library.path)], enable_pic=True)
+    except RuntimeError as error:
+        raise TargetError(f"the module cannot be compiled for this machine: {error}") from None
+    for name in elsewhere:
+        engine.raw_register_runtime(name, ctypes.c_void_p(ctypes.addressof(_NOWHERE)))
+    if not engine.raw_lookup(symbol):  # compiles the module; without it, all functions are looked up, internal ones in vain
+        raise TargetError(f"function '{symbol}' could not be compiled")
+    return _object_of(engine)
+
+
+_NOWHERE = ctypes.c_int64()
+"""Stands for functions of other objects while the engine, whose code never runs, links."""
+
+
+def _object_of(engine: execution_engine.ExecutionEngine) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "module.o"
         engine.dump_to_object_file(str(file))
@@ -55,3 +87,40 @@ def emit_assembly(module: ir.Module, opt_level: int = 2) -> str:
         raise TargetError(f"'{_DISASSEMBLER}' failed: {done.stderr.strip()}")
     _, _, listing = done.stdout.partition("Disassembly of section")
     return f"Disassembly of section{listing}"
+
+
+def require_llvm(module: ir.Module) -> None:
+    """Raise `TargetError` unless every function is in the llvm dialect."""
+    for op in module.body.operations:
+        if not op.operation.name.startswith("llvm."):
+            found = op.operation.name
+            raise TargetError(f"emission needs the llvm dialect, found '{found}'; run convert-affine-to-llvm first")
+
+
+def entry_points(module: ir.Module) -> list[str]:
+    """Names of the functions that have a C interface."""
+    return [name.removeprefix(C_INTERFACE) for name in _symbols(module) if name.startswith(C_INTERFACE)]
+
+
+def _symbols(module: ir.Module) -> list[str]:
+    symbols = [op for op in module.body.operations if "sym_name" in op.attributes]
+    return [ir.StringAttr(op.attributes["sym_name"]).value for op in symbols]
+
+
+def _require_symbols(names: list[str], library: ctypes.CDLL) -> None:
+    """Refuse undefined symbols here: the engine would print them to stderr and then fail without naming them."""
+    process = ctypes.CDLL(None)
+    missing = [name for name in names if not (hasattr(library, name) or hasattr(process, name))]
+    if missing:
+        raise TargetError(f"undefined symbols: {', '.join(missing)}; neither the runtime library nor this process has them")
+
+
+def _undefined_symbols(module: ir.Module) -> Iterator[str]:
+    """Names that the module declares and does not define; intrinsics are the compiler's own."""
+    for op in module.body.operations:
+        if op.operation.name not in _DECLARING or "sym_name" not in op.attributes:
+            continue
+        name = ir.StringAttr(op.attributes["sym_name"]).value
+        has_value = "value" in op.attributes or bool(len(op.regions[0].blocks))
+        if not has_value and not name.startswith("llvm."):
+            yield name

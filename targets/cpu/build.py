@@ -1,0 +1,146 @@
+"""A module to the machine code of this process: cut into units, each compiled once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from dlc._mlir import ir
+from dlc.diagnostics import at_location
+from dlc.errors import DLCError, TargetError
+from dlc.lowering.pass_base import Pass
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipeline_run import Instrument, Step
+from dlc.lowering.pipelines import UNITS_AFTER
+from dlc.lowering.reproducer import reproducer
+from dlc.targets.build_report import BuildReport
+from dlc.targets.cpu.compile_unit import compile_unit
+from dlc.targets.cpu.model_code import C_INTERFACE, ModelCode, machine_facts
+from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkerPool, WorkersUnavailable, worker_limit
+from dlc.targets.fingerprint import compiler_fingerprint
+from dlc.targets.object_store import ObjectStore
+from dlc.targets.signature import signature_of
+from dlc.targets.units import Unit, split_units
+
+Progress = Callable[[str], None]
+
+_WORTH_WORKERS = 4
+"""From this many units to compile on it pays to start workers, which takes half a second of two processors."""
+
+_POOL = WorkerPool()
+
+
+def settings_of(pipeline: Pipeline, opt_level: int) -> str:
+    """What machine code depends on besides the IR: compiler, passes, options, processor."""
+    return json.dumps([compiler_fingerprint(), str(pipeline), opt_level, machine_facts()], sort_keys=True)
+
+
+def is_own(pipeline: Pipeline) -> bool:
+    """Whether all passes are dlc's and upstream's, so that their names say what they do."""
+    elements = list(pipeline)
+    nested = all(is_own(element) for element in elements if isinstance(element, Pipeline))
+    return nested and all(type(element).__module__.startswith("dlc.") for element in elements if isinstance(element, Pass))
+
+
+def prepare_workers() -> None:
+    """Begin to start workers for a build to come."""
+    if worker_limit() > 1:
+        _POOL.prepare(worker_limit())
+
+
+def build(
+    module: ir.Module, pipeline: Pipeline, opt_level: int, store: ObjectStore, progress: Progress | None = None
+) -> tuple[ModelCode, BuildReport]:
+    """Lower `module` by `pipeline`, which ends at the llvm dialect, and compile it. The module is consumed.
+
+    Units are looked up in `store` first. Raises `PassError` or `TargetError`.
+    """
+    head, tail = _cut(pipeline)
+    with module.context, ir.Location.unknown():
+        head.run(module, instruments=[_Report(progress)] if progress else [])
+    signature = signature_of(module)
+    units = split_units(module, f"{C_INTERFACE}{signature.entry}", settings_of(tail, opt_level))
+    builder = _Builder(tail, opt_level, store if is_own(tail) else None, progress)
+    every = [units.entry, *units.kernels]
+    objects = builder.objects(every)
+    code = ModelCode(signature, tuple(objects[unit.key] for unit in every))
+    return code, BuildReport(len(units.kernels), builder.compiled)
+
+
+def _cut(pipeline: Pipeline) -> tuple[Pipeline, Pipeline]:
+    """The passes that see the whole module, and those that see one unit."""
+    elements = list(pipeline)
+    first = pipeline.index(UNITS_AFTER) + 1 if UNITS_AFTER in pipeline else 0
+    return Pipeline(elements[:first]), Pipeline(elements[first:])
+
+
+class _Report(Instrument):
+    """Reports the name of each pass as it begins."""
+
+    def __init__(self, report: Progress) -> None:
+        self._report = report
+
+    def before(self, step: Step) -> None:
+        self._report(step.name)
+
+
+class _Builder:
+    """Compiles units by one pipeline. Without a store, nobody else may have compiled them or compile them."""
+
+    def __init__(self, pipeline: Pipeline, opt_level: int, store: ObjectStore | None, progress: Progress | None) -> None:
+        self._pipeline, self._opt_level, self._store, self._progress = pipeline, opt_level, store, progress
+        self.compiled = 0
+
+    def objects(self, units: Sequence[Unit]) -> dict[str, bytes]:
+        """The objects of all units by key."""
+        found = {unit.key: self._store.get(unit.key) for unit in units} if self._store else {}
+        objects = {key: content for key, content in found.items() if content is not None}
+        missing = [unit for unit in units if unit.key not in objects]
+
+        def keep(unit: Unit, content: bytes) -> None:
+            objects[unit.key] = content
+            self.compiled += 1
+            if self._store:
+                self._store.put(unit.key, content)
+            if self._progress:
+                self._progress(f"generate machine code ({self.compiled} of {len(missing)})")
+
+        if self._progress:
+            self._progress(f"generate machine code (0 of {len(missing)})")
+        if len(missing) >= _WORTH_WORKERS and worker_limit() > 1 and self._store:
+            self._in_workers(missing, keep)
+        for unit in missing:
+            if unit.key not in objects:
+                keep(unit, compile_unit(unit.module, unit.symbol, self._pipeline, self._opt_level))
+        return objects
+
+    def _in_workers(self, units: Sequence[Unit], keep: Callable[[Unit, bytes], None]) -> None:
+        """Compile units in workers as far as there are any."""
+        text = str(self._pipeline)
+        tasks = [Task(unit.label, unit.symbol, text, self._opt_level, unit.bytecode) for unit in units]
+        try:
+            errors = _POOL.run(tasks, lambda position, content: keep(units[position], content))
+        except WorkersUnavailable:
+            return
+        if errors:
+            first = min(errors)
+            raise self._explained(units[first], errors[first])
+
+    def _explained(self, unit: Unit, error: DLCError) -> DLCError:
+        """What to tell of an error in a worker: a crash gets the place of the kernel and a reproducer."""
+        if not isinstance(error, WorkerCrash):
+            return error
+        text = reproducer(unit.module.operation, str(self._pipeline), f"kernel '{unit.label}'")
+        name = f"dlc-reproducer-{hashlib.sha256(text.encode()).hexdigest()[:12]}.mlir"
+        file = Path(tempfile.gettempdir()) / name
+        message = f"the compiler crashed on kernel '{unit.label}' ({error})"
+        try:
+            file.write_text(text, encoding="utf-8")
+            message += f"; its passes run again by: dlc-opt --run-reproducer {file}"
+        except OSError:
+            pass  # the crash is the news
+        said = f"native code said: {error.said[-2000:]}" if error.said else ""
+        return TargetError(said, [at_location(unit.module.operation.location, message)])

@@ -1,0 +1,265 @@
+"""Processes that compile units at the same time. MLIR holds Python's lock while it compiles, so threads would take turns.
+
+Workers are started when there is enough to compile, kept for the next time, and end with this process, however that ends.
+They are programs of their own (no fork, no `multiprocessing`), so that scripts without a `__main__` guard work.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from dlc.errors import DLCError
+from dlc.targets.cpu.protocol import error_of, receive, send
+from dlc.targets.fingerprint import compiler_fingerprint
+
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from dlc.targets.cpu.worker import main; main()"
+_START_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit to compile. `bytecode` makes the module's bytecode when a worker takes the task."""
+
+    label: str
+    symbol: str
+    pipeline: str
+    opt_level: int
+    bytecode: Callable[[], bytes]
+
+
+class WorkersUnavailable(Exception):
+    """Workers cannot be started here; the caller compiles by itself."""
+
+
+class WorkerCrash(DLCError):
+    """A worker ended while it compiled a unit; `task` is its position, `said` what native code printed at last."""
+
+    def __init__(self, task: int, status: int, said: str) -> None:
+        self.task, self.said = task, said
+        reason = f"exit status {status}" if status > 0 else signal.Signals(-status).name
+        hint = ", perhaps out of memory" if status == -signal.SIGKILL else ""
+        super().__init__(f"{reason}{hint}")
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[bytes]
+    messages: IO[bytes]
+    """What it writes on standard error."""
+    started: float = field(default_factory=time.monotonic)
+    ready: bool = False
+    task: int | None = None
+
+    def end(self) -> None:
+        """Kill it; it holds nothing that is worth keeping."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.messages):
+            if stream is not None:
+                _close(stream)
+
+
+def _close(stream: IO[bytes]) -> None:
+    with contextlib.suppress(OSError):  # a request that nobody read
+        stream.close()
+
+
+class WorkerPool:
+    """The workers of this process. Threads may use it at the same time: they take turns."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: list[_Worker] = []
+        self._unavailable = not _can_start()
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._forget)
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    def prepare(self, count: int) -> None:
+        """Begin to start workers, so that they are ready when there is work; does not wait."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._start(count)
+            finally:
+                self._lock.release()
+
+    def run(self, tasks: Sequence[Task], done: Callable[[int, bytes], None]) -> dict[int, DLCError]:
+        """Compile all tasks; `done` gets the position and the object of each as it arrives.
+
+        Returns the errors by position; after the first one no new task begins. Raises `WorkersUnavailable` when workers do
+        not come up; what `done` has not got then is still to do.
+        """
+        with self._lock:
+            try:
+                return _Batch(self, tasks, done).run()
+            except BaseException:
+                self._end_all()  # workers that are busy would answer the next batch
+                raise
+
+    def close(self) -> None:
+        """End all workers, those too that a thread is waiting for while the interpreter ends."""
+        locked = self._lock.acquire(timeout=0.1)
+        self._end_all()
+        if locked:
+            self._lock.release()
+
+    def _start(self, count: int) -> None:
+        self._reap()
+        while not self._unavailable and len(self._workers) < count:
+            try:
+                self._workers.append(_launch())
+            except OSError:
+                self._unavailable = True
+
+    def _reap(self) -> None:
+        """Forget the workers that have ended, as they do after a while without work."""
+        for worker in [worker for worker in self._workers if worker.process.poll() is not None]:
+            self._drop(worker)
+
+    def _drop(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.end()
+
+    def _end_all(self) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+
+    def _forget(self) -> None:
+        """A forked child must not talk to its parent's workers."""
+        for worker in self._workers:
+            worker.process.returncode = 0  # not the child's to wait for
+            for stream in (worker.process.stdin, worker.process.stdout, worker.messages):
+                if stream is not None:
+                    _close(stream)
+        self._workers = []
+        self._lock = threading.Lock()
+
+
+class _Batch:
+    """Hands tasks to workers as these become free."""
+
+    def __init__(self, pool: WorkerPool, tasks: Sequence[Task], done: Callable[[int, bytes], None]) -> None:
+        self._pool, self._tasks, self._done = pool, tasks, done
+        self._pending = list(range(len(tasks) - 1, -1, -1))
+        self._errors: dict[int, DLCError] = {}
+        self._given_back: set[int] = set()
+
+    def run(self) -> dict[int, DLCError]:
+        while self._pending or self._busy():
+            self._pool._start(min(worker_limit(), len(self._pending) + len(self._busy())))
+            if not self._pool._workers:
+                raise WorkersUnavailable
+            self._hand_out()
+            self._wait()
+            if self._errors:
+                self._pending.clear()
+        return self._errors
+
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self._pool._workers if worker.task is not None]
+
+    def _hand_out(self) -> None:
+        for worker in list(self._pool._workers):
+            if not worker.ready or worker.task is not None or not self._pending:
+                continue
+            task = self._tasks[self._pending[-1]]
+            record = {"label": task.label, "symbol": task.symbol, "pipeline": task.pipeline, "opt_level": task.opt_level}
+            try:
+                assert worker.process.stdin is not None
+                send(worker.process.stdin, record, task.bytecode())  # type: ignore[arg-type]
+            except OSError:
+                self._pool._drop(worker)  # it ended while it had nothing to do
+            else:
+                worker.task = self._pending.pop()
+
+    def _wait(self) -> None:
+        """Take what workers answer, waiting for one at least."""
+        with selectors.DefaultSelector() as selector:
+            for worker in self._pool._workers:
+                if worker.task is not None or not worker.ready:
+                    assert worker.process.stdout is not None
+                    selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
+            for key, _ in selector.select(_START_SECONDS):
+                self._take(key.data)
+        overdue = [w for w in self._pool._workers if not w.ready and time.monotonic() - w.started > _START_SECONDS]
+        for worker in overdue:
+            self._pool._unavailable = True
+            self._pool._drop(worker)
+
+    def _take(self, worker: _Worker) -> None:
+        assert worker.process.stdout is not None
+        message = receive(worker.process.stdout)  # type: ignore[arg-type]
+        if not worker.ready:
+            self._welcome(worker, message)
+        elif message is None:
+            self._bury(worker)
+        else:
+            self._finish(worker, *message)
+
+    def _welcome(self, worker: _Worker, message: tuple[dict[str, Any], bytes] | None) -> None:
+        """A worker that has just started must be of the same compiler."""
+        if message is not None and message[0]["fingerprint"] == compiler_fingerprint():
+            worker.ready = True
+            return
+        self._pool._unavailable = True
+        self._pool._drop(worker)
+
+    def _finish(self, worker: _Worker, record: dict[str, Any], content: bytes) -> None:
+        position, worker.task = worker.task, None
+        assert position is not None
+        if "error" in record:
+            self._errors[position] = error_of(record["error"])
+        else:
+            self._done(position, content)
+
+    def _bury(self, worker: _Worker) -> None:
+        """A worker ended without an answer: for want of work, then the task is still to do, or by a crash."""
+        position = worker.task
+        assert position is not None
+        status = worker.process.wait()
+        worker.messages.seek(0)
+        said = worker.messages.read().decode(errors="replace").strip()
+        self._pool._drop(worker)
+        if status == 0 and position not in self._given_back:
+            self._given_back.add(position)
+            self._pending.append(position)
+        else:
+            self._errors[position] = WorkerCrash(position, status, said)
+
+
+def worker_limit() -> int:
+    """How many workers may run: one a processor that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _can_start() -> bool:
+    """Whether `sys.executable` is a Python that runs what it is told: a program with Python inside would start itself again."""
+    return "python" in Path(sys.executable or "").name.lower() and not hasattr(sys, "frozen")
+
+
+def _launch() -> _Worker:
+    messages = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
+    command = [sys.executable, "-c", _BOOT, json.dumps([str(entry) for entry in sys.path])]
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages)
+    except OSError:
+        messages.close()
+        raise
+    return _Worker(process, messages)
