@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dlc.dialects.dl import ops
 from dlc.dialects.dl.attributes import REQUIRED, ElementsAttr
-from dlc.dialects.dl.base import DLOp, ext
+from dlc.dialects.dl.base import FUSION_CLASSES, DLOp, ext
 from dlc.frontends.onnx.importers import importers
 from dlc.lowering.dl_to_linalg.lowerings import lowerings
 from dlc.lowering.pass_base import Pass
@@ -42,10 +42,22 @@ def _ops_page() -> Iterator[str]:
     for family, members in sorted(families.items()):
         links = ", ".join(f"[{name}](#dl{name})" for name, _ in sorted(members))
         yield f"- **{family}**: {links}\n"
+    yield from _fusion_table()
     for family, members in sorted(families.items()):
         yield f"\n## {family}\n"
         for name, op in sorted(members):
             yield from _op_section(name, op)
+
+
+def _fusion_table() -> Iterator[str]:
+    """What each fusion class means, and the ops that are of it; elementwise ones are set in italics."""
+    yield "\n## Fusion classes\n\nHow an op depends on its operands decides what it may share a kernel with. "
+    yield "Elementwise ops are in italics.\n\n"
+    yield "| class | meaning | ops |\n|---|---|---|\n"
+    for kind, meaning in FUSION_CLASSES.items():
+        members = sorted((name, op) for name, op in ops().items() if op.fusion_class == kind)
+        shown = ", ".join(f"*{name}*" if op.is_elementwise else name for name, op in members)
+        yield f"| {kind} | {meaning} | {shown} |\n"
 
 
 def _op_section(name: str, op: type[DLOp]) -> Iterator[str]:
@@ -58,6 +70,7 @@ def _op_section(name: str, op: type[DLOp]) -> Iterator[str]:
         default = "required" if attribute.default is REQUIRED else f"default `{_shown(attribute)}`"
         doc = f": {attribute.doc}" if attribute.doc else ""
         yield f"- attribute `{key}` ({attribute.kind}, {default}){doc}\n"
+    yield f"- fusion class: {op.fusion_class}{', elementwise' if op.is_elementwise else ''}\n"
     yield f"- lowering: {'`convert-dl-to-linalg`' if name in lowerings() else 'structural'}\n"
 
 

@@ -57,6 +57,8 @@ class PRelu(DLOp, name="prelu"):
     c1: x and slope have one element type.    c2: slope's rank is at most x's.    c3: each dim of slope is 1 or x's.
     """
 
+    fusion_class = "broadcast"
+    is_elementwise = True
     x: Operand[Tensor]
     slope: Operand[Tensor]
     result: Result[Tensor]

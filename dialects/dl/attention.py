@@ -35,6 +35,7 @@ class Attention(DLOp, name="attention"):
     c6: the number of kv heads divides that of heads.    c7: mask broadcasts to [batch, heads, queries, keys].
     """
 
+    fusion_class = "contraction"
     accepts = {"q": FLOATS, "k": FLOATS, "v": FLOATS, "mask": (*FLOATS, "i1")}
     q: Operand[Tensor]
     k: Operand[Tensor]
@@ -113,6 +114,7 @@ class RotaryEmbedding(DLOp, name="rotary_embedding"):
     c4: cos and sin are [batch or 1, positions, size / 2].
     """
 
+    fusion_class = "injective"
     accepts = FLOATS
     x: Operand[Tensor]
     cos: Operand[Tensor]

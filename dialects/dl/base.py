@@ -37,6 +37,17 @@ OPS: dict[str, type["DLOp"]] = {}
 OperandValue: TypeAlias = ir.Value | Sequence[ir.Value] | None
 InferredTypes = tuple[TensorType, ...]
 
+FUSION_CLASSES = {
+    "injective": "an element of the result depends on single elements of the operands, at places that index arithmetic gives",
+    "broadcast": "injective, with elements of an operand repeated",
+    "reduction": "an element of the result depends on a row or window of an operand",
+    "contraction": "sums of products of two operands",
+    "opaque": "anything else: is always a kernel of its own",
+    "view": "the elements of an operand in another shape, or its sizes: no work at run time",
+    "weight": "an array that is known before the first call",
+}
+"""What `fusion_class` of an op class may be."""
+
 
 class DL(ext.Dialect, name="dl"):  # type: ignore[call-arg]  # the bindings have no types
     """The dl dialect: a graph of tensor operations."""
@@ -48,6 +59,11 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
     # The bindings read every annotation as a field of the op, so class variables go without.
     accepts = cast("Sequence[str] | Mapping[str, Sequence[str]]", ALL_DTYPES)
     """Element types of all operands, or by operand name (operands that are not named accept all)."""
+
+    fusion_class = "opaque"
+    """How the op depends on its operands, which decides what it may share a kernel with: a key of `FUSION_CLASSES`."""
+    is_elementwise = False
+    """Whether each element of the result depends on the element at its own place in each operand, after broadcasting."""
 
     operand_fields = cast("tuple[ext.OperandDef, ...]", ())
     result_fields = cast("tuple[ext.ResultDef, ...]", ())

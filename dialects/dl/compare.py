@@ -174,6 +174,8 @@ class Where(DLOp, name="where"):
     c1: x and y have one element type.    c2: the shapes of the operands broadcast.
     """
 
+    fusion_class = "broadcast"
+    is_elementwise = True
     condition: Operand[Tensor]
     x: Operand[Tensor]
     y: Operand[Tensor]

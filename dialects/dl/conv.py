@@ -37,6 +37,7 @@ class Conv(DLOp, name="conv"):
     c7: the dilated kernel fits the padded input.
     """
 
+    fusion_class = "contraction"
     accepts = NUMERIC
     x: Operand[Tensor]
     weight: Operand[Tensor]
@@ -116,6 +117,7 @@ class ConvTranspose(DLOp, name="conv_transpose"):
     c7: output_padding has one value per spatial axis, not negative.    c8: no axis of the result is negative.
     """
 
+    fusion_class = "contraction"
     accepts = FLOATS
     x: Operand[Tensor]
     weight: Operand[Tensor]

@@ -19,6 +19,8 @@ from dlc.dialects.dl.types import (
 class Mapped(DLOp):
     """Base of ops with one operand whose elements are mapped one by one."""
 
+    fusion_class = "injective"
+    is_elementwise = True
     x: Operand[Tensor]
     result: Result[Tensor]
 
@@ -34,6 +36,8 @@ class Unary(Mapped):
 class Binary(DLOp):
     """Base of ops with two operands of one element type that broadcast as in NumPy."""
 
+    fusion_class = "broadcast"
+    is_elementwise = True
     lhs: Operand[Tensor]
     rhs: Operand[Tensor]
     result: Result[Tensor]
@@ -247,6 +251,8 @@ class Pow(DLOp, name="pow"):
     c1: the shapes of lhs and rhs broadcast.
     """
 
+    fusion_class = "broadcast"
+    is_elementwise = True
     lhs: Operand[Tensor]
     rhs: Operand[Tensor]
     result: Result[Tensor]

@@ -17,6 +17,7 @@ class Range(DLOp, name="range"):
     c1: start, limit and step have one element type.    c2: they are scalars.
     """
 
+    fusion_class = "injective"
     accepts = NUMERIC
     start: Operand[Tensor]
     limit: Operand[Tensor]
@@ -46,6 +47,8 @@ class Trilu(DLOp, name="trilu"):
     c1: x has rank 2 or more.
     """
 
+    fusion_class = "injective"
+    is_elementwise = True
     x: Operand[Tensor]
     result: Result[Tensor]
     upper = BoolAttr(default=True, doc="keep the upper triangle, else the lower one")
@@ -71,6 +74,7 @@ class OneHot(DLOp, name="one_hot"):
     c1: values has two elements.    c2: axis is an axis of the result.    c3: depth is not negative.
     """
 
+    fusion_class = "injective"
     accepts = {"indices": INTS}
     indices: Operand[Tensor]
     values: Operand[Tensor]

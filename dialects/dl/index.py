@@ -31,6 +31,7 @@ class Gather(DLOp, name="gather"):
     c1: axis is an axis of x.    c2: x is not empty along axis unless indices are empty.
     """
 
+    fusion_class = "injective"
     accepts = {"indices": INDICES}
     x: Operand[Tensor]
     indices: Operand[Tensor]
@@ -57,6 +58,7 @@ class GatherElements(DLOp, name="gather_elements"):
     c2: beside axis no dim of indices is greater than x's.    c3: x is not empty along axis unless indices are empty.
     """
 
+    fusion_class = "injective"
     accepts = {"indices": INDICES}
     x: Operand[Tensor]
     indices: Operand[Tensor]
@@ -84,6 +86,7 @@ class GatherNd(DLOp, name="gather_nd"):
     c3: the batch dims of x and indices are equal.    c4: x is not empty along indexed axes unless indices are empty.
     """
 
+    fusion_class = "injective"
     accepts = {"indices": INDICES}
     x: Operand[Tensor]
     indices: Operand[Tensor]
@@ -123,6 +126,7 @@ class ScatterElements(DLOp, name="scatter_elements"):
     c4: beside axis no dim of indices is greater than x's.    c5: x is not empty along axis unless indices are empty.
     """
 
+    fusion_class = "opaque"
     accepts = {"indices": INDICES}
     x: Operand[Tensor]
     indices: Operand[Tensor]
@@ -157,6 +161,7 @@ class ScatterNd(DLOp, name="scatter_nd"):
     c4: x is not empty along indexed axes unless indices are empty.
     """
 
+    fusion_class = "opaque"
     accepts = {"indices": INDICES}
     x: Operand[Tensor]
     indices: Operand[Tensor]
@@ -193,6 +198,7 @@ class TopK(DLOp, name="top_k"):
     c1: axis is an axis of x.    c2: k is not negative and no more than x's dim.
     """
 
+    fusion_class = "opaque"
     accepts = NUMERIC
     x: Operand[Tensor]
     values: Result[Tensor]

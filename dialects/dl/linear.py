@@ -25,6 +25,7 @@ class Matmul(DLOp, name="matmul"):
     c4: the outer dims broadcast.
     """
 
+    fusion_class = "contraction"
     accepts = NUMERIC
     lhs: Operand[Tensor]
     rhs: Operand[Tensor]

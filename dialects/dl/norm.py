@@ -22,6 +22,7 @@ from dlc.dialects.dl.types import (
 class AlongAxis(DLOp):
     """Base of ops that normalise along one axis."""
 
+    fusion_class = "reduction"
     accepts = FLOATS
     x: Operand[Tensor]
     result: Result[Tensor]
@@ -72,6 +73,8 @@ class BatchNorm(DLOp, name="batch_norm"):
     c3: scale, bias, mean and var are [x dim 1].
     """
 
+    fusion_class = "broadcast"
+    is_elementwise = True
     accepts = FLOATS
     x: Operand[Tensor]
     scale: Operand[Tensor]
@@ -111,6 +114,7 @@ class LayerNorm(DLOp, name="layer_norm"):
     c3: scale and bias have the dims of x from axis on.
     """
 
+    fusion_class = "reduction"
     accepts = FLOATS
     x: Operand[Tensor]
     result: Result[Tensor]
@@ -143,6 +147,7 @@ class RmsNorm(DLOp, name="rms_norm"):
     c3: scale has the dims of x from axis on.
     """
 
+    fusion_class = "reduction"
     accepts = FLOATS
     x: Operand[Tensor]
     result: Result[Tensor]
@@ -171,6 +176,7 @@ class InstanceNorm(DLOp, name="instance_norm"):
     c1: operands have one element type.    c2: x has rank 3 or more.    c3: scale and bias are [x dim 1].
     """
 
+    fusion_class = "reduction"
     accepts = FLOATS
     x: Operand[Tensor]
     scale: Operand[Tensor]
@@ -202,6 +208,7 @@ class GroupNorm(DLOp, name="group_norm"):
     c4: num_groups is positive and divides x dim 1.
     """
 
+    fusion_class = "reduction"
     accepts = FLOATS
     x: Operand[Tensor]
     scale: Operand[Tensor]
@@ -240,6 +247,7 @@ class Lrn(DLOp, name="lrn"):
     c1: x has rank 2 or more.    c2: size is positive.
     """
 
+    fusion_class = "reduction"
     accepts = FLOATS
     x: Operand[Tensor]
     result: Result[Tensor]

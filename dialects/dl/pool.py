@@ -15,6 +15,7 @@ class Pool(DLOp):
     With `ceil_mode`, a last window that is not whole counts, too, unless it starts in the padding after the input.
     """
 
+    fusion_class = "reduction"
     x: Operand[Tensor]
     result: Result[Tensor]
     kernel = IntsAttr(doc="number of taps per spatial axis")

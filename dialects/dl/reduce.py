@@ -19,6 +19,7 @@ def reduced_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
 class Reduction(DLOp):
     """Base of ops that combine all elements along some axes."""
 
+    fusion_class = "reduction"
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(default=(), doc="axes to reduce; an empty list means all")
@@ -118,6 +119,7 @@ class ReduceProd(Reduction, name="reduce_prod"):
 class ArgReduction(DLOp):
     """Base of ops that find the place of an extremum along one axis."""
 
+    fusion_class = "reduction"
     x: Operand[Tensor]
     result: Result[Tensor]
     axis = IntAttr(default=0, doc="axis to search along")
@@ -169,6 +171,7 @@ class CumSum(DLOp, name="cumsum"):
     c1: axis is in [-rank, rank).
     """
 
+    fusion_class = "opaque"
     x: Operand[Tensor]
     result: Result[Tensor]
     axis = IntAttr(doc="axis to sum along")

@@ -23,6 +23,7 @@ class Resize(DLOp, name="resize"):
     positive.    c3: linear and cubic take floats.    c4: no axis is empty that is not in the result.
     """
 
+    fusion_class = "reduction"
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(doc="axes that are resized; negative ones count from the end")

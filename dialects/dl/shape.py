@@ -22,6 +22,7 @@ class Reshape(DLOp, name="reshape"):
     c4: copied is empty or has an axis of x, or -1, per dim of the result, and shape is -1 where it has an axis.
     """
 
+    fusion_class = "view"
     accepts = {"sizes": ("i64",)}
     x: Operand[Tensor]
     sizes: Optional[Operand[Tensor]]
@@ -88,6 +89,7 @@ class Transpose(DLOp, name="transpose"):
     c1: perm holds every axis of x once.
     """
 
+    fusion_class = "injective"
     x: Operand[Tensor]
     result: Result[Tensor]
     perm = IntsAttr(doc="axis of x that becomes each axis of the result")
@@ -111,6 +113,8 @@ class Expand(DLOp, name="expand"):
     c3: sizes has one element per entry of shape.
     """
 
+    fusion_class = "broadcast"
+    is_elementwise = True
     accepts = {"sizes": ("i64",)}
     x: Operand[Tensor]
     sizes: Optional[Operand[Tensor]]
@@ -139,6 +143,7 @@ class Squeeze(DLOp, name="squeeze"):
     c1: axes are distinct axes of x.    c2: their size is 1.
     """
 
+    fusion_class = "view"
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(doc="axes to drop; negative ones count from the end")
@@ -163,6 +168,7 @@ class Unsqueeze(DLOp, name="unsqueeze"):
     c1: axes are distinct axes of the result.
     """
 
+    fusion_class = "view"
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(doc="axes of the result that are new; negative ones count from the result's end")
@@ -187,6 +193,7 @@ class Tile(DLOp, name="tile"):
     c1: there is one repeat per axis.    c2: no repeat is negative.
     """
 
+    fusion_class = "broadcast"
     x: Operand[Tensor]
     result: Result[Tensor]
     repeats = IntsAttr(doc="how often x stands along each axis")
@@ -208,6 +215,7 @@ class ShapeOf(DLOp, name="shape_of"):
     result = x.shape[start:end], as i64; start and end clamp as slices do, an absent end is the rank
     """
 
+    fusion_class = "view"
     x: Operand[Tensor]
     result: Result[Tensor]
     start = IntAttr(default=0, doc="first axis; a negative one counts from the end")
@@ -228,6 +236,7 @@ class Size(DLOp, name="size"):
     result = product of the dims of x, as i64
     """
 
+    fusion_class = "view"
     x: Operand[Tensor]
     result: Result[Tensor]
 

@@ -26,6 +26,7 @@ class Concat(DLOp, name="concat"):
     c3: their dims beside axis are equal.
     """
 
+    fusion_class = "injective"
     lhs: Operand[Tensor]
     rhs: Operand[Tensor]
     result: Result[Tensor]
@@ -61,6 +62,7 @@ class Slice(DLOp, name="slice"):
     has none, and is given just then.
     """
 
+    fusion_class = "injective"
     accepts = {"bounds": ("i64",)}
     x: Operand[Tensor]
     bounds: Optional[Operand[Tensor]]
@@ -125,6 +127,7 @@ class Pad(DLOp, name="pad"):
     c3: no axis is cropped by more than its size.
     """
 
+    fusion_class = "injective"
     x: Operand[Tensor]
     value: Optional[Operand[Tensor]]
     result: Result[Tensor]

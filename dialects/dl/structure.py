@@ -17,6 +17,7 @@ class Constant(DLOp, name="constant"):
     result = value
     """
 
+    fusion_class = "weight"
     result: Result[Tensor]
     value = ElementsAttr(doc="the values, in row-major order")
 
@@ -37,6 +38,7 @@ class Param(DLOp, name="param"):
     c1: key is not empty.    c2: no dim of shape is negative.
     """
 
+    fusion_class = "weight"
     result: Result[Tensor]
     key = StrAttr(doc="name of the array in the module's parameter table")
     shape = IntsAttr(doc="dims of the array")
@@ -62,6 +64,7 @@ class Kernel(DLOp, name="kernel"):
     c1: the region is one block without arguments that ends in dl.yield.    c2: dl.yield's operands have the results' types.
     """
 
+    fusion_class = "opaque"
     results_: Sequence[Result[Any]]
     body: ext.Region
 
@@ -91,6 +94,7 @@ class Kernel(DLOp, name="kernel"):
 class Yield(DLOp, name="yield", traits=[ir.IsTerminatorTrait]):
     """Ends the region of a `dl.kernel` and gives its results."""
 
+    fusion_class = "opaque"
     values: Sequence[Operand[Any]]
 
     @staticmethod
