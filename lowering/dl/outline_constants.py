@@ -14,6 +14,9 @@ from dlc.lowering.pass_base import Pass, option
 
 _LEAVES = frozenset({"dl.param", "dl.constant"})
 _REPEATS = frozenset({"dl.expand", "dl.tile"})
+_MOST_REPEATED = 16384
+"""Elements of a weight repeated by an op at most: a bias of every channel, and no tensor of the model's size."""
+
 _MOST_NAMES = 3
 """Ops that the key of a computed weight names at most: the last ones."""
 
@@ -24,7 +27,7 @@ class OutlineConstants(Pass):
 
     The function takes nothing and gives one result for each value that the entry goes on from, whose attribute `dl.param` is a
     new key: that of the largest weight it depends on, and the ops on the way. A `dl.param` of the key takes its place. The entry
-    goes on from the operand of an `expand` or `tile` that repeats a weight, since loops repeat for free. Small results that no
+    goes on from the operand of an `expand` or `tile` that makes a weight large, since loops repeat for free. Small results that no
     weight takes part in are left to dl-fold-constants. A later run adds to `@precompute`, and drops from it what the entry does not
     read any more. A module whose weights are bound (`dl.signature`) stays as it is.
 
@@ -102,11 +105,14 @@ class _WeightOps:
             if op.name in _LEAVES:
                 continue
             read = [result for result in op.results if any(user not in moved for user in users(result))]
-            kept = [result for result in read if op.name not in _REPEATS and not self._is_small(result, limit)]
+            kept = [result for result in read if not self._is_repeated(op) and not self._is_small(result, limit)]
             found.extend(reversed(kept))
             if len(kept) < len(read):
                 moved.discard(op)
         return found[::-1]
+
+    def _is_repeated(self, op: ir.Operation) -> bool:
+        return op.name in _REPEATS and (type_of(op.results[0]).num_elements or 0) > _MOST_REPEATED
 
     def _is_small(self, result: ir.Value, limit: int) -> bool:
         return not self.origins[result].key and (type_of(result).num_elements or 0) <= limit

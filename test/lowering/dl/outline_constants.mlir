@@ -11,13 +11,13 @@
 // CHECK: %[[NEGATED:.*]] = "dl.neg"
 // CHECK: return %[[SCALED]], %[[NEGATED]]
 // CHECK-LABEL: func.func @main_graph(
-// CHECK-SAME: %[[X:.*]]: tensor<2x4xf32>
+// CHECK-SAME: %[[X:.*]]: tensor<2x4xf32>, %
 // CHECK-NOT: key = "w"
 // CHECK: %[[P:.*]] = "dl.param"() {dtype = f32, key = "w.transpose.mul", shape = array<i64: 4, 3>}
 // CHECK: "dl.matmul"(%[[X]], %[[P]])
 // CHECK: %[[B:.*]] = "dl.param"() {{.*}}key = "b.neg"
 // CHECK: "dl.expand"(%[[B]])
-func.func @main_graph(%x: tensor<2x4xf32>) -> (tensor<2x3xf32>, tensor<2x4xf32>) {
+func.func @main_graph(%x: tensor<2x4xf32>, %y: tensor<5000x4xf32>) -> (tensor<2x3xf32>, tensor<5000x4xf32>) {
   %w = "dl.param"() {key = "w", shape = array<i64: 3, 4>, dtype = f32} : () -> tensor<3x4xf32>
   %b = "dl.param"() {key = "b", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
   %c = "dl.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
@@ -25,9 +25,9 @@ func.func @main_graph(%x: tensor<2x4xf32>) -> (tensor<2x3xf32>, tensor<2x4xf32>)
   %s = "dl.mul"(%t, %c) : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
   %0 = "dl.matmul"(%x, %s) : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
   %n = "dl.neg"(%b) : (tensor<4xf32>) -> tensor<4xf32>
-  %e = "dl.expand"(%n) {shape = array<i64: 2, 4>} : (tensor<4xf32>) -> tensor<2x4xf32>
-  %1 = "dl.add"(%x, %e) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
-  return %0, %1 : tensor<2x3xf32>, tensor<2x4xf32>
+  %e = "dl.expand"(%n) {shape = array<i64: 5000, 4>} : (tensor<4xf32>) -> tensor<5000x4xf32>
+  %1 = "dl.add"(%y, %e) : (tensor<5000x4xf32>, tensor<5000x4xf32>) -> tensor<5000x4xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<5000x4xf32>
 }
 
 // -----
@@ -71,14 +71,14 @@ func.func @kernels(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4
 // CHECK: "dl.neg"
 // CHECK: "dl.expand"
 // CHECK: "dl.range"
-func.func @plain(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<?xi64>) {
+func.func @plain(%x: tensor<2x4xf32>, %y: tensor<5000x4xf32>) -> (tensor<2x4xf32>, tensor<5000x4xf32>, tensor<?xi64>) {
   %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
   %s = "dl.param"() {key = "s", shape = array<i64>, dtype = i64} : () -> tensor<i64>
   %c = "dl.constant"() {value = dense<2.0> : tensor<4xf32>} : () -> tensor<4xf32>
   %n = "dl.neg"(%c) : (tensor<4xf32>) -> tensor<4xf32>
   %0 = "dl.add"(%x, %n) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-  %e = "dl.expand"(%w) {shape = array<i64: 2, 4>} : (tensor<4xf32>) -> tensor<2x4xf32>
-  %1 = "dl.add"(%x, %e) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %e = "dl.expand"(%w) {shape = array<i64: 5000, 4>} : (tensor<4xf32>) -> tensor<5000x4xf32>
+  %1 = "dl.add"(%y, %e) : (tensor<5000x4xf32>, tensor<5000x4xf32>) -> tensor<5000x4xf32>
   %2 = "dl.range"(%s, %s, %s) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
-  return %0, %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<?xi64>
+  return %0, %1, %2 : tensor<2x4xf32>, tensor<5000x4xf32>, tensor<?xi64>
 }
