@@ -61,6 +61,11 @@ def private_function(
     return function
 
 
+def is_kernel(function: ir.Operation) -> bool:
+    """Whether a `func.func` is one kernel, not an entry: it is private, or says so where kernels are modules of their own."""
+    return "sym_visibility" in function.attributes or "dl.kernel" in function.attributes
+
+
 def is_alone(index: int, roots: Sequence[ir.Value | None], written: Sequence[bool]) -> bool:
     """Whether no other root shares memory with root `index` while one of the two is written; None is no memref."""
     others = [

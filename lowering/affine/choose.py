@@ -48,7 +48,7 @@ def cheapest(nest: Nest, machine: Machine, jam: bool) -> Choice | None:
 
     With `jam`, up to two further parallel loops are copied into the tile, so that values in registers are used again.
     """
-    lanes = machine.vector_bits // widest_element(nest.band[0].body)
+    lanes = machine.vector_bits // widest_element(nest.body)
     choices = []
     for loop, reduces, facts in _lane_loops(nest):
         cost = NestCost(nest, facts, loop)
@@ -77,7 +77,7 @@ def _lane_loops(nest: Nest) -> Iterator[tuple[Loop, bool, LaneFacts]]:
 def _facts(nest: Nest, loop: Loop, reduces: bool) -> LaneFacts | None:
     chain = nest.chain.loops if reduces and nest.chain else ()
     try:
-        return analyse_lanes([nest.body], loop.iv, chain)
+        return analyse_lanes(nest.body, loop.iv, chain)
     except NoLanesError:
         return None
 

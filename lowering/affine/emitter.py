@@ -26,7 +26,11 @@ class TileEmitter:
 
     def block(self, block: ir.Block) -> None:
         """Emit every op of `block` but its terminator."""
-        for op in real_ops(block):
+        self.ops(real_ops(block))
+
+    def ops(self, ops: Sequence[ir.Operation]) -> None:
+        """Emit `ops`, in order."""
+        for op in ops:
             with op.location:
                 self.op(op)
 

@@ -33,15 +33,14 @@ class LaneFacts:
     """Whether lanes beyond the extent may compute on made-up values."""
 
 
-def analyse_lanes(blocks: Iterable[ir.Block], iv: ir.Value, chain: Sequence[Loop] = ()) -> LaneFacts:
-    """The facts of `blocks` with the iterations of `iv` as lanes; `NoLanesError` when that is impossible.
+def analyse_lanes(ops: Iterable[ir.Operation], iv: ir.Value, chain: Sequence[Loop] = ()) -> LaneFacts:
+    """The facts of `ops` with the iterations of `iv` as lanes; `NoLanesError` when that is impossible.
 
     `chain` is the nest of reduction loops, outermost first, whose accumulators become vectors of partial results; its
     outermost results are then the same for all lanes.
     """
     facts = LaneFacts(iv, {iv})
-    for block in blocks:
-        _visit_block(block, facts, [loop.op for loop in chain])
+    _visit_ops(ops, facts, [loop.op for loop in chain], inside=False)
     return facts
 
 
@@ -54,8 +53,8 @@ def element_bits(element: ir.Type) -> int | None:
     return None
 
 
-def widest_element(block: ir.Block) -> int:
-    """Bits of the widest number that `block` computes or moves; i1 and subscripts don't count."""
+def widest_element(ops: Iterable[ir.Operation]) -> int:
+    """Bits of the widest number that `ops` compute or move; i1 and subscripts don't count."""
     widths = [8]
 
     def visit(op: ir.Operation) -> ir.WalkResult:
@@ -64,22 +63,23 @@ def widest_element(block: ir.Block) -> int:
                 widths.append(int(value.type.width))
         return ir.WalkResult.ADVANCE
 
-    for op in block.operations:
-        op.operation.walk(visit)
+    for op in ops:
+        op.walk(visit)
     return max(widths)
 
 
-def _visit_block(block: ir.Block, facts: LaneFacts, chain: list[ir.Operation]) -> None:
-    for op in real_ops(block):
+def _visit_ops(ops: Iterable[ir.Operation], facts: LaneFacts, chain: list[ir.Operation], inside: bool) -> None:
+    """`inside` says whether the ops are in the loop of `chain` that becomes lanes."""
+    for op in ops:
         if op.name == "affine.for":
-            _visit_loop(op, facts, chain)
+            _visit_loop(op, facts, chain, inside)
         elif op.name in _SUBSCRIPTS_FROM:
-            _visit_access(op, facts, reduces=bool(chain))
+            _visit_access(op, facts, reduces=bool(chain) and not inside)
         else:
             _visit_computation(op, facts)
 
 
-def _visit_loop(op: ir.Operation, facts: LaneFacts, chain: list[ir.Operation]) -> None:
+def _visit_loop(op: ir.Operation, facts: LaneFacts, chain: list[ir.Operation], inside: bool) -> None:
     lower, upper, _ = op.attributes["operandSegmentSizes"]
     if any(operand in facts.varying for operand in list(op.operands)[: lower + upper]):
         raise NoLanesError("a loop bound differs between lanes")
@@ -87,7 +87,7 @@ def _visit_loop(op: ir.Operation, facts: LaneFacts, chain: list[ir.Operation]) -
     facts.varying.update(list(body.arguments)[1:])
     if not chain or op != chain[0]:
         facts.varying.update(op.results)
-    _visit_block(body, facts, chain)
+    _visit_ops(real_ops(body), facts, chain, inside or (bool(chain) and op == chain[-1]))
 
 
 def _visit_computation(op: ir.Operation, facts: LaneFacts) -> None:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
-from dlc.lowering.affine.loops import Loop, normalized, real_ops, top_level_loops
+from dlc.lowering.affine.lanes import NoLanesError, analyse_lanes
+from dlc.lowering.affine.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.reductions import Chain, chain_of
 
 
 @dataclass(frozen=True)
 class Nest:
-    """Perfectly nested parallel loops, outermost first, around `body`; inner loops of the body are sequential."""
+    """Perfectly nested parallel loops, outermost first, around `body`; inner loops of the body are sequential.
+
+    A reduction loop that stands between other ops is a nest without a band: `reduction` is all of its body.
+    """
 
     band: tuple[Loop, ...]
+    reduction: ir.Operation | None = None
 
     @property
-    def body(self) -> ir.Block:
-        """The innermost body of the band."""
-        return self.band[-1].body
+    def top(self) -> ir.Operation:
+        """The outermost loop."""
+        return self.reduction or self.band[0].op
+
+    @property
+    def body(self) -> Sequence[ir.Operation]:
+        """The ops that the band repeats."""
+        return [self.reduction] if self.reduction else real_ops(self.band[-1].body)
 
     @cached_property
     def inner_loops(self) -> list[ir.Operation]:
@@ -36,31 +46,60 @@ class Nest:
             found.append(op)
             return ir.WalkResult.ADVANCE
 
-        for op in real_ops(self.body):
+        for op in self.body:
             op.walk(visit, ir.WalkOrder.PRE_ORDER)
         return found
 
     @cached_property
     def chain(self) -> Chain | None:
         """The reduction chain that holds every inner loop, None when there is none or it cannot be split."""
-        tops = [op for op in real_ops(self.body) if op.name == "affine.for"]
+        tops = [op for op in self.body if op.name == "affine.for"]
         chain = chain_of(tops[0]) if len(tops) == 1 else None
         return chain if chain and [loop.op for loop in chain.loops] == self.inner_loops else None
 
     @property
     def hot_block(self) -> ir.Block:
         """The block that runs most often."""
-        return self.inner_loops[-1].regions[0].blocks[0] if self.inner_loops else self.body
+        return self.inner_loops[-1].regions[0].blocks[0] if self.inner_loops else self.band[-1].body
 
 
 def nests_of(function: ir.Operation) -> list[Nest]:
-    """The nests of `function` whose outermost loop is parallel; scalar ones only."""
-    found = []
-    for op in top_level_loops(function):
-        nest = _nest_at(op)
-        if nest is not None and not _is_transformed(nest):
-            found.append(nest)
-    return found
+    """The scalar nests of `function`: parallel ones, and reductions that can be split.
+
+    A parallel loop around several loops, or around parallel ones, counts as one nest only where its own iterations can
+    be lanes of contiguous memory; else each loop inside it is a nest.
+    """
+    return [nest for op in top_level_loops(function) for nest in _nests_at(op)]
+
+
+def _nests_at(op: ir.Operation) -> Iterator[Nest]:
+    nest = _nest_at(op)
+    if nest is None:
+        if len(op.results) and chain_of(op) is not None:
+            yield from _scalar([Nest((), op)])
+        return
+    inner = [each for each in nest.body if each.name == "affine.for"]
+    if (len(inner) < 2 and not any(PARALLEL in each.attributes for each in inner)) or _has_contiguous_lanes(nest):
+        yield from _scalar([nest])
+        return
+    for each in inner:
+        yield from _nests_at(each)
+
+
+def _scalar(nests: Sequence[Nest]) -> Iterator[Nest]:
+    return (nest for nest in nests if not _is_transformed(nest))
+
+
+def _has_contiguous_lanes(nest: Nest) -> bool:
+    """Whether some loop of the band moves every access by one element, or not at all."""
+    return any(_moves_by_one(nest, loop) for loop in nest.band)
+
+
+def _moves_by_one(nest: Nest, loop: Loop) -> bool:
+    try:
+        return set(analyse_lanes(nest.body, loop.iv).strides.values()) <= {0, 1}
+    except NoLanesError:
+        return False
 
 
 def _nest_at(op: ir.Operation) -> Nest | None:

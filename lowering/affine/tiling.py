@@ -92,16 +92,18 @@ class _Tiler:
         if tile.reduces:
             assert self.nest.chain is not None
             reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.slots)
-            ReducingEmitter(self.values, self.facts, reduction).block(self.nest.body)
+            ReducingEmitter(self.values, self.facts, reduction).ops(self.nest.body)
             return
         in_lanes = self.values.lane_dim is not None
-        TileEmitter(self.values, self.facts if in_lanes else None).block(self.nest.body)
+        TileEmitter(self.values, self.facts if in_lanes else None).ops(self.nest.body)
 
 
 def apply_tile(nest: Nest, tile: Tile, facts: LaneFacts, order: Sequence[Loop]) -> None:
     """Replace `nest` by its form tiled like `tile`, its band loops nested as `order` says."""
-    top = nest.band[0].op
+    top = nest.top
     values = TileValues(dims=[], lanes=tile.lanes)
     with ir.InsertionPoint(top), top.location:
         _Tiler(nest, tile, facts, values, scalar_tail=not facts.maskable).levels(order)
+    for result in top.results:
+        result.replace_all_uses_with(values.scalar(result, {}))
     top.erase()

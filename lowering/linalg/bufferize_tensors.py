@@ -22,7 +22,8 @@ class BufferizeTensors(Pass):
     """Turn tensors into memrefs; public functions own what they return and never write their arguments.
 
     Every function keeps plain row-major (identity layout) memrefs at its boundary. A result of a public function is
-    memory that it allocated: one that would be an argument, a constant or another result is copied first.
+    memory that it, or a function that it calls, allocated: one that would be an argument, a constant or another result is
+    copied first.
 
     before:
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -81,7 +82,7 @@ def _own_results(function: ir.OpView) -> None:
         if not isinstance(value.type, ir.MemRefType):
             continue
         root = root_of(value)
-        if root not in taken and _is_allocated_in(root, body):
+        if root not in taken and (_is_allocated_in(root, body) or _is_fresh_result(root, body)):
             taken.add(root)
             continue
         with ir.InsertionPoint(terminator), terminator.location:
@@ -91,6 +92,30 @@ def _own_results(function: ir.OpView) -> None:
 def _is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
     op = defining_op(root)
     return op is not None and op.name == "memref.alloc" and op.block == block
+
+
+def _is_fresh_result(root: ir.Value, block: ir.Block) -> bool:
+    """Whether `root` is memory that a function called in `block` allocates and returns once."""
+    call = defining_op(root)
+    if call is None or call.name != "func.call" or call.block != block:
+        return False
+    callee = _function_named(call, ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+    if callee is None or not len(callee.regions[0].blocks):
+        return False
+    body = callee.regions[0].blocks[0]
+    returned = [root_of(value) for value in body.operations[len(body.operations) - 1].operation.operands]
+    source = returned[ir.OpResult(root).result_number]
+    return returned.count(source) == 1 and _is_allocated_in(source, body)
+
+
+def _function_named(op: ir.Operation, name: str) -> ir.Operation | None:
+    while op.name != "builtin.module":
+        op = op.parent.operation
+    for item in op.regions[0].blocks[0].operations:
+        named = item.operation.attributes
+        if "sym_name" in named and ir.StringAttr(named["sym_name"]).value == name:
+            return item.operation
+    return None
 
 
 def _copy_of(value: ir.Value) -> ir.Value:

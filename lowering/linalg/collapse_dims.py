@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.expressions import mentions
+from dlc.lowering.linalg.collapse_plans import CollapsePlan, agree
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position, uses_loop
 from dlc.lowering.native import run_native
+from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, PassFailure
-
-Groups = list[list[int]]
-"""The old loops that make up each new one, in order."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,8 @@ class CollapseDims(Pass):
     after:  generic over (i) on memref.collapse_shape of the operands, memref<294xf32>
 
     A convolution by a 1x1 window becomes a matrix product over all pixels this way. Named ops are made `linalg.generic`
-    first. Ops that ask for their loop indices stay as they are.
+    first. Ops that ask for their loop indices stay as they are. In a kernel function, ops that share a buffer which one
+    of them writes merge its axes alike, so that their loops still match.
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -35,23 +35,33 @@ class CollapseDims(Pass):
             if any(isinstance(value.type, ir.RankedTensorType) for value in (*inner.operands, *inner.results)):
                 raise PassFailure(inner, "linalg-collapse-dims needs memrefs", "run linalg-bufferize-tensors first")
         run_native(op, "func.func(linalg-generalize-named-ops)")
-        for inner in [inner for inner in nested_ops(op) if inner.name == "linalg.generic"]:
-            _collapse(inner)
+        for function in op.regions[0].blocks[0].operations:
+            plans = [_plan(inner) for inner in nested_ops(function.operation) if inner.name == "linalg.generic"]
+            if is_kernel(function.operation):
+                agree(plans)
+            for plan in plans:
+                _collapse(plan)
 
 
-def _collapse(op: ir.Operation) -> None:
-    if any(inner.name == "linalg.index" for inner in nested_ops(op)):
-        return
+def _plan(op: ir.Operation) -> CollapsePlan:
+    """The most that `op` allows by itself."""
     generic = Generic.of(op)
-    extents = generic.extents()
-    kept = _loops_to_keep(generic, extents)
+    operands, outputs, count = generic.operands, generic.outputs, len(generic.parallel)
+    if any(inner.name == "linalg.index" for inner in nested_ops(op)):
+        alone = [[loop] for loop in range(count)]
+        return CollapsePlan(op, count, operands, outputs, generic.maps, generic.parallel, alone)
+    kept = _loops_to_keep(generic, generic.extents())
     maps = [_without_unit_loops(indexing, kept) for indexing in generic.maps]
     parallel = [generic.parallel[loop] for loop in kept]
-    groups = _groups(generic.operands, maps, parallel)
-    if len(groups) == len(extents):
+    return CollapsePlan(op, count, operands, outputs, maps, parallel, _groups(operands, maps, parallel))
+
+
+def _collapse(plan: CollapsePlan) -> None:
+    op, maps, parallel, groups = plan.op, plan.maps, plan.parallel, plan.groups
+    if len(groups) == plan.loops:
         return
     with ir.InsertionPoint(op), op.location:
-        operands = [_collapsed(value, maps[index], groups) for index, value in enumerate(generic.operands)]
+        operands = [_collapsed(value, maps[index], groups) for index, value in enumerate(plan.operands)]
     for index, value in enumerate(operands):
         op.operands[index] = value
     new_maps = [ir.AffineMapAttr.get(_collapsed_map(indexing, groups)) for indexing in maps]
@@ -90,9 +100,9 @@ def _without_unit_loops(indexing: ir.AffineMap, kept: Sequence[int]) -> ir.Affin
     return ir.AffineMap.get(len(kept), 0, [result.compose(inner) for result in indexing.results])
 
 
-def _groups(operands: Sequence[ir.Value], maps: Sequence[ir.AffineMap], parallel: Sequence[bool]) -> Groups:
+def _groups(operands: Sequence[ir.Value], maps: Sequence[ir.AffineMap], parallel: Sequence[bool]) -> list[list[int]]:
     """The longest runs of loops that every operand walks as one."""
-    groups: Groups = []
+    groups: list[list[int]] = []
     for loop, kind in enumerate(parallel):
         joins = loop > 0 and kind == parallel[loop - 1]
         if joins and all(_walks_as_one(*pair, loop - 1) for pair in zip(operands, maps, strict=True)):
@@ -131,7 +141,7 @@ def _is_seamless(value: ir.Value, axis: int) -> bool:
     return strides[axis] == strides[axis + 1] * shaped.get_dim_size(axis + 1)
 
 
-def _collapsed(value: ir.Value, indexing: ir.AffineMap, groups: Groups) -> ir.Value:
+def _collapsed(value: ir.Value, indexing: ir.AffineMap, groups: Sequence[Sequence[int]]) -> ir.Value:
     """Emit `value` with the axes of each group of loops as one."""
     if not isinstance(value.type, ir.MemRefType):
         return value
@@ -166,7 +176,7 @@ def _collapsed_type(shaped: ir.MemRefType, axes: Sequence[Sequence[int]]) -> ir.
     return ir.MemRefType.get(shape, shaped.element_type, layout, shaped.memory_space)
 
 
-def _collapsed_map(indexing: ir.AffineMap, groups: Groups) -> ir.AffineMap:
+def _collapsed_map(indexing: ir.AffineMap, groups: Sequence[Sequence[int]]) -> ir.AffineMap:
     """`indexing` over the new loops; a group's first axis stands for all of it."""
     owner = {loop: place for place, group in enumerate(groups) for loop in group}
     later = {loop for group in groups for loop in group[1:]}

@@ -38,15 +38,15 @@ class ConvertLinalgToAffine(Pass):
             copy.erase()
         run_native(op, "func.func(linalg-generalize-named-ops)")
         generics = [Generic.of(found) for found in _collect(op, lambda found: found.name == "linalg.generic")]
-        starts = {generic.op: [_fill_before(generic, value) for value in generic.outputs] for generic in generics}
-        folded = {fill.op for fills in starts.values() for fill in fills if fill}
-        for generic in generics:
-            if generic.op not in folded:
-                _convert(generic, [fill.operands[0] if fill else None for fill in starts[generic.op]])
+        starts = [[_fill_before(generic, value) for value in generic.outputs] for generic in generics]
+        folded = {fill.op for fills in starts for fill in fills if fill}
+        left = [(generic, fills) for generic, fills in zip(generics, starts, strict=True) if generic.op not in folded]
+        for generic, fills in left:
+            _convert(generic, [fill.operands[0] if fill else None for fill in fills])
         for fill in folded:
             fill.erase()
-        for left in _collect(op, lambda found: found.name.startswith("linalg.")):
-            raise PassFailure(left, f"'{left.name}' has no loop form", "decompose it into linalg.generic first")
+        for stray in _collect(op, lambda found: found.name.startswith("linalg.")):
+            raise PassFailure(stray, f"'{stray.name}' has no loop form", "decompose it into linalg.generic first")
 
 
 def _collect(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:

@@ -1,0 +1,187 @@
+"""Results of kernels become memory that the caller gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, is_memref, nested_ops, root_of, written_roots
+from dlc.lowering.outlining import is_alone
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_RESULT, _NOALIAS = "dl.result", "llvm.noalias"
+
+
+@dataclass(frozen=True)
+class PassResults(Pass):
+    """Let callers allocate what private functions return: such a result becomes a trailing argument, marked `dl.result`.
+
+    A result qualifies when it is a buffer that the function allocates, or a view of one, no other result shares it, and
+    its sizes are constants or computed from the sizes of arguments; the caller then repeats that computation. Results whose
+    sizes depend on data, and arguments that are handed back, stay as they are. Arguments which share memory with no other
+    at any call, unless both are only read, are marked `llvm.noalias`.
+
+    before:
+        func.func private @kernel(%x: memref<?xf32>) -> memref<?xf32> { ... %y = memref.alloc(%n) ... return %y }
+        %0 = call @kernel(%a) : (memref<?xf32>) -> memref<?xf32>
+    after:
+        func.func private @kernel(%x: memref<?xf32> {llvm.noalias}, %y: memref<?xf32> {dl.result, llvm.noalias}) { ... return }
+        %n = memref.dim %a, %c0 : memref<?xf32>
+        %0 = memref.alloc(%n) : memref<?xf32>
+        call @kernel(%a, %0) : (memref<?xf32>, memref<?xf32>) -> ()
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite every private function that is only called, with its calls."""
+        for inner in nested_ops(op):
+            if is_linalg(inner) and len(inner.results):
+                what = f"needs buffers, found '{inner.name}' on tensors"
+                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
+        calls = _calls(op)
+        for item in op.regions[0].blocks[0].operations:
+            function = item.operation
+            if function.name != "func.func" or "sym_visibility" not in function.attributes or not len(function.regions[0].blocks):
+                continue
+            sites = calls.get(ir.StringAttr(function.attributes["sym_name"]).value, [])
+            if sites is None:
+                continue
+            _mark_noalias(function, _pass_results(function, sites))
+
+
+def _calls(module: ir.Operation) -> dict[str, list[ir.Operation] | None]:
+    """The calls of each function; None for one that is named in another way too."""
+    found: dict[str, list[ir.Operation] | None] = {}
+    for op in nested_ops(module):
+        for attribute in op.attributes.values():
+            if not isinstance(attribute, ir.FlatSymbolRefAttr):
+                continue
+            sites = found.setdefault(attribute.value, [])
+            if op.name != "func.call":
+                found[attribute.value] = None
+            elif sites is not None:
+                sites.append(op)
+    return found
+
+
+def _pass_results(function: ir.Operation, sites: Sequence[ir.Operation]) -> list[ir.Operation]:
+    """Turn the results that qualify into arguments; returns the calls as they are now."""
+    block = function.regions[0].blocks[0]
+    end = block.operations[len(block.operations) - 1].operation
+    returned = list(end.operands)
+    roots = [root_of(value) if is_memref(value) else None for value in returned]
+    slices = {
+        index: ops
+        for index, root in enumerate(roots)
+        if root is not None and roots.count(root) == 1 and (ops := _slice(returned[index], block)) is not None
+    }
+    if not slices:
+        return list(sites)
+    sites = [_replace_call(site, block, slices, returned) for site in sites]
+    for index in slices:
+        root = roots[index]
+        assert root is not None
+        argument = block.add_argument(root.type, root.owner.operation.location)
+        root.replace_all_uses_with(argument)
+        root.owner.operation.erase()
+    _replace_return(end, [value for index, value in enumerate(end.operands) if index not in slices])
+    _set_type(function, block, [value.type for index, value in enumerate(returned) if index not in slices], len(slices))
+    return sites
+
+
+def _slice(value: ir.Value, block: ir.Block) -> list[ir.Operation] | None:
+    """The ops, in order, that make `value` from an allocation and the function's arguments; None when others take part."""
+    needed: set[ir.Operation] = set()
+    waiting = [value]
+    while waiting:
+        op = defining_op(waiting.pop())
+        if op is None or op in needed:
+            continue
+        if op.block != block or not (_is_size(op) or op.name in VIEW_OPS or op.name == "memref.alloc"):
+            return None
+        needed.add(op)
+        waiting.extend(op.operands)
+    allocations = [op for op in needed if op.name == "memref.alloc"]
+    root = defining_op(root_of(value))
+    if root is None or allocations != [root]:
+        return None
+    return [op.operation for op in block.operations if op.operation in needed]
+
+
+def _is_size(op: ir.Operation) -> bool:
+    return op.name.startswith("arith.") or op.name in ("memref.dim", "affine.apply")
+
+
+def _replace_call(
+    call: ir.Operation, block: ir.Block, slices: Mapping[int, Sequence[ir.Operation]], returned: Sequence[ir.Value]
+) -> ir.Operation:
+    """The call with the memory of the results `slices` allocated in front of it."""
+    values: dict[ir.Value, ir.Value] = dict(zip(block.arguments, call.operands, strict=True))
+    given: list[ir.Value] = []
+    with ir.InsertionPoint(call), call.location:
+        for index, ops in slices.items():
+            for op in ops:
+                _clone(op, values)
+            given.append(values[root_of(returned[index])])
+        kinds = [result.type for index, result in enumerate(call.results) if index not in slices]
+        operands = [*call.operands, *given]
+        made = ir.Operation.create("func.call", results=kinds, operands=operands, attributes=dict(call.attributes.items()))
+    left = iter(made.results)
+    for index, result in enumerate(call.results):
+        result.replace_all_uses_with(values[returned[index]] if index in slices else next(left))
+    call.erase()
+    return made
+
+
+def _clone(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
+    """Clone `op` in terms of `values`, unless it is there already."""
+    if all(result in values for result in op.results):
+        return
+    copy = op.clone().operation
+    for place, operand in enumerate(op.operands):
+        copy.operands[place] = values[operand]
+    values.update(zip(op.results, copy.results, strict=True))
+
+
+def _replace_return(end: ir.Operation, kept: Sequence[ir.Value]) -> None:
+    with ir.InsertionPoint(end), end.location:
+        ir.Operation.create("func.return", operands=kept)
+    end.erase()
+
+
+def _set_type(function: ir.Operation, block: ir.Block, results: Sequence[ir.Type], added: int) -> None:
+    """Give the function the type of its block, with the last `added` arguments marked as results."""
+    context = function.context
+    kinds = [argument.type for argument in block.arguments]
+    old = _argument_attributes(function, len(kinds) - added)
+    marks = [*old, *[ir.DictAttr.get({_RESULT: ir.UnitAttr.get(context)}, context)] * added]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, results, context))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks, context)
+    if "res_attrs" in function.attributes:
+        del function.attributes["res_attrs"]
+
+
+def _argument_attributes(function: ir.Operation, count: int) -> list[ir.Attribute]:
+    if "arg_attrs" in function.attributes:
+        return list(ir.ArrayAttr(function.attributes["arg_attrs"]))
+    return [ir.DictAttr.get({}, function.context)] * count
+
+
+def _mark_noalias(function: ir.Operation, sites: Sequence[ir.Operation]) -> None:
+    """Mark the memref arguments that are alone at every call."""
+    arguments = list(function.regions[0].blocks[0].arguments)
+    changed = set(written_roots(function))
+    written = [argument in changed for argument in arguments]
+    alone = [is_memref(argument) for argument in arguments]
+    for site in sites:
+        roots = [root_of(value) if is_memref(value) else None for value in site.operands]
+        for index in range(len(arguments)):
+            alone[index] = alone[index] and is_alone(index, roots, written)
+    if not sites or not any(alone):
+        return
+    context = function.context
+    marks = []
+    for mark, is_free in zip(_argument_attributes(function, len(arguments)), alone, strict=True):
+        named = {entry.name: entry.attr for entry in ir.DictAttr(mark)}
+        marks.append(ir.DictAttr.get(named | ({_NOALIAS: ir.UnitAttr.get(context)} if is_free else {}), context))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks, context)
