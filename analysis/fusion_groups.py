@@ -1,0 +1,163 @@
+"""Groups of ops that may become kernels: what they are made of, and what two of them have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlc.analysis.work_graph import Link, Node, WorkGraph
+from dlc.dialects.dl.reduce import reduced_axes
+from dlc.dialects.dl.types import Dim, Shape
+
+_WINDOWS = frozenset({"max_pool", "avg_pool", "resize", "lrn"})
+_MOVES = frozenset({"transpose", "slice", "expand"})
+_WIDER = {
+    "i1": ("i8", "ui8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
+    "i8": ("i16", "i32", "i64", "f16", "f32", "f64"),
+    "ui8": ("i16", "i32", "i64", "f16", "f32", "f64"),
+    "i16": ("i32", "i64", "f32", "f64"),
+    "i32": ("i64", "f64"),
+    "f16": ("f32", "f64"),
+    "bf16": ("f32", "f64"),
+    "f32": ("f64",),
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a reduction runs over: shape of its operand, what is left of it (both without dims of 1), and axes from the end."""
+
+    whole: Shape
+    kept: Shape
+    axes: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ops that become one kernel. `kind` is injective, window, reduction, contraction, opaque or foreign.
+
+    `main` is the op that names the group; nodes `before` only prepare operands of a contraction; the values of nodes that are
+    `escaping` are used outside.
+    """
+
+    nodes: tuple[int, ...]
+    kind: str
+    main: int
+    rows: Rows | None
+    reads: frozenset[int]
+    escaping: frozenset[int]
+    before: frozenset[int] = field(default=frozenset())
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """An edge from one group to another."""
+
+    producer: int
+    consumer: int
+    link: Link
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two groups, the edges from the first to the second, and the nodes of the first that nothing but the second uses."""
+
+    first: Group
+    second: Group
+    crossings: Sequence[Crossing]
+    closed: frozenset[int]
+
+    def escaping(self) -> frozenset[int]:
+        """Nodes whose values would be used outside, were the two one."""
+        return (self.first.escaping - self.closed) | self.second.escaping
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing but the second group uses the first one."""
+        return self.first.escaping <= self.closed
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        return (*self.first.nodes, *self.second.nodes)
+
+    def joined(self) -> Group:
+        """The two groups as one."""
+        first, second = self.first, self.second
+        leading = first if first.kind not in ("injective",) else second
+        front = second.before | {second.main}
+        prepares = second.kind == "contraction" and any(crossing.consumer in front for crossing in self.crossings)
+        return Group(
+            nodes=self.nodes,
+            kind=leading.kind,
+            main=leading.main,
+            rows=first.rows or second.rows,
+            reads=first.reads | second.reads,
+            escaping=self.escaping(),
+            before=first.before | second.before | (frozenset(first.nodes) if prepares else frozenset()),
+        )
+
+
+def group_of_node(number: int, node: Node, escapes: bool) -> Group:
+    """A group of one node."""
+    rows = _rows_of(node) if node.fusion_class == "reduction" else None
+    return Group((number,), _kind(node, rows), number, rows, node.reads, frozenset({number} if escapes else ()))
+
+
+def _kind(node: Node, rows: Rows | None) -> str:
+    if node.foreign:
+        return "foreign"
+    if node.fusion_class == "broadcast":
+        return "injective"
+    return "window" if node.fusion_class == "reduction" and rows is None else node.fusion_class
+
+
+def _rows_of(node: Node) -> Rows | None:
+    """The rows of an op of class reduction; None for one over windows."""
+    if node.name in _WINDOWS or node.x is None:
+        return None
+    attributes, rank = node.op.opview.attribute_values(), node.x.rank
+    if node.name == "group_norm":
+        return Rows(plain(node.x.shape), (), ("groups", attributes["num_groups"]))
+    if node.name == "instance_norm":
+        axes = range(2, rank)
+    elif node.name in ("layer_norm", "rms_norm"):
+        axes = range(attributes["axis"] % rank, rank)
+    else:
+        given = attributes["axes"] if "axes" in attributes else (attributes["axis"],)
+        axes = reduced_axes(given, rank)
+    kept = [dim for axis, dim in enumerate(node.x.shape) if axis not in axes]
+    return Rows(plain(node.x.shape), plain(kept), tuple(axis - rank for axis in axes))
+
+
+def costs_nothing(node: Node) -> bool:
+    """Whether the op only moves elements, which index arithmetic of its consumer does, or widens them."""
+    return node.name in _MOVES or _widens(node)
+
+
+def moves_only(group: Group, graph: WorkGraph) -> bool:
+    """Whether all ops of a group cost nothing."""
+    return all(costs_nothing(graph.nodes[node]) for node in group.nodes)
+
+
+def _widens(node: Node) -> bool:
+    return node.name == "cast" and node.x is not None and node.result is not None and node.result.dtype in _WIDER.get(node.x.dtype, ())
+
+
+def is_unchanged(crossing: Crossing, graph: WorkGraph) -> bool:
+    """Whether the consumer sees the producer's result in its own shape, dims of 1 aside."""
+    return crossing.link.seen is not None and seen(crossing) == shape_of(graph.nodes[crossing.producer])
+
+
+def seen(crossing: Crossing) -> Shape | None:
+    """The shape in which the consumer sees what it takes, without dims of 1; None when it only asks for sizes."""
+    return None if crossing.link.seen is None else plain(crossing.link.seen.shape)
+
+
+def shape_of(node: Node) -> Shape:
+    """The shape of a node's result without dims of 1."""
+    return () if node.result is None else plain(node.result.shape)
+
+
+def plain(shape: Sequence[Dim]) -> Shape:
+    """A shape without its dims of 1."""
+    return tuple(dim for dim in shape if dim != 1)
