@@ -31,6 +31,9 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "dl-fold-shapes",
             "cse",
+            "dl-fold-batch-norm",
+            "dl-fold-scales",
+            "dl-fold-constants",
             "dl-outline-constants",
         ),
     ),
