@@ -116,7 +116,7 @@ def _lives(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Oper
     for op in ops:
         if op.name != "memref.alloc":
             continue
-        users = _users_if_kept(op.results[0])
+        users = users_if_kept(op.results[0])
         if not users:
             continue
         size = reader.bytes_of(op)
@@ -125,20 +125,27 @@ def _lives(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Oper
             yield op, size, min(steps), max(steps)
 
 
-def _users_if_kept(value: ir.Value) -> list[ir.Operation]:
-    """The ops that use a buffer or a view of it; none where one of them may hand it on: return it, yield it, show its address."""
-    found: list[ir.Operation] = []
+def users_if_kept(value: ir.Value) -> list[ir.Operation]:
+    """The ops that touch a buffer or a view of it; none where one of them may hand it on: return it, yield it, show its address."""
+    users = list(_users(value))
+    return [] if any(_hands_on(user) for user in users) else [user for user in users if user.name != "memref.dim"]
+
+
+def is_followed(value: ir.Value) -> bool:
+    """Whether every op that reaches the memory of a buffer names it or a view of it; the function may return it."""
+    return not any(_hands_on(user) and user.name != "func.return" for user in _users(value))
+
+
+def _users(value: ir.Value) -> Iterator[ir.Operation]:
+    """The ops, but for views, that use `value` or a view of it."""
     waiting = [value]
     while waiting:
         for use in waiting.pop().uses:
             user = use.owner.operation
             if user.name in VIEW_OPS:
                 waiting.extend(result for result in user.results if is_memref(result))
-                continue
-            if _hands_on(user):
-                return []
-            found.append(user)
-    return found
+            else:
+                yield user
 
 
 def _hands_on(op: ir.Operation) -> bool:

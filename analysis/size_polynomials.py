@@ -156,7 +156,7 @@ class SizeReader:
         if op.name == "memref.dim":
             axis = self.polynomial(op.operands[1])
             return None if axis is None or axis.value is None else self.dim(op.operands[0], axis.value)
-        if not op.name.startswith("arith.") or not _is_safe(op):
+        if not op.name.startswith("arith.") or not is_safe_earlier(op):
             return None
         operands = [self.polynomial(operand) for operand in op.operands]
         if any(operand is None for operand in operands):
@@ -197,8 +197,8 @@ def _is_entry_argument(value: ir.Value) -> bool:
     return isinstance(value.owner, ir.Block) and value.owner.owner.operation.name == "func.func"
 
 
-def _is_safe(op: ir.Operation) -> bool:
-    """Whether `op` may run earlier than it stands: only a division can fail, unless its divisor is never 0 or -1."""
+def is_safe_earlier(op: ir.Operation) -> bool:
+    """Whether the arith op `op` may run earlier than it stands: a division can fail, unless its divisor is never 0 or -1."""
     if op.name not in _DIVISIONS:
         return len(op.results) == 1 and not op.regions
     divisor = defining_op(op.operands[1])

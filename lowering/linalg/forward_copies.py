@@ -1,0 +1,235 @@
+"""Buffers that are parts of others from the start: no copy into a slice, none out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffer_accesses import Access, Accesses, Effects, overlap
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of
+from dlc.analysis.memory_plan import is_followed, users_if_kept
+from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
+from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
+from dlc.lowering.pass_base import Pass, PassFailure
+
+_RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
+_LONG_ROW = 16
+"""Elements side by side from which a slice is as good as a buffer: a vector of f32."""
+
+
+@dataclass(frozen=True)
+class ForwardCopies(Pass):
+    """Remove copies of whole buffers at the top level of public functions, where one memory can serve both sides.
+
+    - A buffer that is copied into a slice of a bigger one is that slice from the start: its producer writes it there. Nothing
+      else may touch the slice from the producer to the copy; after the copy neither side may be written while the other is read.
+    - A copy of a slice to itself goes.
+    - A buffer that is a copy of a slice and only read is the slice itself, if that is not written before the last read. The
+      slice's rows must be contiguous: a kernel reads other slices faster from a copy.
+
+    Kernels that take such a slice are specialised to its strides, one function for each distinct layout. Buffers that the
+    function returns stay their own memory. What is a slice is shown by types; slices are apart where offsets and sizes
+    prove it, also where they are expressions in dynamic dims.
+
+    before:
+        call @k0(%x, %a) : (memref<4xf32>, memref<4xf32>) -> ()
+        %c = memref.alloc() : memref<8xf32>
+        %s = memref.subview %c[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+        memref.copy %a, %s : memref<4xf32> to memref<4xf32, strided<[1], offset: 4>>
+    after:
+        %c = memref.alloc() : memref<8xf32>
+        %s = memref.subview %c[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+        %t = memref.cast %s : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32, strided<[1], offset: ?>>
+        call @k0_view1(%x, %t) : (memref<4xf32>, memref<4xf32, strided<[1], offset: ?>>) -> ()
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        for inner in nested_ops(op):
+            if is_linalg(inner) and len(inner.results):
+                what = f"needs buffers, found '{inner.name}' on tensors"
+                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
+            if inner.name == "memref.dealloc":
+                remedy = "run it before linalg-insert-deallocs"
+                raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", remedy)
+        effects = Effects(op)
+        relayout = Relayout(op, effects)
+        for function in list(op.regions[0].blocks[0].operations):
+            if _is_entry(function.operation):
+                _Forwarding(function.operation.regions[0].blocks[0], effects, relayout).run()
+        relayout.erase_unused()
+
+
+def _is_entry(op: ir.Operation) -> bool:
+    return op.name == "func.func" and "sym_visibility" not in op.attributes and len(op.regions[0].blocks) == 1
+
+
+class _Forwarding:
+    """Removes copies in one block."""
+
+    def __init__(self, block: ir.Block, effects: Effects, relayout: Relayout) -> None:
+        self._block = block
+        self._relayout = relayout
+        self._accesses = Accesses(block, effects, SizeReader())
+
+    def run(self) -> None:
+        """Last copies first: a buffer that becomes a slice takes its own slices along."""
+        copies = [(step, op) for step, op in enumerate(self._accesses.ops) if op.name == "memref.copy"]
+        for step, copy in reversed(copies):
+            source, target = copy.operands
+            if source == target:
+                copy.erase()
+                continue
+            if not all(isinstance(value.type, ir.MemRefType) for value in (source, target)):
+                continue
+            if self._may_write_there(source, target, step) and self._merge(copy, step, source, target):
+                continue
+            if self._may_read_there(target, source, step):
+                self._merge(copy, step, target, source)
+
+    def _may_write_there(self, source: ir.Value, target: ir.Value, step: int) -> bool:
+        """Whether what the copy at `step` reads may be written to `target` in the first place."""
+        own, frame = root_of(source), root_of(target)
+        if own == frame or not self._is_local(own) or not self._is_local(frame) or not is_followed(frame):
+            return False
+        mine, box = self._accesses.of(own), self._accesses.box(target)
+        first, last = mine[0].step, mine[-1].step
+        if any(access.writes and access.step > step for access in mine):
+            return False
+        others = [access for access in self._accesses.of(frame) if access.step != step and overlap(access.box, box)]
+        return not any(first <= access.step < step or _writes_within(access, step, last) for access in others)
+
+    def _may_read_there(self, target: ir.Value, source: ir.Value, step: int) -> bool:
+        """Whether those who read the copy at `step` may read `source` instead."""
+        own, frame = root_of(target), root_of(source)
+        if own == frame or not self._is_local(own) or not self._is_stable(frame):
+            return False
+        mine = [access for access in self._accesses.of(own) if access.step != step]
+        if any(access.writes or access.step < step for access in mine):
+            return False
+        last = max((access.step for access in mine), default=step)
+        box = self._accesses.box(source)
+        return not any(_writes_within(access, step, last) and overlap(access.box, box) for access in self._accesses.of(frame))
+
+    def _is_local(self, root: ir.Value) -> bool:
+        """Whether `root` is a buffer that this block allocates."""
+        op = defining_op(root)
+        return op is not None and op.name == "memref.alloc" and op.block == self._block
+
+    def _is_stable(self, root: ir.Value) -> bool:
+        """Whether all that may write `root` is known: a buffer of this block, or an argument while no other one is written."""
+        if self._is_local(root):
+            return is_followed(root)
+        arguments = list(self._block.arguments)
+        if root not in arguments or not is_followed(root):
+            return False
+        return not any(access.writes for other in arguments if other != root for access in self._accesses.of(other))
+
+    def _merge(self, copy: ir.Operation, step: int, shown: ir.Value, window: ir.Value) -> bool:
+        """Let the buffer that `shown` is all of, one operand of the copy at `step`, lie in `window`, the other; whether it can."""
+        own, reshapes = _reshapes_of(shown)
+        alloc = defining_op(own)
+        window_kind = ir.MemRefType(window.type)
+        if alloc is None or own != root_of(shown) or not _has_long_rows(window_kind) or not users_if_kept(own):
+            return False
+        kind = _undone_type(reshapes, window_kind)
+        if kind is None or (reshapes and not ir.MemRefType(own.type).has_static_shape):
+            return False
+        needed = self._needed_before(window, alloc)
+        if needed is None or not self._relayout.fits(own, kind, copy):
+            return False
+        box, frame = self._accesses.box(window), root_of(window)
+        for op in needed:
+            op.move_before(alloc)
+        copy.erase()
+        with ir.InsertionPoint(alloc), alloc.location:
+            place = _undone(reshapes, window)
+        self._relayout.replace(own, place)
+        self._accesses.merge(own, frame, box, same_axes=not reshapes, without=step)
+        alloc.erase()
+        return True
+
+    def _needed_before(self, value: ir.Value, place: ir.Operation) -> list[ir.Operation] | None:
+        """The ops that give `value` and have to move before `place`, in order; None where one must stay."""
+        needed: dict[ir.Operation, None] = {}
+
+        def visit(value: ir.Value) -> bool:
+            op = defining_op(value)
+            if op is None or op in needed or op.block != self._block or op.is_before_in_block(place):
+                return True
+            if not _may_move(op) or not all(visit(operand) for operand in op.operands):
+                return False
+            needed[op] = None
+            return True
+
+        return list(needed) if visit(value) else None
+
+
+def _writes_within(access: Access, after: int, last: int) -> bool:
+    return access.writes and after < access.step <= last
+
+
+def _may_move(op: ir.Operation) -> bool:
+    """Whether `op` may run earlier: it has no effect, or is an allocation."""
+    if op.name in VIEW_OPS or op.name in ("memref.dim", "memref.alloc", "affine.apply", "memref.get_global"):
+        return True
+    return op.name.startswith("arith.") and is_safe_earlier(op)
+
+
+def _has_long_rows(kind: ir.MemRefType) -> bool:
+    """Whether elements lie side by side in runs that a kernel works on as fast as on a buffer of its own."""
+    if is_contiguous(kind):
+        return True
+    strides, _ = kind.get_strides_and_offset()
+    run = 1
+    for axis in reversed(range(kind.rank)):
+        if kind.shape[axis] == 1:
+            continue
+        if strides[axis] != run:
+            return False
+        if kind.is_dynamic_dim(axis):
+            return True
+        run *= kind.shape[axis]
+        if run >= _LONG_ROW:
+            return True
+    return False
+
+
+def _reshapes_of(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
+    """What `value` is all of, and the reshapes on the way there, last first."""
+    found: list[ir.Operation] = []
+    op = defining_op(value)
+    while op is not None and op.name in _RESHAPES:
+        found.append(op)
+        value = op.operands[0]
+        op = defining_op(value)
+    return value, found
+
+
+def _undone_type(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> ir.MemRefType | None:
+    """The type of a buffer of type `kind` before `reshapes`."""
+    found: ir.MemRefType | None = kind
+    for op in reshapes:
+        if found is None:
+            return None
+        groups = groups_of(op)
+        if op.name == "memref.expand_shape":
+            found = collapsed_type(found, groups)
+        else:
+            found = expanded_type(found, groups, ir.MemRefType(op.operands[0].type).shape)
+    return found
+
+
+def _undone(reshapes: Sequence[ir.Operation], value: ir.Value) -> ir.Value:
+    """Emit views of `value` that undo `reshapes`."""
+    for op in reshapes:
+        groups, kind = groups_of(op), ir.MemRefType(value.type)
+        attributes = {"reassociation": op.attributes["reassociation"]}
+        if op.name == "memref.expand_shape":
+            result, name = collapsed_type(kind, groups), "memref.collapse_shape"
+        else:
+            shape = ir.MemRefType(op.operands[0].type).shape
+            result, name = expanded_type(kind, groups, shape), "memref.expand_shape"
+            attributes["static_output_shape"] = ir.DenseI64ArrayAttr.get(shape)
+        value = ir.Operation.create(name, results=[result], operands=[value], attributes=attributes).results[0]
+    return value
