@@ -10,6 +10,7 @@ from dlc.analysis.buffer_accesses import Access, Accesses, Effects, overlap
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of
 from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
+from dlc.lowering.linalg.inline_copies import inline_copies
 from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -24,7 +25,7 @@ class ForwardCopies(Pass):
 
     - A buffer that is copied into a slice of a bigger one is that slice from the start: its producer writes it there. Nothing
       else may touch the slice from the producer to the copy; after the copy neither side may be written while the other is read.
-    - A copy of a slice to itself goes.
+    - A copy of a slice to itself goes; a function that only copies (a concat) is first inlined.
     - A buffer that is a copy of a slice and only read is the slice itself, if that is not written before the last read. The
       slice's rows must be contiguous: a kernel reads other slices faster from a copy.
 
@@ -52,6 +53,7 @@ class ForwardCopies(Pass):
             if inner.name == "memref.dealloc":
                 remedy = "run it before linalg-insert-deallocs"
                 raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", remedy)
+        inline_copies(op)
         effects = Effects(op)
         relayout = Relayout(op, effects)
         for function in list(op.regions[0].blocks[0].operations):

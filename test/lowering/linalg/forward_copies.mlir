@@ -98,3 +98,33 @@ func.func @dynamic(%x: memref<?x8xf32>, %y: memref<?x8xf32>) -> (memref<?x8xf32>
   call @k(%d, %e) : (memref<?x8xf32>, memref<?x8xf32>) -> ()
   return %c, %e : memref<?x8xf32>, memref<?x8xf32>
 }
+
+// -----
+
+func.func private @k(%x: memref<2x32xf32>, %y: memref<2x32xf32>) {
+  linalg.exp ins(%x : memref<2x32xf32>) outs(%y : memref<2x32xf32>)
+  return
+}
+func.func private @join(%x: memref<2x32xf32>, %y: memref<2x32xf32>, %z: memref<2x64xf32>) {
+  %s = memref.subview %z[0, 0] [2, 32] [1, 1] : memref<2x64xf32> to memref<2x32xf32, strided<[64, 1]>>
+  memref.copy %x, %s : memref<2x32xf32> to memref<2x32xf32, strided<[64, 1]>>
+  %t = memref.subview %z[0, 32] [2, 32] [1, 1] : memref<2x64xf32> to memref<2x32xf32, strided<[64, 1], offset: 32>>
+  memref.copy %y, %t : memref<2x32xf32> to memref<2x32xf32, strided<[64, 1], offset: 32>>
+  return
+}
+
+// A kernel that only joins is no kernel: one side is written in place, and only the argument, which is not ours, is copied.
+// CHECK-LABEL: func.func @kernels
+// CHECK: %[[C:.*]] = memref.alloc() : memref<2x64xf32>
+// CHECK: call @k_view1(%arg0,
+// CHECK-COUNT-1: memref.copy %arg1
+// CHECK-NOT: memref.copy
+// CHECK: return %[[C]]
+// CHECK-NOT: @join
+func.func @kernels(%x: memref<2x32xf32>, %y: memref<2x32xf32>) -> memref<2x64xf32> {
+  %a = memref.alloc() : memref<2x32xf32>
+  call @k(%x, %a) : (memref<2x32xf32>, memref<2x32xf32>) -> ()
+  %c = memref.alloc() : memref<2x64xf32>
+  call @join(%a, %y, %c) : (memref<2x32xf32>, memref<2x32xf32>, memref<2x64xf32>) -> ()
+  return %c : memref<2x64xf32>
+}
