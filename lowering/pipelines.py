@@ -49,6 +49,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "linalg-bufferize-tensors",
             "canonicalize",
             "cse",
+            "linalg-forward-copies",
             "linalg-hoist-checks",
             "linalg-materialize-copies",
             "linalg-outline-kernels",
