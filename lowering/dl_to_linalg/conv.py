@@ -126,10 +126,10 @@ class Convolution:
         """The convolution in the form that has the fewest loops."""
         sizes, layout = list(self.weight.type.shape), self.layout
         if len(sizes) > 2 + self.rank:
-            sampled = set(sizes[1:-2]) == {1} and set(self.strides) != {1}
-            return self._blocked(self._sampled(x) if sampled else x)
-        if self.groups == 1 and set(layout.taps_of(sizes)) == {1}:
-            return self._pointwise(x if set(self.strides) == {1} else self._sampled(x))
+            return self._blocked(x)
+        strided = set(self.strides) != {1}
+        if self.groups == 1 and set(layout.taps_of(sizes)) == {1} and not (strided and layout.channels_last):
+            return self._pointwise(self._sampled(x) if strided else x)
         if self.groups == 1:
             return self._plain(x)
         one_each = sizes[layout.kernel_out] == self.groups and sizes[layout.kernel_in] == 1
@@ -183,7 +183,7 @@ class Convolution:
         b, weight = self.b, self.weight
         sizes = b.shape(weight)
         shape = [b.dim(x, 0), *self.positions, sizes[0], sizes[-1]]
-        one_tap = set(weight.type.shape[1:-2]) == {1}
+        one_tap = {*weight.type.shape[1:-2], *self.strides} == {1}
         taken = 1 if one_tap else 1 + self.rank
         if one_tap:
             x = b.collapse(x, [[*range(1 + self.rank)], [1 + self.rank]])
@@ -205,11 +205,11 @@ class Convolution:
         return b.expand(merged, [[*range(1 + self.rank)], [1 + self.rank]], [*shape[:-2], channels])
 
     def _sampled(self, x: ir.Value) -> ir.Value:
-        """The elements of `x` that a kernel of one tap reads, copied so that rows are contiguous."""
-        b, layout, rank = self.b, self.layout, 2 + self.rank
-        shape = layout.image(b.dim(x, 0), [b.dim(x, layout.channel)], self.positions)
+        """The elements of `x`, channels first, that a kernel of one tap reads, copied so that rows are contiguous."""
+        b, rank = self.b, 2 + self.rank
+        shape = [b.dim(x, 0), b.dim(x, 1), *self.positions]
         dims = [ir.AffineExpr.get_dim(axis) for axis in range(rank)]
-        reads = [dim * stride for dim, stride in zip(dims, layout.image(1, [1], self.strides), strict=True)]
+        reads = [dim * stride for dim, stride in zip(dims, [1, 1, *self.strides], strict=True)]
         maps = [ir.AffineMap.get(rank, 0, reads), ir.AffineMap.get_identity(rank)]
         out = b.empty(shape, x.type.element_type)
         return b.generic([x], out, maps, [PARALLEL] * rank, lambda element, _: element)

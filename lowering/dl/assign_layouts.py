@@ -1,0 +1,144 @@
+"""`dl-assign-layouts`: convolutions on images with channels last, where that is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.dialects.dl.types import Dim
+from dlc.lowering.dl.axis_orders import AS_IS, Demand, OpOrders, Order, channels_last
+from dlc.lowering.dl.matching import attributes_of, functions, groups_of, is_weight, type_of
+from dlc.lowering.dl.order_graph import OrderGraph
+from dlc.lowering.dl.order_regions import Chooser, Seed
+from dlc.lowering.dl.order_rewriting import reorder
+from dlc.lowering.dl.order_rules import Rule, rule_of
+from dlc.lowering.pass_base import Pass, option
+
+_BLOCK = 16
+"""Output channels of a block of a kernel: on AVX-512 one vector; 32 or 64 are within 5% of it."""
+
+_PEAK = 150e9
+"""f32 operations a second that the shares of the peak below are of."""
+
+
+@dataclass(frozen=True)
+class AssignLayouts(Pass):
+    """Give convolutions channels last, and the ops between them.
+
+    before: %1 = dl.conv(%x, %w)                                         %2 = dl.relu(%1)
+    after:  %0 = dl.transpose(%x) {perm = [0, 2, 3, 1]}   %v = blocks of output channels of %w
+            %1 = dl.conv(%0, %v) {channels_last = true}   %2 = dl.relu(%1)   %3 = dl.transpose(%2) {perm = [0, 3, 1, 2]}
+
+    A region of ops that are connected by images is decided as a whole: what its convolutions gain by measured figures, against the
+    transposes at its border. Weights are reshaped and transposed by ops on weights. Functions with kernels stay as they are.
+    """
+
+    force: bool = option(False, "take channels last wherever it is possible")
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite every function of the module."""
+        for function in functions(op):
+            reorder(function, lambda graph: _choose(graph, self.force))
+
+
+def _choose(graph: OrderGraph, force: bool) -> bool:
+    """Settle the convolutions of a graph, and what is between them; whether that is any."""
+    convs = {number: op for number, op in enumerate(graph.ops) if op.name in _CONVOLUTIONS}
+    gains = {number: 1.0 if force else seconds_gained(op) for number, op in convs.items()}
+
+    def seeds() -> Iterator[Seed]:
+        for number, op in convs.items():
+            if number not in graph.settled:
+                yield number, channels_last(type_of(op.operands[0]).rank)
+
+    if convs:
+        Chooser(graph, _rule_of, lambda number: gains.get(number, 0.0)).choose(seeds)
+    return bool(graph.settled)
+
+
+def _rule_of(op: ir.Operation) -> Rule | None:
+    return _CONVOLUTION if op.name in _CONVOLUTIONS else rule_of(op)
+
+
+def _settle_convolution(op: ir.Operation, order: Order) -> OpOrders | None:
+    x, weight, bias = groups_of(op)
+    if order != channels_last(type_of(x).rank) or attributes_of(op)["channels_last"] or not is_weight(weight):
+        return None
+    kernel = Demand(build=_transposed_kernel if op.name == "dl.conv_transpose" else _kernel_builder(op))
+    rest = [AS_IS] if bias is not None else []
+    return OpOrders((Demand(order), kernel, *rest), (order,), {"channels_last": True})
+
+
+def _transposed_kernel(weight: ir.Value) -> ir.Value:
+    """[in, out, taps...] as [taps..., in, out]."""
+    rank = type_of(weight).rank
+    return dl.transpose(weight, perm=(*range(2, rank), 0, 1))
+
+
+def _plain_kernel(weight: ir.Value) -> ir.Value:
+    """[out, in, taps...] as [taps..., in, out]."""
+    rank = type_of(weight).rank
+    return dl.transpose(weight, perm=(*range(2, rank), 1, 0))
+
+
+def _blocked_kernel(weight: ir.Value) -> ir.Value:
+    """[out, in, taps...] as [out / 16, taps..., in, 16]."""
+    out, *rest = type_of(weight).shape
+    assert isinstance(out, int)
+    split = dl.reshape(weight, shape=[out // _BLOCK, _BLOCK, *rest])
+    return dl.transpose(split, perm=(0, *range(3, len(rest) + 2), 2, 1))
+
+
+def _is_blocked(op: ir.Operation) -> bool:
+    """Whether the kernel comes in blocks: without, the taps of one block lie a row apart, which costs up to 2.5 times."""
+    kind = type_of(op.operands[1])
+    out = kind.shape[0]
+    return attributes_of(op)["groups"] == 1 and kind.is_static and isinstance(out, int) and out > _BLOCK and out % _BLOCK == 0
+
+
+def _kernel_builder(op: ir.Operation) -> Callable[[ir.Value], ir.Value]:
+    return _blocked_kernel if _is_blocked(op) else _plain_kernel
+
+
+_CONVOLUTIONS = ("dl.conv", "dl.conv_transpose")
+
+
+def _size(dim: Dim, typical: int = 56) -> int:
+    return dim if isinstance(dim, int) else typical
+
+
+def seconds_gained(op: ir.Operation) -> float:
+    """Estimated time that channels last save (a negative number: cost) in one convolution on one core."""
+    if op.name != "dl.conv":
+        return 0.0
+    weight, result = type_of(op.operands[1]), type_of(op.results[0])
+    found = attributes_of(op)
+    out, per_group, *taps = (_size(dim, 64) for dim in weight.shape)
+    flops = 2.0 * _size(result.shape[0], 1) * out * per_group
+    for size in (*taps, *(_size(dim) for dim in result.shape[2:])):
+        flops *= size
+    first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), _size(result.shape[-1]))
+    return flops / _PEAK * (1 / first - 1 / last)
+
+
+def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, width: int) -> tuple[float, float]:
+    """Measured shares of the peak with channels first and last (one core of AVX-512; `bench/layouts.py`)."""
+    if groups > 1 and per_group == 1:
+        return (0.20, 0.20) if width >= 28 else (0.20, 0.25)
+    if groups > 1 and out // groups < _BLOCK:
+        return 0.65, 0.02 * (out // groups) + 0.1
+    if out < _BLOCK:
+        return 0.50, 0.05 * out
+    if kernel == 1:
+        return (0.22 if per_group < 32 else 0.65), 0.60 if per_group < 32 else 0.80
+    first = 0.45 if stride > 1 else 0.70
+    return first * (1.0 if width >= 14 else 0.5), 0.80 if width >= 14 else 0.65
+
+
+_CONVOLUTION = Rule(
+    _settle_convolution,
+    lambda op, index, order: order if index == 0 else None,
+    lambda op, order: order,
+)
