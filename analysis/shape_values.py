@@ -113,10 +113,36 @@ def _apply(name: str, left: Dim, right: Dim) -> Dim:
         return _operations(name, left, right)
     if name == "equal":
         return _equal(left, right)
-    neutral = {"add": 0, "sub": 0, "mul": 1, "div": 1}.get(name)
+    if name in ("max", "min") and left == right:
+        return left
+    if name == "add":
+        return sum_of_dims(left, right)
+    neutral = {"sub": 0, "mul": 1, "div": 1}.get(name)
     if right == neutral and neutral is not None:
         return left
-    return right if left == neutral and name in ("add", "mul") else None
+    return right if left == neutral and name == "mul" else None
+
+
+def sum_of_dims(left: Dim, right: Dim) -> Dim:
+    """The sum of two sizes: a symbol that equal sums have in common, however they are added up."""
+    names: list[str] = []
+    total = 0
+    for dim in (left, right):
+        if dim is None or (isinstance(dim, int) and dim < 0):
+            return None
+        if isinstance(dim, int):
+            total += dim
+            continue
+        parts = dim.removeprefix(_SUM).split(_PLUS) if dim.startswith(_SUM) else ["0", dim]
+        total += int(parts[0])
+        names += parts[1:]
+    if not names:
+        return total
+    return names[0] if len(names) == 1 and not total else _SUM + _PLUS.join([str(total), *sorted(names)])
+
+
+_SUM, _PLUS = "%sum \u2295 ", " \u2295 "
+"""How the symbol of a sum starts, and what stands between its terms: the number first, then names in order."""
 
 
 def _equal(left: Dim, right: Dim) -> Dim:
@@ -251,7 +277,16 @@ def _range_dims(facts: Facts) -> Sequence[Dim]:
     return (limit,) if start == 0 and step == 1 and limit is not None else facts.result.shape
 
 
+def _concat_dims(facts: Facts) -> Sequence[Dim]:
+    axis = facts.attributes["axis"] % facts.result.rank
+    dims = list(facts.result.shape)
+    if dims[axis] is None:
+        dims[axis] = sum_of_dims(facts.types[0].shape[axis], facts.types[1].shape[axis])
+    return dims
+
+
 _DIMS: dict[str, Callable[[Facts], Sequence[Dim]]] = {
+    "concat": _concat_dims,
     "reshape": _reshape_dims,
     "expand": _expand_dims,
     "slice": _slice_dims,

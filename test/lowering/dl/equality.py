@@ -15,7 +15,7 @@ _TOLERANCE = {"f64": 1e-12, "f32": 3e-6, "f16": 4e-3, "bf16": 4e-2}
 
 def apply_passes(module: ir.Module, *names: str) -> None:
     """Run Python passes on a module, which must be valid after each."""
-    with module.context:
+    with module.context, ir.Location.unknown():
         for name in names:
             found = find_pass(name)
             assert found is not None, name

@@ -15,6 +15,8 @@ from dlc.dialects.dl.interpreter import interpret
 RECOMPOSE = (
     "dl-recompose-norms",
     "dl-recompose-activations",
+    "dl-recompose-rotary-embedding",
+    "dl-recompose-attention",
 )
 
 CASES: Sequence[tuple[str, tuple[tuple[int, ...], ...], dict[str, Any]]] = (
@@ -42,6 +44,12 @@ CASES: Sequence[tuple[str, tuple[tuple[int, ...], ...], dict[str, Any]]] = (
     ("mish", ((2, 3),), {}),
     ("leaky_relu", ((2, 3),), {"alpha": 0.25}),
     ("prelu", ((2, 3, 4), (3, 1)), {}),
+    ("attention", ((2, 4, 5, 16), (2, 4, 6, 16), (2, 4, 6, 8)), {}),
+    ("attention", ((2, 4, 5, 16), (2, 2, 6, 16), (2, 2, 6, 8), (1, 1, 1, 6)), {"scale": 0.125}),
+    ("attention", ((2, 4, 5, 16), (2, 1, 5, 16), (2, 1, 5, 8)), {"is_causal": True}),
+    ("attention", ((2, 4, 7, 16), (2, 4, 5, 16), (2, 4, 5, 8)), {"is_causal": True}),
+    ("rotary_embedding", ((2, 3, 5, 8), (1, 5, 4), (1, 5, 4)), {}),
+    ("rotary_embedding", ((2, 3, 5, 8), (2, 5, 4), (2, 5, 4)), {"interleaved": True}),
 )
 
 
@@ -70,8 +78,13 @@ def test_there_and_back(case: tuple[str, tuple[tuple[int, ...], ...], dict[str, 
 def test_with_dynamic_dims(case: tuple[str, tuple[tuple[int, ...], ...], dict[str, Any]]) -> None:
     """The batch is dynamic; so is every dim of an op without weights."""
     name, shapes, attributes = case
-    first = ["batch", *shapes[0][1:]] if len(shapes) > 1 else [f"d{axis}" for axis in range(len(shapes[0]))]
-    graph = graph_of(name, (first if shapes[0] else (), *shapes[1:]), attributes, "f32")
+    batch = shapes[0][:1]
+    if len(shapes) > 1:
+        dynamic = [["batch" if (dim,) == batch and at == 0 else dim for at, dim in enumerate(shape)] for shape in shapes]
+        dynamic[1:] = [list(shape) if len(shape) < len(shapes[0]) - 1 else kept for shape, kept in zip(shapes[1:], dynamic[1:])]
+    else:
+        dynamic = [[f"d{axis}" for axis in range(len(shapes[0]))]]
+    graph = graph_of(name, dynamic, attributes, "f32")
     inputs = [random_array(shape, "f32", seed=index, positive=name == "batch_norm") for index, shape in enumerate(shapes)]
     before, want = str(graph.module), interpret(graph.module, inputs, {})
     apply_passes(graph.module, f"dl-decompose-{name.replace('_', '-')}")
