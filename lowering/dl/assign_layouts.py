@@ -10,7 +10,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import Dim
 from dlc.lowering.dl.axis_orders import AS_IS, Demand, OpOrders, Order, channels_last
 from dlc.lowering.dl.matching import attributes_of, functions, groups_of, is_weight, type_of
-from dlc.lowering.dl.order_graph import OrderGraph
+from dlc.lowering.dl.order_graph import TYPICAL_DIM, OrderGraph
 from dlc.lowering.dl.order_regions import Chooser, Seed
 from dlc.lowering.dl.order_rewriting import reorder
 from dlc.lowering.dl.order_rules import Rule, rule_of
@@ -105,8 +105,8 @@ def _kernel_builder(op: ir.Operation) -> Callable[[ir.Value], ir.Value]:
 _CONVOLUTIONS = ("dl.conv", "dl.conv_transpose")
 
 
-def _size(dim: Dim, typical: int = 56) -> int:
-    return dim if isinstance(dim, int) else typical
+def _size(dim: Dim) -> int:
+    return dim if isinstance(dim, int) else TYPICAL_DIM
 
 
 def seconds_gained(op: ir.Operation) -> float:
@@ -115,8 +115,8 @@ def seconds_gained(op: ir.Operation) -> float:
         return 0.0
     weight, result = type_of(op.operands[1]), type_of(op.results[0])
     found = attributes_of(op)
-    out, per_group, *taps = (_size(dim, 64) for dim in weight.shape)
-    flops = 2.0 * _size(result.shape[0], 1) * out * per_group
+    out, per_group, *taps = (_size(dim) for dim in weight.shape)
+    flops = 2.0 * _size(result.shape[0]) * out * per_group
     for size in (*taps, *(_size(dim) for dim in result.shape[2:])):
         flops *= size
     first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), _size(result.shape[-1]))

@@ -13,7 +13,8 @@ from dlc.lowering.dl.matching import attributes_of, type_of
 
 _BYTES_PER_SECOND = 4e9
 """Elements of 4 bytes that a transpose which moves the innermost axis reads, on one core."""
-_TYPICAL_DIM = 64
+TYPICAL_DIM = 64
+"""What a dim that is not known counts as: on every axis the same, so that a value costs as much in every order."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class OrderGraph:
         return len(distinct) * self.bytes_of(value) / _BYTES_PER_SECOND if distinct else 0.0
 
     def bytes_of(self, value: ir.Value) -> int:
-        """Size of a value; an unknown batch counts as one, other unknown dims as 64."""
+        """Size of a value."""
         count = int(NUMPY_DTYPES[type_of(value).dtype].itemsize)
-        for axis, dim in enumerate(self.shapes[value]):
-            count *= dim if isinstance(dim, int) else _TYPICAL_DIM if axis else 1
+        for dim in self.shapes[value]:
+            count *= dim if isinstance(dim, int) else TYPICAL_DIM
         return count
 
     def neighbours(self, number: int) -> list[ir.Value]:
