@@ -27,12 +27,13 @@ def planned(model: Model) -> tuple[MemoryPlan, ir.Module]:
     with module.context, ir.Location.unknown():
         Pipeline.between("dl", "linalg").run(module)
         Pipeline(passes[: passes.index("linalg-plan-memory")]).run(module)
-        entry = next(op.operation for op in module.body.operations if op.operation.name == "func.func" and _is_public(op))
-        return memory_plan(entry), module
+        return memory_plan(_entry(module)), module
 
 
-def _is_public(op: ir.OpView) -> bool:
-    return "sym_visibility" not in op.attributes
+def _entry(module: ir.Module) -> ir.Operation:
+    """The function that runs the model; another one may compute weights."""
+    name = ir.DictAttr(module.operation.attributes["dl.signature"])["entry"]
+    return next(op.operation for op in module.body.operations if op.operation.attributes["sym_name"] == name)
 
 
 @pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in NETWORKS), *DYNAMIC])
