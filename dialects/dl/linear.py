@@ -43,3 +43,35 @@ class Matmul(DLOp, name="matmul"):
     @wide
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
         return np.matmul(lhs, rhs)
+
+
+class PackedMatmul(DLOp, name="packed_matmul"):
+    """Matrix product with a matrix in blocks of columns. `dl-pack-weights` writes it.
+
+    result[..., m, b * C + c] = sum over k of lhs[..., m, k] * rhs[b, k, c], where rhs is [blocks, K, C]
+
+    What is read of a block lies together, where rows of a large matrix lie far apart. f16 and bf16 accumulate in f32; integers
+    wrap.
+
+    c1: lhs and rhs have one element type.    c2: lhs has rank 2 or more and rhs rank 3.    c3: lhs dim -1 equals rhs dim 1.
+    """
+
+    fusion_class = "contraction"
+    accepts = NUMERIC
+    lhs: Operand[Tensor]
+    rhs: Operand[Tensor]
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(lhs: TensorType, rhs: TensorType) -> TensorType:
+        dtype = require_same_dtype("c1", lhs=lhs, rhs=rhs)
+        require("c2", lhs.rank >= 2 and rhs.rank == 3, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
+        require_equal_dims("c3", lhs.dim(-1), rhs.dim(1), "lhs dim -1", "rhs dim 1")
+        blocks, columns = rhs.dim(0), rhs.dim(2)
+        known = isinstance(blocks, int) and isinstance(columns, int)
+        return TensorType((*lhs.shape[:-1], blocks * columns if known else None), dtype)
+
+    @staticmethod
+    @wide
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.matmul(lhs, np.moveaxis(rhs, 0, 1).reshape(rhs.shape[1], rhs.shape[0] * rhs.shape[2]))

@@ -1,4 +1,4 @@
-"""Lowering of matrix products: one `linalg.generic` (batch..., m, n, k)."""
+"""Lowering of matrix products: one `linalg.generic` (batch..., m, n, k), or (..., m, block, column, k) of a packed matrix."""
 
 from __future__ import annotations
 
@@ -30,6 +30,23 @@ def lower_matmul(b: Builder, op: SourceOp) -> ir.Value:
     m, n, k = (ir.AffineExpr.get_dim(loop) for loop in range(3))
     product = _product(b, merged, rhs, [b.dim(merged, 0), b.dim(rhs, 1)], [[m, k], [k, n]], op.result.dtype)
     return b.expand(product, groups, [*rows, b.dim(rhs, 1)])
+
+
+@lowering("packed_matmul")
+def lower_packed_matmul(b: Builder, op: SourceOp) -> ir.Value:
+    """Loops (rows..., block, column of the block, k); the last two of the result are merged, and static rows of the operand."""
+    lhs, rhs = op.operands
+    require_same(b, op, (0, -1), (1, 1))
+    rows = b.shape(lhs)[:-1]
+    is_static = ir.ShapedType.get_dynamic_size() not in list(lhs.type.shape[:-1])
+    groups = [list(range(len(rows))), [len(rows)]] if is_static else [[axis] for axis in range(len(rows) + 1)]
+    merged = b.collapse(lhs, groups) if is_static and len(rows) > 1 else lhs
+    shape = [*b.shape(merged)[:-1], b.dim(rhs, 0), b.dim(rhs, 2)]
+    *outer, block, column, k = (ir.AffineExpr.get_dim(loop) for loop in range(len(shape) + 1))
+    product = _product(b, merged, rhs, shape, [[*outer, k], [block, k, column]], op.result.dtype)
+    last = len(shape) - 2
+    found = b.collapse(product, [*([axis] for axis in range(last)), [last, last + 1]])
+    return b.expand(found, groups, [*rows, b.extent("mul", shape[-2], shape[-1])]) if merged is not lhs else found
 
 
 def _batched(b: Builder, op: SourceOp) -> ir.Value:

@@ -38,3 +38,35 @@ func.func @matmul_c4(%arg0: tensor<2x4x8xf32>, %arg1: tensor<3x8x4xf32>) {
   %0 = "dl.matmul"(%arg0, %arg1) : (tensor<2x4x8xf32>, tensor<3x8x4xf32>) -> tensor<2x4x4xf32>
   return
 }
+
+// -----
+
+func.func @packed_matmul_t1(%arg0: tensor<2x2xi1>, %arg1: tensor<1x2x2xi1>) {
+  // expected-error @+1 {{'dl.packed_matmul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<2x2xi1>, tensor<1x2x2xi1>) -> tensor<2x2xi1>
+  return
+}
+
+// -----
+
+func.func @packed_matmul_c1(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3x4xf16>) {
+  // expected-error @+1 {{'dl.packed_matmul' op c1: expects one element type but lhs is f32, rhs is f16}}
+  %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<2x3x4xf16>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @packed_matmul_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dl.packed_matmul' op c2: lhs has rank 2 and rhs rank 2}}
+  %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @packed_matmul_c3(%arg0: tensor<2x3xf32>, %arg1: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'dl.packed_matmul' op c3: lhs dim -1 is 3 but rhs dim 1 is 5}}
+  %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<2x5x4xf32>) -> tensor<2x8xf32>
+  return
+}

@@ -14,3 +14,14 @@ func.func @matmul(
   %2 = "dl.matmul"(%arg4, %arg5) : (tensor<?x?x8xi32>, tensor<8x?xi32>) -> tensor<?x?x?xi32>
   return %0, %1, %2 : tensor<4x16xf32>, tensor<2x3x4x6xbf16>, tensor<?x?x?xi32>
 }
+
+// CHECK-LABEL: func.func @packed_matmul(
+// CHECK: "dl.packed_matmul"(%arg0, %arg1) : (tensor<4x8xf32>, tensor<3x8x16xf32>) -> tensor<4x48xf32>
+// CHECK-NEXT: "dl.packed_matmul"(%arg2, %arg3) : (tensor<?x4x?xbf16>, tensor<?x8x16xbf16>) -> tensor<?x4x?xbf16>
+func.func @packed_matmul(
+    %arg0: tensor<4x8xf32>, %arg1: tensor<3x8x16xf32>, %arg2: tensor<?x4x?xbf16>, %arg3: tensor<?x8x16xbf16>
+) -> (tensor<4x48xf32>, tensor<?x4x?xbf16>) {
+  %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<4x8xf32>, tensor<3x8x16xf32>) -> tensor<4x48xf32>
+  %1 = "dl.packed_matmul"(%arg2, %arg3) : (tensor<?x4x?xbf16>, tensor<?x8x16xbf16>) -> tensor<?x4x?xbf16>
+  return %0, %1 : tensor<4x48xf32>, tensor<?x4x?xbf16>
+}
