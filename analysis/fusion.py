@@ -8,7 +8,7 @@ rather than to what comes next. Edges that were refused are tried again when gro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -88,12 +88,16 @@ class _Planner:
     def run(self) -> None:
         """Let every node join its producers, then try the edges again as long as that changes something."""
         for node in range(len(self._graph.nodes)):
-            producers = self._graph.producers(node)
-            while any([self._try(producer, node) == "fused" for producer in producers]):
+            edges = [(producer, node) for producer in self._graph.producers(node)]
+            while self._try_all(edges):
                 pass
         for _ in range(_ROUNDS):
-            if not any([self._try(*edge) == "fused" for edge in self._edges]):
+            if not self._try_all(self._edges):
                 return
+
+    def _try_all(self, edges: Sequence[tuple[int, int]]) -> int:
+        """Merge what fits of these edges; how many did."""
+        return sum(self._try(*edge) == "fused" for edge in edges)
 
     def groups(self) -> Iterator[KernelGroup]:
         """The groups in an order in which they can run."""

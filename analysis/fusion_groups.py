@@ -83,7 +83,7 @@ class Pair:
     def joined(self) -> Group:
         """The two groups as one."""
         first, second = self.first, self.second
-        leading = first if first.kind not in ("injective",) else second
+        leading = second if first.kind == "injective" else first
         front = second.before | {second.main}
         prepares = second.kind == "contraction" and any(crossing.consumer in front for crossing in self.crossings)
         return Group(
@@ -140,7 +140,9 @@ def moves_only(group: Group, graph: WorkGraph) -> bool:
 
 
 def _widens(node: Node) -> bool:
-    return node.name == "cast" and node.x is not None and node.result is not None and node.result.dtype in _WIDER.get(node.x.dtype, ())
+    if node.name != "cast" or node.x is None or node.result is None:
+        return False
+    return node.result.dtype in _WIDER.get(node.x.dtype, ())
 
 
 def is_unchanged(crossing: Crossing, graph: WorkGraph) -> bool:

@@ -2,7 +2,8 @@
 
 Dims of arguments are symbols: the names in the argument attribute `dl.dims = ["batch", ""]`, else one of their own. Each op's
 `infer` carries symbols forward, and so do lists of sizes that are computed from shapes (`shape_values`); a dim that neither
-can express gets a fresh symbol. Equal symbols are equal sizes.
+can express gets a fresh symbol. Equal symbols are equal sizes. A call's results
+have the dims that the callee's `dl.dims` name.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class SymbolicShapes:
     def __init__(self, function: ir.Operation) -> None:
         self._types: dict[ir.Value, TensorType] = {}
         self._elements: dict[ir.Value, Elements] = {}
+        self._functions: dict[str, ir.Operation] | None = None
         self._fresh = 0
         for region in function.regions:
             for block in region.blocks:
@@ -111,7 +113,35 @@ class SymbolicShapes:
         for result, value in zip(operation.results, given, strict=True):
             self._types[result] = self._types[value]
 
+    def _call_results(self, call: ir.Operation) -> Sequence[TensorType]:
+        """Types of what a call gives, by the dims that the callee's arguments and results share (`dl.dims`)."""
+        callee = self._callee(call)
+        if callee is None:
+            return ()
+        known: dict[str, Dim] = {}
+        for value, names in zip(call.operands, _dim_names(callee, len(call.operands)), strict=True):
+            if names and value in self._types:
+                known.update((name, dim) for name, dim in zip(names, self._types[value].shape, strict=True) if name)
+        found = []
+        for result, names in zip(call.results, _dim_names(callee, len(call.results), "res_attrs"), strict=True):
+            kind = tensor_type(result.type)
+            dims = [known.setdefault(name, self._new_symbol()) if name else None for name in names]
+            found.append(TensorType(tuple(dims), kind.dtype if kind is not None else ""))
+        return found
+
+    def _callee(self, call: ir.Operation) -> ir.Operation | None:
+        """The function of the module that a `func.call` calls."""
+        if self._functions is None:
+            module = call.parent
+            while module is not None and module.operation.name != "builtin.module":
+                module = module.operation.parent
+            ops = [] if module is None else [op.operation for op in module.operation.regions[0].blocks[0].operations]
+            self._functions = {op.attributes["sym_name"].value: op for op in ops if op.name == "func.func"}
+        return self._functions.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+
     def _infer(self, operation: ir.Operation) -> Sequence[TensorType]:
+        if operation.name == "func.call":
+            return self._call_results(operation)
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None or operation.regions:
             return ()
@@ -143,12 +173,12 @@ class SymbolicShapes:
         return f"%{self._fresh}"
 
 
-def _dim_names(function: ir.Operation, count: int) -> list[Sequence[str]]:
-    """The `dl.dims` attribute of each argument of a func.func, empty where absent."""
-    if "arg_attrs" not in function.attributes:
+def _dim_names(function: ir.Operation, count: int, which: str = "arg_attrs") -> list[Sequence[str]]:
+    """The `dl.dims` attribute of each argument (or result: `res_attrs`) of a func.func, empty where absent."""
+    if which not in function.attributes:
         return [()] * count
     names: list[Sequence[str]] = []
-    for attributes in ir.ArrayAttr(function.attributes["arg_attrs"]):
+    for attributes in ir.ArrayAttr(function.attributes[which]):
         entry = ir.DictAttr(attributes)
         names.append([item.value for item in entry["dl.dims"]] if "dl.dims" in entry else ())
     return names

@@ -5,6 +5,7 @@ Views (reshapes, squeezes, sizes) and weights are no work: an edge through a vie
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -106,7 +107,7 @@ class _Builder:
                 case "work":
                     self._add_node(operation, outputs)
         foreign = [number for number, node in enumerate(self._graph.nodes) if node.foreign]
-        self._graph.order.extend(zip(foreign, foreign[1:], strict=False))
+        self._graph.order.extend(itertools.pairwise(foreign))
         return self._graph
 
     def _outputs(self, operations: Sequence[ir.Operation]) -> set[ir.Operation]:
@@ -127,7 +128,7 @@ class _Builder:
 
     def _add_node(self, operation: ir.Operation, outputs: set[ir.Operation]) -> None:
         number = len(self._graph.nodes)
-        taken = list(dict.fromkeys(_taken(operation)))
+        taken = list(dict.fromkeys(taken_values(operation)))
         links = tuple(link for value in taken for link in self._links(value))
         results = list(operation.results)
         found = op_class(operation.name) if operation.name.startswith("dl.") and operation.name != "dl.kernel" else None
@@ -162,10 +163,10 @@ class _Builder:
         return self._numbers.setdefault(value, len(self._numbers))
 
 
-def _taken(operation: ir.Operation) -> Iterator[ir.Value]:
-    """The values that an op, or one inside it, takes; those from inside are among them, which no one else gives."""
+def taken_values(operation: ir.Operation) -> Iterator[ir.Value]:
+    """The values that an op, or one inside it, takes; some may be made inside."""
     yield from operation.operands
     for region in operation.regions:
         for block in region.blocks:
             for inner in block.operations:
-                yield from _taken(inner.operation)
+                yield from taken_values(inner.operation)

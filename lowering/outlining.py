@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, may_alias, nested_ops
 
 
-def captures_of(ops: Sequence[ir.Operation]) -> tuple[list[ir.Value], list[ir.Operation]]:
+def _is_constant(op: ir.Operation) -> bool:
+    return op.name == "arith.constant"
+
+
+def captures_of(
+    ops: Sequence[ir.Operation], repeats: Callable[[ir.Operation], bool] = _is_constant
+) -> tuple[list[ir.Value], list[ir.Operation]]:
     """Values that `ops` use but do not define, as arguments to pass and constants to repeat; in order of first use."""
     inside = {inner for op in ops for inner in nested_ops(op)}
     blocks = {block for inner in inside for region in inner.regions for block in region.blocks}
@@ -20,7 +26,7 @@ def captures_of(ops: Sequence[ir.Operation]) -> tuple[list[ir.Value], list[ir.Op
                 source = defining_op(value)
                 if source in inside or (source is None and value.owner in blocks):
                     continue
-                if source is not None and source.name == "arith.constant":
+                if source is not None and repeats(source):
                     constants[source] = None
                 else:
                     captured[value] = None
@@ -33,8 +39,9 @@ def private_function(
     captured: Sequence[ir.Value],
     constants: Sequence[ir.Operation],
     extra: Sequence[ir.Type] = (),
+    returned: Sequence[ir.Value] = (),
 ) -> ir.Operation:
-    """A private function, in no module yet, that holds the ops `moved`; at the current location.
+    """A private function, in no module yet, that holds the ops `moved` and gives `returned`; at the current location.
 
     Its arguments are `captured`, then one of each type in `extra`; `constants` are repeated at its start.
     """
@@ -43,7 +50,7 @@ def private_function(
     attributes = {
         "sym_name": ir.StringAttr.get(name),
         "sym_visibility": ir.StringAttr.get("private"),
-        "function_type": ir.TypeAttr.get(ir.FunctionType.get(kinds, [])),
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get(kinds, [value.type for value in returned])),
     }
     function = ir.Operation.create("func.func", attributes=attributes, regions=1, ip=False)
     block = function.regions[0].blocks.append(*kinds, arg_locs=[location] * len(kinds))
@@ -51,7 +58,7 @@ def private_function(
     with ir.InsertionPoint(block):
         for constant in constants:
             inner[constant.result] = constant.clone().result
-        end = ir.Operation.create("func.return")
+        end = ir.Operation.create("func.return", operands=[inner.get(value, value) for value in returned])
     for op in moved:
         op.move_before(end)
         for each in nested_ops(op):
