@@ -13,6 +13,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.diagnostics import did_you_mean
+from dlc.donation import donating
 from dlc.errors import InvalidInputError, TargetError
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
@@ -197,16 +198,20 @@ def compile(
     params: ParamTable | None = None,
     progress: Progress | None = None,
     cache: bool = True,
+    donate: Sequence[str] = (),
 ) -> CompiledModel:
     """Compile a model for this machine, or find what was compiled before in the cache on disk.
 
     `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
-    `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. Raises `dlc.ParseError`,
+    `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. `donate` names inputs that a
+    call may write: results may lie in their memory, as views, so that a cache is updated in place. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`.
     """
     options = CompileOptions(target, num_threads, opt_level, cache)
     options.check()
     source = read_source(model, params, shapes)
+    if donate:
+        source = donating(source, donate)
     record, report = _find_or_build(source, options, progress)
     session = record.code.session(record.recipe.evaluate(source.params), num_threads)
     return CompiledModel(source, session, options, record.recipe, report)

@@ -17,10 +17,13 @@ def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> lis
 
     They are one array per spec, or one list or tuple of them, or one dict by name. An array is anything with DLPack or
     `__array__`; the result is row-major, aligned and in native byte order, and copied only where the argument is not.
+    Donated inputs are written to, so they are never copied: they must be row-major, writable, and apart from the others.
     Raises `InvalidInputError`, which names the input that is wrong.
     """
     values = _in_order(specs, arguments)
     arrays = [checked_array(spec, value) for spec, value in zip(specs, values, strict=True)]
+    if any(spec.donated for spec in specs):
+        _check_donated(specs, values, arrays)
     if any(isinstance(dim, str) for spec in specs for dim in spec.shape):
         _check_symbols(specs, arrays)
     return arrays
@@ -91,6 +94,21 @@ def _unfit(spec: TensorSpec, array: np.ndarray, hint: str) -> InvalidInputError:
     expected = show_type(spec.dtype, spec.shape)
     got = show_type(show_dtype(array.dtype), array.shape)
     return InvalidInputError(f"input '{spec.name}' expects {expected} but got {got}; {hint}")
+
+
+def _check_donated(specs: Sequence[TensorSpec], values: Sequence[Any], arrays: Sequence[np.ndarray]) -> None:
+    """Donated inputs must be the caller's own memory, which the call may write, and nobody else's."""
+    for spec, value, own in zip(specs, values, arrays, strict=True):
+        if not spec.donated:
+            continue
+        if not own.flags.writeable:
+            raise InvalidInputError(f"input '{spec.name}' is donated but read-only; pass a copy of it")
+        if isinstance(value, np.ndarray) and own.size and not np.may_share_memory(value, own):
+            hint = "pass numpy.ascontiguousarray(value), or compile without donating it"
+            raise InvalidInputError(f"input '{spec.name}' is donated but not a row-major array in native byte order; {hint}")
+        for other, theirs in zip(specs, arrays, strict=True):
+            if other is not spec and np.may_share_memory(own, theirs):
+                raise InvalidInputError(f"input '{spec.name}' is donated but shares memory with '{other.name}'; pass a copy of it")
 
 
 def _check_symbols(specs: Sequence[TensorSpec], arrays: Sequence[np.ndarray]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from array import array
 from collections.abc import Mapping, Sequence
@@ -83,7 +84,7 @@ class Session:
         frame = self._frame()
         frame.set_inputs(inputs)
         self._invoke(self._address, frame)
-        return frame.take_results(self._library)
+        return frame.take_results(self._library, inputs)
 
     def _frame(self) -> _Frame:
         """This thread's frame."""
@@ -107,6 +108,7 @@ class _Frame:
         specs = (*signature.outputs, *signature.inputs)
         positions = list(itertools.accumulate((3 + 2 * spec.rank for spec in specs), initial=0))
         self._output_positions = positions[: len(signature.outputs)]
+        self._donated = [index for index, spec in enumerate(signature.inputs) if spec.donated]
         self._inputs = list(zip(signature.inputs, positions[len(signature.outputs) :], strict=False))
         records = [*self._output_positions[:1], *(position for _, position in self._inputs)]
         pointers, count = positions[-1], len(records)
@@ -130,10 +132,18 @@ class _Frame:
             else:
                 words[position] = words[position + 1] = values.__array_interface__["data"][0]
 
-    def take_results(self, library: RuntimeLibrary) -> list[np.ndarray]:
-        """Arrays that own the memory that the call has returned."""
+    def take_results(self, library: RuntimeLibrary, inputs: Sequence[np.ndarray] = ()) -> list[np.ndarray]:
+        """Arrays that own the memory that the call has returned; those in the memory of donated `inputs` are views of them."""
         words, places = self._words, zip(self._outputs, self._output_positions, strict=True)
-        return [_result(spec, words[at : at + 3 + spec.rank], library) for spec, at in places]
+        if not self._donated:
+            return [_result(spec, words[at : at + 3 + spec.rank], library) for spec, at in places]
+        given = {inputs[index].__array_interface__["data"][0]: inputs[index] for index in self._donated}
+        results = []
+        for spec, at in places:
+            descriptor = words[at : at + 3 + spec.rank]
+            owner = given.get(descriptor[0])
+            results.append(_result(spec, descriptor, library) if owner is None else _view(spec, descriptor, owner))
+        return results
 
 
 def describe(values: np.ndarray) -> list[int]:
@@ -152,6 +162,15 @@ def _result(spec: TensorSpec, descriptor: array[int], library: RuntimeLibrary) -
     address = aligned + offset * dtype.itemsize
     interface = {"version": 3, "data": (address, False), "shape": tuple(shape), "typestr": _CARRIERS[dtype.itemsize]}
     return np.asarray(_OwnedMemory(allocated, interface, library)).view(dtype)
+
+
+def _view(spec: TensorSpec, descriptor: array[int], owner: np.ndarray) -> np.ndarray:
+    """The result as a view of the donated array that it lies in."""
+    allocated, aligned, offset, *shape = descriptor
+    dtype = spec.numpy_dtype
+    start = aligned - allocated + offset * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
+    return owner.reshape(-1).view(np.uint8)[start : start + size].view(dtype).reshape(shape)
 
 
 class _OwnedMemory:

@@ -21,12 +21,13 @@ class TensorSpec:
     """One tensor of a signature.
 
     A dim of `shape` is a size, a name (equal names are equal sizes in one call) or None (any size). `dtype` is a key of
-    `NUMPY_DTYPES`.
+    `NUMPY_DTYPES`. A call may write to the memory of a donated input, and give results in it.
     """
 
     name: str
     shape: tuple[Dim, ...]
     dtype: str
+    donated: bool = False
 
     @property
     def numpy_dtype(self) -> np.dtype:

@@ -46,4 +46,4 @@ def _spec(entry: ir.DictAttr) -> TensorSpec:
     for axis, name in enumerate(names):
         if shape[axis] is None and name:
             shape[axis] = name
-    return TensorSpec(ir.StringAttr(entry["name"]).value, tuple(shape), plain.dtype)
+    return TensorSpec(ir.StringAttr(entry["name"]).value, tuple(shape), plain.dtype, "donated" in entry)

@@ -197,12 +197,14 @@ def _signature(entry: ir.Operation) -> dict[str, ir.Attribute]:
 
 
 def _entries(tensors: Sequence[tuple[ir.Type, ir.DictAttr]], label: str, prefix: str) -> ir.ArrayAttr:
-    """`{name, type}` of each tensor, with `dims` where they are named."""
+    """`{name, type}` of each tensor, with `dims` where they are named, and `donated` where the caller gives it away."""
     entries = []
     for index, (kind, attributes) in enumerate(tensors):
         name = attributes[label] if label in attributes else ir.StringAttr.get(f"{prefix}{index}")
         entry = {"name": name, "type": ir.TypeAttr.get(kind)}
         if "dl.dims" in attributes:
             entry["dims"] = attributes["dl.dims"]
+        if "dl.donated" in attributes:
+            entry["donated"] = ir.UnitAttr.get()
         entries.append(ir.DictAttr.get(entry))
     return ir.ArrayAttr.get(entries)

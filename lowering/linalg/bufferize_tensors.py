@@ -11,6 +11,7 @@ from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _WRITABLE = "bufferization.writable"
+_DONATED = "dl.donated"
 _ONE_SHOT = (
     "one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true "
     "function-boundary-type-conversion=identity-layout-map buffer-alignment=0}"
@@ -23,7 +24,7 @@ class BufferizeTensors(Pass):
 
     Every function keeps plain row-major (identity layout) memrefs at its boundary. A result of a public function is
     memory that it, or a function that it calls, allocated: one that would be an argument, a constant or another result is
-    copied first.
+    copied first. Arguments with the attribute `dl.donated` may be written, and be the memory of one result each.
 
     before:
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -43,7 +44,7 @@ class BufferizeTensors(Pass):
         _require_no_dl(op)
         for function in _public_functions(op):
             _forbid_writes_to_arguments(function)
-        run_native(op, _ONE_SHOT)
+        run_native(op, _ONE_SHOT, "drop-equivalent-buffer-results")
         for function in _public_functions(op):
             _own_results(function)
 
@@ -67,7 +68,7 @@ def _forbid_writes_to_arguments(function: ir.OpView) -> None:
     given = list(function.arg_attrs) if "arg_attrs" in function.attributes else [ir.DictAttr.get({})] * len(kinds)
     for kind, attributes in zip(kinds, given, strict=True):
         named = {entry.name: entry.attr for entry in ir.DictAttr(attributes)}
-        if isinstance(kind, ir.RankedTensorType):
+        if isinstance(kind, ir.RankedTensorType) and _DONATED not in named:
             named[_WRITABLE] = ir.BoolAttr.get(False)
         marked.append(ir.DictAttr.get(named))
     function.arg_attrs = ir.ArrayAttr.get(marked)
@@ -82,11 +83,19 @@ def _own_results(function: ir.OpView) -> None:
         if not isinstance(value.type, ir.MemRefType):
             continue
         root = root_of(value)
-        if root not in taken and (_is_allocated_in(root, body) or _is_fresh_result(root, body)):
+        owned = _is_allocated_in(root, body) or _is_fresh_result(root, body) or _is_donated(root, function)
+        if root not in taken and owned:
             taken.add(root)
             continue
         with ir.InsertionPoint(terminator), terminator.location:
             terminator.operands[index] = _copy_of(value)
+
+
+def _is_donated(root: ir.Value, function: ir.OpView) -> bool:
+    """Whether `root` is an argument that the caller gives away."""
+    if root.owner != function.regions[0].blocks[0] or "arg_attrs" not in function.attributes:
+        return False
+    return _DONATED in ir.DictAttr(function.arg_attrs[ir.BlockArgument(root).arg_number])
 
 
 def _is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
