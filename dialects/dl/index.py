@@ -189,6 +189,55 @@ class ScatterNd(DLOp, name="scatter_nd"):
         return _scattered(x, (*lead, *inner), updates, reduction)
 
 
+class UpdateSlice(DLOp, name="update_slice"):
+    """x with a window along one axis replaced, at a start that is a value. ONNX TensorScatter: how a KV cache grows in place.
+
+    result = x; then result[b, .., s[b] + i, ..] = update[b, .., i, ..], the index standing on axis, with one start s for all
+    or one for each b. A start counts from the end where it is negative, and is moved so that the window lies in x; in a
+    circular x the index is (s[b] + i) modulo the size instead.
+
+    c1: x and update have one element type.    c2: axis is an axis of x, and not 0 where there is more than one start.
+    c3: update has x's dims, but along axis where it has no more.    c4: starts has rank 1, with one entry or one for each b.
+    """
+
+    fusion_class = "opaque"
+    accepts = {"starts": INDICES}
+    x: Operand[Tensor]
+    update: Operand[Tensor]
+    starts: Operand[Tensor]
+    result: Result[Tensor]
+    axis = IntAttr(default=-2, doc="axis of x along which the window lies; a negative one counts from the end")
+    circular = BoolAttr(default=False, doc="whether the window goes on at the front where x ends")
+
+    @staticmethod
+    def infer(x: TensorType, update: TensorType, starts: TensorType, *, axis: int, circular: bool) -> TensorType:
+        require_same_dtype("c1", x=x, update=update)
+        axis = normalize_axis("c2", axis, x.rank)
+        require("c4", starts.rank == 1, f"starts is {starts} but must have rank 1")
+        require("c2", axis != 0 or starts.shape[0] == 1 or not starts.is_static, f"axis is 0 for starts {starts}")
+        require("c3", update.rank == x.rank, f"update is {update} but x {x}")
+        for at, (dim, other) in enumerate(zip(update.shape, x.shape, strict=True)):
+            if at != axis:
+                require_equal_dims("c3", dim, other, f"dim {at} of update", "x's")
+            elif isinstance(dim, int) and isinstance(other, int):
+                require("c3", dim <= other, f"dim {at} of update is {dim} but x's is {other}")
+        if starts.shape[0] != 1 and axis != 0:
+            require_equal_dims("c4", starts.shape[0], x.shape[0], "the number of starts", "dim 0 of x")
+        return x
+
+    @staticmethod
+    def reference(x: np.ndarray, update: np.ndarray, starts: np.ndarray, *, axis: int, circular: bool) -> np.ndarray:
+        axis, result = axis % x.ndim, np.array(x)
+        size, count = x.shape[axis], update.shape[axis]
+        for at, start in enumerate(starts.tolist()):
+            rows = (slice(at, at + 1),) if len(starts) > 1 else ()
+            placed = start if circular else min(max(start + size if start < 0 else start, 0), size - count)
+            target = np.moveaxis(result[rows], axis, 0)
+            for index, part in enumerate(np.moveaxis(update[rows], axis, 0)):
+                target[(placed + index) % size] = part
+        return result
+
+
 class TopK(DLOp, name="top_k"):
     """The k largest or smallest elements along an axis, in order, and where they stand. ONNX TopK.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.frontends.onnx.importers import importer
@@ -34,6 +36,16 @@ def import_scatter_elements(node: NodeContext) -> ir.Value:
 @importer("ScatterND")
 def import_scatter_nd(node: NodeContext) -> ir.Value:
     return dl.scatter_nd(*node.values(), reduction=node.attribute("reduction", "none"))
+
+
+@importer("TensorScatter")
+def import_tensor_scatter(node: NodeContext) -> ir.Value:
+    """Without write indices every window starts at 0."""
+    starts = node.optional_value(2)
+    if starts is None:
+        starts = node.constant_value(np.zeros(1, np.int64))
+    axis, mode = int(node.attribute("axis", -2)), node.attribute("mode", "linear")
+    return dl.update_slice(node.value(0), node.value(1), starts, axis=axis, circular=mode == "circular")
 
 
 @importer("TopK")

@@ -73,6 +73,77 @@ def _scatter(
     return result if wide == dtype else b.map([result], b.shape(x), dtype, lambda element: b.narrow(element, dtype))
 
 
+@lowering("update_slice")
+def lower_update_slice(b: Builder, op: SourceOp) -> ir.Value:
+    """The update written to its window of x: one for all rows, or one for each in a loop; circular ones row by row."""
+    x, update, starts = op.operands
+    axis = op["axis"] % op.types[0].rank
+    for at in range(op.types[0].rank):
+        if at != axis:
+            require_same(b, op, (1, at), (0, at))
+    size, count, rows = b.dim(x, axis), b.dim(update, axis), b.dim(starts, 0)
+    b.require_at_most((f"update dim {axis}", count), (f"x dim {axis}", size))
+    single = axis == 0 or (isinstance(rows, int) and rows == 1)
+    if single:
+        b.require_equal(("the number of starts", rows), ("that of windows", 1))
+    else:
+        _require_one_or_all(b, rows, b.dim(x, 0))
+    wraps = op["circular"] and count != 1
+
+    def write(result: ir.Value, row: Extent, step: Extent) -> ir.Value:
+        """`result` with the window of one row (all rows, where they share a start), or one step of it."""
+        at = row if single else b.extent("min", row, b.extent("sub", rows, 1))
+        start = b.index_cast(element_at(b, starts, [b.index(at)]), ir.IndexType.get())
+        sizes = b.shape(update)
+        from_, to = _zeros(sizes), _zeros(sizes)
+        if not single:
+            from_[0], to[0], sizes[0] = row, row, 1
+        if wraps:
+            from_[axis], sizes[axis] = step, 1
+            start = b.binary("arith.addi", start, b.index(step))
+        to[axis] = _wrapped(b, start, size) if op["circular"] else _placed_window(b, start, size, count)
+        ones = [1] * len(sizes)
+        part = update if single and not wraps else b.slice(update, from_, sizes, ones)
+        return b.insert_slice(part, result, to, sizes, ones)
+
+    def over(count: Extent, result: ir.Value, body: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+        return b.loop(count, [result], lambda at, carried: [body(at, carried)])[0]
+
+    def whole_row(row: Extent, result: ir.Value) -> ir.Value:
+        return over(count, result, lambda step, carried: write(carried, row, step)) if wraps else write(result, row, 0)
+
+    if isinstance(count, int) and count == 0:
+        return x
+    return whole_row(0, x) if single else over(b.dim(x, 0), x, whole_row)
+
+
+def _require_one_or_all(b: Builder, starts: Extent, rows: Extent) -> None:
+    """Fail at run time unless there is one start, or one for each row."""
+    if isinstance(starts, int) and isinstance(rows, int):
+        return
+    equal = b.compare_index("eq", b.index(starts), b.index(rows))
+    holds = b.binary("arith.ori", equal, b.compare_index("eq", b.index(starts), b.index(1)))
+    b.require(holds, "the number of starts is {} but x dim 0 is {}")
+
+
+def _zeros(sizes: Sequence[Extent]) -> list[Extent]:
+    return [0] * len(sizes)
+
+
+def _wrapped(b: Builder, at: ir.Value, size: Extent) -> ir.Value:
+    """`at` modulo `size`, not negative; 0 for an empty axis, where nothing is written."""
+    count = b.binary("arith.maxsi", b.index(size), b.index(1))
+    rest = b.binary("arith.remsi", at, count)
+    return b.select(b.compare_index("lt", rest, b.index(0)), b.binary("arith.addi", rest, count), rest)
+
+
+def _placed_window(b: Builder, start: ir.Value, size: Extent, count: Extent) -> Extent:
+    """A start counted from the front, moved so that `count` elements from there lie within `size`."""
+    negative = b.compare_index("lt", start, b.index(0))
+    start = b.select(negative, b.binary("arith.addi", start, b.index(size)), start)
+    return b.extent("min", b.extent("max", start, 0), b.extent("sub", size, count))
+
+
 @lowering("top_k")
 def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     """k passes along the axis; each takes the best element that comes after the one the pass before took."""

@@ -7,7 +7,7 @@ import pytest
 from onnx_check import check, check_backend_cases, node
 
 _GENERATOR = np.random.default_rng(5)
-_OPS = ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TopK")
+_OPS = ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TensorScatter", "TopK")
 
 
 def _floats(*shape: int) -> np.ndarray:

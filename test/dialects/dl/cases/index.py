@@ -66,4 +66,11 @@ CASES = [
     Case("top_k", ((0, 6),), {"k": 2}, _F32),
     Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0, math.nan]),), {"k": 6}, FLOATS, "special"),
     Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0]),), {"k": 5, "largest": False}, FLOATS, "specials"),
+    Case("update_slice", ((2, 6, 3), (2, 2, 3), array([3], "i64")), {}),
+    Case("update_slice", ((2, 6, 3), (2, 2, 3), array([-3, 9], "i32")), {}, _F32, "per_row"),
+    Case("update_slice", ((2, 6, 3), (2, 3, 3), array([5, 13], "i64")), {"circular": True}, _F32, "circular_per_row"),
+    Case("update_slice", ((6, 3), (4, 3), array([-1], "i64")), {"axis": 0, "circular": True}, _F32, "circular"),
+    Case("update_slice", ((2, 6), (2, 1), array([8], "i64")), {"axis": 1, "circular": True}, _F32, "circular_one"),
+    Case("update_slice", ((2, 6), (2, 6), array([4], "i64")), {"axis": -1}, _F32, "all"),
+    Case("update_slice", ((2, 6), (2, 0), array([4], "i64")), {"axis": -1}, _F32, "none"),
 ]

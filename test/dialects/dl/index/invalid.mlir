@@ -206,3 +206,43 @@ func.func @top_k_t1(%arg0: tensor<3x8xi1>) {
   %0:2 = "dl.top_k"(%arg0) {k = 1 : i64} : (tensor<3x8xi1>) -> (tensor<3x1xi1>, tensor<3x1xi64>)
   return
 }
+
+// -----
+
+func.func @update_slice_c1(%arg0: tensor<5x4xf32>, %arg1: tensor<2x4xi32>, %arg2: tensor<1xi64>) {
+  // expected-error @+1 {{'dl.update_slice' op c1: expects one element type but x is f32, update is i32}}
+  %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<5x4xf32>, tensor<2x4xi32>, tensor<1xi64>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @update_slice_c2(%arg0: tensor<5x4xf32>, %arg1: tensor<2x4xf32>, %arg2: tensor<5xi64>) {
+  // expected-error @+1 {{'dl.update_slice' op c2: axis is 0 for starts tensor<5xi64>}}
+  %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<5x4xf32>, tensor<2x4xf32>, tensor<5xi64>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @update_slice_c3(%arg0: tensor<5x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<1xi64>) {
+  // expected-error @+1 {{'dl.update_slice' op c3: dim 0 of update is 6 but x's is 5}}
+  %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<5x4xf32>, tensor<6x4xf32>, tensor<1xi64>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @update_slice_c4(%arg0: tensor<5x4xf32>, %arg1: tensor<2x4xf32>, %arg2: tensor<i64>) {
+  // expected-error @+1 {{'dl.update_slice' op c4: starts is tensor<i64> but must have rank 1}}
+  %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<5x4xf32>, tensor<2x4xf32>, tensor<i64>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @update_slice_t1(%arg0: tensor<5x4xf32>, %arg1: tensor<2x4xf32>, %arg2: tensor<1xf32>) {
+  // expected-error @+1 {{'dl.update_slice' op t1: operand 'starts' is f32 but must be one of}}
+  %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<5x4xf32>, tensor<2x4xf32>, tensor<1xf32>) -> tensor<5x4xf32>
+  return
+}

@@ -65,3 +65,14 @@ func.func @top_k(%arg0: tensor<3x8xf32>, %arg1: tensor<?x?xi32>)
   %1:2 = "dl.top_k"(%arg1) {axis = 0 : i64, k = 3 : i64, largest = false} : (tensor<?x?xi32>) -> (tensor<3x?xi32>, tensor<3x?xi64>)
   return %0#0, %0#1, %1#0, %1#1 : tensor<3x2xf32>, tensor<3x2xi64>, tensor<3x?xi32>, tensor<3x?xi64>
 }
+
+// CHECK-LABEL: func.func @update_slice(
+// CHECK: "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<2x8x4xf32>, tensor<2x1x4xf32>, tensor<1xi64>) -> tensor<2x8x4xf32>
+// CHECK-NEXT: "dl.update_slice"(%arg3, %arg4, %arg5) {axis = 1 : i64, circular = true} : (tensor<?x?xi32>, tensor<?x2xi32>, tensor<?xi32>) -> tensor<?x?xi32>
+func.func @update_slice(%arg0: tensor<2x8x4xf32>, %arg1: tensor<2x1x4xf32>, %arg2: tensor<1xi64>,
+    %arg3: tensor<?x?xi32>, %arg4: tensor<?x2xi32>, %arg5: tensor<?xi32>)
+    -> (tensor<2x8x4xf32>, tensor<?x?xi32>) {
+  %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<2x8x4xf32>, tensor<2x1x4xf32>, tensor<1xi64>) -> tensor<2x8x4xf32>
+  %1 = "dl.update_slice"(%arg3, %arg4, %arg5) {axis = 1 : i64, circular = true} : (tensor<?x?xi32>, tensor<?x2xi32>, tensor<?xi32>) -> tensor<?x?xi32>
+  return %0, %1 : tensor<2x8x4xf32>, tensor<?x?xi32>
+}
