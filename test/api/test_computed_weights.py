@@ -21,12 +21,12 @@ _X = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)
 
 
 def graph() -> Graph:
-    """`y = x @ w.T - b`, with `unused` besides."""
+    """`y = x @ w.T + exp(b)`, with `unused` besides."""
     with Graph() as built:
         x = built.input("x", ("n", 4))
         product = dl.matmul(x, dl.transpose(built.param("w", _W), perm=(1, 0)))
         built.param("unused", _B)
-        built.output("y", dl.add(product, dl.neg(built.param("b", _B))))
+        built.output("y", dl.add(product, dl.exp(built.param("b", _B))))
     return built
 
 
@@ -56,11 +56,11 @@ WAYS = [compiled_whole, compiled_from_llvm, compiled_from_optimized_text]
 @pytest.mark.parametrize("way", WAYS)
 def test_results_and_other_weights(way: Callable[[], dlc.CompiledModel]) -> None:
     model = way()
-    np.testing.assert_allclose(model(_X)[0], _X @ _W.T - _B, rtol=1e-6)
+    np.testing.assert_allclose(model(_X)[0], _X @ _W.T + np.exp(_B), rtol=1e-6)
     other = model.with_params({"w": -_W})
-    np.testing.assert_allclose(other(_X)[0], -_X @ _W.T - _B, rtol=1e-6)
-    np.testing.assert_allclose(other.with_params({"b": _B * 2})(_X)[0], -_X @ _W.T - 2 * _B, rtol=1e-6)
-    np.testing.assert_allclose(model(_X)[0], _X @ _W.T - _B, rtol=1e-6)
+    np.testing.assert_allclose(other(_X)[0], -_X @ _W.T + np.exp(_B), rtol=1e-6)
+    np.testing.assert_allclose(other.with_params({"b": _B * 2})(_X)[0], -_X @ _W.T + np.exp(2 * _B), rtol=1e-6)
+    np.testing.assert_allclose(model(_X)[0], _X @ _W.T + np.exp(_B), rtol=1e-6)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -81,7 +81,7 @@ def test_optimize_gives_the_arrays_that_the_module_reads() -> None:
     built = graph()
     source = dlc.optimize(Source(built.module, built.params, "<graph>"))
     assert "dl.precompute" not in str(source.module)
-    assert set(source.params) >= {"w.transpose", "b.neg"}
+    assert set(source.params) >= {"w.transpose", "b.exp"}
     assert source.params["w.transpose"].flags.c_contiguous
     np.testing.assert_array_equal(source.params["w.transpose"], _W.T)
     assert "dl.precompute" in str(dlc.optimize(built.module).module)
@@ -121,6 +121,6 @@ def test_emitted_text_lies_beside_the_weights_that_it_reads(level: str, tmp_path
     dlc.save_params(tmp_path / "graph.safetensors", built.params)
     arguments = ["compile", str(tmp_path / "graph.mlir"), f"--emit={level}", "-o", str(tmp_path / "out.mlir")]
     CliRunner().invoke(cli, arguments, catch_exceptions=False)
-    assert set(dlc.load_params(tmp_path / "out.safetensors")) == {"w.transpose", "b.neg"}
+    assert set(dlc.load_params(tmp_path / "out.safetensors")) == {"w.transpose", "b.exp"}
     model = dlc.compile(tmp_path / "out.mlir")
     np.testing.assert_array_equal(model(_X)[0], compiled_whole()(_X)[0])
