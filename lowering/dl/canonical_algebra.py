@@ -131,7 +131,7 @@ def reciprocal_of_sqrt_to_rsqrt(op: ir.Operation, rewriter: Rewriter) -> bool:
         one = operands[0]
         if not is_full_of(one, 1.0) or not broadcasts_into(type_of(one), type_of(operands[1])):
             return False
-    return rebuild(op, rewriter, "rsqrt", root.operands[0])
+    return rebuild(op, rewriter, "rsqrt", root.operands[0], absorbing=root)
 
 
 @ALGEBRA.rule("dl.add")
@@ -140,7 +140,7 @@ def add_of_neg_to_sub(op: ir.Operation, rewriter: Rewriter) -> bool:
     for x, other in (tuple(op.operands), tuple(op.operands)[::-1]):
         negated = source(other, "dl.neg")
         if negated is not None:
-            return rebuild(op, rewriter, "sub", x, negated.operands[0])
+            return rebuild(op, rewriter, "sub", x, negated.operands[0], absorbing=negated)
     return False
 
 
@@ -148,7 +148,7 @@ def add_of_neg_to_sub(op: ir.Operation, rewriter: Rewriter) -> bool:
 def sub_of_neg_to_add(op: ir.Operation, rewriter: Rewriter) -> bool:
     """x - -y = x + y"""
     negated = source(op.operands[1], "dl.neg")
-    return negated is not None and rebuild(op, rewriter, "add", op.operands[0], negated.operands[0])
+    return negated is not None and rebuild(op, rewriter, "add", op.operands[0], negated.operands[0], absorbing=negated)
 
 
 @ALGEBRA.rule("dl.neg", "dl.not")
@@ -181,7 +181,7 @@ def drop_sign_of_positive(op: ir.Operation, rewriter: Rewriter) -> bool:
 def abs_of_neg(op: ir.Operation, rewriter: Rewriter) -> bool:
     """abs(-x) = abs(x)"""
     inner = source(op.operands[0], "dl.neg")
-    return inner is not None and rebuild(op, rewriter, "abs", inner.operands[0])
+    return inner is not None and rebuild(op, rewriter, "abs", inner.operands[0], absorbing=inner)
 
 
 @ALGEBRA.rule("dl.max", "dl.min", "dl.and", "dl.or")
@@ -224,11 +224,12 @@ def clip_to_relu(op: ir.Operation, rewriter: Rewriter) -> bool:
 @ALGEBRA.rule("dl.clip", "dl.relu")
 def merge_clips(op: ir.Operation, rewriter: Rewriter) -> bool:
     """clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d)); relu is clip(0, inf)"""
-    inner, outer = _bounds(source(op.operands[0])), _bounds(op)
-    if inner is None or outer is None:
+    inner = source(op.operands[0])
+    first, then = _bounds(inner), _bounds(op)
+    if inner is None or first is None or then is None:
         return False
-    low, high = (min(max(bound, outer[0]), outer[1]) for bound in inner)
-    return rebuild(op, rewriter, "clip", source(op.operands[0]).operands[0], low=low, high=high)  # type: ignore[union-attr]
+    low, high = (min(max(bound, then[0]), then[1]) for bound in first)
+    return rebuild(op, rewriter, "clip", inner.operands[0], absorbing=inner, low=low, high=high)
 
 
 def _bounds(op: ir.Operation | None) -> tuple[float, float] | None:

@@ -36,7 +36,9 @@ def not_of_equality(op: ir.Operation, rewriter: Rewriter) -> bool:
     """not (x == y) = (x != y), and the other way round"""
     inner = source(op.operands[0])
     swapped = {"dl.equal": "not_equal", "dl.not_equal": "equal"}.get(inner.name if inner else "")
-    return swapped is not None and inner is not None and rebuild(op, rewriter, swapped, *inner.operands)
+    if swapped is None or inner is None:
+        return False
+    return rebuild(op, rewriter, swapped, *inner.operands, absorbing=inner)
 
 
 @LOGIC.rule("dl.where")
@@ -44,7 +46,7 @@ def where_of_not(op: ir.Operation, rewriter: Rewriter) -> bool:
     """where(not c, x, y) = where(c, y, x)"""
     condition, x, y = op.operands
     inner = source(condition, "dl.not")
-    return inner is not None and rebuild(op, rewriter, "where", inner.operands[0], y, x)
+    return inner is not None and rebuild(op, rewriter, "where", inner.operands[0], y, x, absorbing=inner)
 
 
 @LOGIC.rule("dl.where")
@@ -98,7 +100,7 @@ def merge_casts(op: ir.Operation, rewriter: Rewriter) -> bool:
     x, to = inner.operands[0], attributes_of(op)["to"]
     if not _may_skip(type_of(x).dtype, type_of(op.operands[0]).dtype, to):
         return False
-    return rebuild(op, rewriter, "cast", x, to=to)
+    return rebuild(op, rewriter, "cast", x, absorbing=inner, to=to)
 
 
 _BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui8": 8}

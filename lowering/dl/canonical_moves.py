@@ -80,7 +80,7 @@ def merge_slices(op: ir.Operation, rewriter: Rewriter) -> bool:
             return False
         taken = _range(first[axis], dim)
         cuts[axis] = _cut_of(taken[slice(*then[axis])], dim)
-    return rebuild(op, rewriter, "slice", inner.operands[0], None, **_slice(cuts))
+    return rebuild(op, rewriter, "slice", inner.operands[0], None, absorbing=inner, **_slice(cuts))
 
 
 @MOVES.rule("dl.slice")
@@ -132,7 +132,7 @@ def concat_of_slices(op: ir.Operation, rewriter: Rewriter) -> bool:
     one, two = _range(first[axis], dim), _range(then[axis], dim)
     if one.step != 1 or two.step != 1 or not one or not two or one.stop != two.start:
         return False
-    return rebuild(op, rewriter, "slice", x, None, **_slice({**first, axis: (one.start, two.stop, 1)}))
+    return rebuild(op, rewriter, "slice", x, None, absorbing=left, **_slice({**first, axis: (one.start, two.stop, 1)}))
 
 
 @MOVES.rule("dl.concat")
@@ -177,7 +177,7 @@ def merge_pads(op: ir.Operation, rewriter: Rewriter) -> bool:
     if min([*first["low"], *first["high"], *then["low"], *then["high"]], default=0) < 0:
         return False
     low, high = ([a + b for a, b in zip(first[end], then[end], strict=True)] for end in ("low", "high"))
-    return rebuild(op, rewriter, "pad", inner.operands[0], groups_of(inner)[1], low=low, high=high)
+    return rebuild(op, rewriter, "pad", inner.operands[0], groups_of(inner)[1], absorbing=inner, low=low, high=high)
 
 
 def _padding(op: ir.Operation | None) -> np.ndarray | None:
@@ -199,7 +199,8 @@ def pad_into_window(op: ir.Operation, rewriter: Rewriter) -> bool:
     changed = None if pads is None else _with_pads(op, number, pads)
     if changed is None:
         return False
-    return rebuild(op, rewriter, op.name.removeprefix("dl."), inner.operands[0], *list(groups_of(op))[1:], **changed)
+    name, others = op.name.removeprefix("dl."), list(groups_of(op))[1:]
+    return rebuild(op, rewriter, name, inner.operands[0], *others, absorbing=inner, **changed)
 
 
 def _spatial_pads(pad: ir.Operation, channels_last: bool) -> list[int] | None:

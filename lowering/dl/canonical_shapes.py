@@ -22,16 +22,12 @@ BROADCASTING = (
 """Ops whose operands, all of them, broadcast."""
 
 
-def _replace_by_view(op: ir.Operation, rewriter: Rewriter, x: ir.Value, view: View) -> bool:
-    """Put `view` of `x` in the place of `op`."""
+def _replace_by_view(op: ir.Operation, rewriter: Rewriter, x: ir.Value, view: View, absorbing: ir.Operation | None = None) -> bool:
+    """Put `view` of `x` in the place of `op`, and of the op `absorbing` between them."""
     if is_identity(view, type_of(x)) and forward(op, rewriter, x):
         return True
     shape, copied = view.attributes()
-    if op.name == "dl.reshape" and op.operands[0] == x and len(op.operands) == 1:
-        old = attributes_of(op)
-        if (old["shape"], old["copied"]) == (shape, copied):
-            return False
-    return rebuild(op, rewriter, "reshape", x, None, shape=shape, copied=copied)
+    return rebuild(op, rewriter, "reshape", x, None, absorbing=absorbing, shape=shape, copied=copied)
 
 
 @SHAPES.rule(*VIEWS)
@@ -49,7 +45,7 @@ def merge_reshapes(op: ir.Operation, rewriter: Rewriter) -> bool:
     if first is None or outer is None or inner is None:
         return False
     both = composed(first, outer)
-    return both is not None and _replace_by_view(op, rewriter, inner.operands[0], both)
+    return both is not None and _replace_by_view(op, rewriter, inner.operands[0], both, absorbing=inner)
 
 
 @SHAPES.rule("dl.reshape")
@@ -63,7 +59,16 @@ def drop_reshape_before_reshape_to_sizes(op: ir.Operation, rewriter: Rewriter) -
         return False
     if len(inner.operands) > 1:
         return False  # sizes that do not fit are an error of the inner one
-    return rebuild(op, rewriter, "reshape", inner.operands[0], sizes, shape=attributes["shape"])
+    return rebuild(op, rewriter, "reshape", inner.operands[0], sizes, absorbing=inner, shape=attributes["shape"])
+
+
+@SHAPES.rule("dl.reshape")
+def spell_out_reshape(op: ir.Operation, rewriter: Rewriter) -> bool:
+    """reshape(x, [-1, 3]) = reshape(x, [2, 3]) where all sizes are known, so that equal reshapes look equal"""
+    view, attributes = view_of(op), attributes_of(op)
+    if view is None or (attributes["shape"], attributes["copied"]) == view.attributes():
+        return False
+    return _replace_by_view(op, rewriter, op.operands[0], view)
 
 
 @SHAPES.rule("dl.transpose")
@@ -80,7 +85,8 @@ def merge_transposes(op: ir.Operation, rewriter: Rewriter) -> bool:
     if inner is None:
         return False
     first = attributes_of(inner)["perm"]
-    return rebuild(op, rewriter, "transpose", inner.operands[0], perm=[first[axis] for axis in attributes_of(op)["perm"]])
+    perm = [first[axis] for axis in attributes_of(op)["perm"]]
+    return rebuild(op, rewriter, "transpose", inner.operands[0], absorbing=inner, perm=perm)
 
 
 @SHAPES.rule("dl.transpose")
@@ -118,7 +124,8 @@ def merge_expands(op: ir.Operation, rewriter: Rewriter) -> bool:
     first, then = attributes_of(inner)["shape"], attributes_of(op)["shape"]
     rank = max(len(first), len(then))
     pairs = zip(_aligned(first, rank), _aligned(then, rank), strict=True)
-    return rebuild(op, rewriter, "expand", inner.operands[0], None, shape=[b if a == 1 else a for a, b in pairs])
+    shape = [b if a == 1 else a for a, b in pairs]
+    return rebuild(op, rewriter, "expand", inner.operands[0], None, absorbing=inner, shape=shape)
 
 
 def _aligned(shape: Sequence[int], rank: int) -> list[int]:
@@ -128,27 +135,30 @@ def _aligned(shape: Sequence[int], rank: int) -> list[int]:
 @SHAPES.rule(*BROADCASTING)
 def drop_expand_before_broadcast(op: ir.Operation, rewriter: Rewriter) -> bool:
     """op(expand(x), y) = op(x, y), where the result is as large without the expand"""
-    wanted = type_of(op.results[0])
-    if not wanted.is_static:
-        return False
     operands = list(op.operands)
     for index, operand in enumerate(operands):
         inner = source(operand, "dl.expand")
         if inner is None:
             continue
         given = [*operands[:index], inner.operands[0], *operands[index + 1 :]]
-        if _result_shape(op, given) == wanted.shape:
+        if _is_as_large(op, given, rewriter):
             return rebuild(op, rewriter, op.name.removeprefix("dl."), *given, **attributes_of(op))
     return False
 
 
-def _result_shape(op: ir.Operation, operands: Sequence[ir.Value]) -> tuple[object, ...] | None:
-    found = dl.op_class(op.name)
+def _is_as_large(op: ir.Operation, operands: Sequence[ir.Value], rewriter: Rewriter) -> bool:
+    """Whether the op has the same shape on these operands; equal symbols are equal dims."""
+    found, wanted = dl.op_class(op.name), type_of(op.results[0])
     assert found is not None
+    if wanted.is_static:
+        kinds = [type_of(value) for value in operands]
+    else:
+        kinds, wanted = [rewriter.type_of(value) for value in operands], rewriter.type_of(op.results[0])
     try:
-        return found.inferred_types(*(type_of(value) for value in operands), **attributes_of(op))[0].shape
+        shape = found.inferred_types(*kinds, **attributes_of(op))[0].shape
     except ConstraintError:
-        return None
+        return False
+    return None not in shape and shape == wanted.shape
 
 
 @SHAPES.rule("dl.tile")
@@ -174,7 +184,8 @@ def merge_tiles(op: ir.Operation, rewriter: Rewriter) -> bool:
     if inner is None:
         return False
     pairs = zip(attributes_of(inner)["repeats"], attributes_of(op)["repeats"], strict=True)
-    return rebuild(op, rewriter, "tile", inner.operands[0], repeats=[one * other for one, other in pairs])
+    repeats = [one * other for one, other in pairs]
+    return rebuild(op, rewriter, "tile", inner.operands[0], absorbing=inner, repeats=repeats)
 
 
 @SHAPES.rule("dl.reduce_sum", "dl.reduce_mean", "dl.reduce_max", "dl.reduce_min", "dl.reduce_prod")

@@ -11,7 +11,8 @@ from dlc._mlir import ir
 from dlc.analysis.shape_values import Facts, expand_sizes, reshape_sizes, result_elements, slice_bounds
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import dl
-from dlc.dialects.dl.types import NUMPY_DTYPES, Dim, TensorType, mlir_type, tensor_type
+from dlc.dialects.dl.types import NUMPY_DTYPES, Dim, TensorType, mlir_type, tensor_type, type_of_array
+from dlc.lowering.dl.matching import may_stand_for
 from dlc.lowering.pass_base import Pass
 
 
@@ -101,6 +102,8 @@ def _fold(operation: ir.Operation, facts: Facts) -> None:
 def _replace_by_constant(operation: ir.Operation, facts: Facts, elements: Sequence[Dim]) -> None:
     shape = [dim for dim in facts.result.shape if isinstance(dim, int)]
     value = np.array(elements, np.int64).astype(NUMPY_DTYPES[facts.result.dtype]).reshape(shape)
+    if not may_stand_for(type_of_array(value), operation.results[0]):
+        return
     with operation.location, ir.InsertionPoint(operation):
         operation.results[0].replace_all_uses_with(dl.constant(value=value))
 

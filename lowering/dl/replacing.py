@@ -6,7 +6,8 @@ from typing import Any
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.lowering.dl.matching import may_stand_for, type_of
+from dlc.lowering.dl.matching import has_one_use, may_stand_for, type_of
+from dlc.lowering.dl.patterns import merged_location
 from dlc.lowering.dl.rewriting import Rewriter
 
 
@@ -18,9 +19,21 @@ def forward(op: ir.Operation, rewriter: Rewriter, value: ir.Value) -> bool:
     return True
 
 
-def rebuild(op: ir.Operation, rewriter: Rewriter, name: str, *operands: ir.Value | None, **attributes: Any) -> bool:
-    """Put the op `dl.<name>`, with the result type of `op`, in its place."""
+def rebuild(
+    op: ir.Operation,
+    rewriter: Rewriter,
+    name: str,
+    *operands: ir.Value | None,
+    absorbing: ir.Operation | None = None,
+    **attributes: Any,
+) -> bool:
+    """Put the op `dl.<name>`, with the result type of `op`, in its place, and in that of the op `absorbing` that feeds it.
+
+    The location names both, unless something else uses the absorbed op, too.
+    """
     found = dl.ops()[name]
-    made = found.create(*operands, result_types=[type_of(op.results[0])], **attributes)
+    absorbed = absorbing is not None and has_one_use(absorbing.results[0])
+    location = merged_location([absorbing, op]) if absorbed else op.location
+    made = found.create(*operands, result_types=[type_of(op.results[0])], loc=location, **attributes)
     rewriter.replace(op, made.results[0])
     return True

@@ -17,7 +17,7 @@ def is_full_of(value: ir.Value | None, number: float) -> bool:
     array = constant_array(value)
     if array is None or array.size == 0:
         return False
-    if not bool((array == array.dtype.type(number)).all()) or float(array.flat[0]) != number:
+    if float(array.flat[0]) != number or not bool((array == array.flat[0]).all()):
         return False
     if number != 0 or array.dtype.kind in "iub":
         return True

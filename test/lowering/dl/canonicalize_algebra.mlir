@@ -95,6 +95,15 @@ func.func @mul_of_minus_one_to_neg(%x: tensor<2x3xf32>, %i: tensor<2xi8>) -> (te
   return %0, %1 : tensor<2x3xf32>, tensor<2xi8>
 }
 
+// no-match: ui8 has no -1.
+// CHECK-LABEL: func.func @not_mul_of_minus_one(
+// CHECK: "dl.mul"
+func.func @not_mul_of_minus_one(%i: tensor<2xui8>) -> tensor<2xui8> {
+  %d = "dl.constant"() {value = dense<255> : tensor<ui8>} : () -> tensor<ui8>
+  %1 = "dl.mul"(%i, %d) : (tensor<2xui8>, tensor<ui8>) -> tensor<2xui8>
+  return %1 : tensor<2xui8>
+}
+
 // CHECK-LABEL: func.func @square_to_mul(
 // CHECK-NEXT: "dl.mul"(%arg0, %arg0)
 // CHECK-NEXT: "dl.mul"(%arg1, %arg1)

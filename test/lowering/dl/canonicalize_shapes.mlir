@@ -52,6 +52,13 @@ func.func @drop_reshape_before_reshape_to_sizes(%x: tensor<2x3xf32>, %y: tensor<
   return %0 : tensor<?x?xf32>
 }
 
+// CHECK-LABEL: func.func @spell_out_reshape(
+// CHECK-NEXT: "dl.reshape"(%arg0) {shape = array<i64: 3, 2>}
+func.func @spell_out_reshape(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = "dl.reshape"(%x) {shape = array<i64: -1, 2>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
 // CHECK-LABEL: func.func @drop_transpose_to_own_order(
 // CHECK-NEXT: return %arg0
 func.func @drop_transpose_to_own_order(%x: tensor<?x?x6xf32>) -> tensor<?x?x6xf32> {
@@ -109,6 +116,27 @@ func.func @drop_expand_before_broadcast(%x: tensor<3xf32>, %y: tensor<2x3xf32>, 
   %1 = "dl.mul"(%0, %y) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %2 = "dl.where"(%b, %y, %0) : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %1, %2 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// Equal symbols are equal dims.
+// CHECK-LABEL: func.func @drop_expand_before_broadcast_dynamic(
+// CHECK-NEXT: "dl.mul"(%arg0, %arg1)
+func.func @drop_expand_before_broadcast_dynamic(%x: tensor<?x1xf32> {dl.dims = ["n", ""]}, %y: tensor<?x?xf32> {dl.dims = ["n", "m"]}) -> tensor<?x?xf32> {
+  %s = "dl.shape_of"(%y) : (tensor<?x?xf32>) -> tensor<2xi64>
+  %0 = "dl.expand"(%x, %s) {shape = array<i64: -1, -1>} : (tensor<?x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %1 = "dl.mul"(%0, %y) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
+
+// no-match: the other operand may be smaller.
+// CHECK-LABEL: func.func @not_expand_before_broadcast_dynamic(
+// CHECK: "dl.expand"
+func.func @not_expand_before_broadcast_dynamic(%x: tensor<1x1xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = "dl.shape_of"(%z) : (tensor<?x?xf32>) -> tensor<2xi64>
+  %0 = "dl.expand"(%x, %s) {shape = array<i64: -1, -1>} : (tensor<1x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %r = "dl.slice"(%y) {axes = array<i64: 0, 1>, ends = array<i64: 1, 1>, starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = "dl.mul"(%0, %r) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
 }
 
 // no-match: the expand makes the result as large as it is.

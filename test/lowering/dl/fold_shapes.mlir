@@ -78,3 +78,15 @@ func.func @unknown(%x: tensor<?x4xf32>, %sizes: tensor<2xi64>) -> tensor<?x?xf32
   %y = "dl.reshape"(%x, %sizes) {shape = array<i64: -1, -1>} : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
+
+// -----
+
+// no-match: elements that are all known stay computed where the function's type leaves their number open.
+
+// CHECK-LABEL: func.func @open_result(
+// CHECK: "dl.add"
+func.func @open_result(%x: tensor<4x3xf32>) -> tensor<?xi64> {
+  %s = "dl.shape_of"(%x) : (tensor<4x3xf32>) -> tensor<2xi64>
+  %0 = "dl.add"(%s, %s) : (tensor<2xi64>, tensor<2xi64>) -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}

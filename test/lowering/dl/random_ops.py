@@ -123,6 +123,22 @@ def where(g: GraphMaker) -> None:
     g.op("where", condition, x, _partner(g, x) if x.dtype in NUMERIC else x, how="keeps")
 
 
+def chosen(g: GraphMaker) -> None:
+    """Selections and conditions that constants decide, or that choose between constants."""
+    condition = g.pick(lambda item: item.dtype == "i1")
+    form = g.choose.choice(("constant", "numbers", "neutral"))
+    if form == "constant":
+        x = g.pick()
+        truth = g.constant(np.array(g.choose.random() < 0.5))
+        g.op("where", truth, x, _partner(g, x) if x.dtype in NUMERIC else x, how="keeps")
+    elif form == "numbers":
+        one, zero = (g.constant(np.array(number, np.float32)) for number in (1, 0))
+        g.op("where", g.op("not", condition, how="keeps"), one, zero, how="keeps")
+    else:
+        name = g.choose.choice(("and", "or", "xor", "equal", "not_equal"))
+        g.op(name, condition, g.constant(np.array(g.choose.random() < 0.5)), how="keeps")
+
+
 def logic(g: GraphMaker) -> None:
     x = g.pick(lambda item: item.dtype in (*INTS, "i1"))
     name = g.choose.choice(("and", "or", "xor"))
@@ -172,8 +188,16 @@ def matmul(g: GraphMaker) -> None:
     g.op("matmul", x, y)
 
 
+def _padded_image(g: GraphMaker, x: Item) -> Item:
+    """`x` with zeros around it along its spatial axes."""
+    low, high = ([0, 0, *(g.choose.choice((0, 1)) for _ in range(x.rank - 2))] for _ in range(2))
+    return g.op("pad", x, None, low=low, high=high, how="keeps")
+
+
 def conv(g: GraphMaker) -> None:
     x = g.floats(lambda item: 3 <= item.rank <= 4 and isinstance(item.type.shape[1], int) and item.array.size > 0)
+    if g.choose.random() < 0.2:
+        x = _padded_image(g, x)
     channels, spatial = x.shape[1], x.rank - 2
     groups = g.choose.choice((1, channels))
     kernel = [g.choose.choice((1, 2, 3)) for _ in range(spatial)]
@@ -187,6 +211,8 @@ def conv(g: GraphMaker) -> None:
 
 def pool(g: GraphMaker) -> None:
     x = g.floats(lambda item: 3 <= item.rank <= 4)
+    if g.choose.random() < 0.3:
+        x = _padded_image(g, x)
     spatial = x.rank - 2
     pads = [g.choose.choice((0, 0, 1)) for _ in range(2 * spatial)]
     window = {"kernel": [g.choose.choice((1, 2, 3)) for _ in range(spatial)], "pads": pads}
@@ -270,6 +296,31 @@ def tile(g: GraphMaker) -> None:
     g.op("tile", x, repeats=[g.choose.choice((1, 1, 2)) for _ in range(x.rank)], how="keeps")
 
 
+def positions(g: GraphMaker) -> None:
+    """Elements read or written at constant positions, and one-hot vectors."""
+    x = g.pick(lambda item: item.rank > 0 and item.array.size > 0 and item.type.is_static)
+    axis = g.choose.randrange(x.rank)
+    name = g.choose.choice(("gather_elements", "scatter_elements", "gather_nd", "one_hot"))
+    if name == "one_hot":
+        indices = g.pick(lambda item: item.dtype == "i64" and item.rank < 4)
+        g.op(name, indices, g.constant(np.array([0, 1], np.float32)), depth=3, how="keeps")
+        return
+    indices = g.constant(g.numbers.integers(-x.shape[axis], x.shape[axis], x.shape))
+    if name == "gather_elements":
+        g.op(name, x, indices, axis=axis, how="keeps")
+    elif name == "gather_nd":
+        g.op(name, x, g.constant(np.zeros((2, 1), np.int64)), how="keeps")
+    else:
+        g.op(name, x, g.constant(np.zeros(x.shape, np.int64)), x, axis=axis, how="keeps")
+
+
+def counted(g: GraphMaker) -> None:
+    """Numbers that are counted from a size."""
+    x = g.pick(lambda item: item.rank > 0)
+    size = g.op("gather", g.op("shape_of", x, how="keeps"), g.constant(np.array(0)), how="keeps")
+    g.op("range", g.constant(np.array(0)), size, g.constant(np.array(1)), how="keeps")
+
+
 def gather(g: GraphMaker) -> None:
     x = g.pick(lambda item: item.rank > 0 and item.array.size > 0)
     axis = g.choose.randrange(x.rank)
@@ -301,12 +352,47 @@ def rare(g: GraphMaker) -> None:
 
 MAKERS: tuple[list[Maker], list[float]] = (
     [
-        *(unary, binary, neutral, repeated, clip, cast, compare, where, logic, jump, reduce, running, arg, norm, matmul, conv),
-        *(pool, reshape, squeeze, unsqueeze, transpose, cut, concat, pad, expand, tile, gather, lookup, rare, *FORMS),
+        *(
+            unary,
+            binary,
+            neutral,
+            repeated,
+            clip,
+            cast,
+            compare,
+            where,
+            chosen,
+            logic,
+            jump,
+            reduce,
+            running,
+            arg,
+            norm,
+            matmul,
+            conv,
+        ),
+        *(
+            pool,
+            reshape,
+            squeeze,
+            unsqueeze,
+            transpose,
+            cut,
+            concat,
+            pad,
+            expand,
+            tile,
+            gather,
+            lookup,
+            rare,
+            positions,
+            counted,
+            *FORMS,
+        ),
     ],
     [
-        *(6, 6, 3, 1, 1, 2, 1, 1, 0.5, 0.5, 2, 0.3, 0.5, 2, 2.5, 3),
-        *(1, 2, 1, 1, 3, 2, 2, 1, 1, 0.5, 1.5, 0.5, 0.7, *(0.5 for _ in FORMS)),
+        *(6, 6, 3, 1, 1, 2, 1, 1, 0.7, 0.5, 0.5, 2, 0.3, 0.5, 2, 2.5, 3),
+        *(1, 2, 1, 1, 3, 2, 2, 1, 1, 0.5, 1.5, 0.5, 0.7, 0.5, 0.3, *(0.5 for _ in FORMS)),
     ],
 )
 """Makers and how likely each is."""
