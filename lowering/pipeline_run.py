@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dlc._mlir import ir, passmanager
+from dlc._mlir import ir
 from dlc.diagnostics import Diagnostic, at_location, from_mlir
 from dlc.errors import DLCError, PassError
+from dlc.lowering.native import native_manager
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.pipeline_elements import NativePass
 
@@ -95,7 +96,7 @@ class PipelineRun:
             _guard(what, op, op.verify, "left IR that does not verify")
 
     def _run_native(self, what: str, op: ir.Operation, element: NativePass | Pipeline) -> None:
-        manager = passmanager.PassManager.parse(f"{op.name}({element})", op.context)
+        manager = native_manager(f"{op.name}({element})", op.context)
         manager.enable_verifier(self.verify)
         _guard(what, op, lambda: manager.run(op))
 

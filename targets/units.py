@@ -177,6 +177,7 @@ def _declare(module: ir.Module, function: ir.Operation, symbol: str) -> None:
         "sym_name": ir.StringAttr.get(symbol),
         "sym_visibility": ir.StringAttr.get("private"),
         "function_type": function.attributes["function_type"],
+        KERNEL_ATTRIBUTE: ir.UnitAttr.get(),
     }
     with ir.InsertionPoint(module.body):
         ir.Operation.create("func.func", attributes=attributes, regions=1, loc=function.location)

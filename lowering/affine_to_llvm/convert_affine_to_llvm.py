@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
 from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
+from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
+from dlc.lowering.affine_to_llvm.interfaces import merge_interfaces
 from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -37,7 +40,6 @@ _LOWERING = (
     "canonicalize",
     "cse",
 )
-_C_INTERFACE = "_mlir_ciface_"
 _NOALIAS = "llvm.noalias"
 _RUNTIME_ALIGNMENT = 64
 """What `_mlir_memref_to_llvm_alloc` guarantees; asking for no more keeps the freed and the used pointer the same."""
@@ -48,30 +50,31 @@ class ConvertAffineToLlvm(Pass):
     """Lower affine, scf, vector, math, memref, arith, cf and func to the llvm dialect.
 
     The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`, the only way to
-    call it, and so does what computes weights; private functions become internal too. Kernels are not inlined, since they
-    would be compiled once per call. A public `dl.kernel` function stays external without a C interface: its caller is in
-    another object.
-    Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, and a failed `cf.assert` calls its `dlc_raise`.
+    call it, and so does what computes weights; private functions become internal. Kernels are not inlined, since they would
+    be compiled once per call. A public `dl.kernel` function stays external without a C interface: its caller is in another
+    object. Static buffers go to kernels as bare pointers. Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, and a
+    failed `cf.assert` calls its `dlc_raise`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
-    after:  llvm.func internal @main(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, ...) { ... }
-            llvm.func @_mlir_ciface_main(%0: !llvm.ptr) { ... }
+    after:  llvm.func @_mlir_ciface_main(%0: !llvm.ptr) { ... }
     """
 
     def run(self, op: ir.Operation) -> None:
         for inner in nested_ops(op):
             _require_loops(inner)
             _drop_alignment(inner)
+        pass_bare_pointers(op)
         noalias = {}
         entries = _entries_of(op)
         for function in _functions(op):
+            hoist_scratch(function)
             name = ir.StringAttr(function.attributes["sym_name"]).value
             _set_linkage(function, name in entries if entries else _is_callable(function))
             noalias[name] = _noalias_pointers(function)
         lower_assertions(op)
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
-        _hide_behind_interfaces(op)
+        merge_interfaces(op)
         move_halves_as_integers(op)
 
 
@@ -123,42 +126,17 @@ def _set_linkage(function: ir.Operation, is_entry: bool) -> None:
 
 
 def _noalias_pointers(function: ir.Operation) -> list[int]:
-    """Positions, among the arguments after lowering, of the data pointers of memrefs that are marked `llvm.noalias`."""
+    """Positions, among the arguments after lowering, of the data pointers of buffers that are marked `llvm.noalias`."""
     if "arg_attrs" not in function.attributes:
         return []
     found, position = [], 0
     marks = ir.ArrayAttr(function.attributes["arg_attrs"])
     for argument, mark in zip(function.regions[0].blocks[0].arguments, marks, strict=True):
         ranked = isinstance(argument.type, ir.MemRefType)
-        if ranked and _NOALIAS in ir.DictAttr(mark):
-            found.append(position + 1)
+        if _NOALIAS in ir.DictAttr(mark):
+            found.append(position + ranked)  # a descriptor's second word, or a bare pointer
         position += 3 + 2 * argument.type.rank if ranked else 1
     return found
-
-
-def _hide_behind_interfaces(module: ir.Operation) -> None:
-    """Let each C interface inline the function it calls, which nobody else can then reach.
-
-    A call with the descriptors of 160 parameters spelled out would store 1800 words on the stack, and LLVM's search for
-    stores to merge is quadratic: 20 s for ResNet-50. Argument attributes of the interface go, since `dl.signature` names
-    the arguments and the translation to LLVM IR is quadratic in them: 15 s for the 841 weights of DenseNet-121.
-    """
-    functions = {
-        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
-        for op in module.regions[0].blocks[0].operations
-        if op.operation.name == "llvm.func"
-    }
-    internal = ir.Attribute.parse("#llvm.linkage<internal>", module.context)
-    for name, interface in functions.items():
-        target = functions.get(name.removeprefix(_C_INTERFACE))
-        if not name.startswith(_C_INTERFACE) or target is None:
-            continue
-        interface.attributes["no_inline"] = ir.UnitAttr.get(module.context)
-        if "arg_attrs" in interface.attributes:
-            del interface.attributes["arg_attrs"]
-        target.attributes["linkage"] = internal
-        if "no_inline" in target.attributes:
-            del target.attributes["no_inline"]
 
 
 def _mark_noalias(module: ir.Operation, noalias: Mapping[str, list[int]]) -> None:

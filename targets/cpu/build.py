@@ -11,6 +11,7 @@ from pathlib import Path
 from dlc._mlir import ir
 from dlc.diagnostics import at_location
 from dlc.errors import DLCError, TargetError
+from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
@@ -18,7 +19,7 @@ from dlc.lowering.pipelines import UNITS_AFTER
 from dlc.lowering.reproducer import reproducer
 from dlc.targets.build_report import BuildReport
 from dlc.targets.cpu.compile_unit import compile_unit
-from dlc.targets.cpu.model_code import C_INTERFACE, ModelCode, machine_facts
+from dlc.targets.cpu.model_code import ModelCode, machine_facts
 from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkerPool, WorkersUnavailable, worker_limit
 from dlc.targets.fingerprint import compiler_fingerprint
 from dlc.targets.object_store import ObjectStore

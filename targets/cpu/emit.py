@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dlc._mlir import execution_engine, ir, llvm
 from dlc.errors import TargetError
+from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.library import load_library
-from dlc.targets.cpu.model_code import C_INTERFACE
 
 _DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
 _DISASSEMBLER = "objdump"

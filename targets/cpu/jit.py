@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.session import Session
 from dlc.runtime.signature import Signature
 from dlc.targets.cpu.emit import emit_unit
-from dlc.targets.cpu.model_code import C_INTERFACE, ModelCode
+from dlc.targets.cpu.model_code import ModelCode
 
 
 def build_session(

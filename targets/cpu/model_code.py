@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.session import Session
 from dlc.runtime.signature import Signature
 from dlc.targets.cpu.facts import host_facts
-
-C_INTERFACE = "_mlir_ciface_"
-"""What the C interface of a function is called, before its name."""
 
 _PACKED = "_mlir_"
 """What the form of a function that takes one table of pointers is called, before its name."""

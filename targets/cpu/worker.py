@@ -8,10 +8,17 @@ from __future__ import annotations
 import os
 import select
 import signal
-import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dlc._mlir import ir
 
 IDLE_SECONDS = 60.0
 """After this time without a request a worker gives its memory back."""
+
+
+_UNITS_PER_CONTEXT = 64
+"""A context keeps the types and attributes of all modules that were in it, so it is not used for ever."""
 
 
 def main() -> None:
@@ -22,26 +29,39 @@ def main() -> None:
     from dlc.targets.cpu.protocol import receive, send
     from dlc.targets.fingerprint import compiler_fingerprint
 
-    _warm_up()
+    context = _Context()
     send(answers, {"fingerprint": compiler_fingerprint()})
     while select.select([requests], [], [], IDLE_SECONDS)[0]:
         request = receive(requests)
         if request is None:
             return
-        send(answers, *_answer(*request))
+        send(answers, *_answer(context, *request))
 
 
-def _warm_up() -> None:
-    """Load what every request needs while the caller is still busy with other passes."""
-    from dlc.dialects import make_context
-    from dlc.lowering.pipeline import Pipeline
+class _Context:
+    """The context of the next unit. The first one is made, with what every request needs, while the caller is still busy."""
 
-    make_context()
-    Pipeline.between("linalg", "llvm")
+    def __init__(self) -> None:
+        from dlc.lowering.pipeline import Pipeline
+
+        self._renew()
+        Pipeline.between("linalg", "llvm")
+
+    def _renew(self) -> None:
+        from dlc.dialects import make_context
+        from dlc.lowering.native import keep_managers
+
+        self._context, self._units = make_context(), 0
+        keep_managers(self._context)
+
+    def take(self) -> ir.Context:
+        self._units += 1
+        if self._units > _UNITS_PER_CONTEXT:
+            self._renew()
+        return self._context
 
 
-def _answer(record: dict[str, object], bytecode: bytes) -> tuple[dict[str, object], bytes]:
-    from dlc.dialects import make_context
+def _answer(context: _Context, record: dict[str, object], bytecode: bytes) -> tuple[dict[str, object], bytes]:
     from dlc.dialects.reading import parse_module
     from dlc.errors import DLCError
     from dlc.lowering.pipeline import Pipeline
@@ -49,7 +69,7 @@ def _answer(record: dict[str, object], bytecode: bytes) -> tuple[dict[str, objec
     from dlc.targets.cpu.protocol import error_record
 
     try:
-        module = parse_module(bytecode, str(record["label"]), make_context())
+        module = parse_module(bytecode, str(record["label"]), context.take())
         pipeline = Pipeline.parse(str(record["pipeline"]))
         return {}, compile_unit(module, str(record["symbol"]), pipeline, int(str(record["opt_level"])))
     except DLCError as error:
@@ -60,4 +80,3 @@ def _answer(record: dict[str, object], bytecode: bytes) -> tuple[dict[str, objec
 
 if __name__ == "__main__":
     main()
-    sys.stdout.flush()

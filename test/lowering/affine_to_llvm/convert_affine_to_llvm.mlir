@@ -2,14 +2,16 @@
 // Loops on memrefs become the llvm dialect; the entry is called through its C interface, all other functions are internal.
 
 // CHECK: module attributes {dl.signature = {entry = "main_graph"
-// CHECK: llvm.func internal @main_graph(
-// CHECK-SAME: llvm.emit_c_interface
-// CHECK: llvm.call @_mlir_memref_to_llvm_alloc
-// CHECK: llvm.call @kernel
-// CHECK-LABEL: llvm.func @_mlir_ciface_main_graph(
-// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
+// CHECK-NOT: @main_graph(
+// CHECK: llvm.func @_mlir_ciface_main_graph(
+// CHECK-SAME: %[[RESULT:.*]]: !llvm.ptr, %[[X:.*]]: !llvm.ptr)
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[X]][0, 1]
+// CHECK: %[[DATA:.*]] = llvm.load %[[FIELD]]
+// CHECK: %[[Y:.*]] = llvm.call @_mlir_memref_to_llvm_alloc
+// CHECK: llvm.call @kernel(%[[DATA]], %[[Y]]) : (!llvm.ptr, !llvm.ptr) -> ()
+// CHECK: llvm.store %{{.*}}, %[[RESULT]]
 // CHECK-LABEL: llvm.func internal @kernel(
-// CHECK-SAME: %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64
+// CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr)
 // CHECK-SAME: no_inline
 // CHECK-NOT: _mlir_ciface_kernel
 module attributes {dl.signature = {entry = "main_graph", inputs = [], outputs = [], params = []}} {
@@ -31,13 +33,12 @@ module attributes {dl.signature = {entry = "main_graph", inputs = [], outputs = 
 // -----
 
 // Without a signature, each public function is an entry. Vectors and libm calls are lowered too; bf16 moves as integers.
-// CHECK-LABEL: llvm.func internal @vectors(
+// CHECK-LABEL: llvm.func @_mlir_ciface_vectors(
 // CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xi16>
 // CHECK: llvm.fadd %{{.*}}, %{{.*}} : vector<8xf32>
 // CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, vector<8xi16>
 // CHECK: llvm.intr.masked.store %{{.*}} : vector<8xi16>, vector<8xi1> into !llvm.ptr
 // CHECK: llvm.call @erff
-// CHECK: llvm.func @_mlir_ciface_vectors(
 func.func @vectors(%x: memref<8xbf16>, %y: memref<8xbf16>, %s: memref<f32>, %c: i1, %mask: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %v = affine.vector_load %x[%c0] : memref<8xbf16>, vector<8xbf16>
@@ -47,6 +48,38 @@ func.func @vectors(%x: memref<8xbf16>, %y: memref<8xbf16>, %s: memref<f32>, %c: 
   %a = affine.load %s[] : memref<f32>
   %b = math.erf %a : f32
   affine.store %b, %s[] : memref<f32>
+  return
+}
+
+// -----
+
+// Buffers of dynamic shape or another layout go as descriptors, and so does what is reached through its address.
+// CHECK-LABEL: llvm.func @_mlir_ciface_several(
+// CHECK: llvm.call @dynamic({{.*}}) : (!llvm.ptr, !llvm.ptr, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64, i64, i64, !llvm.ptr) -> ()
+// CHECK: llvm.call @addressed({{.*}}) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+// CHECK: llvm.call @kernel_elsewhere(%{{[^,]*}}) : (!llvm.ptr) -> ()
+func.func @several(%x: memref<?xf32>, %y: memref<4xf32>, %s: memref<4xf32, strided<[2]>>) {
+  call @dynamic(%x, %s, %y) : (memref<?xf32>, memref<4xf32, strided<[2]>>, memref<4xf32>) -> ()
+  %f = func.constant @addressed : (memref<4xf32>) -> ()
+  call @addressed(%y) : (memref<4xf32>) -> ()
+  call @kernel_elsewhere(%y) : (memref<4xf32>) -> ()
+  return
+}
+// CHECK: llvm.func @kernel_elsewhere(!llvm.ptr)
+func.func private @kernel_elsewhere(memref<4xf32>) attributes {dl.kernel}
+func.func private @addressed(%y: memref<4xf32>) {
+  return
+}
+func.func private @dynamic(%x: memref<?xf32>, %s: memref<4xf32, strided<[2]>>, %y: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// A kernel in a module of its own has a caller in another object: external, without a C interface.
+// CHECK-LABEL: llvm.func @kernel_alone(%{{[^,]*}}: !llvm.ptr)
+// CHECK-NOT: ciface
+func.func @kernel_alone(%y: memref<4xf32>) attributes {dl.kernel} {
   return
 }
 

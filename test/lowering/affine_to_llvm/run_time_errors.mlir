@@ -2,7 +2,7 @@
 // A failed cf.assert calls the runtime, with the two sizes that it compares where it compares sizes.
 
 // CHECK: llvm.mlir.global internal constant @dlc_message_0("x is {} but y is {}\00")
-// CHECK-LABEL: llvm.func internal @sizes(
+// CHECK-LABEL: llvm.func @_mlir_ciface_sizes(
 // CHECK-SAME: %[[N:.*]]: i64, %[[M:.*]]: i64)
 // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @dlc_message_0
 // CHECK: llvm.icmp "eq" %[[N]], %[[M]]
@@ -20,7 +20,7 @@ func.func @sizes(%n: index, %m: index) {
 
 // -----
 
-// CHECK-LABEL: llvm.func internal @any_condition(
+// CHECK-LABEL: llvm.func @_mlir_ciface_any_condition(
 // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @dlc_message_0
 // CHECK: llvm.call @dlc_raise(%[[TEXT]]) : (!llvm.ptr) -> ()
 // CHECK-NOT: @abort
@@ -31,7 +31,7 @@ func.func @any_condition(%holds: i1) {
 
 // -----
 
-// CHECK-LABEL: llvm.func internal @no_assertion(
+// CHECK-LABEL: llvm.func @_mlir_ciface_no_assertion(
 // CHECK-NOT: dlc_raise
 func.func @no_assertion(%x: i1) -> i1 {
   return %x : i1
