@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.window import Layout
-from dlc.lowering.dl.matching import attributes_of, groups_of, has_one_use, is_weight, source, type_of
+from dlc.lowering.dl.matching import WeightFacts, attributes_of, groups_of, has_one_use, source, type_of
 
 Combine = Callable[[ir.Value, ir.Value], ir.Value]
 """Builds an op on a weight and a factor, such as `dl.mul`."""
@@ -38,17 +37,17 @@ class Contraction:
     weight_first: bool = False
 
     @classmethod
-    def of(cls, op: ir.Operation | None) -> Contraction | None:
+    def of(cls, op: ir.Operation | None, is_weight: WeightFacts) -> Contraction | None:
         """That of an op; None for another op, without a weight, or with one that is packed."""
         if op is None or op.name not in (*_CONVOLUTIONS, "dl.matmul"):
             return None
-        return _matmul(op) if op.name == "dl.matmul" else _convolution(op)
+        return (_matmul if op.name == "dl.matmul" else _convolution)(op, is_weight)
 
     @classmethod
-    def giving(cls, value: ir.Value) -> Contraction | None:
+    def giving(cls, value: ir.Value, is_weight: WeightFacts) -> Contraction | None:
         """That whose result `value` is, where it is used once."""
         op = source(value)
-        return cls.of(op) if op is not None and op.name in (*_CONVOLUTIONS, "dl.matmul") and has_one_use(value) else None
+        return cls.of(op, is_weight) if op is not None and op.name in (*_CONVOLUTIONS, "dl.matmul") and has_one_use(value) else None
 
     @property
     def has_bias(self) -> bool:
@@ -108,7 +107,7 @@ class Contraction:
         return dl.reshape(combine(dl.reshape(self.weight, shape=apart), vector), shape=shape)
 
 
-def _matmul(op: ir.Operation) -> Contraction | None:
+def _matmul(op: ir.Operation, is_weight: WeightFacts) -> Contraction | None:
     lhs, rhs = op.operands
     rank = type_of(op.results[0]).rank
     if is_weight(rhs) and not is_weight(lhs):
@@ -120,7 +119,7 @@ def _matmul(op: ir.Operation) -> Contraction | None:
     return None
 
 
-def _convolution(op: ir.Operation) -> Contraction | None:
+def _convolution(op: ir.Operation, is_weight: WeightFacts) -> Contraction | None:
     x, weight, bias = groups_of(op)
     attributes = attributes_of(op)
     kind = type_of(weight)
@@ -172,8 +171,3 @@ def per_channel(vector: ir.Value, rank: int, axis: int) -> ir.Value:
     if kind.rank == 0 or axis == rank - 1:
         return vector
     return dl.reshape(vector, shape=[*_static(vector), *[1] * (rank - 1 - axis)])
-
-
-def all_weights(values: Sequence[Any]) -> bool:
-    """Whether all `values` are weights."""
-    return all(is_weight(value) for value in values)

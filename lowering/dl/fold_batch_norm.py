@@ -9,8 +9,8 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES
-from dlc.lowering.dl.contractions import Contraction, all_weights, is_channel_vector, per_channel
-from dlc.lowering.dl.matching import attributes_of, dl_ops, erase_unused, functions, has_one_use, is_weight, source, type_of
+from dlc.lowering.dl.contractions import Contraction, is_channel_vector, per_channel
+from dlc.lowering.dl.matching import attributes_of, dl_ops, erase_unused, functions, has_one_use, source, type_of
 from dlc.lowering.dl.patterns import built_like, merged_location
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet, apply_rules
 from dlc.lowering.pass_base import Pass
@@ -48,10 +48,10 @@ class FoldBatchNorm(Pass):
 def fold_batch_norm_into_weights(op: ir.Operation, rewriter: Rewriter) -> bool:
     """batch_norm(conv(x, w, b)) = conv(x, w * f, b * f + bias - mean * f), where f = scale / sqrt(var + epsilon)"""
     x, kind = op.operands[0], type_of(op.operands[0])
-    if kind.dtype not in _EXACT or not _is_foldable(op):
+    if kind.dtype not in _EXACT or not _is_foldable(op, rewriter):
         return False
-    addends, before = _without_biases(x)
-    contraction = Contraction.giving(before)
+    addends, before = _without_biases(x, rewriter)
+    contraction = Contraction.giving(before, rewriter.is_weight)
     if contraction is None or contraction.out_axis != 1 or type_of(before) != kind:
         return False
     with merged_location([op, contraction.op]):
@@ -70,7 +70,7 @@ def fold_batch_norm_into_weights(op: ir.Operation, rewriter: Rewriter) -> bool:
 @RULES.rule("dl.batch_norm")
 def lower_batch_norm_to_scale_and_shift(op: ir.Operation, rewriter: Rewriter) -> bool:
     """batch_norm(x) = x * f + (bias - mean * f), where f = scale / sqrt(var + epsilon)"""
-    if not _is_foldable(op):
+    if not _is_foldable(op, rewriter):
         return False
     x, kind = op.operands[0], type_of(op.operands[0])
     wide = kind.dtype if kind.dtype in _EXACT else "f32"
@@ -81,12 +81,12 @@ def lower_batch_norm_to_scale_and_shift(op: ir.Operation, rewriter: Rewriter) ->
     return True
 
 
-def _is_foldable(op: ir.Operation) -> bool:
+def _is_foldable(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Whether the statistics are weights, of as many channels as x surely has."""
     x, *statistics = op.operands
     channels = type_of(x).shape[1]
     fits = isinstance(channels, int) and all(type_of(item).shape == (channels,) for item in statistics)
-    return fits and type_of(op.results[0]) == type_of(x) and all_weights(statistics) and not is_weight(x)
+    return fits and type_of(op.results[0]) == type_of(x) and all(map(rewriter.is_weight, statistics)) and not rewriter.is_weight(x)
 
 
 def _factors(op: ir.Operation, dtype: str) -> tuple[ir.Value, ir.Value]:
@@ -97,13 +97,13 @@ def _factors(op: ir.Operation, dtype: str) -> tuple[ir.Value, ir.Value]:
     return factor, dl.sub(bias, dl.mul(mean, factor))
 
 
-def _without_biases(x: ir.Value) -> tuple[list[ir.Value], ir.Value]:
+def _without_biases(x: ir.Value, rewriter: Rewriter) -> tuple[list[ir.Value], ir.Value]:
     """The weights per channel that are added last, each to a value that nothing else uses, and the value before."""
     kind, addends = type_of(x), []
     channels = kind.shape[1] if isinstance(kind.shape[1], int) else None
     while (op := source(x, "dl.add")) is not None and has_one_use(x):
         pairs = (list(op.operands), list(op.operands)[::-1])
-        found = next((pair for pair in pairs if is_weight(pair[1]) and not is_weight(pair[0])), None)
+        found = next((pair for pair in pairs if rewriter.is_weight(pair[1]) and not rewriter.is_weight(pair[0])), None)
         if found is None or type_of(found[0]) != kind or not is_channel_vector(found[1], kind.rank, 1, channels):
             break
         x = found[0]

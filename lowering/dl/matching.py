@@ -67,16 +67,47 @@ def constant_scalar(value: ir.Value | None) -> float | None:
 
 
 def is_weight(value: ir.Value) -> bool:
-    """Whether `value` depends on constants and params alone: it is known before the first call."""
-    pending, seen = [value], set()
-    while pending:
-        operation = source(pending.pop())
-        if operation is None or not operation.name.startswith("dl.") or operation.regions:
+    """Whether `value` depends on constants and params alone: it is known before the first call.
+
+    A look from the end of a graph goes up to its arguments; ask `WeightFacts` where many values are looked at.
+    """
+    return WeightFacts()(value)
+
+
+class WeightFacts:
+    """Answers `is_weight` for many values of a function: what is found of a value is remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def __call__(self, value: ir.Value) -> bool:
+        """Whether `value` depends on constants and params alone."""
+        pending = [value]
+        while pending:
+            found = self._found(pending[-1])
+            if isinstance(found, ir.Value):
+                pending.append(found)
+            else:
+                self._known[hash(pending.pop())] = found
+        return self._known[hash(value)]
+
+    def forget(self, operation: ir.Operation) -> None:
+        """Forget an op that is about to be erased: a new one may take its place in memory."""
+        for result in operation.results:
+            self._known.pop(hash(result), None)
+
+    def _found(self, value: ir.Value) -> bool | ir.Value:
+        """Whether `value` is a weight, or else a value of which that must be known first."""
+        known = self._known.get(hash(value))
+        operation = source(value)
+        if known is not None:
+            return known
+        if operation is None or not operation.name.startswith("dl.") or len(operation.regions):
             return False
-        if operation not in seen:
-            seen.add(operation)
-            pending.extend(operation.operands)
-    return True
+        facts = [(operand, self._known.get(hash(operand))) for operand in operation.operands]
+        if any(fact is False for _, fact in facts):
+            return False
+        return next((operand for operand, fact in facts if fact is None), True)
 
 
 def may_stand_for(kind: TensorType, result: ir.Value) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
-from dlc.lowering.dl.matching import dl_ops, functions, is_weight, type_of
+from dlc.lowering.dl.matching import WeightFacts, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
@@ -40,11 +40,13 @@ class PackWeights(Pass):
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
+            facts = WeightFacts()
             for operation in dl_ops(function):
-                if operation.name == "dl.matmul" and self._is_packed(operation):
+                if operation.name == "dl.matmul" and self._is_packed(operation, facts):
+                    facts.forget(operation)
                     _pack(operation)
 
-    def _is_packed(self, op: ir.Operation) -> bool:
+    def _is_packed(self, op: ir.Operation, is_weight: WeightFacts) -> bool:
         """Whether the right-hand side is one large matrix of weights that blocks suit, and the left-hand side is computed."""
         kind = type_of(op.operands[1])
         if kind.rank != 2 or not kind.is_static or op.parent.name != "func.func":

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl.types import TensorType
-from dlc.lowering.dl.matching import KEPT, dl_ops, source, users
+from dlc.lowering.dl.matching import KEPT, WeightFacts, dl_ops, source, users
 
 _MOST_REWRITES = 64
 """Rewrites per op of the function before the rules are taken to run in a circle."""
@@ -36,6 +36,7 @@ class Rewriter:
     def __init__(self, root: ir.Operation) -> None:
         self._root = root
         self._shapes: SymbolicShapes | None = None
+        self.is_weight = WeightFacts()
         self._queued = {_key(op): op for op in dl_ops(root) if len(op.results)}
         self._queue = deque(self._queued)
         self._known = set(self._queue)
@@ -64,6 +65,7 @@ class Rewriter:
         used = {_key(owner): owner for owner in reversed(owners)}
         if self._shapes is not None:
             self._shapes.forget(op)
+        self.is_weight.forget(op)
         self._queued.pop(_key(op), None)
         self._known.discard(_key(op))
         gone.add(_key(op))

@@ -19,7 +19,7 @@ CHAIN_RULES = RuleSet()
 @CHAIN_RULES.rule("dl.mul", "dl.div")
 def compose_factors(op: ir.Operation, rewriter: Rewriter) -> bool:
     """(x * a) * b = x * (a * b), and the same with quotients"""
-    outer, inner = _pair(op, "dl.mul", "dl.div")
+    outer, inner = _pair(op, rewriter, "dl.mul", "dl.div")
     if outer is None or inner is None:
         return False
     divided = [term.op.name == "dl.div" for term in (inner, outer)]
@@ -40,7 +40,7 @@ def compose_factors(op: ir.Operation, rewriter: Rewriter) -> bool:
 @CHAIN_RULES.rule("dl.add", "dl.sub")
 def compose_shifts(op: ir.Operation, rewriter: Rewriter) -> bool:
     """(x + a) + b = x + (a + b), and the same with differences"""
-    outer, inner = _pair(op, "dl.add", "dl.sub")
+    outer, inner = _pair(op, rewriter, "dl.add", "dl.sub")
     if outer is None or inner is None or type_of(op.results[0]).dtype not in (*EXACT, *INTS):
         return False
     if not _stays_small(inner.weight, outer.weight):
@@ -55,11 +55,11 @@ def compose_shifts(op: ir.Operation, rewriter: Rewriter) -> bool:
 @CHAIN_RULES.rule("dl.mul", "dl.div")
 def move_factor_before_shift(op: ir.Operation, rewriter: Rewriter) -> bool:
     """(y + t) * f = y * f + t * f, where y is a product with a weight that f goes into"""
-    factor = Term.of(op, "dl.mul", "dl.div")
-    shift = Term.of(source(factor.value), "dl.add", "dl.sub") if factor and has_one_use(factor.value) else None
+    factor = Term.of(op, rewriter.is_weight, "dl.mul", "dl.div")
+    shift = Term.of(source(factor.value), rewriter.is_weight, "dl.add", "dl.sub") if factor and has_one_use(factor.value) else None
     if factor is None or shift is None or type_of(op.results[0]).dtype not in EXACT or not has_one_use(shift.value):
         return False
-    if not _stays_small(shift.weight, factor.weight) or not _takes_factor(shift.value, factor.weight):
+    if not _stays_small(shift.weight, factor.weight) or not _takes_factor(shift.value, factor.weight, rewriter):
         return False
     with merged_location([op, shift.op]):
         scaled = built_like(op.results[0], op.name.removeprefix("dl."), shift.value, factor.weight)
@@ -69,20 +69,20 @@ def move_factor_before_shift(op: ir.Operation, rewriter: Rewriter) -> bool:
     return True
 
 
-def _pair(op: ir.Operation, *names: str) -> tuple[Term | None, Term | None]:
+def _pair(op: ir.Operation, rewriter: Rewriter, *names: str) -> tuple[Term | None, Term | None]:
     """A term, and the one whose result it alone uses."""
-    outer = Term.of(op, *names)
+    outer = Term.of(op, rewriter.is_weight, *names)
     if outer is None or not has_one_use(outer.value):
         return outer, None
-    return outer, Term.of(source(outer.value), *names)
+    return outer, Term.of(source(outer.value), rewriter.is_weight, *names)
 
 
-def _takes_factor(value: ir.Value, factor: ir.Value) -> bool:
+def _takes_factor(value: ir.Value, factor: ir.Value, rewriter: Rewriter) -> bool:
     """Whether the op that gives `value` has weights that a factor goes into."""
-    contraction = Contraction.giving(value)
+    contraction = Contraction.giving(value, rewriter.is_weight)
     if contraction is not None:
         return is_channel_vector(factor, type_of(value).rank, contraction.out_axis, contraction.channels)
-    term = Term.of(source(value), "dl.mul")
+    term = Term.of(source(value), rewriter.is_weight, "dl.mul")
     return term is not None and _stays_small(term.weight, factor)
 
 

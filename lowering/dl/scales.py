@@ -10,11 +10,11 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import INTS
 from dlc.lowering.dl.contractions import Contraction, channel_vector
 from dlc.lowering.dl.matching import (
+    WeightFacts,
     attributes_of,
     constant_scalar,
     groups_of,
     has_one_use,
-    is_weight,
     source,
     type_of,
     users,
@@ -38,7 +38,7 @@ class Term:
     weight: ir.Value
 
     @classmethod
-    def of(cls, op: ir.Operation | None, *names: str) -> Term | None:
+    def of(cls, op: ir.Operation | None, is_weight: WeightFacts, *names: str) -> Term | None:
         """That of an op with one of `names`; the weight is the divisor of a `dl.div`, and subtracted by a `dl.sub`."""
         if op is None or op.name not in names:
             return None
@@ -58,8 +58,8 @@ class Term:
 @SCALE_RULES.rule("dl.mul", "dl.div")
 def fold_factor_after_contraction(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x, w, b) * f = conv(x, w * f, b * f), where f has one number per output channel"""
-    term = Term.of(op, "dl.mul", "dl.div")
-    contraction = Contraction.giving(term.value) if term else None
+    term = Term.of(op, rewriter.is_weight, "dl.mul", "dl.div")
+    contraction = Contraction.giving(term.value, rewriter.is_weight) if term else None
     if term is None or contraction is None or type_of(term.value).dtype not in EXACT:
         return False
     factor = _output_vector(contraction, term.weight)
@@ -74,8 +74,8 @@ def fold_factor_after_contraction(op: ir.Operation, rewriter: Rewriter) -> bool:
 @SCALE_RULES.rule("dl.add", "dl.sub")
 def fold_shift_into_bias(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x, w, b) + t = conv(x, w, b + t), where t has one number per output channel"""
-    term = Term.of(op, "dl.add", "dl.sub")
-    contraction = Contraction.giving(term.value) if term else None
+    term = Term.of(op, rewriter.is_weight, "dl.add", "dl.sub")
+    contraction = Contraction.giving(term.value, rewriter.is_weight) if term else None
     if term is None or contraction is None or not contraction.has_bias or contraction.channels is None:
         return False
     dtype = type_of(term.value).dtype
@@ -96,8 +96,12 @@ def fold_shift_into_bias(op: ir.Operation, rewriter: Rewriter) -> bool:
 @SCALE_RULES.rule("dl.conv", "dl.conv_transpose", "dl.matmul")
 def fold_factor_before_contraction(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x * f, w, b) = conv(x, w * f, b), where f has one number per input channel: padding stays 0"""
-    contraction = Contraction.of(op)
-    term = Term.of(source(contraction.x), "dl.mul", "dl.div") if contraction and has_one_use(contraction.x) else None
+    contraction = Contraction.of(op, rewriter.is_weight)
+    term = (
+        Term.of(source(contraction.x), rewriter.is_weight, "dl.mul", "dl.div")
+        if contraction and has_one_use(contraction.x)
+        else None
+    )
     if contraction is None or term is None or type_of(contraction.x).dtype not in EXACT:
         return False
     factor = _input_vector(contraction, term.weight)
@@ -112,10 +116,10 @@ def fold_factor_before_contraction(op: ir.Operation, rewriter: Rewriter) -> bool
 @SCALE_RULES.rule("dl.conv")
 def fold_shift_before_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x + t, w, b) = conv(x, w, b + sum(w * t)), where t has one number per input channel and there is no padding"""
-    contraction = Contraction.of(op)
+    contraction = Contraction.of(op, rewriter.is_weight)
     if contraction is None or contraction.has_padding or contraction.channels is None or not has_one_use(contraction.x):
         return False
-    term = Term.of(source(contraction.x), "dl.add", "dl.sub")
+    term = Term.of(source(contraction.x), rewriter.is_weight, "dl.add", "dl.sub")
     if term is None or type_of(contraction.x).dtype not in EXACT:
         return False
     shift = _input_vector(contraction, term.weight)
@@ -133,11 +137,11 @@ def fold_shift_before_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
 @SCALE_RULES.rule("dl.matmul")
 def fold_shift_before_matmul(op: ir.Operation, rewriter: Rewriter) -> bool:
     """matmul(x + t, w) + b = matmul(x, w) + (b + matmul(t, w)), where t has one number per column of x"""
-    contraction = Contraction.of(op)
+    contraction = Contraction.of(op, rewriter.is_weight)
     if contraction is None or contraction.weight_first or not has_one_use(contraction.x) or not has_one_use(op.results[0]):
         return False
-    term = Term.of(source(contraction.x), "dl.add", "dl.sub")
-    after = Term.of(next(users(op.results[0])), "dl.add", "dl.sub")
+    term = Term.of(source(contraction.x), rewriter.is_weight, "dl.add", "dl.sub")
+    after = Term.of(next(users(op.results[0])), rewriter.is_weight, "dl.add", "dl.sub")
     if term is None or after is None or type_of(contraction.x).dtype not in EXACT or type_of(contraction.weight).rank != 2:
         return False
     shift = _input_vector(contraction, term.weight)
@@ -163,7 +167,7 @@ def fold_factor_into_attention(op: ir.Operation, rewriter: Rewriter) -> bool:
             return False
         scale = 1 / math.sqrt(size)
     for index in (0, 1):
-        term = Term.of(source(operands[index]), "dl.mul", "dl.div") if has_one_use(operands[index]) else None
+        term = Term.of(source(operands[index]), rewriter.is_weight, "dl.mul", "dl.div") if has_one_use(operands[index]) else None
         factor = constant_scalar(term.weight) if term else None
         if term is None or not factor or not math.isfinite(factor):
             continue
@@ -179,15 +183,15 @@ def fold_factor_into_attention(op: ir.Operation, rewriter: Rewriter) -> bool:
 @SCALE_RULES.rule("dl.mul", "dl.div")
 def fold_factor_of_product(op: ir.Operation, rewriter: Rewriter) -> bool:
     """matmul(x, y) * c = matmul(x * c, y), where c is one number that goes into the weights that x (or y) is computed by"""
-    term = Term.of(op, "dl.mul", "dl.div")
+    term = Term.of(op, rewriter.is_weight, "dl.mul", "dl.div")
     product = source(term.value, "dl.matmul") if term and has_one_use(term.value) else None
     if term is None or product is None or type_of(term.value).dtype not in EXACT or type_of(term.weight).num_elements != 1:
         return False
     for index in (0, 1):
-        path = _way_to_contraction(product.operands[index])
+        path = _way_to_contraction(product.operands[index], rewriter)
         if path is not None:
             operands = list(product.operands)
-            operands[index] = _scaled_along(path, operands[index], term)
+            operands[index] = _scaled_along(path, operands[index], term, rewriter)
             with merged_location([op, product]):
                 value = built_like(product.results[0], "matmul", *operands)
             rewriter.replace(op, value)
@@ -195,13 +199,13 @@ def fold_factor_of_product(op: ir.Operation, rewriter: Rewriter) -> bool:
     return False
 
 
-def _way_to_contraction(value: ir.Value) -> list[ir.Operation] | None:
+def _way_to_contraction(value: ir.Value, rewriter: Rewriter) -> list[ir.Operation] | None:
     """The views and biases between a value and a contraction with a weight, from the value on; each is used once."""
     path: list[ir.Operation] = []
     while has_one_use(value) and (op := source(value)) is not None:
-        if Contraction.of(op) is not None:
+        if Contraction.of(op, rewriter.is_weight) is not None:
             return path
-        term = Term.of(op, "dl.add", "dl.sub")
+        term = Term.of(op, rewriter.is_weight, "dl.add", "dl.sub")
         if op.name in _VIEWS and len(op.operands) == 1:
             value = op.operands[0]
         elif term is not None:
@@ -212,16 +216,16 @@ def _way_to_contraction(value: ir.Value) -> list[ir.Operation] | None:
     return None
 
 
-def _scaled_along(path: list[ir.Operation], value: ir.Value, factor: Term) -> ir.Value:
+def _scaled_along(path: list[ir.Operation], value: ir.Value, factor: Term, rewriter: Rewriter) -> ir.Value:
     """`value` times a scalar that is applied to what the ops of `path` are computed from."""
     number = dl.reshape(factor.weight, shape=[]) if type_of(factor.weight).rank else factor.weight
     start = path[-1].operands[0] if path else value
-    if path and (term := Term.of(path[-1], "dl.add", "dl.sub")) is not None:
+    if path and (term := Term.of(path[-1], rewriter.is_weight, "dl.add", "dl.sub")) is not None:
         start = term.value
     scaled: ir.Value = factor.combine(start, number)
     for op in reversed(path):
         with op.location:
-            if (term := Term.of(op, "dl.add", "dl.sub")) is not None:
+            if (term := Term.of(op, rewriter.is_weight, "dl.add", "dl.sub")) is not None:
                 shift = factor.combine(term.weight, number)
                 scaled = built_like(op.results[0], op.name.removeprefix("dl."), scaled, shift)
             else:
