@@ -23,8 +23,9 @@ class GraphBuilder:
     Weights come from one generator, scaled by their fan-in so that activations stay near one at any depth.
     """
 
-    def __init__(self, name: str, seed: int) -> None:
+    def __init__(self, name: str, seed: int, opset: int = OPSET) -> None:
         self._name = name
+        self._opset = opset
         self._random = np.random.default_rng(seed)
         self._scope: list[str] = []
         self._counts: dict[str, int] = {}
@@ -92,7 +93,7 @@ class GraphBuilder:
     def model(self) -> onnx.ModelProto:
         """The finished model, checked."""
         graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, self._weights)
-        opsets = [helper.make_opsetid("", OPSET)]
+        opsets = [helper.make_opsetid("", self._opset)]
         model = helper.make_model(graph, producer_name="dlc", ir_version=_IR_VERSION, opset_imports=opsets)
         onnx.checker.check_model(model)
         return model

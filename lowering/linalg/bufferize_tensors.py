@@ -44,7 +44,10 @@ class BufferizeTensors(Pass):
         _require_no_dl(op)
         for function in _public_functions(op):
             _forbid_writes_to_arguments(function)
-        run_native(op, _ONE_SHOT, "drop-equivalent-buffer-results")
+        run_native(op, _ONE_SHOT)
+        if any(_donates(function) for function in _public_functions(op)):
+            # A call or a loop that hands a donated buffer on then names it.
+            run_native(op, "drop-equivalent-buffer-results", "canonicalize")
         for function in _public_functions(op):
             _own_results(function)
 
@@ -89,6 +92,11 @@ def _own_results(function: ir.OpView) -> None:
             continue
         with ir.InsertionPoint(terminator), terminator.location:
             terminator.operands[index] = _copy_of(value)
+
+
+def _donates(function: ir.OpView) -> bool:
+    given = list(function.arg_attrs) if "arg_attrs" in function.attributes else []
+    return any(_DONATED in ir.DictAttr(attributes) for attributes in given)
 
 
 def _is_donated(root: ir.Value, function: ir.OpView) -> bool:
