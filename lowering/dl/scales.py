@@ -144,8 +144,10 @@ def fold_shift_before_matmul(op: ir.Operation, rewriter: Rewriter) -> bool:
     after = Term.of(next(users(op.results[0])), rewriter.is_weight, "dl.add", "dl.sub")
     if term is None or after is None or type_of(contraction.x).dtype not in EXACT or type_of(contraction.weight).rank != 2:
         return False
+    if all(dim == 1 for dim in type_of(term.weight).shape):
+        return False
     shift = _input_vector(contraction, term.weight)
-    if shift is None or type_of(shift).rank != 1:
+    if shift is None:
         return False
     with merged_location([op, term.op]):
         shift = dl.neg(shift) if term.op.name == "dl.sub" else shift
