@@ -7,6 +7,7 @@ file, or the `.onnx` file the module was imported from. Relative names are relat
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,17 +15,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
 from dlc._mlir import ir
 from dlc.dialects import make_context, reading
+from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, ParseError
 
 if TYPE_CHECKING:
     import onnx
 
 PARAMS_ATTRIBUTE = "dl.params"
+_HEADER_SIZE = 8
+"""Bytes before the header of a safetensors file, which tell its size."""
+
+_DTYPES = {
+    "F64": "f64",
+    "F32": "f32",
+    "F16": "f16",
+    "BF16": "bf16",
+    "I64": "i64",
+    "I32": "i32",
+    "I16": "i16",
+    "I8": "i8",
+    "U8": "ui8",
+    "BOOL": "i1",
+}
+"""Element types by their names in safetensors files."""
+
 ShapeOverrides = Mapping[str, Sequence["int | str | None"]]
 ParamTable = Mapping[str, np.ndarray]
 
@@ -135,10 +154,30 @@ def load_params(path: Path) -> ParamTable:
     if path.suffix == ".onnx":
         return read_onnx(path).params
     try:
-        table: ParamTable = load_file(path)
+        with safe_open(path, framework="np") as file:  # checks the header
+            keys = list(file.keys())
+        return _map_params(path, keys)
     except (SafetensorError, OSError, KeyError) as error:
         raise ParseError(f"{path}: error: not a safetensors file: {error}") from None
-    return table
+
+
+def _map_params(path: Path, keys: Sequence[str]) -> ParamTable:
+    """The arrays of a valid safetensors file as maps of its contents: what nothing reads is never in memory.
+
+    Writing to an array leaves the file as it is.
+    """
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(_HEADER_SIZE), "little")
+        header = json.loads(file.read(size))
+    content = np.asarray(np.memmap(path, np.uint8, mode="c"))
+    found = {}
+    for key in keys:
+        entry = header[key]
+        if entry["dtype"] not in _DTYPES:
+            raise ParseError(f"{path}: error: '{key}' has element type {entry['dtype']}, which dl has not (has: {', '.join(_DTYPES)})")
+        first, last = (_HEADER_SIZE + size + offset for offset in entry["data_offsets"])
+        found[key] = content[first:last].view(NUMPY_DTYPES[_DTYPES[entry["dtype"]]]).reshape(entry["shape"])
+    return found
 
 
 def save_params(path: Path, params: ParamTable) -> None:
