@@ -29,6 +29,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--check", type=click.Choice(CHECKS), help="Compare with onnxruntime or with the ops' NumPy meanings.")
 @click.option("--tolerance", type=float, default=1e-4, show_default=True, help="Largest relative difference that passes --check.")
 @click.option("--dim", "dims", multiple=True, metavar="NAME=N", help="Size of a dynamic dim for random inputs. Repeatable.")
+@click.option("--donate", multiple=True, metavar="NAME", help="An input that the model may write, to give results in. Repeatable.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
 @shape_option
@@ -40,6 +41,7 @@ def command(
     check: str | None,
     tolerance: float,
     dims: tuple[str, ...],
+    donate: tuple[str, ...],
     seed: int,
     repeat: int,
     shapes: tuple[str, ...],
@@ -59,7 +61,7 @@ def command(
     expected = oracle(check, model, source, overrides) if check else None
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:
-        compiled = dlc.compile(source, target, num_threads, opt_level=opt_level, progress=progress)
+        compiled = dlc.compile(source, target, num_threads, opt_level=opt_level, progress=progress, donate=donate)
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)
     _require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
@@ -119,12 +121,14 @@ def _load(path: Path) -> np.ndarray:
 
 
 def _timed(compiled: dlc.CompiledModel, arrays: dict[str, np.ndarray], repeat: int) -> tuple[list[np.ndarray], float]:
-    """Results and the median seconds of a call; the first call warms up when there are several."""
-    results = compiled(arrays) if repeat > 1 else []
+    """Results and the median seconds of a call; the first call warms up when there are several. Donated arrays are copies."""
+    donated = [spec.name for spec in compiled.inputs if spec.donated]
+    results = compiled(arrays | {name: arrays[name].copy() for name in donated}) if repeat > 1 else []
     seconds = []
     for _ in range(repeat):
+        given = arrays | {name: arrays[name].copy() for name in donated}
         begin = time.perf_counter()
-        results = compiled(arrays)
+        results = compiled(given)
         seconds.append(time.perf_counter() - begin)
     return results, statistics.median(seconds)
 

@@ -107,3 +107,17 @@ def test_checks_say_what_they_need(dlc_command, network: Path, tmp_path: Path) -
     assert "is no ONNX model; use --check=reference" in done.err
     done = dlc_command("run", tmp_path / "model.mlir", "--shape=x=1x16")
     assert "shapes can be given for ONNX models only" in done.err
+
+
+def test_donated_inputs_are_checked_on_what_they_were(dlc_command, tmp_path: Path) -> None:
+    cached = """func.func @f(%c: tensor<8x4xf32> {dl.name = "cache"}, %u: tensor<1x4xf32> {dl.name = "new"}, %s: tensor<1xi64>)
+        -> tensor<8x4xf32> {
+      %0 = "dl.add"(%c, %c) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+      %1 = "dl.update_slice"(%0, %u, %s) : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<1xi64>) -> tensor<8x4xf32>
+      return %1 : tensor<8x4xf32>
+    }"""
+    (tmp_path / "cached.mlir").write_text(cached)
+    assert dlc_command("run", tmp_path / "cached.mlir", "--donate=cache", "--check=reference", "--repeat=3").code == 0
+    done = dlc_command("run", tmp_path / "cached.mlir", "--donate=cash")
+    assert done.code == 1
+    assert "the model has no input 'cash'; did you mean 'cache'?" in done.err
