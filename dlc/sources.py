@@ -174,7 +174,8 @@ def _map_params(path: Path, keys: Sequence[str]) -> ParamTable:
     for key in keys:
         entry = header[key]
         if entry["dtype"] not in _DTYPES:
-            raise ParseError(f"{path}: error: '{key}' has element type {entry['dtype']}, which dl has not (has: {', '.join(_DTYPES)})")
+            known = ", ".join(_DTYPES)
+            raise ParseError(f"{path}: error: '{key}' has element type {entry['dtype']}, which dl has not (has: {known})")
         first, last = (_HEADER_SIZE + size + offset for offset in entry["data_offsets"])
         found[key] = content[first:last].view(NUMPY_DTYPES[_DTYPES[entry["dtype"]]]).reshape(entry["shape"])
     return found
