@@ -167,8 +167,9 @@ def _returns_fresh_memory(call: ir.Operation) -> bool:
     while module.name != "builtin.module":
         module = module.parent.operation
     name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-    callee = next((op.operation for op in module.regions[0].blocks[0].operations if _symbol(op.operation) == name), None)
-    if callee is None or not callee.regions or len(callee.regions[0].blocks) != 1:
+    symbols = ir.SymbolTable(module)
+    callee = symbols[name].operation if name in symbols else None
+    if callee is None or callee.name != "func.func" or len(callee.regions[0].blocks) != 1:
         return False
     block = callee.regions[0].blocks[0]
     returned = block.operations[len(block.operations) - 1].operation.operands
@@ -178,7 +179,3 @@ def _returns_fresh_memory(call: ir.Operation) -> bool:
 def _is_allocated(value: ir.Value) -> bool:
     op = defining_op(root_of(value))
     return op is not None and op.name == "memref.alloc"
-
-
-def _symbol(op: ir.Operation) -> str:
-    return str(op.attributes["sym_name"].value) if "sym_name" in op.attributes else ""

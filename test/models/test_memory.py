@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from model_sizes import NETWORKS, QUICK_LIGHT, SLOW_LIGHT
 
 import dlc
-from bench.networks import light
+from bench.networks import light, resnet50
 from dlc._mlir import ir
 from dlc.analysis.memory_plan import MemoryPlan, memory_plan
 from dlc.lowering.pipeline import Pipeline
@@ -63,6 +66,24 @@ def test_run_takes_what_the_plan_says(name: str) -> None:
     taken = library.memory_peak() - before
     given = sum(np.asarray(result).nbytes for result in results)
     assert plan.peak() <= taken <= plan.peak() + given + _other_buffers(model)
+
+
+def _resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.slow
+def test_resident_memory_grows_by_the_arena_and_the_results() -> None:
+    model = resnet50.build(batch=4)
+    plan, _module = planned(model)
+    compiled = dlc.compile(model)
+    inputs = dlc.random_inputs(compiled.inputs)
+    load_library().memory_trim()
+    before = _resident()
+    for _ in range(3):
+        compiled(inputs)
+        assert _resident() - before <= 1.05 * plan.peak() + (8 << 20)
 
 
 def _other_buffers(model: Model) -> int:
