@@ -6,6 +6,7 @@ dim: an int, a symbol of `SymbolicShapes`, or None where nothing is known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -115,9 +116,9 @@ def _apply(name: str, left: Dim, right: Dim) -> Dim:
         return _equal(left, right)
     if name in ("max", "min") and left == right:
         return left
-    if name == "add":
-        return sum_of_dims(left, right)
-    neutral = {"sub": 0, "mul": 1, "div": 1}.get(name)
+    if name in ("add", "sub"):
+        return sum_of_dims(left, right) if name == "add" else difference_of_dims(left, right)
+    neutral = {"mul": 1, "div": 1}.get(name)
     if right == neutral and neutral is not None:
         return left
     return right if left == neutral and name == "mul" else None
@@ -125,24 +126,56 @@ def _apply(name: str, left: Dim, right: Dim) -> Dim:
 
 def sum_of_dims(left: Dim, right: Dim) -> Dim:
     """The sum of two sizes: a symbol that equal sums have in common, however they are added up."""
-    names: list[str] = []
-    total = 0
-    for dim in (left, right):
-        if dim is None or (isinstance(dim, int) and dim < 0):
-            return None
-        if isinstance(dim, int):
-            total += dim
-            continue
-        parts = dim.removeprefix(_SUM).split(_PLUS) if dim.startswith(_SUM) else ["0", dim]
-        total += int(parts[0])
-        names += parts[1:]
+    one, other = _terms(left), _terms(right)
+    return None if one is None or other is None else _named(one[0] + other[0], one[1] + other[1])
+
+
+def difference_of_dims(left: Dim, right: Dim) -> Dim:
+    """A sum of sizes less some of its terms; None for another difference, which may be below 0."""
+    whole, part = _terms(left), _terms(right)
+    if whole is None or part is None or part[1] - whole[1] or part[0] > whole[0]:
+        return None
+    return _named(whole[0] - part[0], whole[1] - part[1])
+
+
+def _terms(dim: Dim) -> tuple[int, Counter[str]] | None:
+    """The number and the symbols that a size is the sum of."""
+    if dim is None or (isinstance(dim, int) and dim < 0):
+        return None
+    if isinstance(dim, int):
+        return dim, Counter()
+    if not dim.startswith(_SUM):
+        return 0, Counter([dim])
+    number, *names = dim.removeprefix(_SUM).split(_PLUS)
+    return int(number), Counter(names)
+
+
+def _named(number: int, names: Counter[str]) -> Dim:
     if not names:
-        return total
-    return names[0] if len(names) == 1 and not total else _SUM + _PLUS.join([str(total), *sorted(names)])
+        return number
+    listed = sorted(names.elements())
+    return listed[0] if len(listed) == 1 and not number else _SUM + _PLUS.join([str(number), *listed])
 
 
 _SUM, _PLUS = "%sum \u2295 ", " \u2295 "
 """How the symbol of a sum starts, and what stands between its terms: the number first, then names in order."""
+
+_CUT, _TO = "%cut \u2296 ", " \u2296 "
+"""How the symbol of a slice's dim starts, and what stands between the dim of what is sliced, the start and the end."""
+
+
+def is_at_most(dim: Dim, limit: Dim) -> bool:
+    """Whether a size is surely no greater than another one: it is that, or a slice from a to b where b - a is the limit."""
+    if dim is not None and dim == limit:
+        return True
+    if not isinstance(dim, str):
+        return isinstance(dim, int) and isinstance(limit, int) and dim <= limit
+    parts = dim.removeprefix(_CUT).split(_TO)
+    if not dim.startswith(_CUT) or len(parts) != 3:
+        return False
+    start, end = (int(part) if part.isdecimal() else part for part in parts[1:])
+    length = difference_of_dims(end, start)
+    return length is not None and length == limit
 
 
 def _equal(left: Dim, right: Dim) -> Dim:
@@ -267,6 +300,8 @@ def _slice_dims(facts: Facts) -> Sequence[Dim]:
             dims[axis] = sliced_dim(own, start, end, step)
         elif start == 0 and step == 1 and end is not None and end == own:
             dims[axis] = own
+        elif step == 1 and None not in (own, start, end) and not any(isinstance(item, int) and item < 0 for item in (start, end)):
+            dims[axis] = _CUT + _TO.join(str(item) for item in (own, start, end))
     return dims
 
 

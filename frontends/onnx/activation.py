@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.types import FLOATS, type_of_value
 from dlc.frontends.onnx.elementwise import import_same
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
@@ -93,3 +97,23 @@ def import_contrib_gelu(node: NodeContext) -> ir.Value:
 @importer("QuickGelu", domain=_CONTRIB)
 def import_quick_gelu(node: NodeContext) -> ir.Value:
     return dl.silu(node.value(0), alpha=float(node.attribute("alpha", 1.702)))
+
+
+def activated(node: NodeContext, x: ir.Value, parameters: Mapping[str, float]) -> ir.Value:
+    """The activation that a fused op of onnxruntime names, with the parameters that it gives."""
+    kind = node.attribute("activation", "")
+    dtype = type_of_value(x).dtype
+    match kind:
+        case "":
+            return x
+        case "Relu" | "Sigmoid" | "Tanh":
+            found: ir.Value = getattr(dl, kind.lower())(x)
+            return found
+        case "LeakyRelu":
+            return dl.leaky_relu(x, alpha=float(parameters.get("alpha", 0.01)))
+        case "HardSigmoid":
+            return dl.hard_sigmoid(x, alpha=float(parameters.get("alpha", 0.2)), beta=float(parameters.get("beta", 0.5)))
+        case "Clip" if dtype in FLOATS:
+            return dl.clip(x, low=float(parameters.get("alpha", -math.inf)), high=float(parameters.get("beta", math.inf)))
+        case _:
+            node.unsupported(f"activation {kind} is not supported")

@@ -36,7 +36,7 @@ def import_attention(node: NodeContext) -> list[ir.Value | None]:
         result = dl.attention(heads.q, k, v, value, scale=scale, is_causal=True, aligned_at_end=aligned)
     else:
         result = dl.attention(heads.q, k, v, mask.value(), scale=scale)
-    return [_merged_heads(result) if node.rank(0) == 3 else result, k, v, *([scores] if scores else [])]
+    return [merged_heads(result) if node.rank(0) == 3 else result, k, v, *([scores] if scores else [])]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def split_heads(x: ir.Value, heads: int) -> ir.Value:
     return dl.transpose(dl.reshape(x, shape=sizes, copied=[0, 1, -1, -1]), perm=[0, 2, 1, 3])
 
 
-def _merged_heads(x: ir.Value) -> ir.Value:
+def merged_heads(x: ir.Value) -> ir.Value:
     """The inverse of `split_heads`."""
     back = dl.transpose(x, perm=[0, 2, 1, 3])
     sizes = type_of_value(back).shape[2:]
@@ -145,15 +145,17 @@ def import_rotary_embedding(node: NodeContext) -> ir.Value:
         node.unsupported("an input of rank 3 needs num_heads")
     x = split_heads(node.value(0), heads) if is_flat else node.value(0)
     cos, sin = (_angles(node, index) for index in (1, 2))
-    size, turned = type_of_value(x).shape[3], int(node.attribute("rotary_embedding_dim", 0))
-    interleaved = bool(node.attribute("interleaved", 0))
-    if turned in (0, size):
-        result = dl.rotary_embedding(x, cos, sin, interleaved=interleaved)
-    else:
-        first = dl.slice(x, starts=[0], ends=[turned], axes=[3], steps=[1])
-        rest = dl.slice(x, starts=[turned], ends=[_FAR], axes=[3], steps=[1])
-        result = dl.concat(dl.rotary_embedding(first, cos, sin, interleaved=interleaved), rest, axis=3)
-    return _merged_heads(result) if is_flat else result
+    result = rotated(x, cos, sin, int(node.attribute("rotary_embedding_dim", 0)), bool(node.attribute("interleaved", 0)))
+    return merged_heads(result) if is_flat else result
+
+
+def rotated(x: ir.Value, cos: ir.Value, sin: ir.Value, turned: int, interleaved: bool) -> ir.Value:
+    """Rotary embedding of the first `turned` features of x [batch, heads, positions, size]; 0 means all."""
+    if turned in (0, type_of_value(x).shape[3]):
+        return dl.rotary_embedding(x, cos, sin, interleaved=interleaved)
+    first = dl.slice(x, starts=[0], ends=[turned], axes=[3], steps=[1])
+    rest = dl.slice(x, starts=[turned], ends=[_FAR], axes=[3], steps=[1])
+    return dl.concat(dl.rotary_embedding(first, cos, sin, interleaved=interleaved), rest, axis=3)
 
 
 def _angles(node: NodeContext, index: int) -> ir.Value:

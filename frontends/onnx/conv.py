@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import type_of_value
+from dlc.frontends.onnx.activation import activated
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.linear import centered
 from dlc.frontends.onnx.node import NodeContext
@@ -14,6 +15,20 @@ from dlc.frontends.onnx.windows import read_transposed_window, read_window
 @importer("Conv")
 def import_conv(node: NodeContext) -> ir.Value:
     return _conv(node, node.value(0), node.value(1), node.optional_value(2))
+
+
+@importer("FusedConv", domain="com.microsoft")
+def import_fused_conv(node: NodeContext) -> ir.Value:
+    """A convolution, the sum with a fourth input, and an activation."""
+    found = _conv(node, node.value(0), node.value(1), node.optional_value(2))
+    if node.has_input(3):
+        found = dl.add(found, node.value(3))
+    names = _PARAMETERS.get(node.attribute("activation", ""), ())
+    return activated(node, found, dict(zip(names, node.attribute("activation_params") or [], strict=False)))
+
+
+_PARAMETERS = {"LeakyRelu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "Clip": ("alpha", "beta")}
+"""Names of an activation's parameters, in the order in which FusedConv lists them."""
 
 
 @importer("ConvInteger")

@@ -7,6 +7,7 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import FLOATS, type_of_value
+from dlc.frontends.onnx.activation import activated
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 
@@ -35,6 +36,31 @@ def import_gemm(node: NodeContext) -> ir.Value:
     if not node.has_input(2) or beta == 0:
         return product
     return dl.add(product, _scaled(node, node.value(2), "beta"))
+
+
+@importer("FusedMatMul", domain="com.microsoft")
+def import_fused_matmul(node: NodeContext) -> ir.Value:
+    """onnxruntime's product of perhaps transposed matrices, times alpha."""
+    if node.attribute("transBatchA", 0) or node.attribute("transBatchB", 0):
+        node.unsupported("transposed batches are not supported")
+    lhs, rhs = (_swapped(node.value(index)) if node.attribute(name, 0) else node.value(index) for index, name in _SIDES)
+    return _scaled(node, matmul(lhs, rhs), "alpha")
+
+
+_SIDES = ((0, "transA"), (1, "transB"))
+
+
+def _swapped(x: ir.Value) -> ir.Value:
+    """x with its last two axes exchanged; a vector as it is."""
+    rank = x.type.rank
+    return x if rank < 2 else dl.transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
+
+
+@importer("FusedGemm", domain="com.microsoft")
+def import_fused_gemm(node: NodeContext) -> ir.Value:
+    """Gemm and an activation."""
+    parameters = {name: node.attribute(f"activation_{name}") for name in ("alpha", "beta", "gamma")}
+    return activated(node, import_gemm(node), {key: value for key, value in parameters.items() if value is not None})
 
 
 def _operand(node: NodeContext, index: int, attribute: str) -> ir.Value:

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import FLOATS
+from dlc.lowering.dl.decomposing import number
 from dlc.lowering.dl.matching import attributes_of, functions, source, type_of
 from dlc.lowering.dl.patterns import (
     Polynomial,
+    built_like,
     close,
+    cone,
     decimal,
     is_float,
     keeps_shape,
+    merged_location,
     narrow,
     operand_of,
     operands_of,
@@ -108,30 +112,41 @@ def _plus_one(value: ir.Value) -> tuple[ir.Value, float] | None:
 
 @RULES.rule("dl.erf")
 def recompose_erf_gelu(op: ir.Operation, rewriter: Rewriter) -> bool:
-    """x / 2 * (1 + erf(x / sqrt(2))) = gelu(x)"""
-    gate, dtype = _plus_one(op.results[0]), type_of(op.results[0]).dtype
-    if gate is None:
-        return False
-
-    def accept(found: _Gated) -> bool:
-        return close(found.factor * gate[1], 0.5, dtype) and _is_formula(found.argument, {1: math.sqrt(0.5)}, dtype)
-
-    found = _gated(gate[0], op.operands[0], accept)
-    return found is not None and replace_cone(rewriter, found.top, "gelu", found.x)
+    """x / 2 * (1 + erf(x / sqrt(2))) = gelu(x), and the same with another factor"""
+    return _to_gelu(op, rewriter, {1: math.sqrt(0.5)}, "none")
 
 
 @RULES.rule("dl.tanh")
 def recompose_tanh_gelu(op: ir.Operation, rewriter: Rewriter) -> bool:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) = gelu(x) by its second formula"""
+    return _to_gelu(op, rewriter, _cubic(1.0), "tanh")
+
+
+def _to_gelu(op: ir.Operation, rewriter: Rewriter, argument: Polynomial, approximate: str) -> bool:
+    """Replace the product of x and the gate `op` is in; optimisers move the factor 1 / 2 elsewhere."""
     gate, dtype = _plus_one(op.results[0]), type_of(op.results[0]).dtype
     if gate is None:
         return False
 
-    def accept(found: _Gated) -> bool:
-        return close(found.factor * gate[1], 0.5, dtype) and _is_formula(found.argument, _cubic(1.0), dtype)
+    def is_bent(found: _Gated) -> bool:
+        return found.factor != 0 and _is_formula(found.argument, argument, dtype)
 
-    found = _gated(gate[0], op.operands[0], accept)
-    return found is not None and replace_cone(rewriter, found.top, "gelu", found.x, approximate="tanh")
+    def is_gelu(found: _Gated) -> bool:
+        return close(found.factor * gate[1], 0.5, dtype) and is_bent(found)
+
+    found = _gated(gate[0], op.operands[0], is_gelu)
+    if found is not None:
+        return replace_cone(rewriter, found.top, "gelu", found.x, approximate=approximate)
+    found = _gated(gate[0], op.operands[0], is_bent)
+    if found is None:
+        return False
+    top = found.top
+    with ir.InsertionPoint(top), merged_location(cone(top, [found.x])):
+        normal = built_like(top.results[0], "gelu", found.x, approximate=approximate)
+        factor = number(2 * found.factor * gate[1], normal)
+        value = built_like(top.results[0], "mul", normal, factor)
+    rewriter.replace(top, value)
+    return True
 
 
 def _cubic(factor: float) -> Polynomial:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
+from dlc.analysis.shape_values import is_at_most
 from dlc.dialects import dl
 from dlc.dialects.dl.types import FLOATS, Shape
 from dlc.lowering.dl.attention_heads import Keys, as_heads, read_keys, unmerged, unrepeated
@@ -202,9 +203,12 @@ def _divides(part: int, whole: int) -> bool:
 
 
 def _fits(mask: Mask, scores: Shape, rewriter: Rewriter) -> bool:
-    """Whether a mask surely does not enlarge the scores."""
+    """Whether a mask surely does not enlarge the scores. It can't enlarge the keys: their product with values would not fit."""
     shape = rewriter.type_of(mask.value).shape
-    return len(shape) <= 4 and all(dim in (1, mine) for dim, mine in zip(shape[::-1], scores[::-1], strict=False))
+    if len(shape) > 4 or (shape and isinstance(shape[-1], int) and isinstance(scores[3], int) and shape[-1] not in (1, scores[3])):
+        return False
+    outer = zip(shape[-3::-1], scores[1::-1], strict=False)
+    return all(dim in (1, mine) for dim, mine in outer) and (len(shape) < 2 or shape[-2] == 1 or is_at_most(shape[-2], scores[2]))
 
 
 def _replace(op: ir.Operation, rewriter: Rewriter, found: _Operands, masking: Masking, scores: Scores) -> None:

@@ -36,43 +36,53 @@ class Halving:
 def halving(value: ir.Value, interleaved: bool) -> Halving | None:
     """How to compute `value` with one column for each pair of features; None unless both columns are surely equal.
 
-    Elementwise ops and new axes are traced back to where the columns were repeated: concat(f, f), or with `interleaved`
-    repeats of each column.
+    Elementwise ops, new axes and transposes are traced back to where the columns were repeated: concat(f, f), or with
+    `interleaved` repeats of each column.
     """
     steps: list[ir.Operation] = []
+    axis = type_of(value).rank - 1
     for _ in range(_MOST_STEPS):
-        found = _each_twice(value) if interleaved else _side_by_side(value)
+        found = _each_twice(value, axis) if interleaved else _side_by_side(value, axis)
         if found is not None:
             return Halving(found, tuple(steps))
         op = source(value)
-        if op is None or not _may_step(op):
+        columns = None if op is None else _axis_before(op, axis)
+        if op is None or columns is None:
             return None
+        axis = columns
         steps.append(op)
         value = op.operands[0]
     return None
 
 
-def _may_step(op: ir.Operation) -> bool:
-    """Whether an op treats all columns alike, and its first operand holds them."""
+def _axis_before(op: ir.Operation, axis: int) -> int | None:
+    """The axis of an op's first operand that its result has as `axis`; None where the op may treat columns differently."""
     if op.name in _ELEMENTWISE:
-        return True
+        return axis
     if op.name in _SCALED:
-        return scalar(op.operands[1]) is not None and type_of(op.operands[1]).rank <= type_of(op.operands[0]).rank
+        is_scale = scalar(op.operands[1]) is not None and type_of(op.operands[1]).rank <= type_of(op.operands[0]).rank
+        return axis if is_scale else None
+    if op.name == "dl.transpose":
+        return int(attributes_of(op)["perm"][axis])
+    if op.name != "dl.unsqueeze":
+        return None
     rank = type_of(op.results[0]).rank
-    return op.name == "dl.unsqueeze" and all(axis % rank != rank - 1 for axis in attributes_of(op)["axes"])
+    added = [new % rank for new in attributes_of(op)["axes"]]
+    return None if axis in added else axis - sum(new < axis for new in added)
 
 
-def _side_by_side(value: ir.Value) -> ir.Value | None:
+def _side_by_side(value: ir.Value, axis: int) -> ir.Value | None:
+    """f where `value` is concat(f, f) along the axis."""
     op = source(value, "dl.concat")
     rank = type_of(value).rank
-    if op is None or attributes_of(op)["axis"] % rank != rank - 1 or op.operands[0] != op.operands[1]:
+    if op is None or attributes_of(op)["axis"] % rank != axis or op.operands[0] != op.operands[1]:
         return None
     return op.operands[0]
 
 
-def _each_twice(value: ir.Value) -> ir.Value | None:
-    """reshape(expand(unsqueeze(f))) or reshape(concat(unsqueeze(f), unsqueeze(f)))."""
-    merge = source(value, "dl.reshape")
+def _each_twice(value: ir.Value, axis: int) -> ir.Value | None:
+    """f where `value` is reshape(expand(unsqueeze(f))) or reshape(concat(unsqueeze(f), unsqueeze(f))), the axis being the last one."""
+    merge = source(value, "dl.reshape") if axis == type_of(value).rank - 1 else None
     wide = None if merge is None else source(merge.operands[0])
     if wide is None or wide.name not in ("dl.expand", "dl.tile", "dl.concat"):
         return None

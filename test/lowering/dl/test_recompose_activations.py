@@ -50,12 +50,20 @@ FORMS: dict[str, tuple[str, Formula]] = {
     "gelu: (0.5 * cdf) * x": ("gelu", lambda x: dl.mul(dl.mul(n(0.5, x), cdf(x)), x)),
     "gelu: x / 2 * cdf": ("gelu", lambda x: dl.mul(dl.div(x, n(2, x)), cdf(x))),
     "gelu: x * cdf / 2": ("gelu", lambda x: dl.div(dl.mul(x, cdf(x)), n(2, x))),
-    "gelu: constants of rank 1": ("gelu", lambda x: dl.mul(dl.mul(x, n(0.5, x, (1,))), dl.add(n(1, x, (1, 1)), dl.erf(dl.mul(x, n(math.sqrt(0.5), x)))))),
-    "gelu: x * (0.5 + 0.5 * erf)": ("gelu", lambda x: dl.mul(x, dl.add(n(0.5, x), dl.mul(dl.erf(dl.mul(n(math.sqrt(0.5), x), x)), n(0.5, x))))),
+    "gelu: constants of rank 1": (
+        "gelu",
+        lambda x: dl.mul(dl.mul(x, n(0.5, x, (1,))), dl.add(n(1, x, (1, 1)), dl.erf(dl.mul(x, n(math.sqrt(0.5), x))))),
+    ),
+    "gelu: x * (0.5 + 0.5 * erf)": (
+        "gelu",
+        lambda x: dl.mul(x, dl.add(n(0.5, x), dl.mul(dl.erf(dl.mul(n(math.sqrt(0.5), x), x)), n(0.5, x)))),
+    ),
     "gelu: tanh, torch": ("gelu", lambda x: dl.mul(dl.mul(n(0.5, x), x), dl.add(n(1, x), dl.tanh(bent(x))))),
     "gelu: tanh, half last": ("gelu", lambda x: dl.mul(dl.mul(x, dl.add(dl.tanh(bent(x)), n(1, x))), n(0.5, x))),
     "gelu: tanh, products": ("gelu", lambda x: dl.mul(dl.mul(n(0.5, x), x), dl.add(n(1, x), dl.tanh(bent_in_products(x))))),
     "gelu: sigmoid of the cubic": ("gelu", lambda x: dl.mul(x, dl.sigmoid(dl.mul(bent(x), n(2, x))))),
+    "gelu: another factor": ("gelu mul", lambda x: dl.mul(dl.mul(x, n(0.8, x)), cdf(x))),
+    "gelu: tanh without a factor": ("gelu mul", lambda x: dl.mul(x, dl.add(n(1, x), dl.tanh(bent(x))))),
     "silu": ("silu", lambda x: dl.mul(x, dl.sigmoid(x))),
     "silu: sigmoid first": ("silu", lambda x: dl.mul(dl.sigmoid(x), x)),
     "silu: quick gelu": ("silu", lambda x: dl.mul(x, dl.sigmoid(dl.mul(n(1.702, x), x)))),
@@ -67,7 +75,10 @@ FORMS: dict[str, tuple[str, Formula]] = {
     "hard_swish: (x / 6) * clip": ("hard_swish", lambda x: dl.mul(dl.div(x, n(6, x)), gate(x))),
     "hard_swish: clip * x * 1/6": ("hard_swish", lambda x: dl.mul(dl.mul(gate(x), x), n(1 / 6, x))),
     "hard_swish: hard_sigmoid": ("hard_swish", lambda x: dl.mul(x, dl.hard_sigmoid(x, alpha=1 / 6, beta=0.5))),
-    "hard_swish: min and max": ("hard_swish", lambda x: dl.mul(x, dl.div(dl.min(dl.max(dl.add(x, n(3, x)), n(0, x)), n(6, x)), n(6, x)))),
+    "hard_swish: min and max": (
+        "hard_swish",
+        lambda x: dl.mul(x, dl.div(dl.min(dl.max(dl.add(x, n(3, x)), n(0, x)), n(6, x)), n(6, x))),
+    ),
     "hard_sigmoid: clip / 6": ("hard_sigmoid", lambda x: dl.div(gate(x), n(6, x))),
     "hard_sigmoid: keras": ("hard_sigmoid", lambda x: dl.clip(dl.add(dl.mul(x, n(0.2, x)), n(0.5, x)), low=0.0, high=1.0)),
     "softplus: stable": ("softplus", lambda x: dl.add(dl.max(x, n(0, x)), dl.log(dl.add(n(1, x), dl.exp(dl.neg(dl.abs(x))))))),
@@ -83,7 +94,7 @@ FORMS: dict[str, tuple[str, Formula]] = {
     "prelu: negated": ("prelu", lambda x: dl.add(dl.relu(x), dl.neg(dl.mul(slopes(x), dl.relu(dl.neg(x)))))),
     "clip: relu6": ("clip", lambda x: dl.min(dl.relu(x), n(6, x))),
     "clip: min of max": ("clip", lambda x: dl.min(n(2, x), dl.max(n(-1, x), x))),
-}  # fmt: skip
+}
 
 
 def slopes(x: ir.Value) -> ir.Value:
@@ -91,7 +102,6 @@ def slopes(x: ir.Value) -> ir.Value:
 
 
 KEPT: dict[str, Formula] = {
-    "gelu with another factor": lambda x: dl.mul(dl.mul(x, cdf(x)), n(0.4, x)),
     "gelu of another argument": lambda x: dl.mul(dl.mul(x, n(0.5, x)), cdf(dl.tanh(x))),
     "erf of x / 1.5": lambda x: dl.mul(dl.mul(x, n(0.5, x)), dl.add(dl.erf(dl.div(x, n(1.5, x))), n(1, x))),
     "tanh with another cube": lambda x: dl.mul(dl.mul(n(0.5, x), x), dl.add(n(1, x), dl.tanh(dl.add(x, dl.pow(x, n(3, x)))))),
@@ -101,7 +111,7 @@ KEPT: dict[str, Formula] = {
     "max with a slope above 1": lambda x: dl.max(dl.mul(n(2, x), x), x),
     "constant that enlarges": lambda x: dl.mul(dl.mul(x, n(0.5, x, (1, 1, 1))), cdf(x)),
     "low above high": lambda x: dl.min(dl.max(x, n(3, x)), n(2, x)),
-}  # fmt: skip
+}
 
 
 def graph_of(formula: Formula, shape: tuple[str | int, ...], dtype: str, twice: bool = False) -> Graph:
@@ -125,7 +135,7 @@ def test_form_becomes_one_op(name: str, dtype: str) -> None:
         x = random_array((3, 4), dtype, seed=1)
         want = interpret(graph.module, [x], {})
         apply_passes(graph.module, "dl-recompose-activations")
-        assert op_names(graph.module) == [wanted]
+        assert op_names(graph.module) == wanted.split()
         assert_close(interpret(graph.module, [x], {}), want)
 
 

@@ -111,7 +111,10 @@ FORMS: dict[str, tuple[str, Formula]] = {
     "layer_norm: rsqrt": ("layer_norm", lambda x: affine(dl.mul(dl.rsqrt(dl.add(n(1e-5, x), variance(x))), dl.sub(x, mean(x))))),
     "layer_norm: reciprocal": ("layer_norm", lambda x: affine(dl.mul(dl.sub(x, mean(x)), dl.reciprocal(root(variance(x)))))),
     "layer_norm: one over root": ("layer_norm", lambda x: affine(dl.mul(dl.sub(x, mean(x)), dl.div(n(1, x), root(variance(x)))))),
-    "layer_norm: power": ("layer_norm", lambda x: affine(dl.div(dl.sub(x, mean(x)), dl.pow(dl.add(variance(x), n(1e-5, x)), n(0.5, x))))),
+    "layer_norm: power": (
+        "layer_norm",
+        lambda x: affine(dl.div(dl.sub(x, mean(x)), dl.pow(dl.add(variance(x), n(1e-5, x)), n(0.5, x)))),
+    ),
     "layer_norm: weights of higher rank": ("squeeze squeeze layer_norm", lambda x: affine(standard(x), 1, 1, 4)),
     "layer_norm: tensorflow": ("layer_norm", tensorflow_norm),
     "layer_norm: tensorflow without weights": ("layer_norm", tensorflow_norm_without_weights),
@@ -121,22 +124,27 @@ FORMS: dict[str, tuple[str, Formula]] = {
     "rms_norm: one plus scale": ("add rms_norm", lambda x: dl.mul(rms(x), dl.add(n(1, x), weight(x, (4,), 5)))),
     "rms_norm: quotient": ("rms_norm", lambda x: dl.div(x, root(mean(dl.mul(x, x))))),
     "rms_norm: wide": ("rms_norm", lambda x: dl.mul(weight(x, (4,), 5), dl.cast(rms(dl.cast(x, to="f32")), to=type_of(x).dtype))),
-    "batch_norm": ("exp reshape reshape reshape reshape batch_norm", lambda x: affine(dl.div(dl.sub(x, weight(x, (6, 1), 1)), root(dl.exp(weight(x, (6, 1), 2)))), 6, 1)),
+    "batch_norm": (
+        "exp reshape reshape reshape reshape batch_norm",
+        lambda x: affine(dl.div(dl.sub(x, weight(x, (6, 1), 1)), root(dl.exp(weight(x, (6, 1), 2)))), 6, 1),
+    ),
     "instance_norm": ("reshape reshape instance_norm", lambda x: affine(standard(x, 2), 6, 1)),
     "group_norm": ("reshape reshape group_norm", group),
-}  # fmt: skip
+}
 
 KEPT: dict[str, Formula] = {
     "softmax without a maximum": lambda x: dl.div(dl.exp(x), dl.reduce_sum(dl.exp(x), axes=[-1], keepdims=True)),
     "softmax over two axes": lambda x: dl.div(dl.exp(dl.sub(x, dl.reduce_max(x, axes=[1, 2], keepdims=True))), n(1, x)),
-    "maximum along another axis": lambda x: dl.div(dl.exp(dl.sub(x, dl.reduce_max(x, axes=[1], keepdims=True))), dl.reduce_sum(x, axes=[-1], keepdims=True)),
+    "maximum along another axis": lambda x: dl.div(
+        dl.exp(dl.sub(x, dl.reduce_max(x, axes=[1], keepdims=True))), dl.reduce_sum(x, axes=[-1], keepdims=True)
+    ),
     "epsilon 0": lambda x: dl.div(dl.sub(x, mean(x)), root(variance(x), 0.0)),
     "epsilon below 0": lambda x: dl.div(dl.sub(x, mean(x)), root(variance(x), -1e-5)),
     "first axes": lambda x: standard(x, 1),
     "another mean": lambda x: dl.div(dl.sub(x, mean(x, 1)), root(variance(x))),
     "cubes": lambda x: dl.div(x, root(mean(dl.pow(x, n(3, x))))),
     "quotient of another value": lambda x: dl.div(dl.exp(x), root(mean(dl.mul(x, x)))),
-}  # fmt: skip
+}
 
 
 def graph_of(formula: Formula, shape: tuple[str | int, ...], dtype: str) -> Graph:
