@@ -103,3 +103,47 @@ module {
   func.func @no_params(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
   func.func private @helper(%x: tensor<2xf32>) { return }
 }
+
+// -----
+
+// The function that computes weights takes those that it reads, and the signature names it.
+
+// CHECK: params = [{name = "w.neg", type = tensor<4xf32>}],
+// CHECK-SAME: precompute = {entry = "precompute", params = [{name = "w", type = tensor<4xf32>}],
+// CHECK-SAME: results = [{name = "w.neg", type = tensor<4xf32>}]}
+// CHECK-LABEL: func.func @precompute(%{{.*}}: tensor<4xf32> {dl.param = "w"}) -> (tensor<4xf32> {dl.param = "w.neg"})
+// CHECK-LABEL: func.func @computed(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32> {dl.param = "w.neg"})
+module {
+  func.func @precompute() -> (tensor<4xf32> {dl.param = "w.neg"}) attributes {dl.precompute} {
+    %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+    %0 = "dl.neg"(%w) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @computed(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %w = "dl.param"() {key = "w.neg", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+    %0 = "dl.add"(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error@below {{@precompute is marked dl.precompute, but takes an argument, or gives a result without a key; read weights}}
+func.func @precompute(%x: tensor<4xf32>) -> (tensor<4xf32> {dl.param = "w"}) attributes {dl.precompute} {
+  return %x : tensor<4xf32>
+}
+func.func @entry(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @precompute() -> (tensor<4xf32> {dl.param = "w.neg"}) attributes {dl.precompute} {
+  %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  return %w : tensor<4xf32>
+}
+func.func @other_type() -> tensor<2xf32> {
+  // expected-error@below {{has type tensor<2xf32> but key 'w.neg' has type tensor<4xf32> before}}
+  %w = "dl.param"() {key = "w.neg", shape = array<i64: 2>, dtype = f32} : () -> tensor<2xf32>
+  return %w : tensor<2xf32>
+}
