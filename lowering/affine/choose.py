@@ -15,6 +15,8 @@ from dlc.targets.cpu.facts import host_facts
 
 _LARGEST_JAM = 8
 _MOST_SLOTS = 4
+_WHOLE_SLOTS = 8
+"""A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,24 @@ def _facts(nest: Nest, loop: Loop, reduces: bool) -> LaneFacts | None:
 
 def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, jam: bool) -> Iterator[Tile]:
     jams = list(_jams(nest, loop)) if jam else [()]
+    whole = _whole_row(nest, loop, lanes)
+    if whole:
+        yield Tile(loop, lanes, whole, (), reduces)
+        return
     most = _MOST_SLOTS if nest.inner_loops and facts.maskable else 1
     for slots in range(1, most + 1):
         if slots > 1 and loop.extent is not None and (slots - 1) * lanes >= loop.extent:
             break
         for factors in jams:
             yield Tile(loop, lanes, slots, factors, reduces)
+
+
+def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:
+    """The vectors of the row that `nest` works on, if it is one of several that do and there are few; else 0."""
+    loops = [*nest.band, *(nest.chain.loops if nest.chain else ())]
+    if not nest.is_part or len(loops) != 1 or loop.extent is None or loop.extent % lanes:
+        return 0
+    return loop.extent // lanes if loop.extent <= _WHOLE_SLOTS * lanes else 0
 
 
 def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:

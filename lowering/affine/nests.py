@@ -16,11 +16,13 @@ from dlc.lowering.affine.reductions import Chain, chain_of
 class Nest:
     """Perfectly nested parallel loops, outermost first, around `body`; inner loops of the body are sequential.
 
-    A reduction loop that stands between other ops is a nest without a band: `reduction` is all of its body.
+    A reduction loop that stands between other ops is a nest without a band: `reduction` is all of its body. `is_part` says
+    whether the nest is one of several in a loop, which pass values to each other.
     """
 
     band: tuple[Loop, ...]
     reduction: ir.Operation | None = None
+    is_part: bool = False
 
     @property
     def top(self) -> ir.Operation:
@@ -72,18 +74,18 @@ def nests_of(function: ir.Operation) -> list[Nest]:
     return [nest for op in top_level_loops(function) for nest in _nests_at(op)]
 
 
-def _nests_at(op: ir.Operation) -> Iterator[Nest]:
-    nest = _nest_at(op)
+def _nests_at(op: ir.Operation, is_part: bool = False) -> Iterator[Nest]:
+    nest = _nest_at(op, is_part)
     if nest is None:
         if len(op.results) and chain_of(op) is not None:
-            yield from _scalar([Nest((), op)])
+            yield from _scalar([Nest((), op, is_part)])
         return
     inner = [each for each in nest.body if each.name == "affine.for"]
     if (len(inner) < 2 and not any(PARALLEL in each.attributes for each in inner)) or _has_contiguous_lanes(nest):
         yield from _scalar([nest])
         return
     for each in inner:
-        yield from _nests_at(each)
+        yield from _nests_at(each, is_part=True)
 
 
 def _scalar(nests: Sequence[Nest]) -> Iterator[Nest]:
@@ -102,7 +104,7 @@ def _moves_by_one(nest: Nest, loop: Loop) -> bool:
         return False
 
 
-def _nest_at(op: ir.Operation) -> Nest | None:
+def _nest_at(op: ir.Operation, is_part: bool) -> Nest | None:
     band: list[Loop] = []
     ivs: set[ir.Value] = set()
     for loop in _perfect_loops(op):
@@ -112,7 +114,7 @@ def _nest_at(op: ir.Operation) -> Nest | None:
         ivs.add(loop.iv)
     if not band:
         return None
-    nest = Nest(tuple(band))
+    nest = Nest(tuple(band), is_part=is_part)
     return None if any(_bounds_use(inner, ivs) for inner in nest.inner_loops) else nest
 
 

@@ -101,9 +101,13 @@ def combine(combiner: ir.Operation, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
 
 
 def reduce_lanes(combiner: ir.Operation, partial: Sequence[ir.Value], start: ir.Value) -> ir.Value:
-    """Combine `start` with every lane of the vectors `partial`."""
-    total = partial[0]
-    for other in partial[1:]:
-        total = combine(combiner, total, other)
+    """Combine `start` with every lane of the vectors `partial`, in pairs: a chain would wait for each step of it."""
+    left = list(partial)
+    while len(left) > 1:
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [*(combine(combiner, *pair) for pair in pairs), *left[len(left) & ~1 :]]
     kind = ir.Attribute.parse(f"#vector.kind<{_KINDS[combiner.name]}>")
-    return combine(combiner, start, vector.ReductionOp(start.type, kind, total).result)
+    lanes = vector.ReductionOp(start.type, kind, left[0])
+    if isinstance(start.type, ir.FloatType):
+        lanes.operation.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<reassoc>")
+    return combine(combiner, start, lanes.result)

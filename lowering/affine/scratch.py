@@ -62,11 +62,10 @@ def _cuts(accesses: Sequence[Access], block: ir.Block) -> list[_Cut]:
 
 def _common_loop(ops: Sequence[ir.Operation], block: ir.Block) -> Loop | None:
     """The parallel loop of `block` that holds all `ops`."""
-    holders = [_holder(op, block) for op in ops]
-    first = holders[0]
-    if first is None or any(holder != first for holder in holders):
+    holders = [holder for op in ops if (holder := _holder(op, block)) is not None]
+    if len(holders) < len(ops) or any(holder != holders[0] for holder in holders):
         return None
-    loop = normalized(first)
+    loop = normalized(holders[0])
     return loop if loop is not None and loop.parallel else None
 
 

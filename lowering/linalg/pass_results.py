@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, is_memref, nested_ops, root_of, written_roots
+from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims
 from dlc.lowering.outlining import is_alone
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -78,15 +79,33 @@ def _pass_results(function: ir.Operation, sites: Sequence[ir.Operation]) -> list
     if not slices:
         return list(sites)
     sites = [_replace_call(site, block, slices, returned) for site in sites]
+    names = DimNames(function)
     for index in slices:
         root = roots[index]
         assert root is not None
-        argument = block.add_argument(root.type, root.owner.operation.location)
+        allocation = root.owner.operation
+        names.add_result(allocation)
+        _replace_dims(allocation)
+        argument = block.add_argument(root.type, allocation.location)
         root.replace_all_uses_with(argument)
-        root.owner.operation.erase()
+        allocation.erase()
     _replace_return(end, [value for index, value in enumerate(end.operands) if index not in slices])
-    _set_type(function, block, [value.type for index, value in enumerate(returned) if index not in slices], len(slices))
+    _set_type(function, block, [value.type for index, value in enumerate(returned) if index not in slices], names)
     return sites
+
+
+def _replace_dims(allocation: ir.Operation) -> None:
+    """Replace the dynamic sizes of an allocation that ops ask for by its operands."""
+    kind = ir.MemRefType(allocation.results[0].type)
+    dynamic = [axis for axis in range(kind.rank) if kind.is_dynamic_dim(axis)]
+    for op in [use.owner.operation for use in allocation.results[0].uses if use.owner.name == "memref.dim"]:
+        position = defining_op(op.operands[1])
+        if position is None or position.name != "arith.constant":
+            continue
+        axis = ir.IntegerAttr(position.attributes["value"]).value
+        if axis in dynamic:
+            op.results[0].replace_all_uses_with(allocation.operands[dynamic.index(axis)])
+            op.erase()
 
 
 def _slice(value: ir.Value, block: ir.Block) -> list[ir.Operation] | None:
@@ -149,22 +168,18 @@ def _replace_return(end: ir.Operation, kept: Sequence[ir.Value]) -> None:
     end.erase()
 
 
-def _set_type(function: ir.Operation, block: ir.Block, results: Sequence[ir.Type], added: int) -> None:
-    """Give the function the type of its block, with the last `added` arguments marked as results."""
+def _set_type(function: ir.Operation, block: ir.Block, results: Sequence[ir.Type], names: DimNames) -> None:
+    """Give the function the type of its block, with dims named and the added arguments marked as results."""
     context = function.context
     kinds = [argument.type for argument in block.arguments]
-    old = _argument_attributes(function, len(kinds) - added)
-    marks = [*old, *[ir.DictAttr.get({_RESULT: ir.UnitAttr.get(context)}, context)] * added]
+    old = argument_attributes(function, len(names.given))
+    unit = ir.UnitAttr.get(context)
+    marks = [with_dims(mark, known) for mark, known in zip(old, names.given, strict=True)]
+    marks += [with_dims(ir.DictAttr.get({_RESULT: unit}, context), known) for known in names.added]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, results, context))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks, context)
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
-
-
-def _argument_attributes(function: ir.Operation, count: int) -> list[ir.Attribute]:
-    if "arg_attrs" in function.attributes:
-        return list(ir.ArrayAttr(function.attributes["arg_attrs"]))
-    return [ir.DictAttr.get({}, function.context)] * count
 
 
 def _mark_noalias(function: ir.Operation, sites: Sequence[ir.Operation]) -> None:
@@ -181,7 +196,7 @@ def _mark_noalias(function: ir.Operation, sites: Sequence[ir.Operation]) -> None
         return
     context = function.context
     marks = []
-    for mark, is_free in zip(_argument_attributes(function, len(arguments)), alone, strict=True):
+    for mark, is_free in zip(argument_attributes(function, len(arguments)), alone, strict=True):
         named = {entry.name: entry.attr for entry in ir.DictAttr(mark)}
         marks.append(ir.DictAttr.get(named | ({_NOALIAS: ir.UnitAttr.get(context)} if is_free else {}), context))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks, context)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlc._mlir import arith, ir, memref
+from dlc._mlir import ir
 from dlc.lowering.affine.expressions import mentions
 from dlc.lowering.affine.loops import Bound
+from dlc.lowering.linalg_to_affine.sizes import axis_bound
 
 
 @dataclass(frozen=True)
@@ -75,20 +76,13 @@ class Generic:
 
     def bounds(self) -> list[Bound]:
         """Emit the upper bound of every loop."""
-        return [_axis_bound(value, axis) for value, axis in self.sources()]
+        return [axis_bound(value, axis) for value, axis in self.sources()]
 
 
 def dim_position(expression: ir.AffineExpr) -> int | None:
     """The loop that `expression` is, or None when it is anything else than one loop."""
     expression = expression.maybe_downcast()
     return expression.position if isinstance(expression, ir.AffineDimExpr) else None
-
-
-def _axis_bound(value: ir.Value, axis: int) -> Bound:
-    shaped = ir.MemRefType(value.type)
-    if not shaped.is_dynamic_dim(axis):
-        return Bound.constant(shaped.get_dim_size(axis))
-    return Bound.symbol(memref.DimOp(value, arith.ConstantOp(ir.IndexType.get(), axis).result).result)
 
 
 def uses_loop(indexing: ir.AffineMap, loop: int) -> bool:

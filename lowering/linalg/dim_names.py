@@ -1,0 +1,74 @@
+"""Names of the dynamic dims of a function's arguments (`dl.dims`), and of results that become arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op
+
+_DIMS = "dl.dims"
+
+
+class DimNames:
+    """`given` has the names of each argument's dims, `added` those of results whose sizes are dims of arguments.
+
+    A dim that a result shares with an argument gets a name of its own where it has none.
+    """
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._block = function.regions[0].blocks[0]
+        self.given = [
+            _names_of(mark, argument.type)
+            for mark, argument in zip(argument_attributes(function, len(self._block.arguments)), self._block.arguments, strict=True)
+        ]
+        self.added: list[list[str]] = []
+
+    def add_result(self, allocation: ir.Operation) -> None:
+        """The names of the dims of a buffer that becomes an argument."""
+        kind = ir.MemRefType(allocation.results[0].type)
+        sizes = iter(allocation.operands)
+        self.added.append([self._name_of(next(sizes)) if kind.is_dynamic_dim(axis) else "" for axis in range(kind.rank)])
+
+    def _name_of(self, size: ir.Value) -> str:
+        """The name of the argument's dim that `size` asks for; "" when it is anything else."""
+        op = defining_op(size)
+        if op is None or op.name != "memref.dim" or not isinstance(op.operands[0], ir.BlockArgument):
+            return ""
+        position = defining_op(op.operands[1])
+        if position is None or position.name != "arith.constant" or op.operands[0].owner != self._block:
+            return ""
+        place, axis = op.operands[0].arg_number, ir.IntegerAttr(position.attributes["value"]).value
+        known = self.given[place]
+        known[axis] = known[axis] or self._fresh(f"{place}.{axis}")
+        return known[axis]
+
+    def _fresh(self, wanted: str) -> str:
+        used = {name for names in self.given for name in names}
+        while wanted in used:
+            wanted += "'"
+        return wanted
+
+
+def argument_attributes(function: ir.Operation, count: int) -> list[ir.Attribute]:
+    """The attribute dictionary of each of the `count` arguments."""
+    if "arg_attrs" in function.attributes:
+        return list(ir.ArrayAttr(function.attributes["arg_attrs"]))
+    return [ir.DictAttr.get({}, function.context)] * count
+
+
+def _names_of(mark: ir.Attribute, kind: ir.Type) -> list[str]:
+    """The names in `mark`, or an empty one for each axis."""
+    marks = ir.DictAttr(mark)
+    if _DIMS in marks:
+        return [ir.StringAttr(item).value for item in ir.ArrayAttr(marks[_DIMS])]
+    return [""] * (ir.MemRefType(kind).rank if isinstance(kind, ir.MemRefType) else 0)
+
+
+def with_dims(mark: ir.Attribute, names: Sequence[str]) -> ir.Attribute:
+    """`mark` with the names of dims, where there are any."""
+    if not any(names):
+        return mark
+    named = {entry.name: entry.attr for entry in ir.DictAttr(mark)}
+    named[_DIMS] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+    return ir.DictAttr.get(named)

@@ -1,0 +1,117 @@
+"""Sizes of buffers as values that affine loops take for bounds: defined at the top level, one value for one size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import arith, ir
+from dlc.analysis.buffers import ancestor_in, defining_op
+from dlc.lowering.affine.loops import Bound
+
+_DIMS = "dl.dims"
+
+
+def axis_bound(value: ir.Value, axis: int) -> Bound:
+    """The size of memref `value` along `axis` as a bound; what it takes is emitted at the top level where possible."""
+    shaped = ir.MemRefType(value.type)
+    if not shaped.is_dynamic_dim(axis):
+        return Bound.constant(shaped.get_dim_size(axis))
+    function = _function_around(ir.InsertionPoint.current.block)
+    return Bound.symbol(_at_top(_size_of(value, axis, function), function))
+
+
+def _function_around(block: ir.Block) -> ir.Operation:
+    op = block.owner.operation
+    while op.name != "func.func":
+        op = op.parent.operation
+    return op
+
+
+def _size_of(value: ir.Value, axis: int, function: ir.Operation) -> ir.Value:
+    """The dynamic size of `value` along `axis`, from the allocation, view or argument that it comes from if that is known."""
+    op = defining_op(value)
+    if op is None:
+        return _argument_size(value, axis, function)
+    dynamic = [place for place in range(ir.MemRefType(value.type).rank) if ir.MemRefType(value.type).is_dynamic_dim(place)]
+    sizes = _size_operands(op)
+    if len(sizes) == len(dynamic):
+        return sizes[dynamic.index(axis)]
+    if op.name == "memref.cast" and ir.MemRefType(op.operands[0].type).is_dynamic_dim(axis):
+        return _size_of(op.operands[0], axis, function)
+    return _dim(value, axis)
+
+
+def _size_operands(op: ir.Operation) -> Sequence[ir.Value]:
+    """The operands of an allocation or view that give its dynamic sizes, if there are such."""
+    if op.name in ("memref.alloc", "memref.alloca"):
+        return list(op.operands)[: op.attributes["operandSegmentSizes"][0]]
+    if op.name == "memref.expand_shape":
+        return list(op.operands)[1:]
+    if op.name == "memref.subview" and ir.MemRefType(op.operands[0].type).rank == ir.MemRefType(op.results[0].type).rank:
+        source, offsets, sizes, _ = op.attributes["operandSegmentSizes"]
+        return list(op.operands)[source + offsets : source + offsets + sizes]
+    return ()
+
+
+def _argument_size(value: ir.Value, axis: int, function: ir.Operation) -> ir.Value:
+    """The size of the first argument of `function` that shares it by name; of `value` itself where none is named."""
+    block = function.regions[0].blocks[0]
+    if value.owner != block:
+        return _dim(value, axis)
+    names = [_names(function, place) for place in range(len(block.arguments))]
+    wanted = names[value.arg_number][axis] if axis < len(names[value.arg_number]) else ""
+    place = value.arg_number
+    if wanted:
+        place = next(index for index, known in enumerate(names) if wanted in known)
+        axis = names[place].index(wanted)
+    with ir.InsertionPoint.at_block_begin(block):
+        return _dim(block.arguments[place], axis)
+
+
+def _names(function: ir.Operation, place: int) -> list[str]:
+    """The names of an argument's dims."""
+    if "arg_attrs" not in function.attributes:
+        return []
+    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[place])
+    return [ir.StringAttr(item).value for item in ir.ArrayAttr(marks[_DIMS])] if _DIMS in marks else []
+
+
+def _dim(value: ir.Value, axis: int) -> ir.Value:
+    position = arith.ConstantOp(ir.IndexType.get(), axis).result
+    return ir.Operation.create("memref.dim", results=[ir.IndexType.get()], operands=[value, position]).results[0]
+
+
+def _at_top(value: ir.Value, function: ir.Operation) -> ir.Value:
+    """`value`, or the same computed before the branch that it is computed in, if it does not depend on the branch."""
+    op = defining_op(value)
+    block = function.regions[0].blocks[0]
+    if op is None or op.block == block:
+        return value
+    if op.name == "memref.dim":
+        source, position = op.operands
+        constant = defining_op(position)
+        if _is_inside(source, block) and constant is not None and constant.name == "arith.constant":
+            axis = ir.IntegerAttr(constant.attributes["value"]).value
+            with ir.InsertionPoint(op):
+                found = _size_of(source, axis, function)
+            return found if _is_dim_of(found, source) else _at_top(found, function)
+    elif not op.name.startswith("arith."):
+        return value
+    operands = [_at_top(operand, function) for operand in op.operands]
+    if any(_is_inside(operand, block) for operand in operands):
+        return value
+    copy = op.clone(ip=ir.InsertionPoint(ancestor_in(op, block))).operation
+    for place, operand in enumerate(operands):
+        copy.operands[place] = operand
+    return copy.results[0]
+
+
+def _is_inside(value: ir.Value, block: ir.Block) -> bool:
+    """Whether `value` is known only in some region of an op of `block`."""
+    op = defining_op(value)
+    return value.owner != block if op is None else op.block != block
+
+
+def _is_dim_of(value: ir.Value, source: ir.Value) -> bool:
+    op = defining_op(value)
+    return op is not None and op.name == "memref.dim" and op.operands[0] == source
