@@ -124,7 +124,7 @@ def seconds_gained(op: ir.Operation) -> float:
 
 
 def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, width: int) -> tuple[float, float]:
-    """Measured shares of the peak with channels first and last (one core of AVX-512; `bench/layouts.py`)."""
+    """Measured shares of the peak with channels first and last on one core of AVX-512."""
     if groups > 1 and per_group == 1:
         return (0.20, 0.20) if width >= 28 else (0.20, 0.25)
     if groups > 1 and out // groups < _BLOCK:
