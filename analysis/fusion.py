@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.fusion_groups import Crossing, Group, Pair, group_of_node
 from dlc.analysis.fusion_rules import REASONS as REASONS
-from dlc.analysis.fusion_rules import refusal
+from dlc.analysis.fusion_rules import quick_refusal, refusal
 from dlc.analysis.merge_order import MergeOrder
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.analysis.work_graph import WorkGraph, work_graph
@@ -125,7 +125,7 @@ class _Planner:
 
     def _verdict(self, first: int, second: int) -> str:
         """Why two groups are apart; what fits them would be merged but for the order of kernels."""
-        reason = refusal(self._pair(first, second), self._graph)
+        reason = quick_refusal(self._groups[first], self._groups[second]) or refusal(self._pair(first, second), self._graph)
         if reason:
             return reason
         return "distance" if self._order.merge(first, second, dry=True) == "far" else "legality"
@@ -135,6 +135,9 @@ class _Planner:
         first, second = self._order.group_of(producer), self._order.group_of(consumer)
         if first == second:
             return ""
+        reason = quick_refusal(self._groups[first], self._groups[second])
+        if reason:
+            return reason
         pair = self._pair(first, second)
         reason = refusal(pair, self._graph)
         if reason:

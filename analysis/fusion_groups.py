@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dlc.analysis.work_graph import Link, Node, WorkGraph
 from dlc.dialects.dl.reduce import reduced_axes
@@ -37,7 +37,7 @@ class Group:
     """Ops that become one kernel. `kind` is injective, window, reduction, contraction, opaque or foreign.
 
     `main` is the op that names the group; nodes `before` only prepare operands of a contraction; the values of nodes that are
-    `escaping` are used outside.
+    `escaping` are used outside; `loops` is the shape of its last op, without dims of 1.
     """
 
     nodes: tuple[int, ...]
@@ -46,7 +46,8 @@ class Group:
     rows: Rows | None
     reads: frozenset[int]
     escaping: frozenset[int]
-    before: frozenset[int] = field(default=frozenset())
+    loops: Shape
+    before: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Pair:
             rows=first.rows or second.rows,
             reads=first.reads | second.reads,
             escaping=self.escaping(),
+            loops=second.loops,
             before=first.before | second.before | (frozenset(first.nodes) if prepares else frozenset()),
         )
 
@@ -100,7 +102,8 @@ class Pair:
 def group_of_node(number: int, node: Node, escapes: bool) -> Group:
     """A group of one node."""
     rows = _rows_of(node) if node.fusion_class == "reduction" else None
-    return Group((number,), _kind(node, rows), number, rows, node.reads, frozenset({number} if escapes else ()))
+    escaping = frozenset({number} if escapes else ())
+    return Group((number,), _kind(node, rows), number, rows, node.reads, escaping, shape_of(node))
 
 
 def _kind(node: Node, rows: Rows | None) -> str:
@@ -119,9 +122,9 @@ def _rows_of(node: Node) -> Rows | None:
     if node.name == "group_norm":
         return Rows(plain(node.x.shape), (), ("groups", attributes["num_groups"]))
     if node.name == "instance_norm":
-        axes = range(2, rank)
+        axes = tuple(range(2, rank))
     elif node.name in ("layer_norm", "rms_norm"):
-        axes = range(attributes["axis"] % rank, rank)
+        axes = tuple(range(attributes["axis"] % rank, rank))
     else:
         given = attributes["axes"] if "axes" in attributes else (attributes["axis"],)
         axes = reduced_axes(given, rank)

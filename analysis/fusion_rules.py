@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from dlc.analysis.fusion_groups import Crossing, Pair, costs_nothing, is_unchanged, moves_only, seen, shape_of
+from dlc.analysis.fusion_groups import Crossing, Group, Pair, costs_nothing, is_unchanged, moves_only, seen, shape_of
 from dlc.analysis.work_graph import Node, WorkGraph
 
 REASONS: Mapping[str, str] = {
@@ -33,15 +33,18 @@ MOST_VALUES = 64
 MOST_RESULTS = 8
 
 
-def refusal(pair: Pair, graph: WorkGraph) -> str:
-    """Why the two groups stay apart: a key of `REASONS`, empty when they fit."""
-    kinds = pair.first.kind, pair.second.kind
-    rule = _RULES.get(kinds)
-    if rule is None:
+def quick_refusal(first: Group, second: Group) -> str:
+    """Why two groups stay apart whatever connects them: a key of `REASONS`, empty when that is not the case."""
+    kinds = first.kind, second.kind
+    if kinds not in _RULES:
         return "foreign" if "foreign" in kinds else "class"
-    if len(pair.nodes) > MOST_OPS or len(pair.first.reads | pair.second.reads) > MOST_VALUES:
-        return "size"
-    reason = rule(pair, graph)
+    too_large = len(first.nodes) + len(second.nodes) > MOST_OPS or len(first.reads | second.reads) > MOST_VALUES
+    return "size" if too_large else ""
+
+
+def refusal(pair: Pair, graph: WorkGraph) -> str:
+    """Why the two groups, of kinds that may go together, stay apart: a key of `REASONS`, empty when they fit."""
+    reason = _RULES[pair.first.kind, pair.second.kind](pair, graph)
     if reason == "uses" and any(graph.nodes[node].is_output for node in pair.first.escaping - pair.closed):
         return "output"
     escaping = pair.escaping()
@@ -91,17 +94,21 @@ def _along_rows(pair: Pair, graph: WorkGraph) -> str:
 
 
 def _after(pair: Pair, graph: WorkGraph) -> str:
-    """Elementwise ops on the result of a contraction or pooling that nothing else needs; attention may be transposed."""
+    """Elementwise ops on the result of a contraction or pooling that nothing else needs, or on a slice of it.
+
+    The result of attention may be transposed.
+    """
     if not pair.is_closed:
         return "uses"
     if not all(is_unchanged(crossing, graph) for crossing in pair.crossings):
         return "shape"
-    main, consumers = graph.nodes[pair.first.main], [graph.nodes[node] for node in pair.second.nodes]
-    if main.name == "attention" and [node.name for node in consumers] == ["transpose"]:
+    moves = ("slice", "transpose") if graph.nodes[pair.first.main].name == "attention" else ("slice",)
+    consumers = [graph.nodes[node] for node in pair.second.nodes]
+    if len(consumers) == 1 and consumers[0].name in moves:
         return ""
     if not all(node.is_elementwise for node in consumers):
         return "class"
-    return "" if all(shape_of(node) == shape_of(main) for node in consumers) else "shape"
+    return "" if all(shape_of(node) == pair.first.loops for node in consumers) else "shape"
 
 
 def _before_contraction(pair: Pair, graph: WorkGraph) -> str:

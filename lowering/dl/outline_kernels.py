@@ -131,7 +131,7 @@ def _dim_names(arguments: Sequence[TensorType], results: Sequence[TensorType]) -
     names: dict[Dim, str] = {}
     for kind in kinds:
         for dim in kind.shape:
-            if counts[dim] > 1 and dim not in names:
+            if isinstance(dim, str) and counts[dim] > 1 and dim not in names:
                 names[dim] = f"d{len(names)}"
     found = [[names.get(dim, "") for dim in kind.shape] for kind in kinds]
     return found[: len(arguments)], found[len(arguments) :]
