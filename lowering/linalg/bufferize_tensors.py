@@ -47,7 +47,7 @@ class BufferizeTensors(Pass):
         run_native(op, _ONE_SHOT)
         if any(_donates(function) for function in _public_functions(op)):
             # A call or a loop that hands a donated buffer on then names it.
-            run_native(op, "drop-equivalent-buffer-results", "canonicalize")
+            run_native(op, "canonicalize", "drop-equivalent-buffer-results", "canonicalize")
         for function in _public_functions(op):
             _own_results(function)
 

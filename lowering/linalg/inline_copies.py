@@ -5,11 +5,11 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS
 
-_FREE = VIEW_OPS | {"memref.dim", "memref.copy"}
+_FREE = VIEW_OPS | {"memref.dim", "memref.copy", "memref.load"}
 
 
 def inline_copies(module: ir.Operation) -> None:
-    """Inline private functions without results that copy between views of their arguments and do nothing else."""
+    """Inline private functions without results that copy between views of their arguments and else only compute places."""
     block = module.regions[0].blocks[0]
     functions = [op.operation for op in block.operations if op.operation.name == "func.func"]
     copying = {_name(function): function for function in functions if _only_copies(function)}
