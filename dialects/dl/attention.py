@@ -89,7 +89,7 @@ class Attention(DLOp, name="attention"):
         is_causal: bool,
         aligned_at_end: bool,
     ) -> np.ndarray:
-        factor = q.dtype.type(1 / math.sqrt(q.shape[3]) if scale is None else scale)
+        factor = q.dtype.type(_default_scale(q.shape[3]) if scale is None else scale)
         group = q.shape[1] // k.shape[1]
         k, v = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
         scores = np.matmul(q, np.swapaxes(k, 2, 3)) * factor
@@ -147,6 +147,10 @@ class RotaryEmbedding(DLOp, name="rotary_embedding"):
         result[..., first] = x[..., first] * cos - x[..., second] * sin
         result[..., second] = x[..., second] * cos + x[..., first] * sin
         return result
+
+
+def _default_scale(size: int) -> float:
+    return 1 / math.sqrt(size) if size else math.inf
 
 
 def _attention_weights(scores: np.ndarray) -> np.ndarray:
