@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl import op_class
-from dlc.lowering.dl.matching import attributes_of, groups_of, source, type_of
+from dlc.lowering.dl.matching import attributes_of, erase_unused, groups_of, source, type_of
 from dlc.lowering.dl.patterns import scalar
 
 _ELEMENTWISE = frozenset({"dl.cos", "dl.sin", "dl.cast", "dl.neg"})
@@ -81,7 +81,7 @@ def _side_by_side(value: ir.Value, axis: int) -> ir.Value | None:
 
 
 def _each_twice(value: ir.Value, axis: int) -> ir.Value | None:
-    """f where `value` is reshape(expand(unsqueeze(f))) or reshape(concat(unsqueeze(f), unsqueeze(f))), the axis being the last one."""
+    """f where `value`, along its last axis, is reshape(expand(unsqueeze(f))) or reshape(concat(unsqueeze(f), unsqueeze(f)))."""
     merge = source(value, "dl.reshape") if axis == type_of(value).rank - 1 else None
     wide = None if merge is None else source(merge.operands[0])
     if wide is None or wide.name not in ("dl.expand", "dl.tile", "dl.concat"):
@@ -103,7 +103,9 @@ def angles(value: ir.Value, positions: int) -> ir.Value:
     rank = type_of(value).rank
     view = source(value, "dl.unsqueeze")
     if rank == 4 and view is not None and [axis % 4 for axis in attributes_of(view)["axes"]] == [3 - positions]:
-        return view.operands[0]
+        inner: ir.Value = view.operands[0]
+        erase_unused([view])
+        return inner
     if rank == 4:
         squeezed: ir.Value = dl.squeeze(value, axes=[3 - positions])
         return squeezed

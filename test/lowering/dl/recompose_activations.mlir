@@ -74,14 +74,12 @@ func.func @narrow_activation(%x: tensor<?x4xf16>) -> tensor<?x4xf16> {
 // no-match: another factor, and a sigmoid that has a second user.
 
 // CHECK-LABEL: func.func @near_misses(
-// CHECK: %[[V0:.*]] = "dl.div"(%arg0, %{{.*}})
-// CHECK: %[[V1:.*]] = "dl.erf"(%[[V0]])
-// CHECK: %[[V2:.*]] = "dl.add"(%[[V1]], %{{.*}})
-// CHECK: %[[V3:.*]] = "dl.mul"(%arg0, %[[V2]])
-// CHECK: %[[V4:.*]] = "dl.mul"(%[[V3]], %{{.*}})
-// CHECK: %[[V5:.*]] = "dl.sigmoid"(%arg0)
-// CHECK: %[[V6:.*]] = "dl.mul"(%arg0, %[[V5]])
-// CHECK: return %[[V4]], %[[V6]], %[[V5]]
+// CHECK: %[[V0:.*]] = "dl.gelu"(%arg0)
+// CHECK: %[[V1:.*]] = "dl.mul"(%[[V0]], %{{.*}})
+// CHECK: %[[V2:.*]] = "dl.mul"(%[[V1]], %{{.*}})
+// CHECK: %[[V3:.*]] = "dl.sigmoid"(%arg0)
+// CHECK: %[[V4:.*]] = "dl.mul"(%arg0, %[[V3]])
+// CHECK: return %[[V2]], %[[V4]], %[[V3]]
 func.func @near_misses(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) {
   %root = "dl.constant"() {value = dense<1.41421354> : tensor<f32>} : () -> tensor<f32>
   %one = "dl.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
