@@ -238,13 +238,13 @@ class GroupNorm(DLOp, name="group_norm"):
 
 
 class Lrn(DLOp, name="lrn"):
-    """Local response normalisation across channels (axis 1). ONNX LRN.
+    """Local response normalisation across channels. ONNX LRN.
 
     result = x / (bias + alpha / size * sum(x[c'] * x[c'])) ** beta
 
     summed over the channels c' from c - (size - 1) // 2 to c + size // 2 that exist.
 
-    c1: x has rank 2 or more.    c2: size is positive.
+    c1: x has rank 2 or more.    c2: size is positive.    c3: axis is an axis of x.
     """
 
     fusion_class = "reduction"
@@ -255,19 +255,22 @@ class Lrn(DLOp, name="lrn"):
     alpha = FloatAttr(default=1e-4, doc="weight of the mean square")
     beta = FloatAttr(default=0.75, doc="exponent")
     bias = FloatAttr(default=1.0, doc="added to the weighted mean square")
+    axis = IntAttr(default=1, doc="axis of the channels; a negative one counts from the end")
 
     @staticmethod
-    def infer(x: TensorType, *, size: int, alpha: float, beta: float, bias: float) -> TensorType:
+    def infer(x: TensorType, *, size: int, alpha: float, beta: float, bias: float, axis: int) -> TensorType:
         require("c1", x.rank >= 2, f"x has rank {x.rank}")
         require("c2", size > 0, f"size is {size}")
+        normalize_axis("c3", axis, x.rank)
         return x
 
     @staticmethod
     @wide
-    def reference(x: np.ndarray, *, size: int, alpha: float, beta: float, bias: float) -> np.ndarray:
-        padding = [(0, 0), ((size - 1) // 2, size // 2), *[(0, 0)] * (x.ndim - 2)]
+    def reference(x: np.ndarray, *, size: int, alpha: float, beta: float, bias: float, axis: int) -> np.ndarray:
+        padding = [(0, 0)] * x.ndim
+        padding[axis] = ((size - 1) // 2, size // 2)
         squares = np.pad(x * x, padding)
-        total = np.lib.stride_tricks.sliding_window_view(squares, size, axis=1).sum(axis=-1)
+        total = np.lib.stride_tricks.sliding_window_view(squares, size, axis=axis).sum(axis=-1)
         factor, base, exponent = (x.dtype.type(item) for item in (alpha / size, bias, beta))
         return x / (base + factor * total) ** exponent
 

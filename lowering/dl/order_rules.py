@@ -84,7 +84,7 @@ def _places(order: Order, axes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _settle_axis(op: ir.Operation, order: Order) -> OpOrders:
-    """Softmax, cumsum, top_k: one axis, and results of the rank of x."""
+    """Softmax, cumsum, top_k, lrn: one axis, and results of the rank of x."""
     axis = _places(order, [attributes_of(op)["axis"]])[0]
     return OpOrders(_first_in(op, order), (order,) * len(op.results), {"axis": axis})
 
@@ -221,7 +221,7 @@ def _before_unsqueeze(op: ir.Operation, order: Order) -> Order:
 _ELEMENTWISE_RULE = Rule(_settle_elementwise, _of_whole_operand, _same)
 _REDUCTION = Rule(_settle_reduction, _of_first, _before_reduction)
 _RULES = {
-    **dict.fromkeys(("dl.softmax", "dl.log_softmax", "dl.cumsum", "dl.top_k"), Rule(_settle_axis, _of_first, _same)),
+    **dict.fromkeys(("dl.softmax", "dl.log_softmax", "dl.cumsum", "dl.top_k", "dl.lrn"), Rule(_settle_axis, _of_first, _same)),
     **dict.fromkeys(("dl.slice", "dl.resize"), Rule(_settle_axes, _of_first, _same)),
     **dict.fromkeys(("dl.layer_norm", "dl.rms_norm"), Rule(_settle_norm, _of_first, _same)),
     **dict.fromkeys(("dl.max_pool", "dl.avg_pool"), Rule(_settle_pool, _of_first, _same)),

@@ -148,14 +148,17 @@ def lower_rms_norm(b: Builder, op: SourceOp) -> ir.Value:
 
 @lowering("lrn")
 def lower_lrn(b: Builder, op: SourceOp) -> ir.Value:
-    """Sums of squares over a window of channels as one generic (n, c, ..., tap), then one division by their power."""
+    """Sums of squares over a window of channels as one generic (..., tap), then one division by their power."""
     x, size, dtype = op.operands[0], op["size"], op.result.dtype
     rank, wide = op.types[0].rank, accumulator_dtype(dtype)
-    others = [0] * (rank - 2)
-    padded = b.pad(x, [0, (size - 1) // 2, *others], [0, size // 2, *others], b.scalar(0, dtype))
+    low, high = [0] * rank, [0] * rank
+    axis = op["axis"] % rank
+    low[axis], high[axis] = (size - 1) // 2, size // 2
+    padded = b.pad(x, low, high, b.scalar(0, dtype))
     loops = Loops(rank, 1)
-    batch, channel, *spatial, tap = loops.dims()
-    maps = [loops.map([batch, channel + tap, *spatial]), loops.map([tap]), loops.map([batch, channel, *spatial])]
+    *places, tap = loops.dims()
+    reads = [place + tap if at == axis else place for at, place in enumerate(places)]
+    maps = [loops.map(reads), loops.map([tap]), loops.map(places)]
 
     def add_square(element: ir.Value, _: ir.Value, total: ir.Value) -> ir.Value:
         element = widened(b, element, wide)

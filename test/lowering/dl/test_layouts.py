@@ -32,6 +32,7 @@ _OPS: dict[str, Any] = {
     "reduce_all": lambda x: dl.reduce_sum(x),
     "arg_max": lambda x: dl.arg_max(x, axis=2),
     "softmax": lambda x: dl.softmax(x, axis=-2),
+    "lrn": lambda x: dl.lrn(x, size=3, alpha=0.5),
     "cumsum": lambda x: dl.cumsum(x, axis=1),
     "top_k": lambda x: dl.top_k(x, k=2, axis=1)[1],
     "tile": lambda x: dl.tile(x, repeats=[1, 2, 1, 3]),

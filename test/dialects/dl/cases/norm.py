@@ -35,5 +35,6 @@ CASES = [
     Case("group_norm", ((3, 4), (4,), (4,)), {"num_groups": 2, "epsilon": 1e-2}, _F32),
     Case("lrn", ((2, 7, 3, 4),), {"size": 5, "alpha": 0.1, "beta": 0.75, "bias": 2.0}),
     Case("lrn", ((1, 4, 5),), {"size": 4}, _F32),
+    Case("lrn", ((1, 4, 5),), {"size": 3, "axis": -1}, _F32),
     Case("lrn", ((2, 3),), {"size": 1, "alpha": 1.0, "beta": 0.5}, _F32),
 ]

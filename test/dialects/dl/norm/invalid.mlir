@@ -230,3 +230,11 @@ func.func @lrn_c2(%arg0: tensor<2x3xf32>) {
   %0 = "dl.lrn"(%arg0) {size = 0 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @lrn_c3(%arg0: tensor<1x4x8xf32>) {
+  // expected-error @+1 {{'dl.lrn' op c3: axis 3 is out of range for rank 3}}
+  %0 = "dl.lrn"(%arg0) {axis = 3 : i64, size = 3 : i64} : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
+  return
+}
