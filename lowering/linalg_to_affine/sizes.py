@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from dlc._mlir import arith, ir
@@ -38,7 +39,21 @@ def _size_of(value: ir.Value, axis: int, function: ir.Operation) -> ir.Value:
         return sizes[dynamic.index(axis)]
     if op.name == "memref.cast" and ir.MemRefType(op.operands[0].type).is_dynamic_dim(axis):
         return _size_of(op.operands[0], axis, function)
+    if op.name == "memref.collapse_shape":
+        return _product(op, axis, function)
     return _dim(value, axis)
+
+
+def _product(collapse: ir.Operation, axis: int, function: ir.Operation) -> ir.Value:
+    """The product of the sizes that become axis `axis` of a memref.collapse_shape."""
+    source = collapse.operands[0]
+    kind = ir.MemRefType(source.type)
+    group = [ir.IntegerAttr(item).value for item in ir.ArrayAttr(ir.ArrayAttr(collapse.attributes["reassociation"])[axis])]
+    known = math.prod(kind.shape[place] for place in group if not kind.is_dynamic_dim(place))
+    total = _at_top(_size_of(source, next(filter(kind.is_dynamic_dim, group)), function), function)
+    for place in [place for place in group if kind.is_dynamic_dim(place)][1:]:
+        total = arith.MulIOp(total, _at_top(_size_of(source, place, function), function)).result
+    return total if known == 1 else arith.MulIOp(total, arith.ConstantOp(ir.IndexType.get(), known).result).result
 
 
 def _size_operands(op: ir.Operation) -> Sequence[ir.Value]:
