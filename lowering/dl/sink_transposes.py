@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.dl.axis_orders import AS_IS, compose, inverse, moves_nothing
+from dlc.lowering.dl.flattened_weights import RULES as FLATTENED_WEIGHTS
 from dlc.lowering.dl.matching import functions
 from dlc.lowering.dl.order_graph import OrderGraph
 from dlc.lowering.dl.order_regions import Chooser, Seed
 from dlc.lowering.dl.order_rewriting import reorder
 from dlc.lowering.dl.order_rules import rule_of
+from dlc.lowering.dl.rewriting import apply_rules
 from dlc.lowering.pass_base import Pass
 
 
@@ -23,14 +25,15 @@ class SinkTransposes(Pass):
     after:  %3 = dl.relu(%x)
 
     Chains of transposes become one, and one that moves only axes of size 1 becomes a reshape. What an op reads of weights is
-    transposed on their side. Regions of ops are decided as a whole, as in `dl-assign-layouts`. Functions with kernels stay
-    as they are.
+    transposed on their side, and so are the rows of a matrix that a flattened image is multiplied with. Regions of ops are
+    decided as a whole, as in `dl-assign-layouts`. Functions with kernels stay as they are.
     """
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module."""
         for function in functions(op):
             reorder(function, _choose)
+            apply_rules(function, FLATTENED_WEIGHTS)
 
 
 def _choose(graph: OrderGraph) -> bool:

@@ -82,6 +82,24 @@ func.func @merge(%x: tensor<2x3x4xf32>, %y: tensor<1x8x1xf32>, %z: tensor<?x1x8x
 
 // -----
 
+// An image that is flattened for a product keeps its order; the rows of the weight take it.
+// CHECK-LABEL: func.func @flattened
+// CHECK-DAG: %[[W:.*]] = "dl.param"()
+// CHECK: %[[R:.*]] = "dl.reshape"(%[[W]]) {shape = array<i64: 2, 3, 4, 5>}
+// CHECK: %[[T:.*]] = "dl.transpose"(%[[R]]) {perm = array<i64: 1, 2, 0, 3>}
+// CHECK: %[[M:.*]] = "dl.reshape"(%[[T]]) {shape = array<i64: 24, 5>}
+// CHECK: %[[F:.*]] = "dl.reshape"(%arg0) {copied = array<i64: 0, -1>, shape = array<i64: -1, 24>}
+// CHECK: "dl.matmul"(%[[F]], %[[M]])
+func.func @flattened(%x: tensor<?x3x4x2xf32>) -> tensor<?x5xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 24, 5>, dtype = f32} : () -> tensor<24x5xf32>
+  %0 = "dl.transpose"(%x) {perm = array<i64: 0, 3, 1, 2>} : (tensor<?x3x4x2xf32>) -> tensor<?x2x3x4xf32>
+  %1 = "dl.reshape"(%0) {shape = array<i64: -1, 24>, copied = array<i64: 0, -1>} : (tensor<?x2x3x4xf32>) -> tensor<?x24xf32>
+  %2 = "dl.matmul"(%1, %w) : (tensor<?x24xf32>, tensor<24x5xf32>) -> tensor<?x5xf32>
+  return %2 : tensor<?x5xf32>
+}
+
+// -----
+
 // no-match: one transpose is needed wherever it stands, and layer norm needs its axis last.
 // CHECK-LABEL: func.func @stays
 // CHECK-NEXT: %[[T:.*]] = "dl.transpose"(%arg0) {perm = array<i64: 0, 2, 1>}

@@ -40,6 +40,7 @@ _OPS: dict[str, Any] = {
     "resize": lambda x: dl.resize(x, axes=[3, 1], sizes=[7, 2], mode="linear"),
     "matmul": lambda x: dl.matmul(x, dl.constant(value=random_array((5, 6), "f32", 2))),
     "batched": lambda x: dl.matmul(x, dl.constant(value=random_array((3, 5, 6), "f32", 3))),
+    "flattened": lambda x: dl.matmul(dl.reshape(x, shape=[2, 60]), dl.constant(value=random_array((60, 6), "f32", 4))),
     "layer_norm": lambda x: dl.layer_norm(x),
     "split": lambda x: dl.reshape(x, shape=[2, 3, 2, 2, 5]),
     "merge": lambda x: dl.reshape(x, shape=[6, 4, 5]),
