@@ -1,11 +1,11 @@
-"""`python -m bench [models|kernels|driver] [name-part ...]`: the speed tables; whole models by default."""
+"""`python -m bench [models|kernels|driver|compile] [name-part ...]`: the speed tables; whole models by default."""
 
 from __future__ import annotations
 
 import runpy
 import sys
 
-_TABLES = ("models", "kernels", "driver")
+_TABLES = ("models", "kernels", "driver", "compile")
 
 
 def main() -> None:
