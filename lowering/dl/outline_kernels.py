@@ -24,7 +24,7 @@ _LEADING = ("contraction", "reduction", "opaque")
 
 
 @dataclass(frozen=True)
-class OutlineKernels(Pass):
+class OutlineKernelRegions(Pass):
     """Make each distinct `dl.kernel` region a private function with the attribute `dl.kernel`, and call it.
 
     Kernels are one when they have the same ops, types, small constants and equal dims. What a region reads from outside becomes
