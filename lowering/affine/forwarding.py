@@ -102,9 +102,9 @@ def local_users(alloc: ir.Operation) -> list[ir.Operation] | None:
                 waiting.extend(user.results)
             elif user.name == "affine.store" and root_of(user.operands[0]) == alloc.results[0]:
                 return None
-            elif user.name in ("affine.load", "affine.store", "memref.load", "memref.store"):
+            elif user.name in ("affine.load", "affine.store", "memref.load", "memref.store", "memref.dim"):
                 found.append(user)
-            elif user.name not in ("memref.dealloc", "memref.dim"):
+            elif user.name != "memref.dealloc":
                 return None
     return found
 
@@ -113,8 +113,6 @@ def _remove_unread(alloc: ir.Operation) -> None:
     """Remove a buffer that is written only, with its stores."""
     users = local_users(alloc)
     if users is None or any(user.name not in ("affine.store", "memref.store") for user in users):
-        return
-    if any(use.owner.name == "memref.dim" for use in alloc.results[0].uses):
         return
     for user in users:
         user.erase()

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dlc._mlir import ir
+from dlc._mlir import ir, linalg
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.broadcasting import expand_ones
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
@@ -14,6 +14,9 @@ from dlc.lowering.dl_to_linalg.checks import operand_name, require_groups, requi
 from dlc.lowering.dl_to_linalg.contraction import Loops, contract, spread, widened, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
+
+_ROWS_THAT_PAY = 16
+"""Queries from which on transposing the keys costs less than reading them against their rows."""
 
 
 @lowering("attention")
@@ -68,10 +71,21 @@ def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str, shared:
         lhs = b.expand(lhs, [[0], [1, 2], [3], [4]], [*outer, rows, b.dim(lhs, 3)])
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
+    if transposed and isinstance(rows, int) and rows >= _ROWS_THAT_PAY:
+        rhs, transposed = _transposed(b, rhs), False
     inner = [n, k] if transposed else [k, n]
     maps = [loops.map([*dims, m, k]), loops.map([*dims[:2], *inner]), loops.map([*dims, m, n])]
     found = contract(b, loops, lhs, rhs, zeros(b, [*outer, rows, columns], dtype), maps, dtype)
     return b.collapse(found, [[0], [1, 2], [3], [4]]) if shared else found
+
+
+def _transposed(b: Builder, heads: ir.Value) -> ir.Value:
+    """[batch, heads, n, k] as [batch, heads, k, n]; not a generic, which fusion would take into the product again."""
+    batch, count, n, k = b.shape(heads)
+    out = b.empty([batch, count, k, n], heads.type.element_type)
+    with b.ip, b.loc:
+        found: ir.Value = linalg.transpose(heads, outs=[out], permutation=[0, 1, 3, 2]).results[0]
+    return found
 
 
 def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:

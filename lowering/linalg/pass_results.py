@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, is_memref, nested_ops, root_of, written_roots
+from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims
 from dlc.lowering.outlining import is_alone
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -47,6 +48,7 @@ class PassResults(Pass):
             sites = calls.get(ir.StringAttr(function.attributes["sym_name"]).value, [])
             if sites is None:
                 continue
+            resolve_sizes(function)
             _mark_noalias(function, _pass_results(function, sites))
 
 
@@ -85,27 +87,12 @@ def _pass_results(function: ir.Operation, sites: Sequence[ir.Operation]) -> list
         assert root is not None
         allocation = root.owner.operation
         names.add_result(allocation)
-        _replace_dims(allocation)
         argument = block.add_argument(root.type, allocation.location)
         root.replace_all_uses_with(argument)
         allocation.erase()
     _replace_return(end, [value for index, value in enumerate(end.operands) if index not in slices])
     _set_type(function, block, [value.type for index, value in enumerate(returned) if index not in slices], names)
     return sites
-
-
-def _replace_dims(allocation: ir.Operation) -> None:
-    """Replace the dynamic sizes of an allocation that ops ask for by its operands."""
-    kind = ir.MemRefType(allocation.results[0].type)
-    dynamic = [axis for axis in range(kind.rank) if kind.is_dynamic_dim(axis)]
-    for op in [use.owner.operation for use in allocation.results[0].uses if use.owner.name == "memref.dim"]:
-        position = defining_op(op.operands[1])
-        if position is None or position.name != "arith.constant":
-            continue
-        axis = ir.IntegerAttr(position.attributes["value"]).value
-        if axis in dynamic:
-            op.results[0].replace_all_uses_with(allocation.operands[dynamic.index(axis)])
-            op.erase()
 
 
 def _slice(value: ir.Value, block: ir.Block) -> list[ir.Operation] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.expressions import mentions
 from dlc.lowering.affine.loops import Bound
-from dlc.lowering.linalg_to_affine.sizes import axis_bound
+from dlc.lowering.linalg.buffer_sizes import axis_size
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,18 @@ class Generic:
 
     def bounds(self) -> list[Bound]:
         """Emit the upper bound of every loop."""
-        return [axis_bound(value, axis) for value, axis in self.sources()]
+        return [_axis_bound(value, axis) for value, axis in self.sources()]
 
 
 def dim_position(expression: ir.AffineExpr) -> int | None:
     """The loop that `expression` is, or None when it is anything else than one loop."""
     expression = expression.maybe_downcast()
     return expression.position if isinstance(expression, ir.AffineDimExpr) else None
+
+
+def _axis_bound(value: ir.Value, axis: int) -> Bound:
+    shaped = ir.MemRefType(value.type)
+    return Bound.symbol(axis_size(value, axis)) if shaped.is_dynamic_dim(axis) else Bound.constant(shaped.get_dim_size(axis))
 
 
 def uses_loop(indexing: ir.AffineMap, loop: int) -> bool:

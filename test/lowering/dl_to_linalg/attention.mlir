@@ -44,3 +44,14 @@ func.func @rotary_embedding(%x: tensor<2x3x5x8xf32>, %c: tensor<1x5x4xf32>) -> t
   %0 = "dl.rotary_embedding"(%x, %c, %c) : (tensor<2x3x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>) -> tensor<2x3x5x8xf32>
   return %0 : tensor<2x3x5x8xf32>
 }
+
+// -----
+
+// Many queries: the keys are transposed once, so that the product reads them along contiguous memory.
+// CHECK-LABEL: func.func @many_queries(
+// CHECK: %[[T:.*]] = linalg.transpose ins(%{{.*}} : tensor<1x2x32x8xf32>) outs(%{{.*}} : tensor<1x2x8x32xf32>) permutation = [0, 1, 3, 2]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[T]] : tensor<1x2x32x8xf32>, tensor<1x2x8x32xf32>)
+func.func @many_queries(%q: tensor<1x2x32x8xf32>, %k: tensor<1x2x32x8xf32>) -> tensor<1x2x32x8xf32> {
+  %0 = "dl.attention"(%q, %k, %k) : (tensor<1x2x32x8xf32>, tensor<1x2x32x8xf32>, tensor<1x2x32x8xf32>) -> tensor<1x2x32x8xf32>
+  return %0 : tensor<1x2x32x8xf32>
+}

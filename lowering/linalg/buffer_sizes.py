@@ -1,4 +1,4 @@
-"""Sizes of buffers as values that affine loops take for bounds: defined at the top level, one value for one size."""
+"""Sizes of buffers as values: one value for one size, defined at the top level of a function where that is possible."""
 
 from __future__ import annotations
 
@@ -6,19 +6,29 @@ import math
 from collections.abc import Sequence
 
 from dlc._mlir import arith, ir
-from dlc.analysis.buffers import ancestor_in, defining_op
-from dlc.lowering.affine.loops import Bound
+from dlc.analysis.buffers import ancestor_in, defining_op, nested_ops
 
 _DIMS = "dl.dims"
 
 
-def axis_bound(value: ir.Value, axis: int) -> Bound:
-    """The size of memref `value` along `axis` as a bound; what it takes is emitted at the top level where possible."""
-    shaped = ir.MemRefType(value.type)
-    if not shaped.is_dynamic_dim(axis):
-        return Bound.constant(shaped.get_dim_size(axis))
+def axis_size(value: ir.Value, axis: int) -> ir.Value:
+    """The dynamic size of memref `value` along `axis`; what it takes is emitted at the top level where possible."""
     function = _function_around(ir.InsertionPoint.current.block)
-    return Bound.symbol(_at_top(_size_of(value, axis, function), function))
+    return _at_top(_size_of(value, axis, function), function)
+
+
+def resolve_sizes(function: ir.Operation) -> None:
+    """Replace each `memref.dim` of an allocation or a view by the values that it was made with."""
+    for op in [op for op in nested_ops(function) if op.name == "memref.dim"]:
+        position = defining_op(op.operands[1])
+        if not _is_made(op.operands[0]) or position is None or position.name != "arith.constant":
+            continue
+        axis = ir.IntegerAttr(position.attributes["value"]).value
+        kind = ir.MemRefType(op.operands[0].type)
+        if axis < kind.rank and kind.is_dynamic_dim(axis):
+            with ir.InsertionPoint(op), op.location:
+                op.results[0].replace_all_uses_with(_size_of(op.operands[0], axis, function))
+            op.erase()
 
 
 def _function_around(block: ir.Block) -> ir.Operation:
@@ -130,3 +140,8 @@ def _is_inside(value: ir.Value, block: ir.Block) -> bool:
 def _is_dim_of(value: ir.Value, source: ir.Value) -> bool:
     op = defining_op(value)
     return op is not None and op.name == "memref.dim" and op.operands[0] == source
+
+
+def _is_made(value: ir.Value) -> bool:
+    """Whether an op made `value`, a ranked memref."""
+    return isinstance(value.type, ir.MemRefType) and not isinstance(value, ir.BlockArgument)
