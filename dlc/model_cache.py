@@ -111,4 +111,4 @@ def _signature(entry: Mapping[str, Any]) -> Signature:
 
 
 def _specs(entries: Sequence[Mapping[str, Any]]) -> tuple[TensorSpec, ...]:
-    return tuple(TensorSpec(entry["name"], tuple(entry["shape"]), entry["dtype"], entry.get("donated", False)) for entry in entries)
+    return tuple(TensorSpec(**{**entry, "shape": tuple(entry["shape"])}) for entry in entries)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from dlc import _mlir
 
-_PARTS = ("dlc.dialects", "dlc.analysis", "dlc.lowering", "dlc.targets")
-"""Packages whose sources decide what code comes out."""
+_PARTS = ("dlc", "dlc.dialects", "dlc.analysis", "dlc.lowering", "dlc.targets", "dlc.runtime")
+"""Packages whose sources decide what code comes out, and how it is kept and called."""
 
 _IMPORTED = time.time()
 
@@ -26,7 +26,7 @@ def compiler_fingerprint() -> str | None:
     total = hashlib.sha256(f"{_mlir.PACKAGE} {_mlir.version()}".encode())
     for part in _PARTS:
         folder = Path(importlib.import_module(part).__path__[0])
-        files = sorted(folder.rglob("*.py"))
+        files = sorted(folder.glob("*.py") if part == "dlc" else folder.rglob("*.py"))
         if not files or any(_IMPORTED < file.stat().st_mtime <= time.time() for file in files):
             return None
         for file in files:

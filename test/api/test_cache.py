@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,16 @@ import pytest
 
 import dlc
 import dlc.model_cache
+from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.lowering import registry
+from dlc.model_cache import ModelRecord
+from dlc.runtime.signature import Computation, Signature, TensorSpec
 from dlc.targets import object_store
+from dlc.targets.cpu.model_code import ModelCode
 from dlc.targets.disk_cache import CacheWarning
+from dlc.weights import WeightRecipe
 
 
 @pytest.fixture
@@ -74,6 +80,22 @@ def test_the_second_time_runs_no_pass(folder: Path, monkeypatch: pytest.MonkeyPa
         second.with_params({"u": X})
     other = {key: array * 2 for key, array in source.params.items()}
     np.testing.assert_array_equal(dlc.compile(source, params=other)(X)[0], second.with_params(other)(X)[0])
+
+
+def test_records_keep_everything() -> None:
+    spec = TensorSpec("x", (1, "n", None), "f16", donated=True)
+    signature = Signature("main", (spec,), (spec, spec), (), Computation("precompute", (spec,), ()))
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse("func.func @precompute() { return }")
+        recipe = WeightRecipe(("a", "b"), (spec,), frozenset({"a"}), module)
+        record = ModelRecord(ModelCode(signature, (b"", b"code")), recipe, 3)
+        again = ModelRecord.of_bytes(record.to_bytes())
+    assert again.code == record.code
+    assert again.kernels == 3
+    assert str(again.recipe.module) == str(module)
+    assert replace(again.recipe, module=None) == replace(recipe, module=None)
+    plain = replace(record, recipe=WeightRecipe(), code=ModelCode(Signature("f", (), ()), ()))
+    assert ModelRecord.of_bytes(plain.to_bytes()) == plain
 
 
 def test_another_model_finds_the_kernels_that_it_shares(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
