@@ -25,7 +25,7 @@ def compiler_fingerprint() -> str | None:
     """
     total = hashlib.sha256(f"{_mlir.PACKAGE} {_mlir.version()}".encode())
     for part in _PARTS:
-        folder = Path(importlib.import_module(part).__path__[0])
+        folder = Path(str(importlib.import_module(part).__file__)).parent  # its first __path__ is another, if editable
         files = sorted(folder.glob("*.py") if part == "dlc" else folder.rglob("*.py"))
         if not files or any(_IMPORTED < file.stat().st_mtime <= time.time() for file in files):
             return None
