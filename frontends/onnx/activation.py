@@ -101,19 +101,15 @@ def import_quick_gelu(node: NodeContext) -> ir.Value:
 
 def activated(node: NodeContext, x: ir.Value, parameters: Mapping[str, float]) -> ir.Value:
     """The activation that a fused op of onnxruntime names, with the parameters that it gives."""
-    kind = node.attribute("activation", "")
-    dtype = type_of_value(x).dtype
-    match kind:
-        case "":
-            return x
-        case "Relu" | "Sigmoid" | "Tanh":
-            found: ir.Value = getattr(dl, kind.lower())(x)
-            return found
-        case "LeakyRelu":
-            return dl.leaky_relu(x, alpha=float(parameters.get("alpha", 0.01)))
-        case "HardSigmoid":
-            return dl.hard_sigmoid(x, alpha=float(parameters.get("alpha", 0.2)), beta=float(parameters.get("beta", 0.5)))
-        case "Clip" if dtype in FLOATS:
-            return dl.clip(x, low=float(parameters.get("alpha", -math.inf)), high=float(parameters.get("beta", math.inf)))
-        case _:
-            node.unsupported(f"activation {kind} is not supported")
+    kind, dtype = node.attribute("activation", ""), type_of_value(x).dtype
+    if kind == "LeakyRelu":
+        x = dl.leaky_relu(x, alpha=float(parameters.get("alpha", 0.01)))
+    elif kind == "HardSigmoid":
+        x = dl.hard_sigmoid(x, alpha=float(parameters.get("alpha", 0.2)), beta=float(parameters.get("beta", 0.5)))
+    elif kind == "Clip" and dtype in FLOATS:
+        x = dl.clip(x, low=float(parameters.get("alpha", -math.inf)), high=float(parameters.get("beta", math.inf)))
+    elif kind in ("Relu", "Sigmoid", "Tanh"):
+        x = getattr(dl, kind.lower())(x)
+    elif kind:
+        node.unsupported(f"activation {kind} is not supported")
+    return x

@@ -46,9 +46,10 @@ def _formula(x: ir.Value, cos: ir.Value, sin: ir.Value, *, interleaved: bool) ->
     cos, sin = dl.unsqueeze(cos, axes=[1]), dl.unsqueeze(sin, axes=[1])
     low = dl.sub(dl.mul(first, cos), dl.mul(second, sin))
     high = dl.add(dl.mul(second, cos), dl.mul(first, sin))
-    if not interleaved:
-        found: ir.Value = dl.concat(low, high, axis=3)
-        return found
-    pairs = dl.concat(dl.unsqueeze(low, axes=[4]), dl.unsqueeze(high, axes=[4]), axis=4)
-    found = dl.reshape(pairs, shape=[-1, -1, -1, size], copied=[0, 1, 2, -1])
+    found: ir.Value
+    if interleaved:
+        pairs = dl.concat(dl.unsqueeze(low, axes=[4]), dl.unsqueeze(high, axes=[4]), axis=4)
+        found = dl.reshape(pairs, shape=[-1, -1, -1, size], copied=[0, 1, 2, -1])
+    else:
+        found = dl.concat(low, high, axis=3)
     return found

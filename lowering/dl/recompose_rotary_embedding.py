@@ -157,20 +157,20 @@ def _is_last(op: ir.Operation) -> bool:
 
 def _halves(low: ir.Value, high: ir.Value) -> ir.Value | None:
     """x where `low` and `high` are the first and the second half of its last axis."""
-    found = _part(low), _part(high)
-    if found[0] is None or found[1] is None:
+    first, second = _part(low), _part(high)
+    if first is None or second is None:
         return None
-    (x, size, *bounds), (other, _, *rest) = found
+    (x, size, *bounds), (other, _, *rest) = first, second
     half = size // 2
     return x if size % 2 == 0 and x == other and (bounds, rest) == ([0, half, 1], [half, size, 1]) else None
 
 
 def _neighbours(even: ir.Value, odd: ir.Value) -> ir.Value | None:
     """x where `even` and `odd` are every second element of its last axis, from 0 and 1 on."""
-    found = _part(even), _part(odd)
-    if found[0] is None or found[1] is None:
+    first, second = _part(even), _part(odd)
+    if first is None or second is None:
         return _split_pairs(even, odd)
-    (x, size, *bounds), (other, _, *rest) = found
+    (x, size, *bounds), (other, _, *rest) = first, second
     fits = x == other and size % 2 == 0 and (bounds[0], bounds[2], rest[0], rest[2]) == (0, 2, 1, 2)
     return x if fits and bounds[1] >= size - 1 and rest[1] == size else None
 

@@ -78,12 +78,14 @@ def test_there_and_back(case: tuple[str, tuple[tuple[int, ...], ...], dict[str, 
 def test_with_dynamic_dims(case: tuple[str, tuple[tuple[int, ...], ...], dict[str, Any]]) -> None:
     """The batch is dynamic; so is every dim of an op without weights."""
     name, shapes, attributes = case
-    batch = shapes[0][:1]
-    if len(shapes) > 1:
-        dynamic = [["batch" if (dim,) == batch and at == 0 else dim for at, dim in enumerate(shape)] for shape in shapes]
-        dynamic[1:] = [list(shape) if len(shape) < len(shapes[0]) - 1 else kept for shape, kept in zip(shapes[1:], dynamic[1:])]
-    else:
+    dynamic: list[list[str | int]]
+    if len(shapes) == 1:
         dynamic = [[f"d{axis}" for axis in range(len(shapes[0]))]]
+    else:
+        dynamic = [list(shape) for shape in shapes]
+        for shape in dynamic:  # weights have a lower rank, angles one less
+            if len(shape) >= len(shapes[0]) - 1 and shape[0] == shapes[0][0]:
+                shape[0] = "batch"
     graph = graph_of(name, dynamic, attributes, "f32")
     inputs = [random_array(shape, "f32", seed=index, positive=name == "batch_norm") for index, shape in enumerate(shapes)]
     before, want = str(graph.module), interpret(graph.module, inputs, {})
