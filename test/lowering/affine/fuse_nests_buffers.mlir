@@ -1,0 +1,114 @@
+// RUN: dlc-opt %s --affine-fuse-nests --split-input-file | filecheck %s
+// What becomes of the buffers between fused nests. It refuses nothing.
+
+// A loop that makes elements and the reduction over them become one; the last loop writes over them: no buffer but the result.
+// CHECK-LABEL: func.func private @softmax
+// CHECK-NOT: memref.alloc
+// CHECK: affine.for %[[I:.*]] = 0 to 8 {
+// CHECK-NEXT: %[[SUM:.*]] = affine.for %[[J:.*]] = 0 to 16 iter_args(%[[ACC:.*]] =
+// CHECK: %[[E:.*]] = math.exp
+// CHECK-NEXT: affine.store %[[E]], %[[Y:.*]][%[[I]], %[[J]]]
+// CHECK-NEXT: arith.addf %[[ACC]], %[[E]]
+// CHECK: affine.for %[[J:.*]] = 0 to 16 {
+// CHECK-NEXT: %[[OLD:.*]] = affine.load %[[Y]][%[[I]], %[[J]]]
+// CHECK-NEXT: arith.divf %[[OLD]], %[[SUM]]
+// CHECK-NOT: affine.for
+func.func private @softmax(%x: memref<8x16xf32>, %y: memref<8x16xf32> {llvm.noalias}) {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<8xf32>
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 16 {
+      %0 = affine.load %x[%i, %j] : memref<8x16xf32>
+      %1 = math.exp %0 : f32
+      affine.store %1, %y[%i, %j] : memref<8x16xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    %s = affine.for %j = 0 to 16 iter_args(%acc = %zero) -> (f32) {
+      %0 = affine.load %y[%i, %j] : memref<8x16xf32>
+      %1 = arith.addf %acc, %0 : f32
+      affine.yield %1 : f32
+    }
+    affine.store %s, %sum[%i] : memref<8xf32>
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 16 {
+      %0 = affine.load %y[%i, %j] : memref<8x16xf32>
+      %1 = affine.load %sum[%i] : memref<8xf32>
+      %2 = arith.divf %0, %1 : f32
+      affine.store %2, %y[%i, %j] : memref<8x16xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %sum : memref<8xf32>
+  return
+}
+
+// -----
+
+// Scratch of another type than the result shrinks to a row, on the stack while it is small.
+// CHECK-LABEL: func.func private @row
+// CHECK: affine.for %[[I:.*]] = 0 to 8 {
+// CHECK-NEXT: %[[ROW:.*]] = memref.alloca() : memref<16xf64>
+// CHECK: affine.store %{{.*}}, %[[ROW]][%{{.*}}] : memref<16xf64>
+// CHECK-NOT: memref.dealloc
+func.func private @row(%x: memref<8x16xf32>, %y: memref<8x16xf32> {llvm.noalias}) {
+  %t = memref.alloc() : memref<8x16xf64>
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 16 {
+      %0 = affine.load %x[%i, %j] : memref<8x16xf32>
+      %1 = arith.extf %0 : f32 to f64
+      affine.store %1, %t[%i, %j] : memref<8x16xf64>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 16 {
+      %0 = affine.load %t[%i, 15 - %j] : memref<8x16xf64>
+      %1 = arith.truncf %0 : f64 to f32
+      affine.store %1, %y[%i, %j] : memref<8x16xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %t : memref<8x16xf64>
+  return
+}
+
+// -----
+
+// Large or dynamic scratch comes from the heap, and is freed by the iteration that takes it.
+// CHECK-LABEL: func.func private @heap
+// CHECK-SAME: %[[N:[a-z0-9]*]]: index
+// CHECK: affine.for %[[I:.*]] = 0 to 8 {
+// CHECK-NEXT: %[[ROW:.*]] = memref.alloc(%[[N]]) : memref<?xf32>
+// CHECK: memref.dealloc %[[ROW]]
+// CHECK-NEXT: } {dlc.parallel}
+func.func private @heap(%n: index, %x: memref<8x?xf32>, %y: memref<8x?xf32> {llvm.noalias}) {
+  %t = memref.alloc(%n) : memref<8x?xf32>
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %x[%i, %j] : memref<8x?xf32>
+      affine.store %0, %t[%i, %j] : memref<8x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %t[%i, 0] : memref<8x?xf32>
+      affine.store %0, %y[%i, %j] : memref<8x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %t : memref<8x?xf32>
+  return
+}
+
+// -----
+
+// no-match: a buffer that is handed on keeps its size.
+// CHECK-LABEL: func.func private @returned
+// CHECK: memref.alloc() : memref<8xf32>
+// CHECK: affine.for
+func.func private @returned() -> memref<8xf32> {
+  %one = arith.constant 1.0 : f32
+  %t = memref.alloc() : memref<8xf32>
+  affine.for %i = 0 to 8 {
+    affine.store %one, %t[%i] : memref<8xf32>
+  } {dlc.parallel}
+  return %t : memref<8xf32>
+}
