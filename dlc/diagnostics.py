@@ -1,8 +1,8 @@
 """Located diagnostics: the one record of an error and the one way to show it.
 
-    model.mlir:3:8: error: 'dl.matmul' op c2: lhs dim -1 is 64 but rhs dim -2 is 32
-      %0 = "dl.matmul"(%a, %b) : ...
-           ^
+model.mlir:3:8: error: 'dl.matmul' op c2: lhs dim -1 is 64 but rhs dim -2 is 32
+  %0 = "dl.matmul"(%a, %b) : ...
+       ^
 """
 
 from __future__ import annotations
@@ -86,9 +86,7 @@ def names_of(location: ir.Location) -> tuple[str, ...]:
     return ()
 
 
-def at_location(
-    location: ir.Location, message: str, severity: str = "error", notes: tuple[Diagnostic, ...] = ()
-) -> Diagnostic:
+def at_location(location: ir.Location, message: str, severity: str = "error", notes: tuple[Diagnostic, ...] = ()) -> Diagnostic:
     """A diagnostic at an MLIR location; the names it carries go into the message where it has no file."""
     file, line, column = place_of(location)
     message = message.replace("\0", "")  # upstream's parser leaves one in "expected 1 operand type"

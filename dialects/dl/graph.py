@@ -73,9 +73,7 @@ class Graph:
             self._scope.enter_context(manager)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
             if kind is None:
                 self._finish()

@@ -13,7 +13,6 @@ from dlc.lowering.dl.axis_orders import Demand, OpOrders, Order, compose, identi
 from dlc.lowering.dl.matching import type_of
 from dlc.lowering.dl.order_graph import OrderGraph
 
-
 _MOST_REWRITES = 8
 """Each one saves time, and almost always the first one leaves nothing to the second."""
 
