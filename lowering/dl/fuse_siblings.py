@@ -10,7 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl import op_class, ops
 from dlc.dialects.dl.window import Layout
-from dlc.lowering.dl.matching import attributes_of, functions, groups_of, has_one_use, is_weight, type_of, users
+from dlc.lowering.dl.matching import WeightFacts, attributes_of, functions, groups_of, has_one_use, is_weight, type_of, users
 from dlc.lowering.pass_base import Pass, option
 
 _POINTWISE = frozenset({"elementwise", "elementary", "activation"})
@@ -72,31 +72,32 @@ def _blocks(function: ir.Operation) -> list[ir.Block]:
 def _families(block: ir.Block) -> list[list[_Sibling]]:
     """Siblings that can become one op, in order of the first of each."""
     found: dict[Hashable, list[_Sibling]] = defaultdict(list)
+    facts = WeightFacts()
     for view in block.operations:
-        sibling = _sibling(view.operation)
+        sibling = _sibling(view.operation, facts)
         if sibling is not None:
             found[(sibling.op.operands[0], sibling.key)].append(sibling)
     return [family for family in found.values() if len(family) > 1]
 
 
-def _sibling(op: ir.Operation) -> _Sibling | None:
+def _sibling(op: ir.Operation, facts: WeightFacts) -> _Sibling | None:
     maker = {"dl.matmul": _matmul_sibling, "dl.conv": _conv_sibling}.get(op.name)
-    return maker(op) if maker else None
+    return maker(op, facts) if maker else None
 
 
-def _matmul_sibling(op: ir.Operation) -> _Sibling | None:
+def _matmul_sibling(op: ir.Operation, facts: WeightFacts) -> _Sibling | None:
     x, weight = op.operands
     kind = type_of(weight)
     width = kind.shape[-1]
-    if kind.rank != 2 or not kind.is_static or not isinstance(width, int) or not is_weight(weight) or is_weight(x):
+    if kind.rank != 2 or not kind.is_static or not isinstance(width, int) or not facts(weight) or facts(x):
         return None
     return _Sibling(op, width, 1, type_of(op.results[0]).rank - 1, "matmul")
 
 
-def _conv_sibling(op: ir.Operation) -> _Sibling | None:
+def _conv_sibling(op: ir.Operation, facts: WeightFacts) -> _Sibling | None:
     x, weight, bias = groups_of(op)
     found, kind = attributes_of(op), type_of(weight)
-    if found["groups"] != 1 or not kind.is_static or not is_weight(weight) or (bias is not None and not is_weight(bias)):
+    if found["groups"] != 1 or not kind.is_static or not facts(weight) or (bias is not None and not facts(bias)):
         return None
     layout = Layout(type_of(x).rank - 2, found["channels_last"])
     blocked = kind.rank > type_of(x).rank
@@ -105,7 +106,7 @@ def _conv_sibling(op: ir.Operation) -> _Sibling | None:
     width = shape[axis] * (shape[-1] if blocked else 1)
     others = tuple(dim for at, dim in enumerate(shape) if at != axis)
     key = (others, axis, bias is None, *(str(value) for value in found.values()))
-    return None if is_weight(x) else _Sibling(op, width, axis, layout.channel, key)
+    return None if facts(x) else _Sibling(op, width, axis, layout.channel, key)
 
 
 def _hoist_weights(block: ir.Block) -> None:
