@@ -21,6 +21,7 @@ _PUBLIC = {
     "import_onnx": "dlc.compiler",
     "lower": "dlc.compiler",
     "optimize": "dlc.compiler",
+    "explain": "dlc.explanation",
     "CompiledModel": "dlc.compiler",
     "CompileOptions": "dlc.compiler",
     "count_ops": "dlc.compiler",
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from dlc.errors import (
         VerifyError as VerifyError,
     )
+    from dlc.explanation import explain as explain
     from dlc.lowering.pass_base import Pass as Pass
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline

@@ -1,0 +1,345 @@
+"""What the compiler does with a model, and why: passes, verdicts on edges, kernels, transposes that are left, memory.
+
+explanation = dlc.explain("model.onnx")
+explanation.to_json()                # plain data, documented in docs/explain.md
+explanation.to_dot()                 # the graph of kernels for Graphviz
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dlc._mlir import ir
+from dlc.analysis.fusion import plan_kernels
+from dlc.analysis.kernel_costs import kernel_cost
+from dlc.analysis.memory_plan import NOMINAL_SIZE, memory_plan
+from dlc.analysis.transposes import transposes_left
+from dlc.analysis.work_graph import kind_of
+from dlc.diagnostics import names_of
+from dlc.dialects.dl import op_class
+from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type
+from dlc.errors import InvalidInputError
+from dlc.kernel_graph import KernelGraph, kernel_graph
+from dlc.lowering.dl.matching import dl_ops, erase_unused
+from dlc.lowering.dl.precompute import MARK
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipeline_run import Instrument, Step
+from dlc.lowering.stages import stage_of
+from dlc.runtime.signature import TensorSpec, show_type
+from dlc.sources import Model, ShapeOverrides, copy_module, read_source
+from dlc.targets.signature import signature_of
+from dlc.weights import WeightRecipe, params_of
+
+Progress = Callable[[str], None]
+
+_FUSION = "dl-fuse-kernels"
+_PLANNING = "linalg-plan-memory"
+_CLASSES = ("contraction", "reduction", "opaque", "broadcast", "injective")
+"""Classes of ops, the one that decides about a kernel first."""
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """One run of a pass: ops in the module before and after, seconds."""
+
+    name: str
+    ops_before: int
+    ops_after: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class EdgeReport:
+    """One op with work takes what another gives: both in one kernel (`fused`), or not for `reason`.
+
+    Ops are named by their kind and their place among the ops with work; `onnx_nodes` are the nodes that both came from.
+    """
+
+    producer: str
+    consumer: str
+    fused: bool
+    reason: str
+    onnx_nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """A distinct kernel: how often it is called, its ops, the class that decides about it, and what one call costs.
+
+    `flops` counts operations, `bytes` what is read and written; `type` shows arguments and results.
+    """
+
+    name: str
+    calls: int
+    ops: tuple[str, ...]
+    kind: str
+    flops: int
+    bytes: int
+    onnx_nodes: tuple[str, ...]
+    type: str
+
+
+@dataclass(frozen=True)
+class TransposeReport:
+    """A transpose that still moves elements at each call: the nodes that it stands for, and why it is left."""
+
+    where: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class HolderReport:
+    """A buffer that lives when most memory is needed."""
+
+    bytes: int
+    onnx_nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """Bytes of the arena, the least that any plan needs, bytes of weights and constants, and who holds the peak."""
+
+    peak: int
+    lower_bound: int
+    constants: int
+    holders: tuple[HolderReport, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that `explain` found out. Sizes that are known at run time only count as `nominal`."""
+
+    name: str
+    nominal: int
+    passes: tuple[PassReport, ...]
+    edges: tuple[EdgeReport, ...]
+    kernels: tuple[KernelReport, ...]
+    transposes: tuple[TransposeReport, ...]
+    memory: MemoryReport
+    entry_calls: int
+    graph: KernelGraph
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data with the keys that docs/explain.md documents."""
+        return {
+            "passes": [dict(vars(entry)) for entry in self.passes],
+            "edges": [vars(edge) | {"onnx_nodes": list(edge.onnx_nodes)} for edge in self.edges],
+            "kernels": [_kernel_json(kernel) for kernel in self.kernels],
+            "transposes": [{"where": list(entry.where), "reason": entry.reason} for entry in self.transposes],
+            "memory": {
+                "peak": self.memory.peak,
+                "lower_bound": self.memory.lower_bound,
+                "constants": self.memory.constants,
+                "holders": [{"bytes": each.bytes, "onnx_nodes": list(each.onnx_nodes)} for each in self.memory.holders],
+            },
+            "entry_calls": self.entry_calls,
+        }
+
+    def to_dot(self) -> str:
+        """The graph of kernel calls as Graphviz text."""
+        labels = {kernel.name: f"{', '.join(kernel.ops)}\n{_show_flops(kernel.flops)}" for kernel in self.kernels}
+        return self.graph.to_dot(self.name, labels)
+
+
+def _kernel_json(kernel: KernelReport) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "calls": kernel.calls,
+        "ops": list(kernel.ops),
+        "class": kernel.kind,
+        "flops": kernel.flops,
+        "bytes": kernel.bytes,
+        "onnx_nodes": list(kernel.onnx_nodes),
+    }
+
+
+def _show_flops(flops: int) -> str:
+    return f"{flops / 1e6:.4g} MFLOP"
+
+
+def explain(
+    model: Model, shapes: ShapeOverrides | None = None, nominal: int = NOMINAL_SIZE, progress: Progress | None = None
+) -> Explanation:
+    """Say what compiling a model at level dl (or ONNX) does. Nothing is compiled to machine code.
+
+    `shapes` overrides input shapes of an ONNX model; a dim that is known at run time only counts as `nominal` where numbers are
+    wanted. Raises what `compile` raises, and `InvalidInputError` for a model at another level.
+    """
+    source = read_source(model, params={}, shapes=shapes)  # weights need not be there
+    if (stage := stage_of(source.module)) != "dl":
+        raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
+    module = copy_module(source)
+    known = tuple(spec.name for spec in params_of(module))
+    recorder = _Recorder(progress)
+    before, after = _cut(Pipeline(["dl-optimize"]), _FUSION)
+    recorder.run(before, module)
+    edges = tuple(edge for function in _entries(module) for edge in _edges(function))
+    transposes = tuple(TransposeReport(found.where, found.reason) for found in transposes_left(module))
+    recorder.run(after, module)
+    WeightRecipe.take(module, known)
+    kernels, graph = _kernels(module, nominal), kernel_graph(_entries(module))
+    lowering = Pipeline(list(Pipeline.between("dl", "affine"))[len(Pipeline(["dl-optimize"])) :])
+    recorder.run(_cut(lowering, _PLANNING)[0], module)
+    memory = _memory(module, nominal)
+    return Explanation(source.name, nominal, recorder.reports(), edges, kernels, transposes, memory, len(graph.calls), graph)
+
+
+def _cut(pipeline: Pipeline, name: str) -> tuple[Pipeline, Pipeline]:
+    """The passes before the one called `name`, and those from it on."""
+    elements, position = list(pipeline), pipeline.index(name)
+    return Pipeline(elements[:position]), Pipeline(elements[position:])
+
+
+class _Recorder(Instrument):
+    """Counts ops and seconds; a pass that runs function by function is one report."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._found: list[PassReport] = []
+        self._last: object = None
+        self._begin, self._ops = 0.0, 0
+
+    def run(self, pipeline: Pipeline, module: ir.Module) -> None:
+        with module.context, ir.Location.unknown():
+            pipeline.run(module, instruments=[self])
+
+    def before(self, step: Step) -> None:
+        if self._progress:
+            self._progress(step.name)
+        self._ops = _count(step.root)
+        self._begin = time.perf_counter()
+
+    def after(self, step: Step) -> None:
+        seconds = time.perf_counter() - self._begin
+        report = PassReport(step.name, self._ops, _count(step.root), seconds)
+        if self._last is step.element:
+            last = self._found.pop()
+            report = PassReport(step.name, last.ops_before, report.ops_after, last.seconds + seconds)
+        self._found.append(report)
+        self._last = step.element
+
+    def reports(self) -> tuple[PassReport, ...]:
+        return tuple(self._found)
+
+
+def _count(module: ir.Operation) -> int:
+    """Ops inside the functions of a module."""
+    count = 0
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        count += 1
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit)
+    return count - 1 - len(module.regions[0].blocks[0].operations)
+
+
+def _functions(module: ir.Module) -> Iterator[ir.Operation]:
+    for op in module.body.operations:
+        if op.operation.name == "func.func" and len(op.regions[0].blocks):
+            yield op.operation
+
+
+def _entries(module: ir.Module) -> list[ir.Operation]:
+    """The functions that callers call."""
+    return [op for op in _functions(module) if "sym_visibility" not in op.attributes and MARK not in op.attributes]
+
+
+def _edges(function: ir.Operation) -> Iterator[EdgeReport]:
+    """The verdicts of `dl-fuse-kernels`, which is about to run; unused ops go, as they do there."""
+    erase_unused(dl_ops(function))
+    plan = plan_kernels(function)
+    names = _names([op for group in plan.groups for op in group.ops], function)
+    for edge in plan.edges:
+        nodes = dict.fromkeys((*names_of(edge.producer.location), *names_of(edge.consumer.location)))
+        yield EdgeReport(names[edge.producer], names[edge.consumer], edge.fused, edge.reason, tuple(nodes))
+
+
+def _names(ops: Sequence[ir.Operation], function: ir.Operation) -> dict[ir.Operation, str]:
+    """`matmul.3` for the fourth op with work, and so on, in program order."""
+    wanted = set(ops)
+    ordered = [op.operation for block in function.regions[0].blocks for op in block.operations if op.operation in wanted]
+    return {op: f"{op.name.removeprefix('dl.')}.{number}" for number, op in enumerate(ordered)}
+
+
+def _kernels(module: ir.Module, nominal: int) -> tuple[KernelReport, ...]:
+    """The kernels of an optimized module, in the order of the module."""
+    calls = Counter(
+        op.operation.attributes["callee"].value
+        for function in _entries(module)
+        for block in function.regions[0].blocks
+        for op in block.operations
+        if op.operation.name == "func.call"
+    )
+    functions = {op.attributes["sym_name"].value: op for op in _functions(module)}
+    return tuple(_kernel(name, op, calls[name], nominal) for name, op in functions.items() if calls[name])
+
+
+def _kernel(name: str, function: ir.Operation, calls: int, nominal: int) -> KernelReport:
+    ops = [op.operation for block in function.regions[0].blocks for op in block.operations]
+    works = [op for op in ops if kind_of(op) == "work"]
+    classes = {found.fusion_class for op in works if (found := op_class(op.name)) is not None}
+    cost = kernel_cost(function)
+    moved = cost.bytes_read.at(default=nominal) + cost.bytes_written.at(default=nominal)
+    return KernelReport(
+        name=name,
+        calls=calls,
+        ops=tuple(op.name.removeprefix("dl.") for op in works),
+        kind=next((kind for kind in _CLASSES if kind in classes), "opaque").replace("broadcast", "injective"),
+        flops=cost.flops.at(default=nominal),
+        bytes=moved,
+        onnx_nodes=names_of(function.location),
+        type=_type_text(function),
+    )
+
+
+def _type_text(function: ir.Operation) -> str:
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    inputs, results = (", ".join(map(_show, side)) for side in (kind.inputs, kind.results))
+    return f"({inputs}) -> {results if len(kind.results) == 1 else f'({results})'}"
+
+
+def _show(kind: ir.Type) -> str:
+    plain = tensor_type(kind)
+    return str(kind) if plain is None else show_type(plain.dtype, plain.shape)
+
+
+def _memory(module: ir.Module, nominal: int) -> MemoryReport:
+    """The plan of a module on buffers. Several entries share nothing: the largest counts."""
+    plans = [memory_plan(function, nominal) for function in _entries(module) if len(function.regions[0].blocks) == 1]
+    constants = sum(_bytes_of(spec, nominal) for spec in signature_of(module).params) + _bytes_of_globals(module)
+    if not plans:
+        return MemoryReport(0, 0, constants, ())
+    plan = max(plans, key=lambda plan: plan.peak())
+    sizes = dict(zip(plan.buffers, plan.sizes(), strict=True))
+    holders = tuple(HolderReport(sizes[buffer], names_of(buffer.alloc.location)) for buffer in plan.holders())
+    return MemoryReport(plan.peak(), plan.lower_bound(), constants, holders)
+
+
+def _bytes_of(spec: TensorSpec, nominal: int) -> int:
+    size = NUMPY_DTYPES[spec.dtype].itemsize
+    for dim in spec.shape:
+        size *= dim if isinstance(dim, int) else nominal
+    return size
+
+
+def _bytes_of_globals(module: ir.Module) -> int:
+    """Bytes of the constants that code holds."""
+    total = 0
+    for op in module.body.operations:
+        if op.operation.name == "memref.global":
+            kind = ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value)
+            total += (kind.element_type.width + 7) // 8 * _product(kind.shape)
+    return total
+
+
+def _product(dims: Sequence[int]) -> int:
+    product = 1
+    for dim in dims:
+        product *= dim
+    return product

@@ -1,0 +1,123 @@
+"""`dlc explain`: what the compiler does with a model, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+
+import dlc
+from dlc.analysis.fusion import REASONS
+from dlc.analysis.memory_plan import NOMINAL_SIZE
+from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
+from dlc.explanation import Explanation
+from dlc.tools.commands.options import MODEL, STDOUT, output_option, parse_shapes, shape_option
+from dlc.tools.commands.outputs import write_bytes
+from dlc.tools.commands.terminal import output_console, steps
+
+_MOST_NODES = 3
+
+
+@click.command("explain")
+@MODEL
+@click.option("--json", "as_json", is_flag=True, help="Write JSON (documented in docs/explain.md) instead of tables.")
+@click.option("--emit", type=click.Choice(["dot"]), help="Write the graph of kernels for Graphviz instead of tables.")
+@output_option("File for what --json or --emit writes, standard output by default.")
+@click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
+@shape_option
+def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal: int, shapes: tuple[str, ...]) -> None:
+    """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
+    transposes that are left, memory. Nothing is compiled to machine code.
+    """
+    if as_json and emit:
+        raise click.UsageError("--json and --emit exclude each other")
+    if output != STDOUT and not (as_json or emit):
+        raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
+    with steps(f"explain {model}") as progress:
+        found = dlc.explain(model, parse_shapes(shapes), nominal, progress)
+    if as_json:
+        write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
+    elif emit:
+        write_bytes(found.to_dot().encode(), output)
+    else:
+        _show(output_console(), found)
+
+
+def _show(console: Console, found: Explanation) -> None:
+    for table in (_passes(found), _edges(found), _kernels(found), _transposes(found), _memory(found)):
+        console.print(table)
+        console.print()
+    console.print("\n".join(_summary(found)), soft_wrap=True)
+
+
+def _summary(found: Explanation) -> Iterator[str]:
+    """What one wants to know first, last, where it stays in view."""
+    fused = sum(edge.fused for edge in found.edges)
+    yield f"{found.name}: {found.entry_calls} calls of {len(found.kernels)} distinct kernels"
+    yield f"{fused} of {len(found.edges)} edges fused; {len(found.transposes)} transposes left"
+    yield f"arena {_megabytes(found.memory.peak)}, constants {_megabytes(found.memory.constants)}"
+    if any("?" in kernel.type or "[" not in kernel.type for kernel in found.kernels):
+        yield f"dims that are known at run time only count as {found.nominal}"
+
+
+def _passes(found: Explanation) -> Table:
+    table = Table("pass", *_numeric("ops before", "ops after", "change", "ms"), title="Passes", title_justify="left")
+    for entry in found.passes:
+        change = entry.ops_after - entry.ops_before
+        shown = f"{change:+}" if change else ""
+        table.add_row(entry.name, str(entry.ops_before), str(entry.ops_after), shown, f"{entry.seconds * 1e3:.1f}")
+    return table
+
+
+def _numeric(*names: str) -> list[Column]:
+    return [Column(name, justify="right") for name in names]
+
+
+def _edges(found: Explanation) -> Table:
+    fused = sum(edge.fused for edge in found.edges)
+    title = f"Edges that are not fused ({len(found.edges) - fused} of {len(found.edges)})"
+    table = Table("producer", "consumer", "reason", "", "nodes", title=title, title_justify="left")
+    for edge in found.edges:
+        if not edge.fused:
+            table.add_row(edge.producer, edge.consumer, edge.reason, REASONS[edge.reason], _nodes(edge.onnx_nodes))
+    return table
+
+
+def _kernels(found: Explanation) -> Table:
+    columns = _numeric("calls", "MFLOP", "MB")
+    table = Table("kernel", "class", *columns, "ops", "type", "nodes", title="Kernels (costs of one call)", title_justify="left")
+    for kernel in found.kernels:
+        numbers = (str(kernel.calls), f"{kernel.flops / 1e6:.3f}", f"{kernel.bytes / 1e6:.3f}")
+        table.add_row(kernel.name, kernel.kind, *numbers, ", ".join(kernel.ops), kernel.type, _nodes(kernel.onnx_nodes))
+    return table
+
+
+def _transposes(found: Explanation) -> Table:
+    table = Table("nodes", "reason", "", title="Transposes left", title_justify="left")
+    for entry in found.transposes:
+        table.add_row(_nodes(entry.where), entry.reason, TRANSPOSE_REASONS[entry.reason])
+    return table
+
+
+def _memory(found: Explanation) -> Table:
+    memory = found.memory
+    table = Table("memory", *_numeric("bytes"), "nodes", title="Memory", title_justify="left")
+    table.add_row("arena", f"{memory.peak:,}", "")
+    table.add_row("least that any plan needs", f"{memory.lower_bound:,}", "")
+    table.add_row("weights and constants", f"{memory.constants:,}", "")
+    for holder in memory.holders:
+        table.add_row("alive at the peak", f"{holder.bytes:,}", _nodes(holder.onnx_nodes))
+    return table
+
+
+def _nodes(names: tuple[str, ...]) -> str:
+    more = f", and {len(names) - _MOST_NODES} more" if len(names) > _MOST_NODES else ""
+    return ", ".join(names[:_MOST_NODES]) + more
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
