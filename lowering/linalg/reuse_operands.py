@@ -47,7 +47,8 @@ def _repeat_fill(fill: ir.Operation, block: ir.Block) -> None:
     users: list[ir.Operation] = []
     for use in fill.results[0].uses:
         user = use.owner.operation
-        if user.block == block and is_linalg(user) and _destination(user) == fill.results[0]:
+        destination = _destination(user) if user.block == block and is_linalg(user) else None
+        if destination is not None and destination == fill.results[0]:
             users.append(user)
     if len(users) < 2:
         return
