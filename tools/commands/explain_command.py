@@ -60,7 +60,7 @@ def _summary(found: Explanation) -> Iterator[str]:
     yield f"{found.name}: {found.entry_calls} calls of {len(found.kernels)} distinct kernels"
     yield f"{fused} of {len(found.edges)} edges fused; {len(found.transposes)} transposes left"
     yield f"arena {_megabytes(found.memory.peak)}, constants {_megabytes(found.memory.constants)}"
-    if any("?" in kernel.type or "[" not in kernel.type for kernel in found.kernels):
+    if any("?" in kernel.type for kernel in found.kernels):
         yield f"dims that are known at run time only count as {found.nominal}"
 
 
