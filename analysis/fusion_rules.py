@@ -20,6 +20,7 @@ REASONS: Mapping[str, str] = {
     "types": "the kernel would have results of several types",
     "shape": "the two ops do not share their loops: shapes or reduced axes differ",
     "class": "ops of these classes do not go into one kernel",
+    "main": "both go with a product, window or reduction of their own, and a kernel has one of these",
     "cost": "the value would be computed several times, or stored in between anyway",
     "legality": "a third kernel takes from the first op and gives to the second",
     "distance": "too many kernels lie between the two ops to tell whether one of them needs the first and is needed by the second",
@@ -27,6 +28,8 @@ REASONS: Mapping[str, str] = {
     "foreign": "one of the two is a kernel already, or no dl op",
 }
 """Every verdict on an edge, and what it says."""
+
+_MAIN = frozenset({"contraction", "window", "reduction"})
 
 MOST_OPS = 48
 MOST_VALUES = 64
@@ -37,7 +40,7 @@ def quick_refusal(first: Group, second: Group) -> str:
     """Why two groups stay apart whatever connects them: a key of `REASONS`, empty when that is not the case."""
     kinds = first.kind, second.kind
     if kinds not in _RULES:
-        return "foreign" if "foreign" in kinds else "class"
+        return "foreign" if "foreign" in kinds else "main" if _MAIN.issuperset(kinds) else "class"
     too_large = len(first.nodes) + len(second.nodes) > MOST_OPS or len(first.reads | second.reads) > MOST_VALUES
     return "size" if too_large else ""
 

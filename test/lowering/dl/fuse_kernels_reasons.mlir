@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: func.func @uses
 // CHECK: "dl.relu"(%{{.*}}) {dl.apart = ["dl.matmul: uses"]}
-// CHECK: "dl.matmul"(%{{.*}}) {dl.apart = ["dl.matmul: class"]}
+// CHECK: "dl.matmul"(%{{.*}}) {dl.apart = ["dl.matmul: main"]}
 func.func @uses(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
   %0 = "dl.matmul"(%x, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = "dl.relu"(%0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
