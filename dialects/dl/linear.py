@@ -68,8 +68,8 @@ class PackedMatmul(DLOp, name="packed_matmul"):
         require("c2", lhs.rank >= 2 and rhs.rank == 3, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
         require_equal_dims("c3", lhs.dim(-1), rhs.dim(1), "lhs dim -1", "rhs dim 1")
         blocks, columns = rhs.dim(0), rhs.dim(2)
-        known = isinstance(blocks, int) and isinstance(columns, int)
-        return TensorType((*lhs.shape[:-1], blocks * columns if known else None), dtype)
+        width = blocks * columns if isinstance(blocks, int) and isinstance(columns, int) else None
+        return TensorType((*lhs.shape[:-1], width), dtype)
 
     @staticmethod
     @wide
