@@ -1,6 +1,6 @@
 """Times dlc-opt: its start, a trivial run, and 10,000 dl ops parsed, verified, canonicalised, CSE'd and printed.
 
-    python -m bench driver
+python -m bench driver
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Build a graph with the dl builders, lower it level by level, run it.
 
-    python examples/graph_by_hand.py
+python examples/graph_by_hand.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Add an op to the dl dialect: its class, its lowering, and a graph that uses it.
 
-    python examples/own_op.py
+python examples/own_op.py
 """
 
 # The bindings read an op's annotations as objects, so no `from __future__ import annotations` here.

@@ -1,6 +1,6 @@
 """Write a pass, put it into the pipeline, and see what it did.
 
-    python examples/own_pass.py
+python examples/own_pass.py
 """
 
 from __future__ import annotations

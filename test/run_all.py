@@ -69,9 +69,7 @@ def counts_of(report: Path) -> Counts:
         return Counts()
     total = Counts()
     for suite in ET.parse(report).getroot().iter("testsuite"):
-        tests, failures, errors, skipped = (
-            int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")
-        )
+        tests, failures, errors, skipped = (int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped"))
         failed = failures + errors
         total += Counts(tests - failed - skipped, failed, skipped)
     return total

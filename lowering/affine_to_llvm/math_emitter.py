@@ -126,9 +126,7 @@ class Emitter:
             self.pool.values[key] = found
         return Num(self, found, kind)
 
-    def op(
-        self, name: str, operands: Sequence[Num], kind: str, attributes: dict[str, ir.Attribute] | None = None
-    ) -> Num:
+    def op(self, name: str, operands: Sequence[Num], kind: str, attributes: dict[str, ir.Attribute] | None = None) -> Num:
         """Append op `name`, whose one result has this emitter's shape and element `kind`."""
         created = ir.Operation.create(
             name,

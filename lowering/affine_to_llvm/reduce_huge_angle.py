@@ -49,10 +49,7 @@ def reduce_huge_lanes(x: Num, limit: float, fast: Angle) -> Angle:
     taken, passed = (region.blocks[0] for region in branch.regions)
     inner = emitter.at(ir.InsertionPoint(taken), emitter.shape)
     exact = _call_lanes(inner, Num(inner, x.value, x.kind).convert("f64"))
-    merged = [
-        where(huge, new.convert(old.kind), Num(inner, old.value, old.kind))
-        for new, old in zip(exact, fast, strict=True)
-    ]
+    merged = [where(huge, new.convert(old.kind), Num(inner, old.value, old.kind)) for new, old in zip(exact, fast, strict=True)]
     _yield(taken, merged, emitter.location)
     _yield(passed, fast, emitter.location)
     r, low, q = (Num(emitter, result, old.kind) for result, old in zip(branch.results, fast, strict=True))
@@ -95,9 +92,7 @@ def _call_lanes(emitter: Emitter, x: Num) -> Angle:
         results = _call(body, vector.ExtractOp(flat.value, lane, dynamic).result)
         vectors = zip(results, loop.inner_iter_args, strict=True)
         scf.YieldOp([vector.InsertOp(value, into, lane, dynamic).result for value, into in vectors])
-    r, low, q = (
-        emitter.op("vector.shape_cast", (part,), part.kind) for part in _angle(flat.emitter, list(loop.results_))
-    )
+    r, low, q = (emitter.op("vector.shape_cast", (part,), part.kind) for part in _angle(flat.emitter, list(loop.results_)))
     return r, low, q
 
 
@@ -178,9 +173,7 @@ def _window(position: Num) -> list[Num]:
         kept = step - 1 + 4
         words = [where(taken, words[i + step], words[i]) if i + step < len(words) else words[i] for i in range(kept)]
     shift = position & 63
-    return [
-        (a << shift) | b.shift_right_unsigned(1).shift_right_unsigned(shift ^ 63) for a, b in itertools.pairwise(words)
-    ]
+    return [(a << shift) | b.shift_right_unsigned(1).shift_right_unsigned(shift ^ 63) for a, b in itertools.pairwise(words)]
 
 
 def _signed(word: int) -> int:

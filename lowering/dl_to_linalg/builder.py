@@ -170,9 +170,7 @@ class Builder(Scalars):
         groups = [list(range(start, end)) for start, end in zip([0, *inner], [*inner, len(shape)], strict=True)]
         return self.expand(tensor, groups if tensor.type.rank else [], shape)
 
-    def slice(
-        self, tensor: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]
-    ) -> ir.Value:
+    def slice(self, tensor: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]) -> ir.Value:
         """A rectangular part: element i of axis d is `tensor[offsets[d] + i * strides[d]]`."""
         if 0 in [size for size in sizes if isinstance(size, int)]:
             return self.empty(sizes, tensor.type.element_type)  # MLIR takes no offset into an empty axis
@@ -197,9 +195,7 @@ class Builder(Scalars):
             self.extent("add", self.extent("add", self.dim(tensor, axis), low[axis]), high[axis])
             for axis in range(tensor.type.rank)
         ]
-        return self.insert_slice(
-            tensor, self.full(sizes, value), list(low), self.shape(tensor), [1] * tensor.type.rank
-        )
+        return self.insert_slice(tensor, self.full(sizes, value), list(low), self.shape(tensor), [1] * tensor.type.rank)
 
     # Structured ops
 
@@ -272,9 +268,7 @@ class Builder(Scalars):
         identity = ir.AffineMap.get_identity(len(permutation))
         return self.generic([tensor], out, [source, identity], [PARALLEL] * len(permutation), lambda element, _: element)
 
-    def reduce(
-        self, inputs: Sequence[ir.Value], axes: Sequence[int], init: ir.Value, body: Body
-    ) -> ir.Value:
+    def reduce(self, inputs: Sequence[ir.Value], axes: Sequence[int], init: ir.Value, body: Body) -> ir.Value:
         """Reduce `axes` of inputs of one shape: `body(*elements, acc)`, starting from the scalar `init`; axes are dropped."""
         rank = inputs[0].type.rank
         shape = self.shape(inputs[0])

@@ -43,9 +43,7 @@ def axis_groups(source: Sequence[Dim], result: Sequence[Dim]) -> Groups:
     back = _boundaries(source[start[0] :][::-1], result[start[1] :][::-1])
     ends = [(len(source) - own, len(result) - other) for own, other in reversed(back)]
     cuts = [*front, *(cut for cut in ends if cut != start)]
-    pairs = [
-        (list(range(first[0], last[0])), list(range(first[1], last[1]))) for first, last in itertools.pairwise(cuts)
-    ]
+    pairs = [(list(range(first[0], last[0])), list(range(first[1], last[1]))) for first, last in itertools.pairwise(cuts)]
     return _without_empty(pairs)
 
 
