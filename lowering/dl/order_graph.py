@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.dialects.dl.types import Shape
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.dl.axis_orders import AS_IS, Demand, OpOrders, Order, compose, identity, inverse, moves_nothing
-from dlc.lowering.dl.matching import attributes_of, type_of
+from dlc.lowering.dl.matching import attributes_of, type_of, users
 
 _BYTES_PER_SECOND = 4e9
 """Elements of 4 bytes that a transpose which moves the innermost axis reads, on one core."""
@@ -46,7 +46,7 @@ class OrderGraph:
             graph._add_value(argument)
         for view in block.operations:
             op = view.operation
-            if op.name == "dl.transpose":
+            if op.name == "dl.transpose" and not _states_less(op):
                 graph._add_transpose(op)
             else:
                 graph._add_op(op)
@@ -126,3 +126,11 @@ class OrderGraph:
             self.producers[result] = (number, place)
             if is_weight:
                 self.weights.add(result)
+
+
+def _states_less(transpose: ir.Operation) -> bool:
+    """Whether an op that is no dl op reads a transpose whose type leaves dims open that are known: no other value has the type."""
+    result = transpose.results[0]
+    shape = type_of(transpose.operands[0]).shape
+    known = [shape[axis] for axis in attributes_of(transpose)["perm"]]
+    return list(type_of(result).shape) != known and not all(user.name.startswith("dl.") for user in users(result))

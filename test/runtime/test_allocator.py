@@ -45,11 +45,12 @@ def test_freed_block_is_given_again(runtime: RuntimeLibrary) -> None:
 
 
 def test_block_is_not_wasted_on_a_small_request(runtime: RuntimeLibrary) -> None:
-    first = runtime.allocate(4 * LARGE)
-    runtime.free(first)
-    second = runtime.allocate(LARGE)
-    assert second != first
-    runtime.free(second)
+    large, small = runtime.allocate(4 * LARGE), runtime.allocate(LARGE)
+    runtime.free(large)
+    runtime.free(small)
+    again = runtime.allocate(LARGE)
+    assert runtime.memory_idle() == 4 * LARGE
+    runtime.free(again)
 
 
 def test_small_blocks_are_not_kept(runtime: RuntimeLibrary) -> None:

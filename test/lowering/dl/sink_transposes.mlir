@@ -110,3 +110,13 @@ func.func @stays(%x: tensor<2x3x4xf32>) -> tensor<2x4x3xf32> {
   %1 = "dl.layer_norm"(%0) {operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   return %1 : tensor<2x4x3xf32>
 }
+
+// The function states less of its result than is known of the other transpose's operand: its own type stays.
+// CHECK-LABEL: func.func @returned_type(
+// CHECK: %[[Y:.*]] = "dl.transpose"(%{{.*}}) {{.*}} -> tensor<?x?x?x2xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @returned_type(%x: tensor<1x?x1x2xf32>) -> tensor<?x?x?x2xf32> {
+  %0 = "dl.transpose"(%x) {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x?x1x2xf32>) -> tensor<1x1x2x?xf32>
+  %1 = "dl.transpose"(%0) {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x1x2x?xf32>) -> tensor<?x?x?x2xf32>
+  return %1 : tensor<?x?x?x2xf32>
+}
