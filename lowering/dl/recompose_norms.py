@@ -219,8 +219,10 @@ def _recompose_product_form(inverse: ir.Value, found: _Deviation, rewriter: Rewr
     if len(products) != 2 or any(product.name != "dl.mul" for product in products):
         return False
     scaled = next((product for product in products if other_operand(product, factor) == found.x), None)
+    if scaled is None:
+        return False
     means = next((product for product in products if product != scaled), None)
-    if scaled is None or means is None:
+    if means is None:
         return False
     if reduction(other_operand(means, factor), "dl.reduce_mean") != (found.x, found.axes):
         return False

@@ -12,6 +12,7 @@ from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
 from dlc.lowering.linalg.inline_copies import inline_copies
 from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
+from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
@@ -54,6 +55,7 @@ class ForwardCopies(Pass):
                 remedy = "run it before linalg-insert-deallocs"
                 raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", remedy)
         inline_copies(op)
+        run_native(op, "canonicalize")  # sizes that inlined copies ask of a buffer are those it was allocated with
         effects = Effects(op)
         relayout = Relayout(op, effects)
         for function in list(op.regions[0].blocks[0].operations):
@@ -138,7 +140,7 @@ class _Forwarding:
         if kind is None or (reshapes and not ir.MemRefType(own.type).has_static_shape):
             return False
         needed = self._needed_before(window, alloc)
-        if needed is None or not self._relayout.fits(own, kind, copy):
+        if needed is None or alloc in needed or not self._relayout.fits(own, kind, copy):
             return False
         box, frame = self._accesses.box(window), root_of(window)
         for op in needed:

@@ -48,6 +48,10 @@ def standard(x: ir.Value, *axes: int) -> ir.Value:
     return dl.div(dl.sub(x, mean(x, *axes)), root(variance(x, *axes)))
 
 
+def two_products(x: ir.Value, factor: ir.Value) -> ir.Value:
+    return dl.add(dl.mul(dl.exp(x), factor), dl.mul(dl.tanh(x), factor))
+
+
 def affine(x: ir.Value, *shape: int) -> ir.Value:
     return dl.add(dl.mul(x, weight(x, shape or (4,), 5)), weight(x, shape or (4,), 6))
 
@@ -143,6 +147,7 @@ KEPT: dict[str, Formula] = {
     "first axes": lambda x: standard(x, 1),
     "another mean": lambda x: dl.div(dl.sub(x, mean(x, 1)), root(variance(x))),
     "cubes": lambda x: dl.div(x, root(mean(dl.pow(x, n(3, x))))),
+    "factor of two other values": lambda x: two_products(x, dl.rsqrt(dl.add(variance(x), n(1e-5, x)))),
     "quotient of another value": lambda x: dl.div(dl.exp(x), root(mean(dl.mul(x, x)))),
 }
 
