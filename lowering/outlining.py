@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, may_alias, nested_ops
@@ -66,6 +67,41 @@ def private_function(
                 if value in inner:
                     each.operands[index] = inner[value]
     return function
+
+
+class FunctionTable:
+    """The functions of a module by structure: ops, types and attributes, without names and locations."""
+
+    def __init__(self, module: ir.Operation, known: Iterable[ir.Operation] = ()) -> None:
+        """`known` are functions of the module that new ones may turn out to be."""
+        self._body = module.regions[0].blocks[0]
+        symbols = [op for op in self._body.operations if "sym_name" in op.attributes]
+        self._names = {ir.StringAttr(op.attributes["sym_name"]).value for op in symbols}
+        self._functions = {_structure(function): function for function in known}
+
+    def share(self, function: ir.Operation, kind: str) -> ir.Operation:
+        """The one with the structure of the detached `function`; the first one joins the module as `kernel_<n>_<kind>`."""
+        key = _structure(function)
+        if key not in self._functions:
+            name = fresh_name(f"kernel_{len(self._functions)}_{kind}", self._names, "_")
+            function.attributes["sym_name"] = ir.StringAttr.get(name, function.context)
+            self._body.append(function)
+            self._functions[key] = function
+        return self._functions[key]
+
+
+def _structure(function: ir.Operation) -> str:
+    """The text of a function without its name and locations."""
+    text: str = function.get_asm(use_local_scope=True, enable_debug_info=False)
+    return text.replace(f"@{ir.StringAttr(function.attributes['sym_name']).value}(", "@(", 1)
+
+
+def fresh_name(wanted: str, taken: set[str], separator: str) -> str:
+    """`wanted`, or with the first number that is free behind it; joins `taken`."""
+    candidates = (f"{wanted}{separator}{number}" if number else wanted for number in itertools.count())
+    name = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(name)
+    return name
 
 
 def is_kernel(function: ir.Operation) -> bool:

@@ -10,6 +10,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import tensor_type
 from dlc.lowering.dl.matching import dl_ops, erase_unused, functions, type_of, users
 from dlc.lowering.dl.precompute import MARK, Precompute, keys_read
+from dlc.lowering.outlining import fresh_name
 from dlc.lowering.pass_base import Pass, option
 
 _LEAVES = frozenset({"dl.param", "dl.constant"})
@@ -137,7 +138,7 @@ class _Origin:
 
 def _outline(found: Sequence[ir.Value], known: _WeightOps, precompute: Precompute, taken: set[str]) -> None:
     """Let `precompute` compute the values `found`, and params stand for them."""
-    keys = [_fresh(known.origins[value].text(), taken) for value in found]
+    keys = [fresh_name(known.origins[value].text(), taken, ".") for value in found]
     precompute.add(dict(zip(keys, found, strict=True)), list(_needed(found, known)))
     for key, value in zip(keys, found, strict=True):
         kind, owner = type_of(value), value.owner.operation
@@ -163,12 +164,3 @@ def _at_top(op: ir.Operation) -> ir.Operation:
     while op.parent.name != "func.func":
         op = op.parent
     return op
-
-
-def _fresh(wanted: str, taken: set[str]) -> str:
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}.{number}"
-    taken.add(name)
-    return name

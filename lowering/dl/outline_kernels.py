@@ -12,7 +12,7 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import Dim, TensorType
 from dlc.lowering.dl.matching import attributes_of, functions
 from dlc.lowering.dl.precompute import MARK
-from dlc.lowering.outlining import captures_of, private_function
+from dlc.lowering.outlining import FunctionTable, captures_of, private_function
 from dlc.lowering.pass_base import Pass
 
 KERNEL = "dl.kernel"
@@ -164,46 +164,27 @@ def _main_ops(operations: Sequence[ir.Operation]) -> str:
 
 
 class _KernelTable:
-    """The module's kernels by structure."""
+    """The module's kernels, and where they are called."""
 
     def __init__(self, module: ir.Operation) -> None:
-        self._body = module.regions[0].blocks[0]
-        self._names = {op.attributes["sym_name"].value for op in self._body.operations if "sym_name" in op.attributes}
-        kernels = [function for function in functions(module) if KERNEL in function.attributes]
-        self._kernels = {_structure(function): function for function in kernels}
-        self._calls: dict[ir.Operation, list[ir.Location]] = {}
+        self._kernels = FunctionTable(module, [function for function in functions(module) if KERNEL in function.attributes])
+        self._calls: dict[str, list[ir.Location]] = {}
+        self._shared: dict[str, ir.Operation] = {}
 
     def share(self, function: ir.Operation, name: str, location: ir.Location) -> str:
         """The name of the kernel with the structure of the detached `function`, which joins the module if it is the first one."""
-        key = _structure(function)
-        if key not in self._kernels:
-            symbol = self._fresh(f"kernel_{len(self._kernels)}_{name}")
-            function.attributes["sym_name"] = ir.StringAttr.get(symbol, function.context)
-            self._body.append(function)
-            self._kernels[key] = function
-        shared = self._kernels[key]
-        self._calls.setdefault(shared, []).append(location)
-        return str(shared.attributes["sym_name"].value)
+        shared = self._kernels.share(function, name)
+        symbol = ir.StringAttr(shared.attributes["sym_name"]).value
+        self._shared[symbol] = shared
+        self._calls.setdefault(symbol, []).append(location)
+        return symbol
 
     def annotate(self) -> None:
         """Give each kernel the locations of its calls."""
-        for function, locations in self._calls.items():
+        for symbol, locations in self._calls.items():
             distinct: dict[str, ir.Location] = {str(location): location for location in locations}
+            function = self._shared[symbol]
             function.location = ir.Location.fused(list(distinct.values()), context=function.context)
-
-    def _fresh(self, wanted: str) -> str:
-        name, suffix = wanted, 0
-        while name in self._names:
-            suffix += 1
-            name = f"{wanted}_{suffix}"
-        self._names.add(name)
-        return name
-
-
-def _structure(function: ir.Operation) -> str:
-    """The text of a function without its name and locations."""
-    text: str = function.get_asm(use_local_scope=True, enable_debug_info=False)
-    return text.replace(f"@{function.attributes['sym_name'].value}(", "@(", 1)
 
 
 def _symbol(name: str) -> ir.Attribute:

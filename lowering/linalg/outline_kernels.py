@@ -19,7 +19,7 @@ from dlc.analysis.buffers import (
     written_roots,
 )
 from dlc.lowering.linalg.kernel_groups import KernelGroup, is_computation, kernel_groups, local_views
-from dlc.lowering.outlining import captures_of, is_alone, private_function
+from dlc.lowering.outlining import FunctionTable, captures_of, is_alone, private_function
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _NOALIAS = "llvm.noalias"
@@ -82,9 +82,7 @@ class _KernelTable:
     """The module's kernels by structure."""
 
     def __init__(self, module: ir.Operation) -> None:
-        self._body = module.regions[0].blocks[0]
-        symbols = [op for op in self._body.operations if "sym_name" in op.attributes]
-        self._names = {ir.StringAttr(op.attributes["sym_name"]).value for op in symbols}
+        self._functions = FunctionTable(module)
         self._kernels: dict[str, _Kernel] = {}
 
     def outline(self, group: KernelGroup) -> None:
@@ -107,22 +105,10 @@ class _KernelTable:
             kernel.noalias[index] &= root is not None and is_alone(index, roots, kernel.written)
 
     def _share(self, function: ir.Operation, kind: str, written: list[bool]) -> _Kernel:
-        """The kernel with the structure of the detached `function`, which joins the module if it is the first one."""
-        key = function.get_asm(use_local_scope=True, enable_debug_info=False)
-        if key not in self._kernels:
-            name = self._fresh_name(f"kernel_{len(self._kernels)}_{kind}")
-            function.attributes["sym_name"] = ir.StringAttr.get(name, function.context)
-            self._body.append(function)
-            self._kernels[key] = _Kernel(function, written, [True] * len(written))
-        return self._kernels[key]
-
-    def _fresh_name(self, wanted: str) -> str:
-        name, suffix = wanted, 0
-        while name in self._names:
-            suffix += 1
-            name = f"{wanted}_{suffix}"
-        self._names.add(name)
-        return name
+        """The kernel with the structure of the detached `function`."""
+        shared = self._functions.share(function, kind)
+        name = ir.StringAttr(shared.attributes["sym_name"]).value
+        return self._kernels.setdefault(name, _Kernel(shared, written, [True] * len(written)))
 
     def annotate(self) -> None:
         """Write what holds over all calls: locations and `llvm.noalias`."""
