@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dlc._mlir import ir
+from dlc.errors import TargetError
 from dlc.targets.cpu import facts
-from dlc.targets.cpu.facts import CpuFacts, host_facts
+from dlc.targets.cpu.facts import CpuFacts, facts_of, host_facts, set_target, target_facts
+from dlc.targets.cpu.known_cpus import KNOWN_CPUS
 
 
 def test_host() -> None:
@@ -52,3 +55,82 @@ def test_reads_cpuinfo_and_caches(tmp_path: Path) -> None:
 def test_unknown_system(tmp_path: Path) -> None:
     assert facts._features(tmp_path / "missing") == frozenset()
     assert facts._cache_sizes(tmp_path / "missing") == {}
+
+
+def test_ports_of_multiply_adds(tmp_path: Path) -> None:
+    wide = frozenset({"avx512f"})
+    for vendor, family, model, ports in (("AuthenticAMD", 25, 17, 1), ("GenuineIntel", 6, 207, 2), ("GenuineIntel", 6, 140, 1)):
+        text = f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\n\nvendor_id\t: other\n"
+        (tmp_path / "cpuinfo").write_text(text)
+        assert facts._fma_ports(tmp_path / "cpuinfo", wide) == ports
+    assert facts._fma_ports(tmp_path / "missing", wide) == 2
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN_CPUS))
+def test_known_cpus(name: str) -> None:
+    cpu = target_facts(f"cpu:{name}")
+    assert cpu == target_facts(name)
+    assert cpu.processor == KNOWN_CPUS[name].processor
+    assert len(cpu.llvm_features) == len(cpu.features) + ("avx512f" in cpu.features), "each feature has a name in LLVM"
+    assert not cpu.missing_in(cpu)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "registers", "fma", "vnni", "bf16", "f16"),
+    [
+        ("generic", 128, 16, False, False, False, False),
+        ("haswell", 256, 16, True, False, False, True),
+        ("alderlake", 256, 16, True, True, False, True),
+        ("skylake-avx512", 512, 32, True, False, False, True),
+        ("znver4", 512, 32, True, True, True, True),
+        ("neoverse-n1", 128, 32, True, False, False, True),
+    ],
+)
+def test_named_targets(name: str, bits: int, registers: int, fma: bool, vnni: bool, bf16: bool, f16: bool) -> None:
+    cpu = target_facts(name)
+    assert (cpu.vector_bits, cpu.vector_registers, cpu.has_fma) == (bits, registers, fma)
+    assert (cpu.has_vnni, cpu.has_bf16_dot, cpu.has_f16) == (vnni, bf16, f16)
+
+
+def test_this_machine_and_unknown_names() -> None:
+    assert target_facts("cpu") == target_facts("cpu:native") == host_facts()
+    with pytest.raises(
+        TargetError, match=r"unknown target 'cpu:haswel'; did you mean 'cpu:haswell'\? \(targets: cpu, cpu:native, "
+    ):
+        target_facts("cpu:haswel")
+    for name in ("gpu", "", "cpu:", "cpu:cpu"):
+        with pytest.raises(TargetError, match="unknown target"):
+            target_facts(name)
+
+
+def test_what_is_missing() -> None:
+    haswell, wide = target_facts("haswell"), target_facts("skylake-avx512")
+    assert haswell.missing_in(wide) == []
+    assert wide.missing_in(haswell) == ["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"]
+    assert target_facts("apple-m1").missing_in(wide) == ["aarch64"]
+
+
+def test_attribute() -> None:
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse("func.func @f() { return }").operation
+        function = module.regions[0].blocks[0].operations[0].operation
+        assert facts_of(function) == host_facts()
+        for cpu in (target_facts("znver4"), target_facts("apple-m1"), host_facts()):
+            set_target(module, cpu)
+            assert facts_of(function) == facts_of(module) == cpu
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"haswell"', 'is "haswell"; give a dictionary of arch, cores, .* or run dl-set-target'),
+        ("{registers = 3}", "'registers = 3 : i64' is no fact of a CPU \\(facts: arch, cores"),
+        ('{cores = "two"}', "'cores = \"two\"' is no fact of a CPU"),
+        ("{features = [1]}", "is no fact of a CPU"),
+    ],
+)
+def test_attribute_that_says_nothing(text: str, message: str) -> None:
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(f"module attributes {{dlc.target = {text}}} {{}}")
+        with pytest.raises(TargetError, match=message):
+            facts_of(module.operation)

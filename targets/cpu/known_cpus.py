@@ -1,0 +1,100 @@
+"""CPUs by name: rows of a table, so that code for one can be made on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_V1 = ("sse", "sse2")
+_V2 = (*_V1, "ssse3", "sse4_1", "sse4_2")
+_AVX = (*_V2, "avx", "f16c")
+_V3 = (*_AVX, "avx2", "fma")
+_V4 = (*_V3, "avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl")
+_VNNI = (*_V4, "avx512_vnni")
+_AMX = (*_VNNI, "avx512vbmi", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile", "amx_int8", "amx_bf16")
+_ZEN4 = (*_VNNI, "avx512vbmi", "avx512_bf16")
+_ARMV8 = ("asimd",)
+_ARMV82 = (*_ARMV8, "asimdhp", "asimddp")
+_NEOVERSE_V = (*_ARMV82, "i8mm", "bf16", "sve")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A CPU: LLVM's name of the processor, features as Linux names them, and a typical part's sizes in KiB.
+
+    `fma_ports` is how many multiply-adds of the widest vectors start in a cycle.
+    """
+
+    processor: str
+    features: tuple[str, ...]
+    fma_ports: int
+    cores: int
+    l1: int
+    l2: int
+    l3: int
+    arch: str = "x86_64"
+    line: int = 64
+
+
+KNOWN_CPUS: Mapping[str, Row] = {
+    "x86-64": Row("x86-64", _V1, 1, 4, 32, 256, 4096),
+    "x86-64-v2": Row("x86-64-v2", _V2, 1, 4, 32, 256, 4096),
+    "x86-64-v3": Row("x86-64-v3", _V3, 2, 4, 32, 256, 8192),
+    "x86-64-v4": Row("x86-64-v4", _V4, 2, 8, 32, 1024, 8192),
+    "ivybridge": Row("ivybridge", _AVX, 1, 4, 32, 256, 8192),
+    "haswell": Row("haswell", _V3, 2, 4, 32, 256, 8192),
+    "skylake": Row("skylake", _V3, 2, 4, 32, 256, 8192),
+    "skylake-avx512": Row("skylake-avx512", _V4, 2, 16, 32, 1024, 22528),
+    "cascadelake": Row("cascadelake", _VNNI, 2, 16, 32, 1024, 22528),
+    "icelake-server": Row("icelake-server", (*_VNNI, "avx512vbmi"), 2, 32, 48, 1280, 49152),
+    "sapphirerapids": Row("sapphirerapids", _AMX, 2, 32, 48, 2048, 61440),
+    "alderlake": Row("alderlake", (*_V3, "avx_vnni"), 2, 8, 48, 1280, 30720),
+    "znver2": Row("znver2", _V3, 2, 8, 32, 512, 16384),
+    "znver3": Row("znver3", _V3, 2, 8, 32, 512, 32768),
+    "znver4": Row("znver4", _ZEN4, 1, 8, 32, 1024, 32768),
+    "znver5": Row("znver5", (*_ZEN4, "avx_vnni"), 2, 8, 48, 1024, 32768),
+    "cortex-a72": Row("cortex-a72", _ARMV8, 1, 4, 32, 1024, 1024, "aarch64"),
+    "neoverse-n1": Row("neoverse-n1", _ARMV82, 2, 16, 64, 1024, 32768, "aarch64"),
+    "neoverse-v1": Row("neoverse-v1", _NEOVERSE_V, 4, 32, 64, 1024, 32768, "aarch64"),
+    "neoverse-v2": Row("neoverse-v2", _NEOVERSE_V, 4, 32, 64, 2048, 65536, "aarch64"),
+    "apple-m1": Row("apple-m1", _ARMV82, 4, 4, 128, 12288, 12288, "aarch64", 128),
+}
+
+ALIASES: Mapping[str, str] = {"generic": "x86-64"}
+"""Other names of rows."""
+
+LLVM_FEATURES: Mapping[str, Mapping[str, str]] = {
+    "x86_64": {
+        "sse": "sse",
+        "sse2": "sse2",
+        "ssse3": "ssse3",
+        "sse4_1": "sse4.1",
+        "sse4_2": "sse4.2",
+        "avx": "avx",
+        "f16c": "f16c",
+        "avx2": "avx2",
+        "fma": "fma",
+        "avx512f": "avx512f",
+        "avx512cd": "avx512cd",
+        "avx512bw": "avx512bw",
+        "avx512dq": "avx512dq",
+        "avx512vl": "avx512vl",
+        "avx512vbmi": "avx512vbmi",
+        "avx512_vnni": "avx512vnni",
+        "avx512_bf16": "avx512bf16",
+        "avx512_fp16": "avx512fp16",
+        "avx_vnni": "avxvnni",
+        "amx_tile": "amx-tile",
+        "amx_int8": "amx-int8",
+        "amx_bf16": "amx-bf16",
+    },
+    "aarch64": {
+        "asimd": "neon",
+        "asimdhp": "fullfp16",
+        "asimddp": "dotprod",
+        "i8mm": "i8mm",
+        "bf16": "bf16",
+        "sve": "sve",
+    },
+}
+"""The features that code generation asks for, as Linux names them, and LLVM's names of them."""
