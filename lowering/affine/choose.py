@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
-from dlc.lowering.affine.loops import Loop
+from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
+from dlc.lowering.affine.order import best_order
+from dlc.lowering.affine.schedule import Schedule, schedule_for
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.cpu.facts import facts_of
 
 _LARGEST_JAM = 8
 _MOST_SLOTS = 4
@@ -21,10 +23,17 @@ _WHOLE_SLOTS = 8
 
 @dataclass(frozen=True)
 class Choice:
-    """A tile, what its lanes do, and its estimated cycles."""
+    """A tile and its estimated cycles."""
 
     tile: Tile
-    facts: LaneFacts
+    cycles: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule that fits a nest, and its estimated cycles."""
+
+    schedule: Schedule
     cycles: float
 
 
@@ -37,30 +46,53 @@ class Machine:
 
     @staticmethod
     def of(op: ir.Operation, vector_bits: int, registers: int) -> Machine:
-        """The given numbers; this machine's where they are 0. `PassFailure` at `op` when no vector fits them."""
-        facts = host_facts()
+        """The given numbers; the target's where they are 0. `PassFailure` at `op` when no vector fits them."""
+        facts = facts_of(op)
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
         return Machine(bits, registers or facts.vector_registers)
 
 
-def cheapest(nest: Nest, machine: Machine, jam: bool) -> Choice | None:
-    """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays.
+def chosen(nest: Nest, machine: Machine, emitter: str) -> Schedule | None:
+    """The cheapest schedule of `nest`; None when no loop can become lanes, or none of them pays."""
+    best = candidates(nest, machine, 1, emitter)
+    if not best or best[0].cycles >= NestCost(nest, None, None).scalar():
+        return None
+    return best[0].schedule
 
-    With `jam`, up to two further parallel loops are copied into the tile, so that values in registers are used again.
+
+def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> list[Candidate]:
+    """The `count` cheapest schedules of `nest` for `emitter` (default: the one that takes it), cheapest first.
+
+    The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
+    emitter = emitter or ("tile" if is_contraction(nest) else "rows")
+    choices = sorted(_choices(nest, machine, emitter == "tile"), key=lambda choice: (choice.cycles, choice.tile.copies))
+    return [
+        Candidate(schedule_for(nest, choice.tile, best_order(nest, choice.tile), emitter), choice.cycles)
+        for choice in choices[:count]
+    ]
+
+
+def is_contraction(nest: Nest) -> bool:
+    """Whether the nest sums products of two loaded values."""
+    if nest.chain is None:
+        return False
+    products = [op for op in real_ops(nest.hot_block) if op.name in ("arith.mulf", "arith.muli")]
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
+    return all(sums) and bool(products) and len(loads) > 1
+
+
+def _choices(nest: Nest, machine: Machine, jam: bool) -> Iterator[Choice]:
+    """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(nest.body)
-    choices = []
     for loop, reduces, facts in _lane_loops(nest):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, jam):
             if tile.copies == 1 or cost.registers(tile) <= machine.registers:
-                choices.append(Choice(tile, facts, cost.total(tile)))
-    best = min(choices, key=lambda choice: (choice.cycles, choice.tile.copies), default=None)
-    if best is None or best.cycles >= NestCost(nest, None, None).scalar():
-        return None
-    return best
+                yield Choice(tile, cost.total(tile))
 
 
 def _lane_loops(nest: Nest) -> Iterator[tuple[Loop, bool, LaneFacts]]:

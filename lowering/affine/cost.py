@@ -37,6 +37,10 @@ class Tile:
     jams: tuple[tuple[Loop, int], ...] = ()
     reduces: bool = False
     """Whether `lane_loop` is a reduction loop; else it is one of the parallel band."""
+    unroll: int = 1
+    """Steps of the innermost reduction loop in its body."""
+    prefetch: int = 0
+    """Cache lines of the next panel fetched with each of its steps."""
 
     @property
     def copies(self) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.choose import Machine, cheapest
-from dlc.lowering.affine.loops import real_ops
-from dlc.lowering.affine.nests import Nest, nests_of
-from dlc.lowering.affine.order import best_order
-from dlc.lowering.affine.tiling import apply_tile
+from dlc.lowering.affine.choose import Machine, chosen, is_contraction
+from dlc.lowering.affine.nests import nests_of
+from dlc.lowering.affine.schedule import given_schedule
+from dlc.lowering.affine.tiling import apply
 from dlc.lowering.pass_base import Pass, option
 
 
@@ -23,6 +22,7 @@ class AffineTileRegisters(Pass):
     One loop becomes lanes: a parallel one along which all accesses are contiguous or fixed, or else the innermost reduction
     loop, whose partial results are combined at the end. Up to two parallel loops are unrolled and jammed. The tile is the
     one that a small cost model (`cost.py`) finds cheapest, tails included. Only loops marked `dlc.parallel` are moved.
+    A nest whose outermost loop carries a `dlc.schedule` is cut as that says.
     """
 
     anchor = "func.func"
@@ -34,18 +34,8 @@ class AffineTileRegisters(Pass):
         """Tile the contractions of one function."""
         machine = Machine.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
-            if not is_contraction(nest):
-                continue
-            choice = cheapest(nest, machine, jam=True)
-            if choice is not None:
-                apply_tile(nest, choice.tile, choice.facts, best_order(nest, choice.tile))
-
-
-def is_contraction(nest: Nest) -> bool:
-    """Whether the nest sums products of two loaded values."""
-    if nest.chain is None:
-        return False
-    products = [op for op in real_ops(nest.hot_block) if op.name in ("arith.mulf", "arith.muli")]
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
-    sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
-    return all(sums) and bool(products) and len(loads) > 1
+            schedule = given_schedule(nest, "tile")
+            if schedule is None and is_contraction(nest):
+                schedule = chosen(nest, machine, "tile")
+            if schedule is not None and schedule.emitter == "tile":
+                apply(nest, schedule)

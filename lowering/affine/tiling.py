@@ -13,6 +13,7 @@ from dlc.lowering.affine.loops import Bound, Loop, build_for
 from dlc.lowering.affine.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.reducing import LaneReduction, ReducingEmitter
+from dlc.lowering.affine.schedule import SCHEDULE, Schedule, lane_facts, tile_of
 from dlc.lowering.affine.values import TileDim, TileValues
 
 
@@ -98,12 +99,28 @@ class _Tiler:
         TileEmitter(self.values, self.facts if in_lanes else None).ops(self.nest.body)
 
 
-def apply_tile(nest: Nest, tile: Tile, facts: LaneFacts, order: Sequence[Loop]) -> None:
-    """Replace `nest` by its form tiled like `tile`, its band loops nested as `order` says."""
-    top = nest.top
+def apply(nest: Nest, schedule: Schedule) -> None:
+    """Replace `nest` by the loops that `schedule`, which fits it, asks for; the first of them carries the schedule."""
+    top, facts, tile = nest.top, lane_facts(nest, schedule), tile_of(nest, schedule)
+    order = [nest.band[place] for place in schedule.order] or list(nest.band)
     values = TileValues(dims=[], lanes=tile.lanes)
+    block, before = top.block, _position(top)
     with ir.InsertionPoint(top), top.location:
         _Tiler(nest, tile, facts, values, scalar_tail=not facts.maskable).levels(order)
     for result in top.results:
         result.replace_all_uses_with(values.scalar(result, {}))
     top.erase()
+    if _has_vectors(tile, facts):
+        made = next((op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for"), None)
+        if made is not None:
+            made.attributes[SCHEDULE] = schedule.attribute()
+
+
+def _position(op: ir.Operation) -> int:
+    """How many ops stand before `op` in its block."""
+    return next(index for index, other in enumerate(op.block.operations) if other.operation == op)
+
+
+def _has_vectors(tile: Tile, facts: LaneFacts) -> bool:
+    """Whether some step of the lane loop is not its scalar tail."""
+    return facts.maskable or tile.lane_loop.extent is None or tile.lane_loop.extent >= tile.lanes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.choose import Machine, cheapest
+from dlc.lowering.affine.choose import Machine, chosen
 from dlc.lowering.affine.nests import nests_of
-from dlc.lowering.affine.order import best_order
-from dlc.lowering.affine.tiling import apply_tile
+from dlc.lowering.affine.schedule import given_schedule
+from dlc.lowering.affine.tiling import apply
 from dlc.lowering.pass_base import Pass, option
 
 
@@ -23,6 +23,7 @@ class AffineVectorizeLoops(Pass):
     The loop is a parallel one along which every store is contiguous, or else the innermost reduction loop (sums, maxima,
     ... over the last axis), with up to four vectors of partial results. A tail is masked, or scalar where made-up lanes
     could trap. Nests that have no such loop, or where it would not pay, stay as they are.
+    A nest whose outermost loop carries a `dlc.schedule` is cut as that says.
     """
 
     anchor = "func.func"
@@ -34,6 +35,6 @@ class AffineVectorizeLoops(Pass):
         """Vectorise the scalar nests of one function."""
         machine = Machine.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
-            choice = cheapest(nest, machine, jam=False)
-            if choice is not None:
-                apply_tile(nest, choice.tile, choice.facts, best_order(nest, choice.tile))
+            schedule = given_schedule(nest, "rows") or chosen(nest, machine, "rows")
+            if schedule is not None and schedule.emitter == "rows":
+                apply(nest, schedule)

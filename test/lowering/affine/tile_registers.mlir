@@ -13,7 +13,7 @@
 // CHECK: arith.addf {{.*}} fastmath<contract> : vector<4xf32>
 // CHECK: affine.vector_store %{{.*}}, %[[C]][%[[I]], %[[J]]]
 // CHECK: } {dlc.parallel}
-// CHECK-NEXT: } {dlc.parallel}
+// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {emitter = "tile"
 func.func private @matmul(%a: memref<8x32xf32>, %b: memref<32x8xf32>, %c: memref<8x8xf32>) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 8 {
