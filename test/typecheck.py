@@ -16,7 +16,8 @@ def link_tree() -> None:
     """Make `build/typecheck/dlc` hold links to the files of `dlc/` and to the root folders that are its parts."""
     package = TREE / "dlc"
     package.mkdir(parents=True, exist_ok=True)
-    sources = [*(ROOT / "dlc").glob("*.py"), *(ROOT / part for part in PARTS)]
+    own = [*(ROOT / "dlc").glob("*.py"), *(file.parent for file in (ROOT / "dlc").glob("*/__init__.py"))]
+    sources = [*own, *(ROOT / part for part in PARTS)]
     for stale in package.iterdir():
         if stale.is_symlink():
             stale.unlink()

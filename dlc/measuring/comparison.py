@@ -1,0 +1,189 @@
+"""dlc against other engines on one model: times by turns, ratios, and whether the outputs agree."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dlc.errors import DLCError
+from dlc.measuring.contenders import Contender, Effort, Times, interleave
+from dlc.measuring.engines import ENGINES, Arrays, LoadOptions
+from dlc.measuring.samples import Summary, median_ratio, summarize
+
+OURS = "dlc"
+REFERENCE = "onnxruntime"
+"""The engine whose outputs count as right."""
+TOLERANCE = {"f32": 1e-4, "bf16": 3e-2}
+"""Largest difference of an output, relative to the largest magnitude of that output, by precision."""
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """One engine on one model.
+
+    `ratio` is its time over dlc's, the median over rounds: above 1, dlc is faster. `error` is the largest difference from the
+    reference, relative to the largest magnitude of the output; None without a reference. `failure` is why there are no times.
+    """
+
+    engine: str
+    load_seconds: float = 0.0
+    median: float = 0.0
+    calls: Summary | None = None
+    ratio: float | None = None
+    error: float | None = None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results on one model by engine, dlc's first."""
+
+    model: str
+    threads: int
+    rounds: int
+    results: tuple[EngineResult, ...]
+
+    def of(self, engine: str) -> EngineResult | None:
+        """The result of an engine that ran the model."""
+        return next((result for result in self.results if result.engine == engine and not result.failure), None)
+
+    @property
+    def least_ratio(self) -> float | None:
+        """The ratio against the fastest of the other engines."""
+        return min((result.ratio for result in self.results if result.ratio is not None and result.engine != OURS), default=None)
+
+    def correct(self, tolerance: float = TOLERANCE["f32"]) -> bool:
+        """Whether dlc ran and, where there is a reference, agrees with it."""
+        ours = self.of(OURS)
+        return ours is not None and (ours.error is None or ours.error <= tolerance)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data with the keys that docs/benchmarks.md documents; times in seconds."""
+        engines = {result.engine: _result_json(result) for result in self.results}
+        return {"model": self.model, "threads": self.threads, "rounds": self.rounds, "engines": engines}
+
+
+def _result_json(result: EngineResult) -> dict[str, Any]:
+    if result.failure:
+        return {"failure": result.failure}
+    calls = result.calls
+    percentiles = {"calls": calls.calls, "p50": calls.p50, "p90": calls.p90, "p99": calls.p99} if calls else {}
+    return {
+        "load_seconds": result.load_seconds,
+        "median": result.median,
+        **percentiles,
+        "throughput": calls.throughput if calls else None,
+        "ratio": result.ratio,
+        "error": result.error,
+    }
+
+
+@dataclass(frozen=True)
+class _Task:
+    file: Path
+    inputs: Arrays
+    options: LoadOptions
+
+
+class Arena:
+    """Processes of engines, kept from model to model. A context manager: its end is theirs."""
+
+    def __init__(self, engines: Sequence[str], threads: int, check: bool = True) -> None:
+        self._engines = list(dict.fromkeys([OURS, *engines]))
+        self._threads = threads
+        self._judge = REFERENCE if check and ENGINES[REFERENCE].installed else None
+        self._processes: dict[str, Contender] = {}
+
+    def compare(self, name: str, file: Path, inputs: Arrays, options: LoadOptions, effort: Effort) -> Comparison:
+        """Load a model everywhere, check the outputs, and time the engines that can run it."""
+        task = _Task(file, inputs, replace(options, threads=self._threads))
+        results = {engine: self._load(engine, task) for engine in self._engines}
+        outputs = {engine: self._outputs(engine, results) for engine in self._engines}
+        expected = self._expected(task, outputs)
+        times = self._times(results, effort)
+        ours = times.get(OURS)
+        found = []
+        for engine, result in results.items():
+            if engine not in times:
+                found.append(result)
+                continue
+            ratio = median_ratio(times[engine].rounds, ours.rounds) if ours else None
+            error = _largest_error(outputs[engine], expected)
+            calls = summarize(times[engine].calls)
+            found.append(EngineResult(engine, result.load_seconds, times[engine].median, calls, ratio, error))
+        rounds = min((len(entry.rounds) for entry in times.values()), default=0)
+        return Comparison(name, self._threads, rounds, tuple(found))
+
+    def _times(self, results: dict[str, EngineResult], effort: Effort) -> dict[str, Times]:
+        running = [self._processes[engine] for engine, result in results.items() if not result.failure]
+        try:
+            return interleave(running, effort)
+        except DLCError as error:
+            for engine, result in results.items():
+                if not result.failure:
+                    results[engine] = EngineResult(engine, failure=self._failed(engine, error))
+            return {}
+
+    def _load(self, engine: str, task: _Task) -> EngineResult:
+        """Only the seconds of loading, or why that failed."""
+        if task.file.suffix not in ENGINES[engine].suffixes:
+            return EngineResult(engine, failure=f"{engine} reads {', '.join(ENGINES[engine].suffixes)} only")
+        try:
+            return EngineResult(engine, self._process(engine).load(task.file, task.inputs, task.options))
+        except DLCError as error:
+            return EngineResult(engine, failure=self._failed(engine, error))
+
+    def _outputs(self, engine: str, results: dict[str, EngineResult]) -> list[np.ndarray]:
+        if results[engine].failure:
+            return []
+        try:
+            return self._process(engine).run()
+        except DLCError as error:
+            results[engine] = EngineResult(engine, failure=self._failed(engine, error))
+            return []
+
+    def _failed(self, engine: str, error: DLCError) -> str:
+        """The message; whatever state the process is in, the next model gets another one."""
+        if engine in self._processes:
+            self._processes.pop(engine).close()
+        return str(error).removeprefix("error: ")
+
+    def _expected(self, task: _Task, outputs: Mapping[str, list[np.ndarray]]) -> list[np.ndarray]:
+        if self._judge is None or task.file.suffix not in ENGINES[self._judge].suffixes:
+            return []
+        if self._judge in outputs:
+            return outputs[self._judge]
+        try:
+            self._process(self._judge).load(task.file, task.inputs, task.options)
+            return self._process(self._judge).run()
+        except DLCError as error:
+            self._failed(self._judge, error)
+            return []
+
+    def _process(self, engine: str) -> Contender:
+        if engine not in self._processes:
+            self._processes[engine] = Contender(engine, self._threads)
+        return self._processes[engine]
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes.values():
+            with contextlib.suppress(OSError):
+                process.close()
+
+
+def _largest_error(have: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> float | None:
+    from dlc.tools.commands.checks import difference
+
+    if not want:
+        return None
+    if len(have) != len(want):
+        return float("inf")
+    return max((difference(*pair).relative for pair in zip(have, want, strict=True)), default=0.0)

@@ -1,0 +1,225 @@
+"""What can run a model: dlc, onnxruntime, OpenVINO, IREE, and OpenBLAS for single products of matrices.
+
+An engine is loaded in a process of its own (`worker.py`), so their thread pools and allocators do not meet.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from dlc.errors import DLCError, InvalidInputError
+
+if TYPE_CHECKING:
+    import onnx
+
+Precision = Literal["f32", "bf16"]
+Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How a model is loaded. `donate` names inputs that dlc may write; the others know nothing of that."""
+
+    threads: int = 1
+    precision: Precision = "f32"
+    shapes: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
+    donate: tuple[str, ...] = ()
+
+
+class LoadedModel(Protocol):
+    """A model with its inputs bound: calls copy nothing that the engine lets one avoid."""
+
+    def call(self) -> None:
+        """Run once."""
+
+    def outputs(self) -> list[np.ndarray]:
+        """The outputs of the last call, in the model's order."""
+
+
+Loader = Callable[[Path, Arrays, LoadOptions], LoadedModel]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine by name: the module that has it, what to install for that, how a model is loaded, which files it reads."""
+
+    name: str
+    module: str
+    package: str
+    load: Loader
+    suffixes: tuple[str, ...] = (".onnx",)
+
+    @property
+    def installed(self) -> bool:
+        try:
+            return importlib.util.find_spec(self.module) is not None
+        except ModuleNotFoundError:  # the parent of a dotted name
+            return False
+
+
+def find_engines(names: Sequence[str]) -> list[Engine]:
+    """The engines of these names; `InvalidInputError` names one that is unknown, `DLCError` one to install."""
+    unknown = next((name for name in names if name not in ENGINES), None)
+    if unknown is not None:
+        raise InvalidInputError(f"error: there is no engine '{unknown}' (engines: {', '.join(ENGINES)})")
+    found = [ENGINES[name] for name in dict.fromkeys(names)]
+    missing = [engine for engine in found if not engine.installed]
+    if missing:
+        labels, packages = (", ".join(parts) for parts in zip(*((e.name, e.package) for e in missing), strict=True))
+        remedy = f"pip install {packages.replace(', ', ' ')}, or leave it out of --vs"
+        raise DLCError(f"error: {labels} is not installed; {remedy}")
+    return found
+
+
+class _Dlc:
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
+        import dlc
+
+        shapes = dict(options.shapes) or None
+        self.model = dlc.compile(file, num_threads=options.threads, shapes=shapes, donate=options.donate)
+        self._inputs = dict(inputs)
+        self._outputs: list[np.ndarray] = []
+
+    def call(self) -> None:
+        self._outputs = self.model(self._inputs)
+
+    def outputs(self) -> list[np.ndarray]:
+        return self._outputs
+
+
+class _OnnxRuntime:
+    """Inputs and outputs are bound, so that a call neither copies nor allocates them."""
+
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
+        import onnxruntime
+
+        settings = onnxruntime.SessionOptions()
+        settings.log_severity_level = 3
+        settings.intra_op_num_threads, settings.inter_op_num_threads = options.threads, 1
+        session = onnxruntime.InferenceSession(_onnx_source(file, options), settings, providers=["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+        self._session, self._binding = session, session.io_binding()
+        self._values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in inputs.items()}
+        for name, value in self._values.items():
+            self._binding.bind_ortvalue_input(name, value)
+        for name, array in zip(names, session.run(None, dict(inputs)), strict=True):
+            self._values[f"output {name}"] = onnxruntime.OrtValue.ortvalue_from_numpy(np.asarray(array))
+            self._binding.bind_ortvalue_output(name, self._values[f"output {name}"])
+
+    def call(self) -> None:
+        self._session.run_with_iobinding(self._binding)
+
+    def outputs(self) -> list[np.ndarray]:
+        return [np.asarray(array) for array in self._binding.copy_outputs_to_cpu()]
+
+
+class _OpenVino:
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
+        import openvino
+
+        core = openvino.Core()
+        source = _onnx_source(file, options)
+        model = core.read_model(source) if isinstance(source, str) else core.read_model(model=source)
+        for port in model.inputs:  # OpenVINO finds faster code for shapes that it knows
+            if port.partial_shape.is_dynamic:
+                model.reshape({name: list(inputs[name].shape) for name in inputs})
+                break
+        settings = {
+            "INFERENCE_NUM_THREADS": options.threads,
+            "NUM_STREAMS": 1,
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_PRECISION_HINT": options.precision,
+        }
+        self._request = core.compile_model(model, "CPU", settings).create_infer_request()
+        self._tensors = {name: openvino.Tensor(array, shared_memory=True) for name, array in inputs.items()}
+        for name, tensor in self._tensors.items():
+            self._request.set_tensor(name, tensor)
+
+    def call(self) -> None:
+        self._request.infer()
+
+    def outputs(self) -> list[np.ndarray]:
+        return [np.array(tensor.data) for tensor in self._request.output_tensors]
+
+
+class _Iree:
+    """Compiled for this processor; one thread is IREE's synchronous driver."""
+
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
+        from iree import compiler, runtime
+        from iree.compiler.tools.import_onnx import __main__ as importer
+
+        with tempfile.TemporaryDirectory() as folder:
+            text, source = Path(folder) / "model.mlir", Path(folder) / "model.onnx"
+            source.write_bytes(_onnx_model(file, options).SerializeToString())
+            importer.main(importer.parse_arguments([str(source), "-o", str(text), "--opset-version", "17"]))
+            flags = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
+            code = compiler.compile_file(str(text), target_backends=["llvm-cpu"], input_type="onnx", extra_args=flags)
+        if options.threads > 1:
+            runtime.flags.parse_flags(f"--task_topology_group_count={options.threads}")
+        config = runtime.Config("local-sync" if options.threads == 1 else "local-task")
+        module = runtime.load_vm_module(runtime.VmModule.copy_buffer(config.vm_instance, code), config)
+        (name,) = (name for name in module.vm_module.function_names if not name.startswith("__") and not name.endswith("$async"))
+        self._function = module[name]
+        self._arguments = [runtime.asdevicearray(config.device, np.ascontiguousarray(array)) for array in inputs.values()]
+        self._results: object = None
+
+    def call(self) -> None:
+        self._results = self._function(*self._arguments)
+
+    def outputs(self) -> list[np.ndarray]:
+        results = self._results if isinstance(self._results, tuple | list) else [self._results]
+        return [np.asarray(result) for result in results]
+
+
+class _OpenBlas:
+    """NumPy's product of a graph that is one MatMul of an input and an initializer or of two inputs."""
+
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
+        import onnx
+        from onnx import numpy_helper
+
+        graph = onnx.load(file).graph
+        nodes = [node for node in graph.node if node.op_type != "Identity"]
+        if len(nodes) != 1 or nodes[0].op_type != "MatMul":
+            raise InvalidInputError("error: openblas runs graphs of one MatMul only; leave it out of --vs")
+        known = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer} | dict(inputs)
+        self._left, self._right = (known[name] for name in nodes[0].input)
+        self._out = np.empty((*self._left.shape[:-1], self._right.shape[-1]), self._left.dtype)
+
+    def call(self) -> None:
+        np.matmul(self._left, self._right, out=self._out)
+
+    def outputs(self) -> list[np.ndarray]:
+        return [self._out]
+
+
+def _onnx_source(file: Path, options: LoadOptions) -> str | bytes:
+    """The file's name, or its content with other input shapes."""
+    return bytes(_onnx_model(file, options).SerializeToString()) if options.shapes else str(file)
+
+
+def _onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
+    from dlc.frontends.onnx.loader import load_model, override_shapes
+
+    model, _ = load_model(file)
+    return override_shapes(model, options.shapes) if options.shapes else model
+
+
+ENGINES: Mapping[str, Engine] = {
+    engine.name: engine
+    for engine in (
+        Engine("dlc", "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
+        Engine("onnxruntime", "onnxruntime", "onnxruntime", _OnnxRuntime),
+        Engine("openvino", "openvino", "openvino", _OpenVino),
+        Engine("iree", "iree.compiler", "iree-base-compiler iree-base-runtime", _Iree),
+        Engine("openblas", "numpy", "numpy", _OpenBlas),
+    )
+}
