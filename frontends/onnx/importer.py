@@ -55,12 +55,14 @@ def import_model(
     model, name = load_model(source)
     prepared = prepare_model(model, name, shapes)
     dl.load(context)
-    return _GraphImporter(prepared, name, context).run()
+    del model  # its weights are in `prepared`; the rest can go
+    return _GraphImporter(prepared.proto, prepared.weights, name, context).run()
 
 
 @dataclass
 class _GraphImporter:
     model: onnx.ModelProto
+    weights: Mapping[str, onnx.TensorProto]
     name: str
     context: ir.Context
     values: dict[str, ir.Value] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class _GraphImporter:
     # Reading what the model declares
 
     def _read_initializers(self, graph: onnx.GraphProto) -> None:
-        for tensor in graph.initializer:
+        for tensor in (*graph.initializer, *self.weights.values()):
             array = onnx.numpy_helper.to_array(tensor)
             if self._dtype_problem(array.dtype) is None:
                 self.arrays[tensor.name] = _native(array)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
 import onnx.inliner
 import onnx.shape_inference
 import onnx.version_converter
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from dlc.errors import InvalidInputError, ParseError
 from dlc.frontends.onnx.importers import importers
@@ -18,6 +20,8 @@ from dlc.frontends.onnx.importers import importers
 OLDEST_NATIVE_OPSET = 7
 TARGET_OPSET = 21
 _PROTO_LIMIT = 2**31 - 1
+_MOST_SHAPE_VALUES = 1024
+"""Elements of a tensor that shape inference may want to know the values of; larger ones are weights."""
 
 
 def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
@@ -48,16 +52,56 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).split("\n")[0]
 
 
+@dataclass(frozen=True)
+class PreparedModel:
+    """A model that is ready for import. `proto` lacks the large `weights`, by name, so that nothing copies them."""
+
+    proto: onnx.ModelProto
+    weights: Mapping[str, onnx.TensorProto]
+
+
 def prepare_model(
     model: onnx.ModelProto, name: str, shapes: Mapping[str, Sequence[int | str | None]] | None = None
-) -> onnx.ModelProto:
-    """A copy that is ready for import: checked, functions without an importer inlined, opset raised, shapes inferred."""
+) -> PreparedModel:
+    """A copy that is checked, with functions without an importer inlined, its opset raised, and shapes inferred."""
     _check(model, name)
-    model = _inline_functions(model)
-    model = _raise_opset(model, name)
+    slim, weights = _split_weights(_raise_opset(model, name))
+    _declare(slim, weights)
+    slim = _inline_functions(slim)
     if shapes:
-        model = override_shapes(model, shapes)
-    return _infer_shapes(model)
+        slim = override_shapes(slim, shapes)
+        _declare(slim, weights)
+    return PreparedModel(_infer_shapes(slim), weights)
+
+
+def _split_weights(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, onnx.TensorProto]]:
+    """A copy without the initializers that are too large to say anything about shapes, and these by name."""
+    weights = {tensor.name: tensor for tensor in model.graph.initializer if math.prod(tensor.dims) > _MOST_SHAPE_VALUES}
+    slim = onnx.ModelProto()
+    _copy_fields(model, slim, "graph")
+    _copy_fields(model.graph, slim.graph, "initializer")
+    slim.graph.initializer.extend(tensor for tensor in model.graph.initializer if tensor.name not in weights)
+    return slim, weights
+
+
+def _copy_fields(source: Message, target: Message, left_out: str) -> None:
+    for field, value in source.ListFields():
+        if field.name == left_out:
+            continue
+        if hasattr(value, "extend"):
+            getattr(target, field.name).extend(value)
+        elif isinstance(value, Message):
+            getattr(target, field.name).CopyFrom(value)
+        else:
+            setattr(target, field.name, value)
+
+
+def _declare(model: onnx.ModelProto, tensors: Mapping[str, onnx.TensorProto]) -> None:
+    """Put the types of `tensors` into value_info, where inliner and shape inference look for them."""
+    declared = {entry.name for entry in (*model.graph.input, *model.graph.value_info)}
+    for name, tensor in tensors.items():
+        if name not in declared:
+            model.graph.value_info.append(onnx.helper.make_tensor_value_info(name, tensor.data_type, list(tensor.dims)))
 
 
 def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
@@ -99,19 +143,8 @@ def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     expandable = [key for key in sorted(missing) if _is_function(key, opset_of(model, key[0]))]
     if not expandable:
         return model
-    return onnx.inliner.inline_selected_functions(_declare_initializers(model), expandable, inline_schema_functions=True)
-
-
-def _declare_initializers(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with the types of its initializers in value_info, where the inliner looks for the types of a function's inputs."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    declared = {entry.name for entry in (*copy.graph.input, *copy.graph.value_info)}
-    for tensor in copy.graph.initializer:
-        if tensor.name not in declared:
-            entry = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-            copy.graph.value_info.append(entry)
-    return copy
+    _declare(model, {tensor.name: tensor for tensor in model.graph.initializer})
+    return onnx.inliner.inline_selected_functions(model, expandable, inline_schema_functions=True)
 
 
 def _is_function(key: tuple[str, str], version: int) -> bool:
