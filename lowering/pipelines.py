@@ -87,6 +87,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     "affine-to-llvm": NamedPipeline(
         "affine loops to the llvm dialect",
         (
+            "affine-assign-schedules",
             "affine-tile-registers",
             "affine-vectorize-loops",
             "affine-outline-parallel",

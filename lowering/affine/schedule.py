@@ -23,6 +23,8 @@ from dlc.lowering.affine.nests import Nest
 from dlc.lowering.pass_base import PassFailure
 
 SCHEDULE = "dlc.schedule"
+NEST = "dlc.nest"
+"""The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
 EMITTERS = ("tile", "depthwise", "rows", "move", "generic")
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
@@ -115,6 +117,13 @@ def schedule_of(op: ir.Operation) -> Schedule | None:
         return Schedule.parse(op.attributes[SCHEDULE])
     except ScheduleError as error:
         raise PassFailure(op, str(error), _REMEDY) from None
+
+
+def leave_schedule(made: ir.Operation, nest: Nest, schedule: Schedule) -> None:
+    """Say on `made`, the first loop that an emitter made of `nest`, what was done; before `nest` is erased."""
+    made.attributes[SCHEDULE] = schedule.attribute()
+    if NEST in nest.top.attributes:
+        made.attributes[NEST] = nest.top.attributes[NEST]
 
 
 def given_schedule(nest: Nest, emitter: str) -> Schedule | None:

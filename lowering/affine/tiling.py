@@ -13,7 +13,7 @@ from dlc.lowering.affine.loops import Bound, Loop, build_for
 from dlc.lowering.affine.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.reducing import LaneReduction, ReducingEmitter
-from dlc.lowering.affine.schedule import SCHEDULE, Schedule, lane_facts, tile_of
+from dlc.lowering.affine.schedule import Schedule, lane_facts, leave_schedule, tile_of
 from dlc.lowering.affine.values import TileDim, TileValues
 
 
@@ -109,11 +109,10 @@ def apply(nest: Nest, schedule: Schedule) -> None:
         _Tiler(nest, tile, facts, values, scalar_tail=not facts.maskable).levels(order)
     for result in top.results:
         result.replace_all_uses_with(values.scalar(result, {}))
+    made = next(op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for")
+    if made != top and _has_vectors(tile, facts):
+        leave_schedule(made, nest, schedule)
     top.erase()
-    if _has_vectors(tile, facts):
-        made = next((op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for"), None)
-        if made is not None:
-            made.attributes[SCHEDULE] = schedule.attribute()
 
 
 def _position(op: ir.Operation) -> int:
