@@ -79,6 +79,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "convert-linalg-to-affine",
             "canonicalize",
             "cse",
+            "affine-unroll-choices",
             "affine-fuse-nests",
             "canonicalize",
             "cse",
@@ -89,6 +90,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "affine-assign-schedules",
             "affine-tile-registers",
+            "affine-transpose-tiles",
             "affine-vectorize-loops",
             "affine-outline-parallel",
             "math-expand-functions",

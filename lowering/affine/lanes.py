@@ -33,13 +33,15 @@ class LaneFacts:
     """Whether lanes beyond the extent may compute on made-up values."""
 
 
-def analyse_lanes(ops: Iterable[ir.Operation], iv: ir.Value, chain: Sequence[Loop] = ()) -> LaneFacts:
+def analyse_lanes(
+    ops: Iterable[ir.Operation], iv: ir.Value, chain: Sequence[Loop] = (), varying: Iterable[ir.Value] = ()
+) -> LaneFacts:
     """The facts of `ops` with the iterations of `iv` as lanes; `NoLanesError` when that is impossible.
 
     `chain` is the nest of reduction loops, outermost first, whose accumulators become vectors of partial results; its
-    outermost results are then the same for all lanes.
+    outermost results are then the same for all lanes. `varying` are values that differ between lanes, of other ops.
     """
-    facts = LaneFacts(iv, {iv})
+    facts = LaneFacts(iv, {iv, *varying})
     _visit_ops(ops, facts, [loop.op for loop in chain], inside=False)
     return facts
 

@@ -35,10 +35,15 @@ class Place:
 def load_vector(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.Value:
     """Load neighbouring elements."""
     if mask is not None:
-        return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask.vector(), _filler(kind)).result
+        return load_masked(kind, place, mask.vector())
     if place.is_affine:
         return affine.AffineVectorLoadOp(kind, place.buffer, list(place.operands), place.indexing).result
     return vector.LoadOp(kind, place.buffer, place.indices()).result
+
+
+def load_masked(kind: ir.VectorType, place: Place, mask: ir.Value) -> ir.Value:
+    """Load neighbouring elements where `mask` is set; the others are 0 and need not exist."""
+    return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask, _filler(kind)).result
 
 
 def load_evens(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.Value:

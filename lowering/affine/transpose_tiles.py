@@ -1,0 +1,221 @@
+"""Copies between orders of axes move square tiles through registers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.choose import Machine
+from dlc.lowering.affine.emitter import TileEmitter, copy_loop
+from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, lane_stride, widest_element
+from dlc.lowering.affine.loops import Bound, Loop, build_for
+from dlc.lowering.affine.masks import segments, tail_masks
+from dlc.lowering.affine.nests import Nest, nests_of
+from dlc.lowering.affine.schedule import SCHEDULE, Schedule, schedule_of
+from dlc.lowering.affine.transposing import TransposingEmitter
+from dlc.lowering.affine.values import TileDim, TileValues
+from dlc.lowering.pass_base import Pass, PassFailure, option
+
+_LARGEST, _SMALLEST = 16, 4
+"""Vectors of a tile: 16 of 16 lanes fill half of the registers, 4 of 4 still save loads."""
+_BLOCK = 32
+"""Rows of the target that are written in turn. What misaligned tiles leave of a cache line stays in the first-level cache, and
+few pages are written at a time: 1000x333 f32 takes 148 us with 32 rows, 184 with 128; 2048x2048 takes 2.6 and 3.2 ms."""
+
+
+@dataclass(frozen=True)
+class AffineTransposeTiles(Pass):
+    """Turn nests that load along one loop and store along another into square tiles, transposed in registers.
+
+    before: affine.for %i = 0 to 640 { affine.for %j = 0 to 48 { load x[%j, %i]; negf; store y[%i, %j] } }
+    after:  affine.for %i0 = 0 to 640 step 32 {
+              affine.for %j = 0 to 48 step 16 { affine.for %i = %i0 to min(%i0 + 32, 640) step 16 {
+                16 vector loads of x[%j + 0 ... %j + 15, %i]; 4 stages of shuffles
+                for each of 16 rows: negf on vectors, vector store to y[%i + 0 ... %i + 15, %j] } } }
+
+    Every store and every other load must be contiguous or fixed along the loop of the stores. Ends are masked; rows that are
+    left over of a dynamic number are done one by one. A nest whose outermost loop carries a `dlc.schedule` of the emitter
+    `move` is cut as that says (`lane_loop`, `lanes`, and the other loop in `jams`), one of another emitter stays.
+    """
+
+    anchor = "func.func"
+
+    vector_bits: int = option(0, "bits of a vector register; 0: this machine's")
+
+    def run(self, op: ir.Operation) -> None:
+        """Transpose in the nests of one function."""
+        machine = Machine.of(op, self.vector_bits, 0)
+        for nest in nests_of(op):
+            move = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
+            if move is not None:
+                _Mover(nest, move).emit()
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Stores are contiguous along `lane_loop`, the loads whose results are `loads` along `across`; tiles have `size` rows."""
+
+    lane_loop: Loop
+    across: Loop
+    loads: tuple[ir.Value, ...]
+    facts: LaneFacts
+    size: int
+
+
+def _given(nest: Nest) -> _Move | None:
+    """What the schedule on `nest` says, None when that is of another emitter; `PassFailure` where it does not fit."""
+    schedule = schedule_of(nest.top)
+    if schedule is None or schedule.emitter != "move":
+        return None
+    places = [schedule.lane_loop, *(place for place, _ in schedule.jams)]
+    if len(places) != 2 or any(place >= len(nest.band) for place in places) or schedule.lanes not in (4, 8, 16):
+        raise PassFailure(
+            nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
+        )
+    move = _move(nest, *(nest.band[place] for place in places), schedule.lanes)
+    if move is None:
+        raise PassFailure(
+            nest.top, "the nest does not load along one of the schedule's loops and store along the other", "leave it out"
+        )
+    return move
+
+
+def _found(nest: Nest, vector_bits: int) -> _Move | None:
+    """The move that `nest` is: the one with the most lanes of its stores; None when it is none, or one too small to pay."""
+    if nest.inner_loops:
+        return None
+    size = min(_LARGEST, vector_bits // widest_element(nest.body))
+    if size < _SMALLEST:
+        return None
+    moves = [move for lane_loop in nest.band for across in nest.band if (move := _move(nest, lane_loop, across, size))]
+    return next((move for move in moves if all(_is_long(loop) for loop in (move.lane_loop, move.across))), None)
+
+
+def _is_long(loop: Loop) -> bool:
+    return loop.extent is None or loop.extent >= _SMALLEST
+
+
+def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Move | None:
+    """`nest` as a move along two of its loops, None when it is not one."""
+    if lane_loop is across or nest.inner_loops:
+        return None
+    loads = [op for op in nest.body if op.name == "affine.load" and _stride(op, lane_loop) not in (0, 1)]
+    if not loads or any(_stride(op, across) != 1 or _is_bool(op) for op in loads):
+        return None
+    results = tuple(op.results[0] for op in loads)
+    others = [op for op in nest.body if not any(op == load for load in loads)]
+    try:
+        facts = analyse_lanes(others, lane_loop.iv, varying=results)
+    except NoLanesError:
+        return None
+    return _Move(lane_loop, across, results, facts, size) if facts.maskable else None
+
+
+def _stride(op: ir.Operation, loop: Loop) -> int | None:
+    """Elements between what two neighbouring iterations of `loop` load; None when it is not known."""
+    try:
+        return lane_stride(op, LaneFacts(loop.iv, {loop.iv}))
+    except NoLanesError:
+        return None
+
+
+def _is_bool(op: ir.Operation) -> bool:
+    return bool(op.results[0].type == ir.IntegerType.get_signless(1))
+
+
+class _Mover:
+    """Builds the tiled form of one nest in its place."""
+
+    def __init__(self, nest: Nest, move: _Move) -> None:
+        self.nest = nest
+        self.move = move
+        self.values = TileValues(dims=[], lanes=move.size)
+
+    def emit(self) -> None:
+        """Emit the loops before the nest and erase it."""
+        top = self.nest.top
+        around = [loop for loop in self.nest.band if loop is not self.move.lane_loop and loop is not self.move.across]
+        with ir.InsertionPoint(top), top.location:
+            made = self._levels(around)
+        made.attributes[SCHEDULE] = self._schedule().attribute()
+        top.erase()
+
+    def _schedule(self) -> Schedule:
+        place = {loop.iv: index for index, loop in enumerate(self.nest.band)}
+        lane_loop, across = place[self.move.lane_loop.iv], place[self.move.across.iv]
+        return Schedule("move", lane_loop=lane_loop, lanes=self.move.size, jams=((across, self.move.size),))
+
+    def _levels(self, around: Sequence[Loop]) -> ir.Operation:
+        """Emit the loops `around` and the tiles in them; returns the first loop made."""
+        if not around:
+            return self._tiles()
+        made = copy_loop(around[0], self.values)
+        with self._inside(made):
+            self._levels(around[1:])
+        return made
+
+    def _tiles(self) -> ir.Operation:
+        """Whole tiles along `across`, in blocks, then what is left; returns the first loop."""
+        upper, size = self.move.across.upper, self.move.size
+        whole = upper.rounded_down(size)
+        made = []
+        if whole.static is not None and whole.static <= _BLOCK:
+            made += self._columns(Bound.constant(0), whole, size) if whole.static else []
+        else:
+            blocks = build_for(Bound.constant(0), whole, _BLOCK, parallel=True)
+            made.append(blocks)
+            with self._inside(blocks):
+                start = blocks.regions[0].blocks[0].arguments[0]
+                self._columns(Bound(ir.AffineMap.get_identity(1), (start,)), _at_most(whole, start, _BLOCK), size)
+        if upper.static is None:
+            self._single_rows(whole, upper)
+        elif upper.static % size:
+            made += self._columns(whole, upper, upper.static % size)
+        return made[0]
+
+    def _columns(self, lower: Bound, upper: Bound, count: int) -> list[ir.Operation]:
+        """The tiles between `lower` and `upper` along `across`, `count` rows each, for all of the lane loop."""
+        made, values, lanes = [], self.values, self.move.size
+        for segment in segments(self.move.lane_loop.upper, lanes, 1):
+            loop = build_for(segment.lower, segment.upper, lanes, parallel=True)
+            made.append(loop)
+            iv = loop.regions[0].blocks[0].arguments[0]
+            with self._inside(loop):
+                values.masks = tail_masks(self.move.lane_loop.upper, iv, segment, lanes)
+                rows = build_for(lower, upper, lanes, parallel=True)
+                start = rows.regions[0].blocks[0].arguments[0]
+                values.dims = [TileDim(self.move.across.iv, start, count), TileDim(self.move.lane_loop.iv, iv, 1, lanes)]
+                values.lane_dim = 1
+                with self._inside(rows):
+                    TransposingEmitter(values, self.move.facts, self.move.loads, across=0).ops(self.nest.body)
+                values.dims, values.lane_dim, values.masks = [], None, ()
+        return made
+
+    def _single_rows(self, lower: Bound, upper: Bound) -> None:
+        """The rows that are left of a dynamic number, element by element."""
+        across = build_for(lower, upper, parallel=True)
+        self.values.define(self.move.across.iv, (), [across.regions[0].blocks[0].arguments[0]], False)
+        with self._inside(across):
+            elements = copy_loop(self.move.lane_loop, self.values)
+            with self._inside(elements):
+                TileEmitter(self.values, None).ops(self.nest.body)
+        del self.values.entries[self.move.across.iv], self.values.entries[self.move.lane_loop.iv]
+
+    @contextlib.contextmanager
+    def _inside(self, loop: ir.Operation) -> Iterator[None]:
+        """Emit into the body of `loop`, and terminate it."""
+        with ir.InsertionPoint(loop.regions[0].blocks[0]):
+            self.values.enter_body()
+            yield
+            affine.AffineYieldOp([])
+            self.values.leave_body()
+
+
+def _at_most(upper: Bound, start: ir.Value, distance: int) -> Bound:
+    """The smaller of `start + distance` and `upper`."""
+    dims = upper.map.n_dims
+    results = [ir.AffineDimExpr.get(dims) + distance, upper.map.results[0]]
+    operands = (*upper.operands[:dims], start, *upper.operands[dims:])
+    return Bound(ir.AffineMap.get(dims + 1, upper.map.n_symbols, results), operands)
