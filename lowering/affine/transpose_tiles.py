@@ -74,7 +74,7 @@ def _given(nest: Nest) -> _Move | None:
         raise PassFailure(
             nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
         )
-    move = _move(nest, *(nest.band[place] for place in places), schedule.lanes)
+    move = _move(nest, nest.band[places[0]], nest.band[places[1]], schedule.lanes)
     if move is None:
         raise PassFailure(
             nest.top, "the nest does not load along one of the schedule's loops and store along the other", "leave it out"
