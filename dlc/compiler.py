@@ -23,8 +23,10 @@ from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Model, ParamTable, ShapeOverrides, Source, copy_module, read_onnx, read_source
 from dlc.targets.build_report import BuildReport
+from dlc.targets.code_options import CodeOptions
 from dlc.targets.disk_cache import DiskCache, default_cache
 from dlc.targets.object_store import ObjectStore
+from dlc.targets.schedules import Schedules, ScheduleTable, read_schedules
 from dlc.targets.signature import has_signature
 from dlc.weights import WeightRecipe, params_of
 
@@ -46,13 +48,20 @@ class CompileOptions:
     """Choices of one compilation.
 
     `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3. `cache` keeps machine
-    code in `DLC_CACHE_DIR` and takes it from there.
+    code in `DLC_CACHE_DIR` and takes it from there. `schedules` and `measure` decide between tiles, see `compile`.
     """
 
     target: str = "cpu"
     num_threads: int | None = None
     opt_level: int = 2
     cache: bool = True
+    schedules: ScheduleTable | None = None
+    measure: bool = False
+
+    @property
+    def code(self) -> CodeOptions:
+        """What the code of kernels depends on."""
+        return CodeOptions(self.opt_level, self.schedules, self.measure)
 
     def check(self) -> None:
         """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
@@ -199,15 +208,19 @@ def compile(
     progress: Progress | None = None,
     cache: bool = True,
     donate: Sequence[str] = (),
+    schedule: Schedules | None = None,
+    measure: bool = False,
 ) -> CompiledModel:
     """Compile a model for this machine, or find what was compiled before in the cache on disk.
 
     `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
+    `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
+    `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
     `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. `donate` names inputs that a
     call may write: results may lie in their memory, as views, so that a cache is updated in place. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`.
     """
-    options = CompileOptions(target, num_threads, opt_level, cache)
+    options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure)
     options.check()
     source = read_source(model, params, shapes)
     if donate:
@@ -220,7 +233,7 @@ def compile(
 def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:
     """The record of a model, from the cache where it is there."""
     disk = default_cache() if options.cache else None
-    key = model_key(source.module, options.opt_level) if disk else None
+    key = model_key(source.module, options.code.text()) if disk else None
     content = disk.get(key) if disk and key else None
     if content is not None:
         if progress:
@@ -252,7 +265,7 @@ def _build(
         pipeline = Pipeline.between(stage, "llvm")
         if stage != "llvm" and not has_signature(module):  # a module written by hand states none yet
             _run(Pipeline(["dl-bind-params"]), module, progress)
-    code, report = build(module, pipeline, options.opt_level, ObjectStore(disk), progress)
+    code, report = build(module, pipeline, options.code, ObjectStore(disk), progress)
     return ModelRecord(code, recipe.including(code.signature.weights), report.kernels), report
 
 

@@ -67,7 +67,7 @@ class ModelRecord:
         return cls(ModelCode(_signature(head["signature"]), tuple(objects)), recipe, head["kernels"])
 
 
-def model_key(module: ir.Module, opt_level: int) -> str | None:
+def model_key(module: ir.Module, options: str) -> str | None:
     """The key of a module and of all that its code depends on; None where something takes part that is not dlc's own.
 
     Locations count: errors at run time name their nodes.
@@ -75,7 +75,7 @@ def model_key(module: ir.Module, opt_level: int) -> str | None:
     fingerprint = compiler_fingerprint()
     if fingerprint is None or plugin_passes() or not _is_own():
         return None
-    settings = json.dumps([fingerprint, opt_level, machine_facts(), str(PIPELINES)], sort_keys=True)
+    settings = json.dumps([fingerprint, options, machine_facts(), str(PIPELINES)], sort_keys=True)
     return hashlib.sha256(settings.encode() + b"\0" + bytecode_of(module)).hexdigest()
 
 

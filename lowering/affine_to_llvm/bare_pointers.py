@@ -51,10 +51,10 @@ def _type_of(function: ir.Operation) -> ir.FunctionType:
 
 
 def _static_arguments(function: ir.Operation) -> list[int]:
-    return [index for index, kind in enumerate(_type_of(function).inputs) if _is_static(kind)]
+    return [index for index, kind in enumerate(_type_of(function).inputs) if is_bare(kind)]
 
 
-def _is_static(kind: ir.Type) -> bool:
+def is_bare(kind: ir.Type) -> bool:
     """Whether a pointer to its first element says all of a value of this type."""
     if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape or kind.memory_space is not None:
         return False

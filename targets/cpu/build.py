@@ -18,6 +18,7 @@ from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.pipelines import UNITS_AFTER
 from dlc.lowering.reproducer import reproducer
 from dlc.targets.build_report import BuildReport
+from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.compile_unit import compile_unit
 from dlc.targets.cpu.model_code import ModelCode, machine_facts
 from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkerPool, WorkersUnavailable, worker_limit
@@ -53,25 +54,39 @@ def prepare_workers() -> None:
 
 
 def build(
-    module: ir.Module, pipeline: Pipeline, opt_level: int, store: ObjectStore, progress: Progress | None = None
+    module: ir.Module, pipeline: Pipeline, options: CodeOptions, store: ObjectStore, progress: Progress | None = None
 ) -> tuple[ModelCode, BuildReport]:
     """Lower `module` by `pipeline`, which ends at the llvm dialect, and compile it. The module is consumed.
 
-    Units are looked up in `store` first. Raises `PassError` or `TargetError`.
+    Units are looked up in `store` first. Raises `PassError`, `TargetError`, or `InvalidInputError` for schedules of kernels that
+    are not there.
     """
-    head, tail = _cut(pipeline)
+    head, tail = cut_at_units(pipeline)
     with module.context, ir.Location.unknown():
         head.run(module, instruments=[_Report(progress)] if progress else [])
+    if options.schedules is not None:
+        options.schedules.attach(module)
     signature = signature_of(module)
-    units = split_units(module, f"{C_INTERFACE}{signature.entry}", settings_of(tail, opt_level))
-    builder = _Builder(tail, opt_level, store if is_own(tail) else None, progress)
-    every = [units.entry, *units.kernels]
+    units = split_units(module, f"{C_INTERFACE}{signature.entry}", settings_of(tail, options.opt_level))
+    kernels: Sequence[Unit] = units.kernels
+    if options.measure:
+        kernels = _measured(kernels, tail, options.opt_level, store, progress)
+    builder = _Builder(tail, options.opt_level, store if is_own(tail) else None, progress)
+    every = [units.entry, *kernels]
     objects = builder.objects(every)
     code = ModelCode(signature, tuple(objects[unit.key] for unit in every))
-    return code, BuildReport(len(units.kernels), builder.compiled)
+    return code, BuildReport(len(kernels), builder.compiled)
 
 
-def _cut(pipeline: Pipeline) -> tuple[Pipeline, Pipeline]:
+def _measured(kernels: Sequence[Unit], tail: Pipeline, opt_level: int, store: ObjectStore, progress: Progress | None) -> list[Unit]:
+    from dlc.targets.cpu.measure import with_measured_schedules
+
+    if progress:
+        progress(f"measure schedules of {len(kernels)} kernels")
+    return with_measured_schedules(kernels, tail, opt_level, store)
+
+
+def cut_at_units(pipeline: Pipeline) -> tuple[Pipeline, Pipeline]:
     """The passes that see the whole module, and those that see one unit."""
     elements = list(pipeline)
     first = pipeline.index(UNITS_AFTER) + 1 if UNITS_AFTER in pipeline else 0
