@@ -39,6 +39,14 @@ EXP = {  # exp(r), |r| <= ln(2) / 2: 2^-28.3, 2^-64.0
         2.0826483289455377e-09,
     ),
 }
+EXP_SHORT_F32 = (  # exp(r), |r| <= ln(2) / 2: 2^-23.4
+    1.0,
+    0.9999997071911065,
+    0.4999914952754245,
+    0.16667636191054133,
+    0.041897929599310865,
+    0.008290314925017271,
+)
 EXP_WIDE_F32 = (  # exp(r), |r| <= ln 2: 2^-26.1
     1.0,
     1.0,
@@ -116,6 +124,10 @@ RANGE = {32: (-104.0, 89.5), 64: (-746.0, 710.5)}
 """Beyond these exp is 0 or infinite, and so are sinh and cosh."""
 
 
+LOWEST_NORMAL_EXP = -87.33654
+"""exp of this is the smallest normal f32 number, and a bit."""
+
+
 def round_scaled(x: Num, scale: float) -> tuple[Num, Num]:
     """n = round(x * scale), ties to even, as a float and as an integer of the same width; needs |n| < 2^21."""
     magic = x.format.round_magic
@@ -162,6 +174,21 @@ def _exp_f32(x: Num) -> Num:
     r = fma(n, -2.0 * low, fma(n, -2.0 * high, x))
     root = (shifted.bits() << x.format.mantissa_bits).as_float()
     return polynomial(r, EXP_WIDE_F32) * root * root
+
+
+def exp_of_nonpositive(x: Num) -> Num:
+    """e^x for x <= 0 or NaN, in f32: up to 5 ulp, and 0 where e^x has no normal number.
+
+    A quarter fewer instructions than `exp`. What is far below the largest element of a row costs no subnormal arithmetic,
+    which takes some hundred cycles a vector.
+    """
+    if x.format.bits != 32:
+        return exp(x)
+    magic = x.format.round_magic + x.format.bias
+    shifted = fma(x, LOG2_E, magic)
+    r = fma(shifted - magic, -sum(LN2[32]), x)
+    power = (shifted.bits() << x.format.mantissa_bits).as_float()
+    return where(x < LOWEST_NORMAL_EXP, 0.0, polynomial(r, EXP_SHORT_F32) * power)
 
 
 def exp_with_tail(high: Num, low: Num) -> Num:

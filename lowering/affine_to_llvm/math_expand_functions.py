@@ -48,6 +48,8 @@ EXPANSIONS: Mapping[str, Expansion] = {
 }
 """Op name -> the function that writes its expansion."""
 
+NONPOSITIVE = "dlc.nonpositive"
+"""Attribute of a `math.exp` whose argument is never above 0, as those of softmax; it may be lost, which costs time alone."""
 REDUCED_ANGLES = ("math.sin", "math.cos", "math.sincos", "math.tan")
 NARROW = ("f16", "bf16")
 
@@ -58,7 +60,7 @@ class MathExpandFunctions(Pass):
 
     No call of the C math library is left of these ops. Results are within 4 ulp (f32 erf and tanh: 5 ulp), infinities,
     NaN, signed zeros, subnormals and huge angles included; f16 and bf16 compute in f32. Tensors and other element types
-    stay as they are.
+    stay as they are. A `math.exp` marked `dlc.nonpositive` is within 5 ulp, and 0 where the result would be subnormal.
 
     before: %y = math.exp2 %x : vector<16xf32>
     after:  %n = math.fma %x, %one, %magic : vector<16xf32>     // round(x) in the low bits
@@ -101,7 +103,7 @@ class _Rewriter:
         working = "f32" if kind in NARROW else kind
         emitter = Emitter(self.types, self._pool(function), point, op.location, shape, FORMATS[working])
         operands = [Num(emitter, operand, kind) for operand in op.operands]
-        written = EXPANSIONS[op.name](*(operand.convert(working) for operand in operands))
+        written = _expansion_of(op)(*(operand.convert(working) for operand in operands))
         results = written if isinstance(written, tuple) else (written,)
         for old, new in zip(op.results, results, strict=True):
             old.replace_all_uses_with(new.convert(kind).value)
@@ -129,6 +131,13 @@ class _Rewriter:
         """Erase the expanded ops and the markers."""
         for op in (*self.replaced, *self.markers):
             op.erase()
+
+
+def _expansion_of(op: ir.Operation) -> Expansion:
+    """What computes `op`, by what is known of its argument."""
+    if op.name == "math.exp" and NONPOSITIVE in op.attributes:
+        return exponential.exp_of_nonpositive
+    return EXPANSIONS[op.name]
 
 
 def _shape_and_kind(op: ir.Operation) -> tuple[Shape, str] | None:

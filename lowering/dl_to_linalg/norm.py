@@ -35,8 +35,7 @@ def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
     largest = largest_along(b, x, axis, wide)
 
     def add_power(element: ir.Value, top: ir.Value, total: ir.Value) -> ir.Value:
-        shifted = b.arith("sub", widened(b, element, wide), top, wide)
-        return b.arith("add", total, b.unary("math.exp", shifted), wide)
+        return b.arith("add", total, _power(b, element, top, wide), wide)
 
     total = reduce_with(b, x, [(largest, kept)], [axis], b.scalar(0, wide), add_power)
     logarithm = b.map([total], b.shape(total), wide, lambda element: b.unary("math.log", element))
@@ -49,19 +48,30 @@ def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
 
 
 def largest_along(b: Builder, x: ir.Value, axis: int, wide: str) -> ir.Value:
-    """The largest element along `axis`, which is dropped, as dtype `wide`."""
-    return b.reduce([x], [axis], b.lowest(wide), lambda element, top: b.arith("max", top, widened(b, element, wide), wide))
+    """The largest element along `axis`, which is dropped, as dtype `wide`.
+
+    It passes over NaN, which the exponentials find again: compare and select are one instruction, a maximum that keeps NaN four.
+    """
+
+    def larger(element: ir.Value, top: ir.Value) -> ir.Value:
+        element = widened(b, element, wide)
+        return b.select(b.compare("gt", element, top, wide), element, top)
+
+    return b.reduce([x], [axis], b.lowest(wide), larger)
 
 
 def exponentials(b: Builder, x: ir.Value, shift: ir.Value, axis: int, wide: str) -> tuple[ir.Value, ir.Value]:
-    """exp(x - shift), where `shift` lacks `axis`, and its sum along `axis`, which is dropped; both of dtype `wide`."""
+    """exp(x - shift), where `shift` lacks `axis` and is no smaller than what lies along it, and the sum of that; both `wide`."""
 
-    def power(element: ir.Value, shift: ir.Value) -> ir.Value:
-        return b.unary("math.exp", b.arith("sub", widened(b, element, wide), shift, wide))
-
-    powers = spread(b, x, [(shift, _others(x, axis))], wide, power)
+    powers = spread(b, x, [(shift, _others(x, axis))], wide, lambda element, shift: _power(b, element, shift, wide))
     total = b.reduce([powers], [axis], b.scalar(0, wide), lambda element, acc: b.arith("add", acc, element, wide))
     return powers, total
+
+
+def _power(b: Builder, element: ir.Value, largest: ir.Value, wide: str) -> ir.Value:
+    """exp(element - largest), where no element is larger."""
+    shifted = b.arith("sub", widened(b, element, wide), largest, wide)
+    return b.create("math.exp", [shifted.type], [shifted], {"dlc.nonpositive": ir.UnitAttr.get()})
 
 
 @lowering("batch_norm")

@@ -44,6 +44,48 @@ func.func private @row_maximum(%x: memref<3x100xf32>, %y: memref<3xf32>) {
   return
 }
 
+// A maximum by compare and select is combined so, too: lane by lane, then half by half.
+// CHECK-LABEL: func.func private @row_maximum_by_select(
+// CHECK-DAG: %[[LOWEST:.*]] = arith.constant dense<0xFF800000> : vector<4xf32>
+// CHECK: affine.for {{.*}} = %[[LOWEST]]
+// CHECK: %[[C:.*]] = arith.cmpf ogt, %[[V:.*]], %[[OLD:.*]] : vector<4xf32>
+// CHECK: arith.select %[[C]], %[[V]], %[[OLD]]
+// CHECK: vector.shuffle {{.*}} [2, 3] : vector<4xf32>
+// CHECK: arith.cmpf ogt, {{.*}} : vector<2xf32>
+// CHECK: arith.cmpf ogt, {{.*}} : vector<1xf32>
+// CHECK: vector.extract
+func.func private @row_maximum_by_select(%x: memref<3x100xf32>, %y: memref<3xf32>) {
+  affine.for %i = 0 to 3 {
+    %0 = affine.load %y[%i] : memref<3xf32>
+    %1 = affine.for %k = 0 to 100 iter_args(%acc = %0) -> (f32) {
+      %v = affine.load %x[%i, %k] : memref<3x100xf32>
+      %c = arith.cmpf ogt, %v, %acc : f32
+      %s = arith.select %c, %v, %acc : f32
+      affine.yield %s : f32
+    }
+    affine.store %1, %y[%i] : memref<3xf32>
+  } {dlc.parallel}
+  return
+}
+
+// no-match: what it selects is not what it compared.
+// CHECK-LABEL: func.func private @row_select_of_others(
+// CHECK-NOT: vector
+// CHECK: return
+func.func private @row_select_of_others(%x: memref<100xf32>, %y: memref<1xf32>) {
+  affine.for %i = 0 to 1 {
+    %0 = affine.load %y[%i] : memref<1xf32>
+    %1 = affine.for %k = 0 to 100 iter_args(%acc = %0) -> (f32) {
+      %v = affine.load %x[%k] : memref<100xf32>
+      %c = arith.cmpf ogt, %acc, %v : f32
+      %s = arith.select %c, %v, %acc : f32
+      affine.yield %s : f32
+    }
+    affine.store %1, %y[%i] : memref<1xf32>
+  } {dlc.parallel}
+  return
+}
+
 // i1 is stored in bytes, so its lanes move one by one, and the tail stays scalar.
 // CHECK-LABEL: func.func private @select(
 // CHECK: affine.for {{.*}} = 0 to 8 step 4 {

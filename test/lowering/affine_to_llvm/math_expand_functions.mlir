@@ -20,6 +20,21 @@ func.func @exp_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// An argument that is known not to be positive needs no clamp: results without a normal number are masked.
+// CHECK-LABEL: func.func @exp_of_nonpositive
+// CHECK-SAME: (%[[X:.*]]: vector<16xf32>)
+// CHECK-NOT: arith.select
+// CHECK: %[[LOW:.*]] = arith.cmpf olt, %[[X]], %{{.*}} : vector<16xf32>
+// CHECK: %[[P:.*]] = arith.mulf
+// CHECK: %[[Y:.*]] = arith.select %[[LOW]], %{{.*}}, %[[P]]
+// CHECK-NEXT: return %[[Y]]
+func.func @exp_of_nonpositive(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x {dlc.nonpositive} : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
+// -----
+
 // Two equal expansions share their constants, which stand at the entry.
 // CHECK-LABEL: func.func @constants_once
 // CHECK-COUNT-1: arith.constant 0x7F800000 : f32

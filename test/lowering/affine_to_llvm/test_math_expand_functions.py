@@ -112,6 +112,17 @@ def test_unary(name: str, kind: str) -> None:
     np.testing.assert_array_equal(scalar, got[:: x.size // 500])
 
 
+def test_exp_of_numbers_known_not_to_be_positive() -> None:
+    """Within 5 ulp of normal results, 0 below them, 0 and NaN for -inf and NaN."""
+    below = _every_magnitude(np.float32)
+    lines = [np.linspace(low, 0, POINTS).astype(np.float32) for low in (-110, -2)]
+    x = np.concatenate([-np.abs(below), *lines, np.array([-0.0, 0.0, -np.inf, np.nan], np.float32)])
+    got = ElementwiseKernel("%y = math.exp %x0 {dlc.nonpositive} : <t>", ["f32"], "f32", 16)(x)
+    with np.errstate(all="ignore"):
+        reference = np.exp(x.astype(WIDE))
+    _assert_within(got, np.where(reference < np.finfo(np.float32).tiny, 0, reference), 5, x)
+
+
 def _pairs(name: str, dtype: type) -> tuple[np.ndarray, np.ndarray]:
     """Every pair of special values, and random pairs (for powf with results over the whole range)."""
     rng = np.random.default_rng(1)
