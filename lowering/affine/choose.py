@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from dlc.targets.cpu.facts import facts_of
 
 _LARGEST_JAM = 8
 _MOST_SLOTS = 4
+_UNROLL = 4
+_PREFETCH = 2
 _WHOLE_SLOTS = 8
 """A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
 
@@ -69,10 +72,17 @@ def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> l
     """
     emitter = emitter or ("tile" if is_contraction(nest) else "rows")
     choices = sorted(_choices(nest, machine, emitter == "tile"), key=lambda choice: (choice.cycles, choice.tile.copies))
-    return [
-        Candidate(schedule_for(nest, choice.tile, best_order(nest, choice.tile), emitter), choice.cycles)
-        for choice in choices[:count]
-    ]
+    return [Candidate(_finished(nest, choice.tile, emitter), choice.cycles) for choice in choices[:count]]
+
+
+def _finished(nest: Nest, tile: Tile, emitter: str) -> Schedule:
+    """The schedule of `tile`, with the choices that do not depend on other tiles."""
+    order = best_order(nest, tile)
+    if emitter == "tile" and nest.chain is not None and not tile.reduces:
+        extent = nest.chain.loops[-1].extent
+        unroll = _UNROLL if extent is None or extent >= _UNROLL else 1
+        tile = dataclasses.replace(tile, unroll=unroll, prefetch=_PREFETCH)
+    return schedule_for(nest, tile, order, emitter)
 
 
 def is_contraction(nest: Nest) -> bool:

@@ -40,7 +40,12 @@ class Tile:
     unroll: int = 1
     """Steps of the innermost reduction loop in its body."""
     prefetch: int = 0
-    """Cache lines of the next panel fetched with each of its steps."""
+    """The level of cache that the next panel is fetched into; 0: none."""
+
+    @property
+    def steps(self) -> dict[Loop, int]:
+        """How many iterations a step of each cut loop takes."""
+        return {self.lane_loop: self.lanes * self.slots, **dict(self.jams)}
 
     @property
     def copies(self) -> int:
@@ -139,6 +144,11 @@ class NestCost:
         for loop in (*self.nest.band, *(self.nest.chain.loops if self.nest.chain else ())):
             trips *= _extent(loop)
         return trips * self.step(1, 1, {})
+
+
+def trips_of(loop: Loop, step: int) -> int | None:
+    """Steps of `step` iterations that `loop` takes, the last one maybe shorter; None when it is dynamic."""
+    return None if loop.extent is None else -(-loop.extent // step)
 
 
 def _extent(loop: Loop) -> int:

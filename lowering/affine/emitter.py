@@ -11,7 +11,9 @@ from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.values import Instance, TileValues
 from dlc.lowering.affine.vector_loads import Place, gather, load_evens, load_vector
 
-_CONTRACTED, _EXACT = "#arith.fastmath<contract>", "#arith.fastmath<none>"
+_FUSED = ("#arith.fastmath<contract>", "#arith.fastmath<none>")
+"""Sums of products with these flags become one instruction that rounds once."""
+_LEAST_FUSED_BITS = 32
 
 
 class TileEmitter:
@@ -42,8 +44,40 @@ class TileEmitter:
             self._load(op)
         elif op.name == "affine.store":
             self._store(op)
+        elif self._sum_of(op) is not None:
+            return  # emitted with the sum that takes it
+        elif (product := self._product_of(op)) is not None:
+            self._multiply_add(op, product)
         else:
             self._compute(op)
+
+    def _sum_of(self, op: ir.Operation) -> ir.Operation | None:
+        """The sum that the product `op` is emitted with as one instruction, if any."""
+        uses = list(op.results[0].uses) if op.name == "arith.mulf" else []
+        user = uses[0].owner.operation if len(uses) == 1 else None
+        product = None if user is None else self._product_of(user)
+        return None if product is None or product != op else user
+
+    def _product_of(self, op: ir.Operation) -> ir.Operation | None:
+        """The product that is emitted with the sum `op` as one instruction, if any: `accumulator + a * b` in lanes."""
+        if op.name != "arith.addf" or self.facts is None or op.results[0].type.width < _LEAST_FUSED_BITS:
+            return None
+        owners = [operand.owner for operand in op.operands]
+        products = [owner.operation for owner in owners if not isinstance(owner, ir.Block) and owner.name == "arith.mulf"]
+        if len(products) != 1 or not any(isinstance(owner, ir.Block) for owner in owners):
+            return None
+        product = products[0]
+        alone = product.block == op.block and len(list(product.results[0].uses)) == 1
+        exact = all(str(each.attributes["fastmath"]) in _FUSED if "fastmath" in each.attributes else True for each in (op, product))
+        return product if alone and exact and product.results[0] in self.facts.varying else None
+
+    def _multiply_add(self, op: ir.Operation, product: ir.Operation) -> None:
+        values = self.values
+        accumulator = next(operand for operand in op.operands if isinstance(operand.owner, ir.Block))
+        operands = [*product.operands, accumulator]
+        dims = values.dims_of(operands)
+        copies = [vector.FMAOp(*[values.vector(operand, at) for operand in operands]).result for at in values.instances(dims)]
+        values.define(op.results[0], dims, copies, True)
 
     def _stride(self, op: ir.Operation) -> int:
         return self.facts.strides[op] if self.facts else 0
@@ -53,8 +87,6 @@ class TileEmitter:
         dims = values.dims_of(op.operands)
         in_lanes = self.facts is not None and op.results[0] in self.facts.varying
         attributes = dict(op.attributes.items())
-        if in_lanes and _is_multiply_add(op) and str(attributes.get("fastmath")) in ("None", _EXACT):
-            attributes["fastmath"] = ir.Attribute.parse(_CONTRACTED)
         copies = []
         for at in values.instances(dims):
             pick = values.vector if in_lanes else values.scalar
@@ -132,24 +164,42 @@ class TileEmitter:
 
     def _loop(self, op: ir.Operation) -> None:
         """A loop inside the tile: its accumulators get one copy for every copy of the body."""
-        values, body = self.values, op.regions[0].blocks[0]
         lower, upper, step = self._bounds(op)
-        carried = list(body.arguments)[1:]
-        every = tuple(range(len(values.dims)))
-        pick = values.vector if self.facts else values.scalar
-        first = len(lower.operands) + len(upper.operands)
-        inits = [pick(init, at) for init in list(op.operands)[first:] for at in values.instances(every)]
-        loop = build_for(lower, upper, step, inits)
+        self._define_all(list(op.results), self._run(op, lower, upper, step, self._inits(op)))
+
+    def _inits(self, op: ir.Operation) -> list[ir.Value]:
+        """The initial values of the accumulators of loop `op`, one for every copy of the body."""
+        lower, upper, _ = op.attributes["operandSegmentSizes"]
+        return self._copies(list(op.operands)[lower + upper :])
+
+    def _copies(self, values: Sequence[ir.Value]) -> list[ir.Value]:
+        """Every copy of each of `values`, as what loops carry."""
+        pick = self.values.vector if self.facts else self.values.scalar
+        every = tuple(range(len(self.values.dims)))
+        return [pick(value, at) for value in values for at in self.values.instances(every)]
+
+    def _run(
+        self, op: ir.Operation, lower: Bound, upper: Bound, step: int, inits: Sequence[ir.Value], unroll: int = 1
+    ) -> list[ir.Value]:
+        """Emit a loop with the body of `op`, `unroll` steps of it one after the other; returns its results."""
+        values, body = self.values, op.regions[0].blocks[0]
+        loop = build_for(lower, upper, step * unroll, inits)
         new = loop.regions[0].blocks[0]
-        values.define(body.arguments[0], (), [new.arguments[0]], False)
-        self._define_all(carried, list(new.arguments)[1:])
+        carried = list(new.arguments)[1:]
         with ir.InsertionPoint(new):
             values.enter_body()
-            self.block(body)
-            ends = list(list(body.operations)[-1].operands)
-            affine.AffineYieldOp([pick(end, at) for end in ends for at in values.instances(every)])
+            self._enter(op, new.arguments[0])
+            for copy in range(unroll):
+                values.define_index(body.arguments[0], new.arguments[0], copy * step)
+                self._define_all(list(body.arguments)[1:], carried)
+                self.block(body)
+                carried = self._copies(list(list(body.operations)[-1].operands))
+            affine.AffineYieldOp(carried)
             values.leave_body()
-        self._define_all(list(op.results), list(loop.results))
+        return list(loop.results)
+
+    def _enter(self, op: ir.Operation, iv: ir.Value) -> None:
+        """Emit what else belongs at the start of the body of loop `op`, whose induction variable is now `iv`."""
 
     def _define_all(self, old: Sequence[ir.Value], new: Sequence[ir.Value]) -> None:
         every = tuple(range(len(self.values.dims)))
@@ -176,17 +226,6 @@ def _indexing(op: ir.Operation) -> ir.AffineMap:
     if op.name == "memref.load":
         return ir.AffineMap.get_identity(len(op.operands) - 1)
     return op.attributes["map"].value
-
-
-def _is_multiply_add(op: ir.Operation) -> bool:
-    """Whether `op` is the product or the sum of `accumulator + a * b`, which one instruction computes."""
-    if op.name == "arith.mulf":
-        return any(_is_multiply_add(use.owner.operation) for use in op.results[0].uses if use.owner.name == "arith.addf")
-    if op.name != "arith.addf":
-        return False
-    owners = [operand.owner for operand in op.operands]
-    products = [owner for owner in owners if not isinstance(owner, ir.Block) and owner.name == "arith.mulf"]
-    return len(products) == 1 and any(isinstance(owner, ir.Block) for owner in owners)
 
 
 def _widen(attributes: dict[str, ir.Attribute], kinds: list[ir.Type]) -> dict[str, ir.Attribute]:

@@ -1,7 +1,7 @@
 """The schedule of a nest: everything that an emitter decides about it, as data and as an attribute in the IR.
 
     affine.for %i = 0 to 128 { ... } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 16 : i64,
-        vectors = 3 : i64, jams = [array<i64: 0, 8>], order = array<i64: 1, 0>, unroll = 4 : i64, prefetch = 1 : i64}}
+        vectors = 3 : i64, jams = [array<i64: 0, 8>], order = array<i64: 1, 0>, unroll = 4 : i64, prefetch = 2 : i64}}
 
 Loops go by their position in the nest: 0, 1, ... for the band from the outside in, then the reduction loops. The attribute
 stands on the outermost loop of the nest; what an emitter finds there it does, and what it did it leaves on the first
@@ -53,7 +53,7 @@ class Schedule:
     unroll: int = 1
     """Steps of the innermost reduction loop that stand in its body."""
     prefetch: int = 0
-    """Cache lines of the next panel that are fetched into L2 with each unrolled step; 0 fetches none."""
+    """The level of cache (1, 2, 3) that the next panels of operands are fetched into; 0 fetches none."""
 
     @property
     def copies(self) -> int:
@@ -149,8 +149,8 @@ def require_fit(nest: Nest, schedule: Schedule) -> None:
             raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be 1 or more")
     if schedule.lanes & (schedule.lanes - 1):
         raise ScheduleError(f"'lanes' is {schedule.lanes} but must be a power of two")
-    if schedule.prefetch < 0:
-        raise ScheduleError(f"'prefetch' is {schedule.prefetch} but must be 0 or more")
+    if not 0 <= schedule.prefetch <= 3:
+        raise ScheduleError(f"'prefetch' is {schedule.prefetch} but must be a level of cache, 1 to 3, or 0")
     if schedule.copies * schedule.unroll > _MOST_COPIES:
         raise ScheduleError(f"{schedule.copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
     _require_loops(nest, schedule)

@@ -12,8 +12,10 @@ from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, build_for
 from dlc.lowering.affine.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.nests import Nest
+from dlc.lowering.affine.prefetch import Panel, panels_of
 from dlc.lowering.affine.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.schedule import Schedule, lane_facts, leave_schedule, tile_of
+from dlc.lowering.affine.unrolling import UnrollingEmitter
 from dlc.lowering.affine.values import TileDim, TileValues
 
 
@@ -25,6 +27,7 @@ class _Tiler:
     tile: Tile
     facts: LaneFacts
     values: TileValues
+    panels: Sequence[Panel] = ()
     scalar_tail: bool = False
 
     def levels(self, loops: Sequence[Loop]) -> None:
@@ -95,8 +98,12 @@ class _Tiler:
             reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.slots)
             ReducingEmitter(self.values, self.facts, reduction).ops(self.nest.body)
             return
-        in_lanes = self.values.lane_dim is not None
-        TileEmitter(self.values, self.facts if in_lanes else None).ops(self.nest.body)
+        facts = self.facts if self.values.lane_dim is not None else None
+        if self.nest.chain is not None and facts is not None and (tile.unroll > 1 or self.panels):
+            emitter: TileEmitter = UnrollingEmitter(self.values, facts, self.nest.chain, tile.unroll, self.panels)
+        else:
+            emitter = TileEmitter(self.values, facts)
+        emitter.ops(self.nest.body)
 
 
 def apply(nest: Nest, schedule: Schedule) -> None:
@@ -104,9 +111,10 @@ def apply(nest: Nest, schedule: Schedule) -> None:
     top, facts, tile = nest.top, lane_facts(nest, schedule), tile_of(nest, schedule)
     order = [nest.band[place] for place in schedule.order] or list(nest.band)
     values = TileValues(dims=[], lanes=tile.lanes)
+    panels = panels_of(nest, tile, order, facts) if tile.prefetch else []
     block, before = top.block, _position(top)
     with ir.InsertionPoint(top), top.location:
-        _Tiler(nest, tile, facts, values, scalar_tail=not facts.maskable).levels(order)
+        _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(order)
     for result in top.results:
         result.replace_all_uses_with(values.scalar(result, {}))
     made = next(op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for")

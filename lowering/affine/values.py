@@ -32,6 +32,8 @@ class Entry:
     dims: tuple[int, ...]
     copies: dict[tuple[int, ...], ir.Value]
     is_vector: bool = False
+    offset: int = 0
+    """What is to be added to each copy, an index."""
 
 
 @dataclass
@@ -69,6 +71,10 @@ class TileValues:
         keys = [tuple(instance.values()) for instance in self.instances(dims)]
         self.entries[old] = Entry(tuple(dims), dict(zip(keys, copies, strict=True)), is_vector)
 
+    def define_index(self, old: ir.Value, new: ir.Value, offset: int = 0) -> None:
+        """Let `new + offset` stand for the index `old` in all copies."""
+        self.entries[old] = Entry((), {(): new}, offset=offset)
+
     def is_vector(self, value: ir.Value) -> bool:
         """Whether the new copies of `value` differ between lanes."""
         if value in self.entries:
@@ -90,11 +96,17 @@ class TileValues:
         """The copy of `value` at `at`, whatever its type."""
         entry = self.entries.get(value)
         if entry is not None:
-            return entry.copies[tuple(at[place] for place in entry.dims)]
+            copy = entry.copies[tuple(at[place] for place in entry.dims)]
+            return apply(shifted(ir.AffineMap.get_identity(1), {0: entry.offset}), [copy]) if entry.offset else copy
         for place, dim in enumerate(self.dims):
             if dim.iv == value:
                 return apply(shifted(ir.AffineMap.get_identity(1), {0: at[place] * dim.step}), [dim.start])
         return value
+
+    def start_of(self, index: ir.Value) -> ir.Value:
+        """The index `index` of the tile's first iteration."""
+        tiled = next((dim.start for dim in self.dims if dim.iv == index), None)
+        return self.scalar(index, {}) if tiled is None else tiled
 
     def vector(self, value: ir.Value, at: Instance) -> ir.Value:
         """The copy of `value` at `at` with one element per lane."""
@@ -136,13 +148,14 @@ class TileValues:
         """`indexing(operands)` at copy `at`: a map that adds the copy's offsets, and its operands."""
         new, offsets = [], {}
         for place, operand in enumerate(operands):
-            tiled = [index for index, dim in enumerate(self.dims) if dim.iv == operand and operand not in self.entries]
-            if tiled:
-                dim = self.dims[tiled[0]]
-                new.append(dim.start)
-                offsets[place] = at[tiled[0]] * dim.step
-            else:
-                new.append(self.scalar(operand, at))
+            entry = self.entries.get(operand)
+            if entry is not None:
+                new.append(entry.copies[tuple(at[index] for index in entry.dims)])
+                offsets[place] = entry.offset
+                continue
+            tiled = next((index for index, dim in enumerate(self.dims) if dim.iv == operand), None)
+            new.append(operand if tiled is None else self.dims[tiled].start)
+            offsets[place] = 0 if tiled is None else at[tiled] * self.dims[tiled].step
         return shifted(indexing, offsets), new
 
 

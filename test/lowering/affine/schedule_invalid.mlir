@@ -122,7 +122,7 @@ func.func private @unfit5(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit6(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{'prefetch' is -1 but must be 0 or more}}
+  // expected-error@below {{'prefetch' is -1 but must be a level of cache, 1 to 3, or 0}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>

@@ -6,11 +6,10 @@
 // CHECK-SAME: %[[A:.*]]: memref<8x32xf32>, %[[B:.*]]: memref<32x8xf32>, %[[C:.*]]: memref<8x8xf32>
 // CHECK: affine.for %[[I:.*]] = 0 to 8 step [[ROWS:[2-8]]] {
 // CHECK: affine.for %[[J:.*]] = 0 to 8 step [[COLUMNS:4|8]] {
-// CHECK: affine.for %[[K:.*]] = 0 to 32 iter_args({{.*}}) -> (vector<4xf32>, vector<4xf32>
+// CHECK: affine.for %[[K:.*]] = 0 to 32 step 4 iter_args({{.*}}) -> (vector<4xf32>, vector<4xf32>
 // CHECK-DAG: affine.load %[[A]][%[[I]] + 1, %[[K]]]
 // CHECK-DAG: affine.vector_load %[[B]][%[[K]], %[[J]]] : memref<32x8xf32>, vector<4xf32>
-// CHECK: arith.mulf {{.*}} fastmath<contract> : vector<4xf32>
-// CHECK: arith.addf {{.*}} fastmath<contract> : vector<4xf32>
+// CHECK: vector.fma {{.*}} : vector<4xf32>
 // CHECK: affine.vector_store %{{.*}}, %[[C]][%[[I]], %[[J]]]
 // CHECK: } {dlc.parallel}
 // CHECK-NEXT: } {dlc.parallel, dlc.schedule = {emitter = "tile"

@@ -1,0 +1,164 @@
+"""Fetching ahead: while tiles run over one panel of an operand, the next panel comes into the cache, evenly spread.
+
+A panel is what the vector loads of one tile read of an operand through all reduction loops: 48 columns of a matrix, a
+block of 16 filters. The loops right around the tile that an operand does not follow (rows of the other matrix, pixels)
+run over the same panel; all their tiles together fetch the next one, a few lines in each step of the reduction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.accesses import access_of
+from dlc.lowering.affine.cost import Tile, trips_of
+from dlc.lowering.affine.lanes import LaneFacts
+from dlc.lowering.affine.loops import Loop, apply, real_ops
+from dlc.lowering.affine.nests import Nest
+from dlc.lowering.affine.values import TileValues
+
+_LINE_BITS = 512
+_LOCALITY = {1: 3, 2: 2, 3: 1}
+"""The hint of memref.prefetch for the first, second and third level of cache."""
+_TYPICAL_TRIPS = 16
+"""Tiles that share a panel where their number is not known: rows of 128."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How the panel after the one that `load` reads is fetched: `count` units of `unit` elements, `stride` apart."""
+
+    load: ir.Operation
+    level: int
+    ahead: tuple[ir.Value, int]
+    """The induction variable that leads to the next panel, and by how much."""
+    inner: tuple[tuple[Loop, int], ...]
+    """The loops over one panel, outermost first, and their steps."""
+    chain: tuple[Loop, ...]
+    unroll: int
+    count: int
+    stride: int
+    line_offsets: tuple[int, ...]
+    """Where the cache lines of a unit start, in elements."""
+
+    @property
+    def _per_trip(self) -> int:
+        trips = [trips_of(loop, step) or _TYPICAL_TRIPS for loop, step in self.inner]
+        return -(-self.count // math.prod(trips))
+
+    @property
+    def _steps(self) -> list[int]:
+        """Steps of each reduction loop; the innermost is unrolled."""
+        extents = [loop.extent or 1 for loop in self.chain]
+        return [*extents[:-1], extents[-1] // self.unroll]
+
+    @property
+    def per_step(self) -> int:
+        """Units that are fetched in each step."""
+        return -(-self._per_trip // max(1, math.prod(self._steps)))
+
+    def start(self, values: TileValues) -> ir.Value:
+        """Emit where the share of this tile starts in the panel, in elements."""
+        trip = ir.AffineConstantExpr.get(0)
+        operands = []
+        for loop, step in self.inner:
+            at = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(len(operands)), step)
+            trip = trip * (trips_of(loop, step) or _TYPICAL_TRIPS) + at
+            operands.append(values.start_of(loop.iv))
+        limits = [trip * (self._per_trip * self.stride), ir.AffineConstantExpr.get(self.count * self.stride)]
+        exact = all(loop.extent is not None for loop, _ in self.inner)
+        if exact:
+            return apply(ir.AffineMap.get(len(operands), 0, limits[:1]), operands)
+        return affine.AffineMinOp(ir.AffineMap.get(len(operands), 0, limits), operands).result
+
+    def fetch(self, values: TileValues, start: ir.Value, ivs: Sequence[ir.Value]) -> None:
+        """Emit the fetches of one step, the reduction loops being at `ivs`."""
+        operands = [values.start_of(operand) for operand in self._fixed] + list(ivs)
+        results = self._moved(len(operands))
+        indices = [apply(ir.AffineMap.get(len(operands), 0, [result]), operands) for result in results]
+        for unit in range(self.per_step):
+            for offset in self.line_offsets:
+                self._fetch_line(indices, start, unit * self.stride + offset)
+
+    def _fetch_line(self, indices: Sequence[ir.Value], start: ir.Value, offset: int) -> None:
+        index = ir.IndexType.get()
+        shift = apply(ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) + offset]), [indices[-1]])
+        last = ir.Operation.create("arith.addi", results=[index], operands=[shift, start]).results[0]
+        hint = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), _LOCALITY[self.level])
+        attributes = {"isWrite": ir.BoolAttr.get(False), "localityHint": hint, "isDataCache": ir.BoolAttr.get(True)}
+        ir.Operation.create("memref.prefetch", operands=[self.load.operands[0], *indices[:-1], last], attributes=attributes)
+
+    @property
+    def _fixed(self) -> list[ir.Value]:
+        """The indices of the load that the reduction does not change."""
+        reduced = {loop.iv for loop in self.chain}
+        return [operand for operand in list(self.load.operands)[1:] if operand not in reduced]
+
+    def _moved(self, count: int) -> list[ir.AffineExpr]:
+        """The subscripts of the next panel's first element, plus the way of the reduction's steps through its units.
+
+        The `count` dims are those in `_fixed`, then the induction variables of the reduction loops.
+        """
+        place = {operand: number for number, operand in enumerate(self._fixed)}
+        zero, (ahead, distance) = ir.AffineConstantExpr.get(0), self.ahead
+        dims = [
+            ir.AffineDimExpr.get(place[operand]) + (distance if operand == ahead else 0) if operand in place else zero
+            for operand in list(self.load.operands)[1:]
+        ]
+        inner = ir.AffineMap.get(count, 0, dims)
+        results = [result.compose(inner) for result in self.load.attributes["map"].value.results]
+        return [*results[:-1], results[-1] + self._way(len(place))]
+
+    def _way(self, first: int) -> ir.AffineExpr:
+        """Elements that the reduction's steps have gone through, its induction variables being dims from `first` on."""
+        each = self.per_step * self.stride
+        way = ir.AffineConstantExpr.get(0)
+        for place, steps in enumerate(self._steps[1:]):
+            way = (way + ir.AffineDimExpr.get(first + place)) * steps
+        last = ir.AffineDimExpr.get(first + len(self.chain) - 1)
+        if each % self.unroll == 0:
+            return way * each + last * (each // self.unroll)
+        return (way + ir.AffineExpr.get_floor_div(last, self.unroll)) * each
+
+
+def panels_of(nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts) -> list[Panel]:
+    """The panels that tiles of `nest`, in the order `order`, can fetch ahead for its vector loads."""
+    if nest.chain is None or tile.reduces:
+        return []
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides[op] == 1]
+    panels = [_panel_of(load, nest, tile, order) for load in loads]
+    return [panel for panel in panels if panel is not None]
+
+
+def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop]) -> Panel | None:
+    assert nest.chain is not None
+    followed = set(list(load.operands)[1:])
+    steps = tile.steps
+    if any(loop.iv in followed for loop, _ in tile.jams):
+        return None
+    moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
+    flat = access_of(load).flat
+    if not moving or flat is None or any(loop.extent is None for loop in nest.chain.loops):
+        return None
+    ahead = order[moving[-1]]
+    inner = tuple((loop, steps.get(loop, 1)) for loop in order[moving[-1] + 1 :] if loop.iv not in followed)
+    inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
+    between = 1
+    stride = flat.of(nest.chain.loops[-1].iv)
+    for loop in reversed(nest.chain.loops):
+        if stride <= 0 or flat.of(loop.iv) != stride * between:
+            return None
+        between *= loop.extent or 1
+    if not inner or between < tile.unroll:
+        return None
+    line = _LINE_BITS // load.results[0].type.width
+    row = tile.lanes * tile.slots
+    distance = steps.get(ahead, 1)
+    if stride == row:
+        return Panel(
+            load, tile.prefetch, (ahead.iv, distance), inner, nest.chain.loops, tile.unroll, -(-between * row // line), line, (0,)
+        )
+    offsets = tuple(range(0, row, line))
+    return Panel(load, tile.prefetch, (ahead.iv, distance), inner, nest.chain.loops, tile.unroll, between, stride, offsets)

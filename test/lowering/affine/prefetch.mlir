@@ -1,0 +1,77 @@
+// RUN: dlc-opt %s "--affine-tile-registers=vector-bits=512 registers=32" | filecheck %s
+// The panel that the next tiles read is fetched ahead, spread over the tiles that run over this one, in a loop unrolled by four.
+
+// 16 tiles of rows share a panel of 128x48: each fetches 24 of its 384 lines, one a step.
+// CHECK-LABEL: func.func private @packed(
+// CHECK-SAME: %{{.*}}: memref<128x128xf32>, %[[B:.*]]: memref<64x128x48xf32>
+// CHECK: affine.for %[[P:.*]] = 0 to 64 {
+// CHECK: affine.for %[[M:.*]] = 0 to 128 step 8 {
+// CHECK: %[[START:.*]] = affine.apply #{{.*}}(%[[M]])
+// CHECK: affine.for %[[K:.*]] = 0 to 128 step 4 iter_args
+// CHECK: %[[NEXT:.*]] = affine.apply #{{.*}}(%[[P]], %{{.*}}, %[[K]])
+// CHECK: %[[LINE:.*]] = arith.addi %{{.*}}, %[[START]]
+// CHECK: memref.prefetch %[[B]][%[[NEXT]], %{{.*}}, %[[LINE]]], read, locality<2>, data
+// CHECK-NOT: memref.prefetch
+// CHECK: prefetch = 2 : i64, unroll = 4 : i64
+func.func private @packed(%a: memref<128x128xf32>, %b: memref<64x128x48xf32>, %c: memref<128x64x48xf32>) {
+  affine.for %i = 0 to 128 {
+    affine.for %p = 0 to 64 {
+      affine.for %j = 0 to 48 {
+        %0 = affine.load %c[%i, %p, %j] : memref<128x64x48xf32>
+        %1 = affine.for %k = 0 to 128 iter_args(%acc = %0) -> (f32) {
+          %x = affine.load %a[%i, %k] : memref<128x128xf32>
+          %y = affine.load %b[%p, %k, %j] : memref<64x128x48xf32>
+          %m = arith.mulf %x, %y : f32
+          %s = arith.addf %acc, %m : f32
+          affine.yield %s : f32
+        }
+        affine.store %1, %c[%i, %p, %j] : memref<128x64x48xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// A dynamic number of rows: the share of a tile ends with the panel.
+// CHECK-LABEL: func.func private @dynamic_rows(
+// CHECK: affine.min
+// CHECK: memref.prefetch
+func.func private @dynamic_rows(%a: memref<?x128xf32>, %b: memref<64x128x48xf32>, %c: memref<?x64x48xf32>, %n: index) {
+  affine.for %i = 0 to %n {
+    affine.for %p = 0 to 64 {
+      affine.for %j = 0 to 48 {
+        %0 = affine.load %c[%i, %p, %j] : memref<?x64x48xf32>
+        %1 = affine.for %k = 0 to 128 iter_args(%acc = %0) -> (f32) {
+          %x = affine.load %a[%i, %k] : memref<?x128xf32>
+          %y = affine.load %b[%p, %k, %j] : memref<64x128x48xf32>
+          %m = arith.mulf %x, %y : f32
+          %s = arith.addf %acc, %m : f32
+          affine.yield %s : f32
+        }
+        affine.store %1, %c[%i, %p, %j] : memref<?x64x48xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// no-match: every tile reads the same panel.
+// CHECK-LABEL: func.func private @one_panel(
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @one_panel(%a: memref<128x128xf32>, %b: memref<128x48xf32>, %c: memref<128x48xf32>) {
+  affine.for %i = 0 to 128 {
+    affine.for %j = 0 to 48 {
+      %0 = affine.load %c[%i, %j] : memref<128x48xf32>
+      %1 = affine.for %k = 0 to 128 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<128x128xf32>
+        %y = affine.load %b[%k, %j] : memref<128x48xf32>
+        %m = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %m : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<128x48xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
