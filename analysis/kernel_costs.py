@@ -121,7 +121,20 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
             return Amount.product(2, *moved.shape, None)
         bias = [_elements(result)] if len(types) > 2 else []
         return Amount.sum([Amount.product(2, *moved.shape, weight // channels), *bias])
+    if name == "winograd_conv":
+        return _winograd(types, result)
     return Amount.product(2, *result.shape, types[0].shape[-1])
+
+
+def _winograd(types: Sequence[TensorType], result: TensorType) -> Amount:
+    """The products of all tiles, and two sums for each transformed input and each product."""
+    positions, inner = types[1].shape[0], types[0].shape[3]
+    batch, height, width, out = result.shape
+    if not (isinstance(positions, int) and isinstance(height, int) and isinstance(width, int)):
+        return Amount.product(None)
+    step = math.isqrt(positions) - 2
+    tiles = batch, -(-height // step), -(-width // step), positions
+    return Amount.sum([Amount.product(2, *tiles, inner, out), Amount.product(2, *tiles, inner), Amount.product(2, *tiles, out)])
 
 
 def _window(operation: ir.Operation, x: TensorType, result: TensorType) -> Amount:

@@ -9,6 +9,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.accesses import Access, Linear, conflicts, span
 from dlc.lowering.affine.bands import Band, loop_extents, same_trips
+from dlc.lowering.affine.blocked_fusion import keeps_blocks
 from dlc.lowering.affine.loops import Loop, real_ops
 
 _COMPARABLE = 8
@@ -126,9 +127,11 @@ def _sums_products(op: ir.Operation) -> bool:
 
 def _loss(a: Band, t: Loop, b: Band, u: Loop, fused: Sequence[tuple[Loop, Loop]]) -> str | None:
     """What would be lost if only some of the loops, `t` and `u` among them, became one; None when nothing is."""
-    if reuses(a, t) or reuses(b, u):
+    gone = [loop.iv for pair in (*fused, (t, u)) for loop in pair]
+    is_reused = reuses(a, t) or reuses(b, u)
+    if is_reused and not keeps_blocks(a, b, gone):
         return "a contraction uses values again across the loop"
-    if t.extent is not None and t.extent < _FEW and max(a.iterations, b.iterations) // max(t.extent, 1) > _LARGE:
+    if not is_reused and t.extent is not None and t.extent < _FEW and max(a.iterations, b.iterations) // max(t.extent, 1) > _LARGE:
         return "the loop has few iterations, each larger than the caches"
     sizes_differ = max(a.iterations, b.iterations) > _COMPARABLE * min(a.iterations, b.iterations)
     large = [

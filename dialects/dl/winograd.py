@@ -1,0 +1,87 @@
+"""Convolutions by Winograd's tiles."""
+
+from typing import Optional
+
+import numpy as np
+
+from dlc.dialects.dl.attributes import IntsAttr
+from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.types import Dim, TensorType, require, require_equal_dims, require_same_dtype
+from dlc.dialects.dl.window import Window
+from dlc.dialects.dl.winograd_matrices import MATRICES, TAPS, Matrices
+
+_TILES = {matrices.inputs**2: matrices for matrices in MATRICES.values()}
+
+
+class WinogradConv(DLOp, name="winograd_conv"):
+    """Convolution by 3x3 taps and stride 1 with a transformed kernel, by Winograd's tiles. `dl-use-winograd` writes it.
+
+    Channels are last: x is [batch, height, width, C], and result[n, i, j, b * K + k] the convolution by a kernel w[3, 3, C, out]
+    of which the operand weight [m + 2 squared, out / K, C, K] is
+
+    weight[p, b, c, k] = sum over s, t of G[p div (m + 2), s] * G[p mod (m + 2), t] * w[s, t, c, b * K + k]
+
+    A tile of m by m results takes that many products for each pair of channels instead of 9 m m. m is 2 or 4: the number of
+    positions p, 16 or 36, tells which. G and the transforms of inputs and outputs are in `winograd_matrices.py`.
+
+    c1: operands have one element type.    c2: x has rank 4 and weight too.    c3: weight dim 0 is 16 or 36.
+    c4: the channels of x are weight dim 2.    c5: bias is [out].    c6: pads has four values that are not negative.
+    c7: height and width of x are known, and the padded input has three of each at least.
+    """
+
+    fusion_class = "contraction"
+    accepts = ("f64", "f32")
+    x: Operand[Tensor]
+    weight: Operand[Tensor]
+    result: Result[Tensor]
+    bias: Optional[Operand[Tensor]] = None
+    pads = IntsAttr(default=(), doc="zeros before each spatial axis, then those after each; empty: none")
+
+    @staticmethod
+    def infer(x: TensorType, weight: TensorType, bias: Optional[TensorType], *, pads: tuple[int, ...]) -> TensorType:
+        given = {"x": x, "weight": weight} | ({"bias": bias} if bias is not None else {})
+        dtype = require_same_dtype("c1", **given)
+        require("c2", x.rank == 4 and weight.rank == 4, f"x has rank {x.rank} and weight rank {weight.rank}")
+        require("c3", weight.dim(0) in _TILES, f"weight dim 0 is {weight.dim(0)}, not 16 or 36")
+        require_equal_dims("c4", x.dim(3), weight.dim(2), "x dim 3", "weight dim 2")
+        channels = _output_channels(weight)
+        if bias is not None:
+            require("c5", bias.rank == 1, f"bias has rank {bias.rank} but must have 1")
+            require_equal_dims("c5", bias.dim(0), channels, "bias dim 0", "the number of output channels")
+        window = Window.of("c6", (TAPS, TAPS), (), pads, ())
+        for axis in (1, 2):
+            require("c7", isinstance(x.dim(axis), int), f"x dim {axis} must be known")
+        return TensorType((x.dim(0), *window.output_dims("c7", x.shape[1:3], 1), channels), dtype)
+
+    @staticmethod
+    def reference(x: np.ndarray, weight: np.ndarray, bias: Optional[np.ndarray], *, pads: tuple[int, ...]) -> np.ndarray:
+        matrices = matrices_of(weight.shape[0])
+        window = Window.of("c6", (TAPS, TAPS), (), pads, ())
+        height, width = (int(dim or 0) for dim in window.output_dims("c7", x.shape[1:3], 1))
+        step, size = matrices.outputs, matrices.inputs
+        rows, columns = -(-height // step), -(-width // step)
+        over = (rows * step + 2 - x.shape[1], columns * step + 2 - x.shape[2])
+        low = window.pads_begin
+        high = [max(extra - begin, 0) for extra, begin in zip(over, low, strict=True)]
+        padded = np.pad(x, [(0, 0), (low[0], high[0]), (low[1], high[1]), (0, 0)])
+        tiles = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))[:, ::step, ::step][:, :rows, :columns]
+        transform, back = matrices.input.astype(x.dtype), matrices.output.astype(x.dtype)
+        inputs = np.einsum("is,jt,nyxcst->nyxijc", transform, transform, tiles, optimize=True)
+        tiles_of_all, channels = x.shape[0] * rows * columns, weight.shape[1] * weight.shape[3]
+        kernels = np.moveaxis(weight, 1, 2).reshape(size, size, weight.shape[2], channels)
+        products = np.matmul(inputs.transpose(3, 4, 0, 1, 2, 5).reshape(size, size, tiles_of_all, x.shape[3]), kernels)
+        products = products.reshape(size, size, x.shape[0], rows, columns, channels)
+        found = np.einsum("ai,bj,ijnyxo->nyaxbo", back, back, products, optimize=True)
+        found = found.reshape(x.shape[0], rows * step, columns * step, channels)[:, :height, :width]
+        return np.ascontiguousarray(found if bias is None else found + bias)
+
+
+def matrices_of(positions: Dim) -> Matrices:
+    """The matrices whose tiles have so many products, 16 or 36."""
+    assert isinstance(positions, int)
+    return _TILES[positions]
+
+
+def _output_channels(weight: TensorType) -> Dim:
+    blocks, block = weight.dim(1), weight.dim(3)
+    return blocks * block if isinstance(blocks, int) and isinstance(block, int) else None

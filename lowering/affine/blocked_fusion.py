@@ -1,0 +1,82 @@
+"""When a loop over blocks of a contraction pays: what one block passes on stays in the cache, and its tiles stay whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.accesses import conflicts
+from dlc.lowering.affine.bands import Band, extent_of, loop_extents
+from dlc.lowering.affine.lanes import element_bits
+from dlc.lowering.affine.loops import real_ops
+from dlc.targets.cpu.facts import host_facts
+
+_TILE_ROWS = 8
+"""Iterations that must be left to use a loaded value again, as rows of a register tile do."""
+
+
+def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
+    """Whether the nests gain by being one in the loops `gone`, although a contraction in them reads operands again for each block.
+
+    That is so where what passes between the nests falls out of the second-level cache as a whole and fits into it block by
+    block, where what is read again is no more than that, or stays in the cache with it, and where each operand is still used
+    for a whole register tile of a block.
+    """
+    extents = {**_typical(a), **_typical(b), **loop_extents(a.top, b.top)}
+    cache = host_facts().l2_bytes
+    passed = _bytes_passed(a, b, gone, extents)
+    blocks = math.prod({iv: extents[iv] for iv in gone if iv in _ivs(a)}.values())
+    if passed > cache or passed * blocks <= cache // 2:
+        return False
+    return all(_is_kept(band, gone, extents, max(passed, cache - passed)) for band in (a, b))
+
+
+def _typical(band: Band) -> dict[ir.Value, int]:
+    loops = (op for op in nested_ops(band.top) if op.name == "affine.for")
+    return {op.regions[0].blocks[0].arguments[0]: extent_of(op) for op in loops}
+
+
+def _ivs(band: Band) -> set[ir.Value]:
+    return {loop.iv for loop in band.loops}
+
+
+def _bytes_passed(a: Band, b: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int]) -> int:
+    """Bytes that one block of `a` stores where `b` touches them."""
+    stores = {x.op: None for x, _ in conflicts(a.accesses, b.accesses) if x.writes and x.op.name == "affine.store"}
+    return sum(_bytes_touched(op, op.operands[0].type, gone, extents) for op in stores)
+
+
+def _bytes_touched(op: ir.Operation, element: ir.Type, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int]) -> int:
+    """Bytes of one block that an access touches, each iteration of the loops that it follows another element."""
+    followed = {value for value in op.operands if value in extents and value not in gone}
+    return math.prod(extents[value] for value in followed) * (element_bits(element) or 64) // 8
+
+
+def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int], most: int) -> bool:
+    """Whether each operand that contractions of `band` read for every block is small, and used often enough within one."""
+    for loop, around in _reductions(band):
+        for load in real_ops(loop.regions[0].blocks[0]):
+            if load.name != "affine.load" or any(iv in list(load.operands) for iv in gone):
+                continue
+            inside = [iv for iv in around if iv not in gone and iv not in list(load.operands)]
+            if max((extents[iv] for iv in inside), default=1) < _TILE_ROWS:
+                return False
+            if _bytes_touched(load, load.results[0].type, gone, extents) > most:
+                return False
+    return True
+
+
+def _reductions(band: Band) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
+    """The innermost reduction loops of the nest, each with the parallel loops around it, from the band inwards."""
+
+    def visit(op: ir.Operation, around: list[ir.Value]) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
+        inner = [each for each in real_ops(op.regions[0].blocks[0]) if each.name == "affine.for"]
+        iv = op.regions[0].blocks[0].arguments[0]
+        if len(op.results) and not inner:
+            yield op, around
+        for each in inner:
+            yield from visit(each, around if len(op.results) else [*around, iv])
+
+    yield from visit(band.top, [])

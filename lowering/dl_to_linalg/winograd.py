@@ -1,0 +1,131 @@
+"""Lowering of dl.winograd_conv: tiles of inputs, products for each position in a tile, tiles of results; one `linalg.generic` each.
+
+The three share their outer loops, over images and blocks of rows of tiles, so that `affine-fuse-nests` makes one loop of them
+and what passes between them stays in the second-level cache. A transform is a generic with a loop over the positions that it
+writes, which chooses one of the values that a tile gives: `affine-unroll-choices` makes straight code of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.dialects.dl.window import Layout, Window
+from dlc.dialects.dl.winograd import matrices_of
+from dlc.dialects.dl.winograd_matrices import TAPS, Matrices
+from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.checks import require_same, size_of
+from dlc.lowering.dl_to_linalg.contraction import Loops, contract, zeros
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.windows import pad_spatial
+from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, grid_of
+from dlc.lowering.dl_to_linalg.winograd_transforms import transformed
+
+_LAYOUT = Layout(2, channels_last=True)
+
+
+@lowering("winograd_conv")
+def lower_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
+    """Pad the input to whole tiles, convolve, and cut what lies beyond the result."""
+    x, weight, bias = op.operands
+    require_same(b, op, (0, 3), (1, 2))
+    if bias is not None:
+        outputs = b.extent("mul", b.dim(weight, 1), b.dim(weight, 3))
+        b.require_equal(size_of(b, op, (2, 0)), ("weight dim 1 times dim 3", outputs))
+    matrices = matrices_of(op.types[1].dim(0))
+    window = Window.of("", (TAPS, TAPS), (), op["pads"], ())
+    height, width = (int(dim or 0) for dim in window.output_dims("", op.types[0].shape[1:3], 1))
+    grid = grid_of(height, width, matrices, op.types[1])
+    high = [
+        extent * matrices.outputs + TAPS - 1 - have - begin
+        for extent, have, begin in zip((grid.rows, grid.columns), x.type.shape[1:3], window.pads_begin, strict=True)
+    ]
+    padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.result.dtype))
+    found = _Tiles(b, op.result.dtype, grid, matrices).convolve(padded, weight, bias)
+    sizes = [b.dim(found, 0), height, width, b.dim(found, 3)]
+    return found if b.shape(found)[1:3] == sizes[1:3] else b.slice(found, [0] * 4, sizes, [1] * 4)
+
+
+@dataclass(frozen=True)
+class _Tiles:
+    """A convolution of images that are padded to the whole tiles of `grid`."""
+
+    b: Builder
+    dtype: str
+    grid: Grid
+    matrices: Matrices
+
+    def convolve(self, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
+        """The results of all tiles, [batch, rows, columns, channels]."""
+        inputs = self._inputs(x)
+        return self._outputs(self._products(inputs, weight), bias)
+
+    def _outer(self, x: ir.Value) -> list[Extent]:
+        """Images and blocks of rows."""
+        return [self.b.dim(x, 0), self.grid.blocks]
+
+    def _inputs(self, x: ir.Value) -> ir.Value:
+        """The transformed tiles of `x`: [batch, block, position, tile of the block, channel]."""
+        b, size, step = self.b, self.matrices.inputs, self.matrices.outputs
+        shape = [*self._outer(x), size * size, self.grid.tiles, b.dim(x, 3)]
+        image, block, _, tile, channel = (ir.AffineExpr.get_dim(loop) for loop in range(5))
+        row, column = self.grid.place(tile)
+        top, left = (block * self.grid.block_rows + row) * step, column * step
+        reads = [ir.AffineMap.get(5, 0, [image, top + i, left + j, channel]) for i in range(size) for j in range(size)]
+
+        def body(*scalars: ir.Value) -> ir.Value:
+            return self._chosen([2], transformed(b, self.matrices.input, scalars[:-1], self.dtype))
+
+        maps = [*reads, ir.AffineMap.get_identity(5)]
+        return b.generic([x] * len(reads), b.empty(shape, self.dtype), maps, [PARALLEL] * 5, body)
+
+    def _products(self, inputs: ir.Value, weight: ir.Value) -> ir.Value:
+        """Sums over the input channels: [batch, block, position, tile of the block, block of channels, channel of it]."""
+        b, loops = self.b, Loops(6, 1)
+        shape = [*b.shape(inputs)[:4], b.dim(weight, 1), b.dim(weight, 3)]
+        image, block, position, tile, channels, lane, summed = loops.dims()
+        maps = [
+            loops.map([image, block, position, tile, summed]),
+            loops.map([position, channels, summed, lane]),
+            loops.map(loops.dims()[:-1]),
+        ]
+        return contract(b, loops, inputs, weight, zeros(b, shape, self.dtype), maps, self.dtype)
+
+    def _outputs(self, products: ir.Value, bias: ir.Value | None) -> ir.Value:
+        """The tiles of results with the bias added, put together to images."""
+        b, step = self.b, self.matrices.outputs
+        batch, blocks, _, _, channels, lanes = b.shape(products)
+        shape = [batch, blocks, self.grid.block_rows, step, self.grid.columns, step, channels, lanes]
+        image, block, row, _, column, _, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in range(8))
+        tile = row * self.grid.columns + column
+        reads = [
+            ir.AffineMap.get(8, 0, [image, block, ir.AffineExpr.get_constant(position), tile, channel, lane])
+            for position in range(int(self.matrices.inputs**2))
+        ]
+        values = [products] * len(reads)
+        if bias is not None:
+            values.append(b.expand(bias, [[0, 1]], [channels, lanes]))
+            reads.append(ir.AffineMap.get(8, 0, [channel, lane]))
+
+        def body(*scalars: ir.Value) -> ir.Value:
+            found = transformed(b, self.matrices.output, scalars[: int(self.matrices.inputs**2)], self.dtype)
+            chosen = self._chosen([3, 5], found)
+            return chosen if bias is None else b.arith("add", chosen, scalars[-2], self.dtype)
+
+        maps = [*reads, ir.AffineMap.get_identity(8)]
+        found = b.generic(values, b.empty(shape, self.dtype), maps, [PARALLEL] * 8, body)
+        return b.collapse(found, [[0], [1, 2, 3], [4, 5], [6, 7]])
+
+    def _chosen(self, loops: Sequence[int], values: Sequence[ir.Value]) -> ir.Value:
+        """That of `values` which the iteration of `loops`, of as many values each, is at; the first loop counts most."""
+        b = self.b
+        if len(loops) > 1:
+            share = round(len(values) ** (1 / len(loops)))
+            groups = [values[start : start + share] for start in range(0, len(values), share)]
+            values = [self._chosen(loops[1:], group) for group in groups]
+        index = b.iteration(loops[0])
+        chosen = values[-1]
+        for place, value in enumerate(values[:-1]):
+            chosen = b.select(b.compare_index("eq", index, b.index(place)), value, chosen)
+        return chosen

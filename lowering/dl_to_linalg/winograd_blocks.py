@@ -1,0 +1,62 @@
+"""How many rows of Winograd's tiles are worked on at once, so that what the transforms pass on stays in the second-level cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
+from dlc.dialects.dl.winograd_matrices import Matrices
+from dlc.targets.cpu.facts import host_facts
+
+_NEAR, _FAR = 1 / 32, 1 / 8
+"""Cycles to move a byte from the second-level cache, and from beyond."""
+_TYPICAL_CHANNELS = 64
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Tiles of an image: `blocks` times `block_rows` rows of them, of `columns` each."""
+
+    blocks: int
+    block_rows: int
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        """All rows of tiles; the last ones may lie beyond the image."""
+        return self.blocks * self.block_rows
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of one block."""
+        return self.block_rows * self.columns
+
+    def place(self, tile: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """Row and column of a tile of a block."""
+        if self.block_rows == 1:
+            return ir.AffineExpr.get_constant(0), tile
+        if self.columns == 1:
+            return tile, ir.AffineExpr.get_constant(0)
+        return ir.AffineExpr.get_floor_div(tile, self.columns), ir.AffineExpr.get_mod(tile, self.columns)
+
+
+def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType) -> Grid:
+    """The tiles of `height` by `width` results in the blocks that are estimated to take the least time."""
+    rows, columns = (-(-size // matrices.outputs) for size in (height, width))
+    candidates = [Grid(-(-rows // block), block, columns) for block in range(1, rows + 1)]
+    return min(candidates, key=lambda grid: _cycles(grid, weight), default=Grid(0, 0, columns))
+
+
+def _cycles(grid: Grid, weight: TensorType) -> float:
+    """Cycles of one image: products, the kernel read once a block, and what the transforms pass on written and read again."""
+    positions, blocks, inner, lanes = (dim if isinstance(dim, int) else _TYPICAL_CHANNELS for dim in weight.shape)
+    out, size = blocks * lanes, NUMPY_DTYPES[weight.dtype].itemsize
+    facts = host_facts()
+    products = grid.tiles * positions * inner * out / (2 * facts.lanes(8 * size))
+    kernel = positions * inner * out * size
+    passed = grid.tiles * positions * (inner + out) * size
+    near = facts.l2_bytes // 2
+    kernel_cycles = kernel * (_NEAR if kernel + passed <= facts.l2_bytes else _FAR)
+    passed_cycles = 2 * passed * (_NEAR if passed <= near else _FAR)
+    return grid.blocks * (products + kernel_cycles + passed_cycles)
