@@ -4,73 +4,116 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from bench import nodes
 from bench.cases import Case
 from bench.options import Settings
 from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult
 from dlc.measuring.engines import LoadOptions
 from dlc.measuring.samples import geometric_mean
 
+Show = Callable[[Case, Comparison], str]
 
-def run_table(cases: Sequence[Case], settings: Settings) -> int:
-    """Print the table of the cases that `settings` choose; status 1 when dlc fails or gives a wrong result."""
+
+def run_table(cases: Sequence[Case], settings: Settings, with_peak: bool = False, net: bool = False) -> int:
+    """Print the table of the cases that `settings` choose; status 1 when dlc fails or gives a wrong result.
+
+    `with_peak` adds the share of peak, `net` the ratios without the time of a call that computes nothing.
+    """
     others = [engine for engine in settings.engines if engine != OURS]
-    tolerance = TOLERANCE[settings.precision]
+    columns = _columns(others, with_peak, net, TOLERANCE[settings.precision])
+    print(f"| {' | '.join(columns)} |\n|:---|{'---:|' * (len(columns) - 1)}", flush=True)
     found: list[tuple[Case, Comparison]] = []
-    cases = settings.chosen(cases)
-    counted = any(case.flops for case in cases)
-    print(_header(others, counted), flush=True)
-    with Arena(others, settings.threads) as arena:
-        for case in cases:
+    with Arena(others, settings.threads, with_peak) as arena:
+        overheads = _overheads(arena, settings) if net else {}
+        for case in settings.chosen(cases):
             options = LoadOptions(settings.threads, settings.precision, donate=case.donate)
             with case.files() as (file, inputs):
                 result = arena.compare(case.name, file, inputs, options, settings.effort)
             found.append((case, result))
-            print(_row(case, result, others, tolerance, counted), flush=True)
+            print(f"| {' | '.join(show(case, result) for show in columns.values())} |", flush=True)
+            for note in _notes(result, settings):
+                print(note, file=sys.stderr, flush=True)
     results = [result for _, result in found]
-    print("\n".join(_summary(results, others, tolerance)))
+    print("\n".join(_summary(results, others, overheads)))
     if settings.json:
         entries = [result.to_json() | {"flops": case.flops, "bytes": case.moved} for case, result in found]
-        document = {"processor": _processor(), "precision": settings.precision, "tolerance": tolerance, "rows": entries}
-        settings.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        settings.json.write_text(json.dumps(_document(settings, overheads) | {"rows": entries}, indent=2) + "\n", encoding="utf-8")
     if settings.plot:
         from bench.plots import plot_ratios
 
         plot_ratios(results, others, settings.plot)
-    return int(not all(result.correct(tolerance) for result in results))
+    return int(not all(result.correct(TOLERANCE[settings.precision]) for result in results))
 
 
-def _header(others: Sequence[str], counted: bool) -> str:
-    names = ["model", "dlc, ms", *(f"{name}, ms" for name in others), *(f"{name} / dlc" for name in others)]
-    names += [*(["GFLOP/s"] if counted else []), "compile, s", "relative error"]
-    return f"| {' | '.join(names)} |\n|:---|{'---:|' * (len(names) - 1)}"
+def _document(settings: Settings, overheads: Mapping[str, float]) -> dict[str, Any]:
+    head = {"processor": _processor(), "threads": settings.threads, "precision": settings.precision}
+    return head | {"tolerance": TOLERANCE[settings.precision], "overhead_seconds": dict(overheads)}
 
 
-def _row(case: Case, result: Comparison, others: Sequence[str], tolerance: float, counted: bool) -> str:
-    engines = {entry.engine: entry for entry in result.results}
-    ours = engines[OURS]
-    cells = [case.name, *(_milliseconds(engines[name]) for name in (OURS, *others))]
-    cells += [_ratio(engines[name]) for name in others]
-    if counted:
-        cells.append(f"{case.flops / ours.median * 1e-9:.1f}" if case.flops and ours.median else "")
-    cells.append(f"{ours.load_seconds:.1f}")
-    cells.append("" if ours.error is None else f"{ours.error:.1e}" if ours.error <= tolerance else f"**{ours.error:.1e}**")
-    notes = [f"  {name}: {entry.failure}" for name, entry in engines.items() if entry.failure]
-    wrong = [name for name in others if (error := engines[name].error) is not None and error > tolerance]
-    notes += [f"  {name}: its outputs differ from onnxruntime's by {engines[name].error:.1e}" for name in wrong]
-    return "\n".join([f"| {' | '.join(cells)} |", *(f"<!--{note} -->" for note in notes)])
+def _overheads(arena: Arena, settings: Settings) -> Mapping[str, float]:
+    """Times of an op on one number, or of a product of two for BLAS, which runs nothing else."""
+    found: dict[str, float] = {}
+    options = LoadOptions(settings.threads, settings.precision)
+    build = partial(nodes.matmul, 1, 1, 1) if "openblas" in settings.engines else nodes.identity
+    with Case("overhead", build).files() as (file, inputs):
+        found |= arena.measure_overheads(file, inputs, options, settings.effort)
+    return found
 
 
-def _milliseconds(result: EngineResult) -> str:
-    return "fails" if result.failure else f"{result.median * 1e3:.4g}"
+def _columns(others: Sequence[str], with_peak: bool, net: bool, tolerance: float) -> dict[str, Show]:
+    """What shows each column, by its title."""
+    columns: dict[str, Show] = {"model": lambda case, result: case.name}
+    for name in (OURS, *others):
+        columns[f"{name}, ms"] = lambda case, result, name=name: _milliseconds(result.of(name))
+    for name in others:
+        columns[f"{name} / dlc"] = lambda case, result, name=name: _ratio((entry := result.of(name)) and entry.ratio)
+    for name in others if net else ():
+        columns[f"{name} / dlc net"] = lambda case, result, name=name: _ratio((entry := result.of(name)) and entry.net_ratio)
+    if with_peak:
+        columns["GFLOP/s"] = lambda case, result: _rate(case.flops, result)
+        columns["of peak"] = lambda case, result: f"{case.flops / result.per_peak:.0%}" if result.per_peak else ""
+    elif net:
+        columns["GB/s"] = lambda case, result: _rate(case.moved, result)
+    columns["compile, s"] = lambda case, result: f"{ours.load_seconds:.1f}" if (ours := result.of(OURS)) else ""
+    columns["relative error"] = lambda case, result: _error(result, tolerance)
+    return columns
 
 
-def _ratio(result: EngineResult) -> str:
-    return "" if result.ratio is None else f"{result.ratio:.2f}" if result.ratio >= 1 else f"**{result.ratio:.2f}**"
+def _rate(amount: float, result: Comparison) -> str:
+    ours = result.of(OURS)
+    return f"{amount / ours.median * 1e-9:.1f}" if ours else ""
 
 
-def _summary(results: Sequence[Comparison], others: Sequence[str], tolerance: float) -> Iterator[str]:
+def _error(result: Comparison, tolerance: float) -> str:
+    ours = result.of(OURS)
+    if ours is None or ours.error is None:
+        return ""
+    return f"{ours.error:.1e}" if ours.error <= tolerance else f"**{ours.error:.1e}**"
+
+
+def _notes(result: Comparison, settings: Settings) -> Iterator[str]:
+    """Why a cell is empty, and whose outputs are wrong."""
+    for entry in result.results:
+        if entry.failure:
+            yield f"{result.model}: {entry.failure}"
+        elif entry.error is not None and entry.error > TOLERANCE[settings.precision]:
+            yield f"{result.model}: the outputs of {entry.engine} differ from onnxruntime's by {entry.error:.1e} relative"
+
+
+def _milliseconds(result: EngineResult | None) -> str:
+    return "fails" if result is None else f"{result.median * 1e3:.4g}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}" if ratio >= 1 else f"**{ratio:.2f}**"
+
+
+def _summary(results: Sequence[Comparison], others: Sequence[str], overheads: Mapping[str, float]) -> Iterator[str]:
     """Geometric means, and how often dlc is level or ahead; below the table."""
     yield ""
     for name in others:
@@ -79,9 +122,12 @@ def _summary(results: Sequence[Comparison], others: Sequence[str], tolerance: fl
     least = [ratio for result in results if (ratio := result.least_ratio) is not None]
     if len(others) > 1:
         yield _line("against the faster one of each row", least)
-    wrong = [result.model for result in results if not result.correct(tolerance)]
-    if wrong:
-        yield f"dlc fails or is wrong by more than {tolerance:g}: {', '.join(wrong)}"
+    for name in others:
+        nets = [entry.net_ratio for result in results if (entry := result.of(name)) and entry.net_ratio is not None]
+        if nets:
+            yield _line(f"net, against {name}", nets)
+    if overheads:
+        yield "a call that computes nothing: " + ", ".join(f"{name} {1e6 * value:.1f} us" for name, value in overheads.items())
 
 
 def _line(what: str, ratios: Sequence[float]) -> str:

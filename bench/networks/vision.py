@@ -27,3 +27,10 @@ def classifier(g: GraphBuilder, x: str, channels: int, classes: int) -> str:
     flat = g.op("Flatten", g.op("GlobalAveragePool", x), axis=1)
     weight = g.matrix("weight", (classes, channels), channels)
     return g.op("Gemm", flat, weight, g.normal("bias", (classes,), 0.1), transB=1)
+
+
+def conv_bias(g: GraphBuilder, x: str, inputs: int, outputs: int, kernel: int, stride: int = 1) -> str:
+    """Convolution with bias, padded so that the size is divided by the stride."""
+    weight = g.matrix("weight", (outputs, inputs, kernel, kernel), inputs * kernel * kernel, gain=2.0)
+    bias, pads = g.normal("bias", (outputs,), 0.1), [kernel // 2] * 4
+    return g.op("Conv", x, weight, bias, kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=pads, dilations=[1, 1])

@@ -12,7 +12,8 @@ import numpy as np
 
 from dlc.errors import DLCError
 from dlc.measuring.contenders import Contender, Effort, Times, interleave
-from dlc.measuring.engines import ENGINES, Arrays, LoadOptions
+from dlc.measuring.engines import ENGINES, PEAK, Arrays, LoadOptions
+from dlc.measuring.peaks import fma_operations
 from dlc.measuring.samples import Summary, median_ratio, summarize
 
 OURS = "dlc"
@@ -20,14 +21,18 @@ REFERENCE = "onnxruntime"
 """The engine whose outputs count as right."""
 TOLERANCE = {"f32": 1e-4, "bf16": 3e-2}
 """Largest difference of an output, relative to the largest magnitude of that output, by precision."""
+_LEAST_REST = 0.2
+"""What must be left of a time without the overhead, as a share of that: less is noise."""
 
 
 @dataclass(frozen=True)
 class EngineResult:
     """One engine on one model.
 
-    `ratio` is its time over dlc's, the median over rounds: above 1, dlc is faster. `error` is the largest difference from the
-    reference, relative to the largest magnitude of the output; None without a reference. `failure` is why there are no times.
+    `ratio` is its time over dlc's, the median over rounds: above 1, dlc is faster. `net_ratio` is the same after each side's
+    time for a call that computes nothing was taken off; None where nobody measured that, or too little is left. `error` is the
+    largest difference from the reference, relative to the largest magnitude of the output; None without a reference. `failure`
+    is why there are no times.
     """
 
     engine: str
@@ -35,18 +40,25 @@ class EngineResult:
     median: float = 0.0
     calls: Summary | None = None
     ratio: float | None = None
+    net_ratio: float | None = None
     error: float | None = None
     failure: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Results on one model by engine, dlc's first."""
+    """Results on one model by engine, dlc's first.
+
+    `peak` is the operations per second of a loop of multiply-adds on one core that took its turn in the same rounds, and
+    `per_peak` the operations that it would have done during a call of dlc: dividing a model's by it gives the share of peak.
+    """
 
     model: str
     threads: int
     rounds: int
     results: tuple[EngineResult, ...]
+    peak: float | None = None
+    per_peak: float | None = None
 
     def of(self, engine: str) -> EngineResult | None:
         """The result of an engine that ran the model."""
@@ -65,7 +77,8 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Plain data with the keys that docs/benchmarks.md documents; times in seconds."""
         engines = {result.engine: _result_json(result) for result in self.results}
-        return {"model": self.model, "threads": self.threads, "rounds": self.rounds, "engines": engines}
+        head = {"model": self.model, "threads": self.threads, "rounds": self.rounds}
+        return head | {"peak_flops": self.peak, "flops_at_peak": self.per_peak, "engines": engines}
 
 
 def _result_json(result: EngineResult) -> dict[str, Any]:
@@ -79,6 +92,7 @@ def _result_json(result: EngineResult) -> dict[str, Any]:
         **percentiles,
         "throughput": calls.throughput if calls else None,
         "ratio": result.ratio,
+        "net_ratio": result.net_ratio,
         "error": result.error,
     }
 
@@ -93,10 +107,12 @@ class _Task:
 class Arena:
     """Processes of engines, kept from model to model. A context manager: its end is theirs."""
 
-    def __init__(self, engines: Sequence[str], threads: int, check: bool = True) -> None:
+    def __init__(self, engines: Sequence[str], threads: int, with_peak: bool = False) -> None:
+        self._with_peak = with_peak
+        self._overheads: dict[str, float] = {}
         self._engines = list(dict.fromkeys([OURS, *engines]))
         self._threads = threads
-        self._judge = REFERENCE if check and ENGINES[REFERENCE].installed else None
+        self._judge = REFERENCE if ENGINES[REFERENCE].installed else None
         self._processes: dict[str, Contender] = {}
 
     def compare(self, name: str, file: Path, inputs: Arrays, options: LoadOptions, effort: Effort) -> Comparison:
@@ -105,19 +121,40 @@ class Arena:
         results = {engine: self._load(engine, task) for engine in self._engines}
         outputs = {engine: self._outputs(engine, results) for engine in self._engines}
         expected = self._expected(task, outputs)
+        if self._with_peak:
+            results[PEAK] = self._load(PEAK, task)
         times = self._times(results, effort)
-        ours = times.get(OURS)
-        found = []
-        for engine, result in results.items():
-            if engine not in times:
-                found.append(result)
-                continue
-            ratio = median_ratio(times[engine].rounds, ours.rounds) if ours else None
-            error = _largest_error(outputs[engine], expected)
-            calls = summarize(times[engine].calls)
-            found.append(EngineResult(engine, result.load_seconds, times[engine].median, calls, ratio, error))
+        results.pop(PEAK, None)
+        peak, ours = times.pop(PEAK, None), times.get(OURS)
+        found = [self._result(result, times, _largest_error(outputs[engine], expected)) for engine, result in results.items()]
         rounds = min((len(entry.rounds) for entry in times.values()), default=0)
-        return Comparison(name, self._threads, rounds, tuple(found))
+        if peak is None or ours is None:
+            return Comparison(name, self._threads, rounds, tuple(found))
+        rate, done = fma_operations() / peak.median, fma_operations() / median_ratio(peak.rounds, ours.rounds)
+        return Comparison(name, self._threads, rounds, tuple(found), rate, done)
+
+    def measure_overheads(self, file: Path, inputs: Arrays, options: LoadOptions, effort: Effort) -> Mapping[str, float]:
+        """Seconds of a call of a model that computes nothing, by engine; later comparisons give net ratios."""
+        result = self.compare("overhead", file, inputs, options, effort)
+        self._overheads = {entry.engine: entry.median for entry in result.results if not entry.failure}
+        return self._overheads
+
+    def _result(self, result: EngineResult, times: Mapping[str, Times], error: float | None) -> EngineResult:
+        own, ours = times.get(result.engine), times.get(OURS)
+        if own is None:
+            return result
+        found = replace(result, median=own.median, calls=summarize(own.calls), error=error)
+        if ours is None:
+            return found
+        left = [self._net(name, times[name].rounds) for name in (result.engine, OURS)]
+        net = median_ratio(*left) if left[0] and left[1] else None
+        return replace(found, ratio=median_ratio(own.rounds, ours.rounds), net_ratio=net)
+
+    def _net(self, engine: str, rounds: Sequence[float]) -> list[float]:
+        """Times without the overhead of the engine; none where that is not known or nearly all there is."""
+        overhead = self._overheads.get(engine)
+        found = [seconds - overhead for seconds in rounds] if overhead is not None else []
+        return found if overhead is not None and min(found) > _LEAST_REST * overhead else []
 
     def _times(self, results: dict[str, EngineResult], effort: Effort) -> dict[str, Times]:
         running = [self._processes[engine] for engine, result in results.items() if not result.failure]

@@ -19,6 +19,8 @@ from dlc.errors import DLCError, InvalidInputError
 if TYPE_CHECKING:
     import onnx
 
+PEAK = "peak"
+"""Stands among the engines for the limit of one core; its result is no result of the model."""
 Precision = Literal["f32", "bf16"]
 Arrays = Mapping[str, np.ndarray]
 
@@ -66,9 +68,10 @@ class Engine:
 
 def find_engines(names: Sequence[str]) -> list[Engine]:
     """The engines of these names; `InvalidInputError` names one that is unknown, `DLCError` one to install."""
-    unknown = next((name for name in names if name not in ENGINES), None)
+    known = [name for name in ENGINES if name != PEAK]
+    unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise InvalidInputError(f"error: there is no engine '{unknown}' (engines: {', '.join(ENGINES)})")
+        raise InvalidInputError(f"error: there is no engine '{unknown}' (engines: {', '.join(known)})")
     found = [ENGINES[name] for name in dict.fromkeys(names)]
     missing = [engine for engine in found if not engine.installed]
     if missing:
@@ -76,6 +79,19 @@ def find_engines(names: Sequence[str]) -> list[Engine]:
         remedy = f"pip install {packages.replace(', ', ' ')}, or leave it out of --vs"
         raise DLCError(f"error: {labels} is not installed; {remedy}")
     return found
+
+
+class _Peak:
+    """No model at all: a loop of multiply-adds, which tells the machine's mood in the same rounds."""
+
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
+        from dlc.measuring.peaks import fma_loop
+
+        del file, inputs, options
+        self.call = fma_loop()
+
+    def outputs(self) -> list[np.ndarray]:
+        return []
 
 
 class _Dlc:
@@ -216,6 +232,7 @@ def _onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
 ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
+        Engine(PEAK, "dlc", "dlc", _Peak, (".onnx", ".mlir")),
         Engine("dlc", "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
         Engine("onnxruntime", "onnxruntime", "onnxruntime", _OnnxRuntime),
         Engine("openvino", "openvino", "openvino", _OpenVino),

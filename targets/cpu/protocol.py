@@ -6,7 +6,7 @@ import dataclasses
 import json
 import struct
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from dlc.diagnostics import Diagnostic
 from dlc.errors import DLCError, ParseError, PassError, RuntimeLoadError, TargetError, VerifyError
@@ -15,14 +15,14 @@ _KINDS = {kind.__name__: kind for kind in (ParseError, PassError, RuntimeLoadErr
 _LENGTHS = struct.Struct("<QQ")
 
 
-def send(stream: BinaryIO, record: Mapping[str, Any], content: bytes = b"") -> None:
+def send(stream: IO[bytes], record: Mapping[str, Any], content: bytes = b"") -> None:
     """Write one message."""
     head = json.dumps(record).encode()
     stream.write(_LENGTHS.pack(len(head), len(content)) + head + content)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
+def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     """Read one message; None where the other side ended, or was ended in the middle of one."""
     lengths = stream.read(_LENGTHS.size)
     if len(lengths) < _LENGTHS.size:
