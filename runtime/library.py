@@ -34,6 +34,7 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_parallel_for": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
     "dlc_set_num_threads": [ctypes.c_int],
     "dlc_num_threads": [],
+    "dlc_call": [ctypes.c_void_p],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
 }
@@ -45,6 +46,7 @@ _RESULTS: dict[str, type] = {
     "dlc_memory_idle": ctypes.c_int64,
     "dlc_set_num_threads": ctypes.c_int,
     "dlc_num_threads": ctypes.c_int,
+    "dlc_call": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
 }
@@ -61,6 +63,8 @@ class RuntimeLibrary:
                 function = getattr(self._library, name)
                 function.argtypes = arguments
                 function.restype = _RESULTS.get(name)
+            self.call: Callable[[ctypes.c_void_p], int] = self._library.dlc_call
+            """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
         except (OSError, AttributeError) as error:
             raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
         self.path = path
@@ -84,7 +88,11 @@ class RuntimeLibrary:
         Memory that this thread has allocated in it by then is freed.
         """
         if self._library.dlc_invoke(entry, table):
-            raise InvalidInputError(self._library.dlc_last_error().decode(errors="replace"))
+            raise self.last_error()
+
+    def last_error(self) -> InvalidInputError:
+        """What compiled code has raised last on this thread."""
+        return InvalidInputError(self._library.dlc_last_error().decode(errors="replace"))
 
     def allocate(self, size: int, alignment: int = 0) -> int:
         """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked."""

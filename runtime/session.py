@@ -1,10 +1,7 @@
-"""Calls compiled code: arrays in, arrays that own their memory out."""
+"""Calls compiled code: arrays in, arrays out, in memory of their own or the caller's."""
 
 from __future__ import annotations
 
-import itertools
-import math
-import threading
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from dlc.runtime.arguments import bind_arguments
-from dlc.runtime.library import RuntimeLibrary, load_library
-from dlc.runtime.signature import Signature, TensorSpec
-
-_WORD = 8
-_CARRIERS = {1: "|u1", 2: "<u2", 4: "<u4", 8: "<u8"}
-"""Type strings under which memory is handed to NumPy, by item size, before it is viewed as the true dtype."""
+from dlc.runtime.descriptors import describe
+from dlc.runtime.frame import WORD, Frame
+from dlc.runtime.library import load_library
+from dlc.runtime.results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, unfit_output
+from dlc.runtime.signature import Signature, show_type
 
 
 class Session:
@@ -44,10 +40,15 @@ class Session:
         self._keepalive = keepalive
         self._num_threads = num_threads
         self._library = load_library()
+        self._call = self._library.call
+        self._reader = ResultReader(self._library)
+        self._is_donating = any(spec.donated for spec in signature.inputs)
         self._param_arrays = self._bind(params)
         self._param_records = [array("q", describe(values)) for values in self._param_arrays]
         self._param_pointers = array("q", [record.buffer_info()[0] for record in self._param_records])
-        self._threads = threading.local()
+        self._weights = MemorySpans(self._param_arrays)
+        self._idle: list[Frame] = []
+        """Frames that no call uses. Taking one and putting it back are atomic."""
 
     def _bind(self, params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """Arrays for the entry's parameters: the caller's, and those that are computed from them."""
@@ -56,20 +57,19 @@ class Session:
         bound = {spec.name: values for spec, values in zip(weights, bind_arguments(weights, [known]), strict=True)}
         computation = self.signature.precompute
         if computation is not None:
-            frame = _Frame(Signature(computation.entry, computation.params, computation.results), ())
-            frame.set_inputs([bound[spec.name] for spec in computation.params])
-            self._invoke(self._precompute, frame)
+            signature = Signature(computation.entry, computation.params, computation.results)
+            frame = Frame(self._precompute, signature, threads=self._num_threads)
+            frame.describe_inputs([bound[spec.name] for spec in computation.params])
+            given: list[np.ndarray | None] = [None] * len(computation.results)
+            frame.give_memory(given)
+            self._run(frame)
             names = [spec.name for spec in computation.results]
-            bound |= zip(names, frame.take_results(self._library), strict=True)
+            bound |= zip(names, frame.take_results(given, self._reader), strict=True)
         return [bound[spec.name] for spec in self.signature.params]
 
-    def _invoke(self, address: int, frame: _Frame) -> None:
-        """Call compiled code with this session's number of threads."""
-        previous = self._library.set_num_threads(self._num_threads)
-        try:
-            self._library.invoke(address, frame.table)
-        finally:
-            self._library.set_num_threads(previous)
+    def _run(self, frame: Frame) -> None:
+        if self._call(frame.pointer):
+            raise self._library.last_error()
 
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
@@ -80,108 +80,66 @@ class Session:
 
         Sizes that do not fit each other are found while the model runs.
         """
-        inputs = bind_arguments(self.signature.inputs, arguments)
-        frame = self._frame()
-        frame.set_inputs(inputs)
-        self._invoke(self._address, frame)
-        return frame.take_results(self._library, inputs)
-
-    def _frame(self) -> _Frame:
-        """This thread's frame."""
+        frame = self._take_frame()
         try:
-            return self._threads.frame
-        except AttributeError:
-            base = self._param_pointers.buffer_info()[0]
-            frame = _Frame(self.signature, [base + _WORD * index for index in range(len(self._param_records))])
-            self._threads.frame = frame
-            return frame
+            inputs = frame.bind(arguments)
+            given = frame.give_results()
+            if self._call(frame.pointer):
+                raise self._library.last_error()
+            return frame.take_results(given, self._reader_of(inputs) if self._is_donating else self._reader)
+        finally:
+            self._idle.append(frame)
+
+    def run(
+        self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
+    ) -> list[np.ndarray]:
+        """Run with results in the caller's arrays `outputs`, in order or by name; results without one get their own memory.
+
+        A result is computed in the caller's memory if the model allows it, else copied there. `InvalidInputError` if an array
+        does not fit; the contents of `outputs` are undefined then.
+        """
+        if outputs is None:
+            return self(inputs)
+        given = checked_outputs(self.signature.outputs, outputs)
+        check_apart_from_weights(self.signature.outputs, given, self._weights)
+        frame = self._take_frame()
+        arrays = frame.bind(inputs if isinstance(inputs, list | tuple) else [inputs])
+        memory = [None if values is None or _shares(values, arrays) else values for values in given]
+        frame.give_memory(memory)
+        self._run(frame)
+        results = frame.take_results(memory, self._reader_of(arrays))
+        frame.forget_memory()
+        self._idle.append(frame)
+        return [self._delivered(index, *pair) for index, pair in enumerate(zip(results, given, strict=True))]
+
+    def _delivered(self, index: int, result: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+        """The caller's array with the result in it, the result itself if there is none."""
+        if given is None:
+            return result
+        spec = self.signature.outputs[index]
+        if result.shape != given.shape:
+            raise unfit_output(spec, given, show_type(spec.dtype, result.shape))
+        if result is not given:
+            np.copyto(given, result)
+        return given
+
+    def _reader_of(self, inputs: Sequence[np.ndarray]) -> ResultReader:
+        """A reader that knows the donated inputs."""
+        specs = zip(self.signature.inputs, inputs, strict=True)
+        return ResultReader(self._library, [values for spec, values in specs if spec.donated])
+
+    def _take_frame(self) -> Frame:
+        """A frame that no other call uses."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new_frame()
+
+    def _new_frame(self) -> Frame:
+        base = self._param_pointers.buffer_info()[0]
+        pointers = [base + WORD * index for index in range(len(self._param_records))]
+        return Frame(self._address, self.signature, pointers, self._num_threads)
 
 
-class _Frame:
-    """The memory of one call, in 8-byte words: descriptors of results and inputs, pointers to them, and the table.
-
-    A thread keeps its frame from call to call: all but addresses and dynamic sizes stays the same.
-    """
-
-    def __init__(self, signature: Signature, param_pointers: Sequence[int]) -> None:
-        self._outputs = signature.outputs
-        specs = (*signature.outputs, *signature.inputs)
-        positions = list(itertools.accumulate((3 + 2 * spec.rank for spec in specs), initial=0))
-        self._output_positions = positions[: len(signature.outputs)]
-        self._donated = [index for index, spec in enumerate(signature.inputs) if spec.donated]
-        self._inputs = list(zip(signature.inputs, positions[len(signature.outputs) :], strict=False))
-        records = [*self._output_positions[:1], *(position for _, position in self._inputs)]
-        pointers, count = positions[-1], len(records)
-        self._words = array("q", bytes(_WORD * (pointers + 2 * count + len(param_pointers))))
-        base = self._words.buffer_info()[0]
-        self.table = base + _WORD * (pointers + count)
-        for index, position in enumerate(records):
-            self._words[pointers + index] = base + _WORD * position
-            self._words[pointers + count + index] = base + _WORD * (pointers + index)
-        self._words[pointers + 2 * count :] = array("q", param_pointers)
-        self._shapes: list[tuple[int, ...] | None] = [None] * len(self._inputs)
-
-    def set_inputs(self, arrays: Sequence[np.ndarray]) -> None:
-        """Point the descriptors at the arrays."""
-        words = self._words
-        for index, ((_, position), values) in enumerate(zip(self._inputs, arrays, strict=True)):
-            if values.shape != self._shapes[index]:
-                descriptor = array("q", describe(values))
-                words[position : position + len(descriptor)] = descriptor
-                self._shapes[index] = values.shape
-            else:
-                words[position] = words[position + 1] = values.__array_interface__["data"][0]
-
-    def take_results(self, library: RuntimeLibrary, inputs: Sequence[np.ndarray] = ()) -> list[np.ndarray]:
-        """Arrays that own the memory that the call has returned; those in the memory of donated `inputs` are views of them."""
-        words, places = self._words, zip(self._outputs, self._output_positions, strict=True)
-        if not self._donated:
-            return [_result(spec, words[at : at + 3 + spec.rank], library) for spec, at in places]
-        given = {inputs[index].__array_interface__["data"][0]: inputs[index] for index in self._donated}
-        results = []
-        for spec, at in places:
-            descriptor = words[at : at + 3 + spec.rank]
-            owner = given.get(descriptor[0])
-            results.append(_result(spec, descriptor, library) if owner is None else _view(spec, descriptor, owner))
-        return results
-
-
-def describe(values: np.ndarray) -> list[int]:
-    """Words of the memref descriptor of a row-major array: allocated, aligned, offset, sizes, strides in elements."""
-    address = values.__array_interface__["data"][0]
-    strides, stride = [], 1
-    for size in reversed(values.shape):
-        strides.append(stride)
-        stride *= size
-    return [address, address, 0, *values.shape, *reversed(strides)]
-
-
-def _result(spec: TensorSpec, descriptor: array[int], library: RuntimeLibrary) -> np.ndarray:
-    allocated, aligned, offset, *shape = descriptor
-    dtype = spec.numpy_dtype
-    address = aligned + offset * dtype.itemsize
-    interface = {"version": 3, "data": (address, False), "shape": tuple(shape), "typestr": _CARRIERS[dtype.itemsize]}
-    return np.asarray(_OwnedMemory(allocated, interface, library)).view(dtype)
-
-
-def _view(spec: TensorSpec, descriptor: array[int], owner: np.ndarray) -> np.ndarray:
-    """The result as a view of the donated array that it lies in."""
-    allocated, aligned, offset, *shape = descriptor
-    dtype = spec.numpy_dtype
-    start = aligned - allocated + offset * dtype.itemsize
-    size = math.prod(shape) * dtype.itemsize
-    return owner.reshape(-1).view(np.uint8)[start : start + size].view(dtype).reshape(shape)
-
-
-class _OwnedMemory:
-    """Memory of the runtime, freed with the last array that shows it."""
-
-    __slots__ = ("__array_interface__", "_allocated", "_library")
-
-    def __init__(self, allocated: int, interface: dict[str, Any], library: RuntimeLibrary) -> None:
-        self.__array_interface__ = interface
-        self._allocated = allocated
-        self._library = library
-
-    def __del__(self) -> None:
-        self._library.free(self._allocated)
+def _shares(values: np.ndarray, others: Sequence[np.ndarray]) -> bool:
+    return any(np.may_share_memory(values, other) for other in others)

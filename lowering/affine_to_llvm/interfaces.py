@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dlc._mlir import ir
+from dlc.lowering.affine_to_llvm.result_memory import take_result_memory
 
 C_INTERFACE = "_mlir_ciface_"
 
 
 def merge_interfaces(module: ir.Operation) -> None:
     """Let each C interface of an llvm-dialect module take in the function that it calls, and read of descriptors only what
-    that uses.
+    that uses, and take the memory of its results from the runtime, which may have it from the caller.
 
     The upstream lowering reads whole descriptors, calls the function with all their words and leaves it to LLVM to inline
     that. Several of LLVM's passes are quadratic in the words: 20 s for ResNet-50, 6 s for DenseNet-121 where sizes and
@@ -54,6 +55,8 @@ def _merge(interface: ir.Operation, target: ir.Operation) -> None:
     for key, value in attributes.items():
         target.attributes[key] = value
     _clean(target)
+    if result is not None:
+        take_result_memory(target)
 
 
 def _return_through(function: ir.Operation, place: ir.Value | None) -> None:

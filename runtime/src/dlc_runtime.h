@@ -52,6 +52,29 @@ DLC_EXPORT int dlc_set_num_threads(int count);
 // How many threads calls from this thread use.
 DLC_EXPORT int dlc_num_threads();
 
+// --- call.cpp ---------------------------------------------------------------------------------------------------
+
+// Memory of the caller for one result; a null address for none.
+struct DlcMemory {
+  void *address;
+  uint64_t size;
+};
+
+// A call: the entry with its table of pointers, what dlc_set_num_threads is told for its time, and memory for its results.
+struct DlcCall {
+  void (*entry)(void **);
+  void **arguments;
+  int64_t threads;
+  const DlcMemory *results;
+  int64_t resultCount;
+};
+
+// dlc_invoke for a prepared call.
+DLC_EXPORT int32_t dlc_call(const DlcCall *call);
+
+// Memory for result `index` of the dlc_call that this thread is in: the caller's if it is exactly of this size, else new.
+DLC_EXPORT void *dlc_result_memory(int64_t index, uint64_t size);
+
 // --- errors.cpp -------------------------------------------------------------------------------------------------
 
 // Calls entry(arguments). Returns 0, or 1 when it raised an error, whose message dlc_last_error then gives. Calls nest.

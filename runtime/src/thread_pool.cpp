@@ -3,9 +3,11 @@
 // A call takes a slot, publishes its parts there as a ticket, works on parts itself and waits for the rest. Threads claim
 // parts by compare-and-swap on the ticket. A slot's fields stay as they are until all its claimed parts have ended, so a
 // successful claim makes them safe to read. Callers never wait for a part that nobody has begun: whatever the
-// pool's threads are busy with, a call ends.
+// pool's threads are busy with, a call ends. Threads that call at the same time share the processors: only as many of the
+// pool's threads help as processors are left.
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "thread_pool.h"
 #include "dlc_runtime.h"
 
 #include <algorithm>
@@ -32,6 +34,9 @@ constexpr std::chrono::microseconds kSpinTime{100};
 // More than zero while this thread runs a body: calls from there run inline.
 thread_local int bodiesRunning = 0;
 thread_local int threadSetting = 0;
+// Calls of models that this thread is in, and the number of threads that are in some.
+thread_local int callDepth = 0;
+std::atomic<int> callers{0};
 
 int hardwareThreads() {
   static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -115,10 +120,16 @@ private:
   int64_t size = 0;
 };
 
+// How many threads of the pool may help: one caller gets what it asks for.
+int usableHelpers() {
+  int calling = callers.load(std::memory_order_relaxed);
+  return calling > 1 ? std::max(0, hardwareThreads() - calling) : kMaxParts;
+}
+
 class Pool {
 public:
   void parallelFor(Body body, void *context, int64_t n, int parts) {
-    Slot *slot = acquireSlot();
+    Slot *slot = usableHelpers() > 0 ? acquireSlot() : nullptr;
     if (!slot)
       return runBody(body, context, 0, n);
     growFor(parts - 1);
@@ -166,7 +177,7 @@ private:
     std::lock_guard<std::mutex> lock(mutex);
     try {
       while (!stopping.load() && static_cast<int>(workers.size()) < target)
-        workers.emplace_back([this] { work(); });
+        workers.emplace_back([this, index = static_cast<int>(workers.size())] { work(index); });
     } catch (const std::system_error &) {
       // The limit of threads is reached: the call goes on with those there are.
     }
@@ -202,7 +213,8 @@ private:
 
   // Spinning helps only while every thread has a processor of its own.
   std::chrono::microseconds spinTime() const {
-    return workerCount.load() < hardwareThreads() ? kSpinTime : std::chrono::microseconds{0};
+    int running = workerCount.load() + std::max(1, callers.load());
+    return running <= hardwareThreads() ? kSpinTime : std::chrono::microseconds{0};
   }
 
   void waitFor(Slot &slot) {
@@ -214,10 +226,10 @@ private:
     waiters.fetch_sub(1);
   }
 
-  void work() {
+  void work(int index) {
     while (!stopping.load()) {
       uint32_t seen = epoch.load();
-      if (runAnyPart())
+      if (index < usableHelpers() && runAnyPart())
         continue;
       auto called = [&] { return epoch.load() != seen || stopping.load(); };
       if (spinUntil(called, spinTime()))
@@ -247,7 +259,10 @@ private:
 std::atomic<Pool *> pool{new Pool};
 
 // A child process has none of its parent's threads and maybe a locked mutex: it starts anew.
-void renewPoolInChild() { pool.store(new Pool); }
+void renewPoolInChild() {
+  pool.store(new Pool);
+  callers.store(callDepth > 0 ? 1 : 0);
+}
 
 struct Lifetime {
   Lifetime() { pthread_atfork(nullptr, nullptr, renewPoolInChild); }
@@ -262,7 +277,19 @@ void dlc_parallel_for(Body body, void *context, int64_t n) {
   int64_t parts = std::min<int64_t>({n, dlc_num_threads(), kMaxParts});
   if (parts == 1 || bodiesRunning > 0)
     return runBody(body, context, 0, n);
+  enterCall();
   pool.load()->parallelFor(body, context, n, static_cast<int>(parts));
+  leaveCall();
+}
+
+void enterCall() {
+  if (callDepth++ == 0)
+    callers.fetch_add(1);
+}
+
+void leaveCall() {
+  if (--callDepth == 0)
+    callers.fetch_sub(1);
 }
 
 int dlc_set_num_threads(int count) {

@@ -46,7 +46,7 @@ def test_result_is_a_view_of_the_donated_array(donating: dlc.CompiledModel) -> N
     before = load_library().memory_live()
     have = donating(cache, new, at)
     assert np.shares_memory(have[0], cache)
-    assert load_library().memory_live() - before == have[1].nbytes
+    assert load_library().memory_live() - before <= have[1].nbytes  # nothing for the cache
     for one, other in zip(have, want, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6)
     np.testing.assert_allclose(cache[:, 5], np.exp(new[:, 0]), rtol=1e-6)

@@ -7,7 +7,7 @@
 // CHECK-SAME: %[[RESULT:.*]]: !llvm.ptr, %[[X:.*]]: !llvm.ptr)
 // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[X]][0, 1]
 // CHECK: %[[DATA:.*]] = llvm.load %[[FIELD]]
-// CHECK: %[[Y:.*]] = llvm.call @_mlir_memref_to_llvm_alloc
+// CHECK: %[[Y:.*]] = llvm.call @dlc_result_memory
 // CHECK: llvm.call @kernel(%[[DATA]], %[[Y]]) : (!llvm.ptr, !llvm.ptr) -> ()
 // CHECK: llvm.store %{{.*}}, %[[RESULT]]
 // CHECK-LABEL: llvm.func internal @kernel(
