@@ -103,6 +103,16 @@ class CompiledModel:
         """Run the model; `InvalidInputError` says which argument does not fit."""
         return self._session(*arguments)
 
+    def run(
+        self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
+    ) -> list[np.ndarray]:
+        """Run the model with results in the arrays `outputs`, in order or by name.
+
+        They are computed there, without a copy, unless the model or an overlap with `inputs` stands against it. Results without
+        an array get memory of their own. `InvalidInputError` says which array does not fit; `outputs` are undefined then.
+        """
+        return self._session.run(inputs, outputs)
+
     def with_params(self, params: ParamTable) -> CompiledModel:
         """The same code with other weights: `params` replaces arrays by key. Nothing is compiled.
 
