@@ -7,6 +7,7 @@ exp(x) = 2^n * exp(r) with n = round(x / ln 2), |r| <= ln(2) / 2. All polynomial
 from __future__ import annotations
 
 from dlc.lowering.affine_to_llvm.math_emitter import Num
+from dlc.lowering.affine_to_llvm.math_intrinsics import has_scalef, may_scalef, scalef
 from dlc.lowering.affine_to_llvm.math_notation import clamp, copysign, fma, minimum, polynomial, where
 
 LOG2_E = 1.4426950408889634
@@ -156,11 +157,24 @@ def reduce_ln2(x: Num) -> tuple[Num, Num]:
 
 
 def exp(x: Num) -> Num:
-    """e^x: about 1 ulp."""
-    if x.format.bits == 32:
+    """e^x: about 1 ulp. On one target, scalars and vectors of any size get the same bits."""
+    bits = x.format.bits
+    if has_scalef(x):
+        return _exp_by_scalef(x)
+    if bits == 32 and not may_scalef(x):
         return _exp_f32(x)
-    r, n = reduce_ln2(clamp(x, *RANGE[64]))
-    return scale(polynomial(r, EXP[64]), n)
+    r, n = reduce_ln2(clamp(x, *RANGE[bits]))
+    return scale(polynomial(r, EXP[bits]), n)
+
+
+def _exp_by_scalef(x: Num) -> Num:
+    """2^n * exp(r), |r| <= ln(2) / 2: 13 instructions in f32, 3 fewer than without, and no products of subnormals."""
+    bits = x.format.bits
+    x = clamp(x, *RANGE[bits])
+    magic = x.format.round_magic
+    n = fma(x, LOG2_E, magic) - magic
+    high, low = LN2[bits]
+    return scalef(polynomial(fma(n, -low, fma(n, -high, x)), EXP[bits]), n)
 
 
 def _exp_f32(x: Num) -> Num:

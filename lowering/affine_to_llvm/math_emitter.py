@@ -6,6 +6,7 @@ function, at its entry. `math_notation` has the functions that go with it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -88,7 +89,10 @@ class TypeTable:
 
 @dataclass
 class Emitter:
-    """Appends ops on values of one shape at `point`; `format` is the float format of the function being expanded."""
+    """Appends ops on values of one shape at `point`; `format` is the float format of the function being expanded.
+
+    `features` are those of the target, by the names of `CpuFacts`.
+    """
 
     types: TypeTable
     pool: ConstantPool
@@ -96,14 +100,15 @@ class Emitter:
     location: ir.Location
     shape: Shape
     format: FloatFormat
+    features: frozenset[str] = frozenset()
 
     def with_format(self, chosen: FloatFormat) -> Emitter:
         """An emitter at the same place whose functions compute in `chosen`."""
-        return Emitter(self.types, self.pool, self.point, self.location, self.shape, chosen)
+        return dataclasses.replace(self, format=chosen)
 
     def at(self, point: ir.InsertionPoint, shape: Shape) -> Emitter:
         """An emitter at another place, on values of `shape`."""
-        return Emitter(self.types, self.pool, point, self.location, shape, self.format)
+        return dataclasses.replace(self, point=point, shape=shape)
 
     def wrap(self, value: ir.Value, kind: str) -> Num:
         """`value`, whose element type is `kind`, as a `Num`."""

@@ -16,6 +16,7 @@ from dlc.lowering.affine_to_llvm.float_formats import FORMATS
 from dlc.lowering.affine_to_llvm.math_emitter import ConstantPool, Emitter, Num, Shape, TypeTable
 from dlc.lowering.affine_to_llvm.reduce_huge_angle import define_reduction
 from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.targets.cpu.facts import facts_of
 
 Expansion = Callable[..., Num | tuple[Num, ...]]
 
@@ -61,6 +62,7 @@ class MathExpandFunctions(Pass):
     No call of the C math library is left of these ops. Results are within 4 ulp (f32 erf and tanh: 5 ulp), infinities,
     NaN, signed zeros, subnormals and huge angles included; f16 and bf16 compute in f32. Tensors and other element types
     stay as they are. A `math.exp` marked `dlc.nonpositive` is within 5 ulp, and 0 where the result would be subnormal.
+    Where the target has AVX-512, vectors of 512 bits are scaled by powers of two in one instruction.
 
     before: %y = math.exp2 %x : vector<16xf32>
     after:  %n = math.fma %x, %one, %magic : vector<16xf32>     // round(x) in the low bits
@@ -78,7 +80,7 @@ class MathExpandFunctions(Pass):
             return ir.WalkResult.ADVANCE
 
         op.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
-        rewriter = _Rewriter(TypeTable(op.context))
+        rewriter = _Rewriter(TypeTable(op.context), facts_of(op).features)
         for target in targets:
             rewriter.expand(target)
         rewriter.erase_replaced()
@@ -87,6 +89,7 @@ class MathExpandFunctions(Pass):
 @dataclass
 class _Rewriter:
     types: TypeTable
+    features: frozenset[str]
     pools: dict[ir.Operation, ConstantPool] = field(default_factory=dict)
     replaced: list[ir.Operation] = field(default_factory=list)
     markers: list[ir.Operation] = field(default_factory=list)
@@ -101,7 +104,7 @@ class _Rewriter:
         function, module = _enclosing(op)
         point = ir.InsertionPoint(op)
         working = "f32" if kind in NARROW else kind
-        emitter = Emitter(self.types, self._pool(function), point, op.location, shape, FORMATS[working])
+        emitter = Emitter(self.types, self._pool(function), point, op.location, shape, FORMATS[working], self.features)
         operands = [Num(emitter, operand, kind) for operand in op.operands]
         written = _expansion_of(op)(*(operand.convert(working) for operand in operands))
         results = written if isinstance(written, tuple) else (written,)

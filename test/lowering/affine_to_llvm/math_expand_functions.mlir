@@ -13,9 +13,29 @@
 // CHECK: arith.mulf %{{.*}}, %[[ROOT]] : vector<16xf32>
 // CHECK: %[[Y:.*]] = arith.mulf %{{.*}}, %[[ROOT]] : vector<16xf32>
 // CHECK-NEXT: return %[[Y]]
-func.func @exp_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
-  %y = math.exp %x : vector<16xf32>
-  return %y : vector<16xf32>
+module attributes {dlc.target = {features = ["avx2"]}} {
+  func.func @exp_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
+    %y = math.exp %x : vector<16xf32>
+    return %y : vector<16xf32>
+  }
+}
+
+// -----
+
+// With AVX-512 a vector of 512 bits is scaled by one instruction, which masks no lane.
+// CHECK-LABEL: func.func @exp_by_scalef
+// CHECK-SAME: (%[[X:.*]]: vector<16xf32>)
+// CHECK-DAG: %[[ALL:.*]] = arith.constant -1 : i16
+// CHECK-DAG: %[[MAGIC:.*]] = arith.constant dense<0x4B400000> : vector<16xf32>
+// CHECK: %[[N:.*]] = arith.subf %{{.*}}, %[[MAGIC]] : vector<16xf32>
+// CHECK-NOT: arith.shli
+// CHECK: %[[Y:.*]] = llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%[[P:.*]], %[[N]], %[[P]], %[[ALL]], %{{.*}})
+// CHECK-NEXT: return %[[Y]]
+module attributes {dlc.target = {features = ["avx512f"]}} {
+  func.func @exp_by_scalef(%x: vector<16xf32>) -> vector<16xf32> {
+    %y = math.exp %x : vector<16xf32>
+    return %y : vector<16xf32>
+  }
 }
 
 // -----

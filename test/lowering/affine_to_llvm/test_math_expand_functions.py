@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from elementwise_kernel import NUMPY, ElementwiseKernel, ulp_errors
 
+from dlc.lowering.affine_to_llvm import math_expand_functions
 from dlc.lowering.affine_to_llvm.math_expand_functions import EXPANSIONS
+from dlc.targets.cpu.facts import CpuFacts
 
 WIDE = np.longdouble
 LANES = {"f32": 16, "f64": 8}
@@ -110,6 +112,16 @@ def test_unary(name: str, kind: str) -> None:
     few = x[:: x.size // 500]
     scalar = ElementwiseKernel(body, [kind], kind)(few)
     np.testing.assert_array_equal(scalar, got[:: x.size // 500])
+
+
+@pytest.mark.parametrize("lanes", [0, 8])
+def test_exp_without_avx512(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(math_expand_functions, "facts_of", lambda _: CpuFacts())
+    x = _sweep(UNARY["exp"], np.float32)
+    got = ElementwiseKernel("%y = math.exp %x0 : <t>", ["f32"], "f32", lanes)(x)
+    with np.errstate(all="ignore"):
+        reference = np.exp(x.astype(WIDE))
+    _assert_within(got, reference, UNARY["exp"].f32, x)
 
 
 def test_exp_of_numbers_known_not_to_be_positive() -> None:
