@@ -48,6 +48,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "dl-canonicalize",
             "dl-fold-constants",
             "cse",
+            "dl-use-winograd",
             "dl-pack-weights",
             "cse",
             "dl-outline-constants",

@@ -11,7 +11,7 @@ from dlc.lowering.affine.accesses import conflicts
 from dlc.lowering.affine.bands import Band, extent_of, loop_extents
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import real_ops
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.cpu.facts import facts_of
 
 _TILE_ROWS = 8
 """Iterations that must be left to use a loaded value again, as rows of a register tile do."""
@@ -25,7 +25,7 @@ def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
     for a whole register tile of a block.
     """
     extents = {**_typical(a), **_typical(b), **loop_extents(a.top, b.top)}
-    cache = host_facts().l2_bytes
+    cache = facts_of(a.top).l2_bytes
     passed = _bytes_passed(a, b, gone, extents)
     blocks = math.prod({iv: extents[iv] for iv in gone if iv in _ivs(a)}.values())
     if passed > cache or passed * blocks <= cache // 2:

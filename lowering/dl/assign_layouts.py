@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -14,6 +14,7 @@ from dlc.lowering.dl.order_graph import TYPICAL_DIM, OrderGraph
 from dlc.lowering.dl.order_regions import Chooser, Seed
 from dlc.lowering.dl.order_rewriting import reorder
 from dlc.lowering.dl.order_rules import Rule, rule_of
+from dlc.lowering.dl.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
 
 _BLOCK = 16
@@ -39,14 +40,15 @@ class AssignLayouts(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module."""
+        tiles = allowed_tiles(op)
         for function in functions(op):
-            reorder(function, lambda graph: _choose(graph, self.force))
+            reorder(function, lambda graph: _choose(graph, self.force, tiles))
 
 
-def _choose(graph: OrderGraph, force: bool) -> bool:
+def _choose(graph: OrderGraph, force: bool, tiles: Sequence[int]) -> bool:
     """Settle the convolutions of a graph, and what is between them; whether that is any."""
     convs = {number: op for number, op in enumerate(graph.ops) if op.name in _CONVOLUTIONS}
-    gains = {number: 1.0 if force else seconds_gained(op) for number, op in convs.items()}
+    gains = {number: 1.0 if force else seconds_gained(op, tiles) for number, op in convs.items()}
 
     def seeds() -> Iterator[Seed]:
         for number, op in convs.items():
@@ -109,8 +111,11 @@ def _size(dim: Dim) -> int:
     return dim if isinstance(dim, int) else TYPICAL_DIM
 
 
-def seconds_gained(op: ir.Operation) -> float:
-    """Estimated time that channels last save (a negative number: cost) in one convolution on one core."""
+def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
+    """Estimated time that channels last save (a negative number: cost) in one convolution on one core.
+
+    With channels last it may be computed by Winograd's tiles of the sizes `tiles`.
+    """
     if op.name != "dl.conv":
         return 0.0
     weight, result = type_of(op.operands[1]), type_of(op.results[0])
@@ -120,7 +125,7 @@ def seconds_gained(op: ir.Operation) -> float:
     for size in (*taps, *(_size(dim) for dim in result.shape[2:])):
         flops *= size
     first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), _size(result.shape[-1]))
-    return flops / _PEAK * (1 / first - 1 / last)
+    return flops / _PEAK * (1 / first - 1 / last / speed_up(op, tiles))
 
 
 def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, width: int) -> tuple[float, float]:

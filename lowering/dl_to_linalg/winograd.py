@@ -21,6 +21,7 @@ from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.windows import pad_spatial
 from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, grid_of
 from dlc.lowering.dl_to_linalg.winograd_transforms import transformed
+from dlc.targets.cpu.facts import facts_of
 
 _LAYOUT = Layout(2, channels_last=True)
 
@@ -36,7 +37,7 @@ def lower_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
     matrices = matrices_of(op.types[1].dim(0))
     window = Window.of("", (TAPS, TAPS), (), op["pads"], ())
     height, width = (int(dim or 0) for dim in window.output_dims("", op.types[0].shape[1:3], 1))
-    grid = grid_of(height, width, matrices, op.types[1])
+    grid = grid_of(height, width, matrices, op.types[1], facts_of(b.ip.block.owner.operation))
     high = [
         extent * matrices.outputs + TAPS - 1 - have - begin
         for extent, have, begin in zip((grid.rows, grid.columns), x.type.shape[1:3], window.pads_begin, strict=True)

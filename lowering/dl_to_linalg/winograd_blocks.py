@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.cpu.facts import CpuFacts
 
-_NEAR, _FAR = 1 / 32, 1 / 8
+NEAR, FAR = 1 / 32, 1 / 8
 """Cycles to move a byte from the second-level cache, and from beyond."""
+_SHARE = 0.8
+"""Of the peak that the products reach."""
+_TRANSFORM = 2.5
+"""Cycles for each vector that a transform reads or writes."""
 _TYPICAL_CHANNELS = 64
 
 
@@ -41,22 +45,22 @@ class Grid:
         return ir.AffineExpr.get_floor_div(tile, self.columns), ir.AffineExpr.get_mod(tile, self.columns)
 
 
-def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType) -> Grid:
+def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: CpuFacts) -> Grid:
     """The tiles of `height` by `width` results in the blocks that are estimated to take the least time."""
     rows, columns = (-(-size // matrices.outputs) for size in (height, width))
     candidates = [Grid(-(-rows // block), block, columns) for block in range(1, rows + 1)]
-    return min(candidates, key=lambda grid: _cycles(grid, weight), default=Grid(0, 0, columns))
+    return min(candidates, key=lambda grid: cycles_of(grid, weight, facts), default=Grid(0, 0, columns))
 
 
-def _cycles(grid: Grid, weight: TensorType) -> float:
-    """Cycles of one image: products, the kernel read once a block, and what the transforms pass on written and read again."""
+def cycles_of(grid: Grid, weight: TensorType, facts: CpuFacts) -> float:
+    """Cycles of one image: products, transforms, the kernel read once a block, and what the transforms pass on."""
     positions, blocks, inner, lanes = (dim if isinstance(dim, int) else _TYPICAL_CHANNELS for dim in weight.shape)
     out, size = blocks * lanes, NUMPY_DTYPES[weight.dtype].itemsize
-    facts = host_facts()
-    products = grid.tiles * positions * inner * out / (2 * facts.lanes(8 * size))
+    vector = facts.lanes(8 * size)
+    products = grid.tiles * positions * inner * out / (2 * vector) / _SHARE
+    transforms = grid.tiles * positions * -(-(inner + out) // vector) * _TRANSFORM
     kernel = positions * inner * out * size
     passed = grid.tiles * positions * (inner + out) * size
-    near = facts.l2_bytes // 2
-    kernel_cycles = kernel * (_NEAR if kernel + passed <= facts.l2_bytes else _FAR)
-    passed_cycles = 2 * passed * (_NEAR if passed <= near else _FAR)
-    return grid.blocks * (products + kernel_cycles + passed_cycles)
+    kernel_cycles = kernel * (NEAR if kernel + passed <= facts.l2_bytes else FAR)
+    passed_cycles = 2 * passed * (NEAR if passed <= facts.l2_bytes // 2 else FAR)
+    return grid.blocks * (max(products, kernel_cycles) + transforms + passed_cycles)
