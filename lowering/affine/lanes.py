@@ -22,7 +22,8 @@ class LaneFacts:
     """How each value and access of a body depends on the lane.
 
     `varying` holds the values that differ between lanes; `strides` gives each memory op's distance in elements between
-    neighbouring lanes (0: the same element). `lanewise` ops move one lane at a time (i1 is stored in bytes, not bits).
+    neighbouring lanes (0: the same element). `lanewise` ops move one lane at a time (i1 that lies apart: LLVM would take
+    it from bits, but it is stored in bytes).
     """
 
     iv: ir.Value
@@ -115,7 +116,7 @@ def _visit_access(op: ir.Operation, facts: LaneFacts, reduces: bool) -> None:
     bits = element_bits(element)
     if stride and (bits is None or isinstance(element, ir.IndexType)):
         raise NoLanesError(f"no vectors of {element}")
-    if stride and bits is not None and bits % 8:
+    if stride not in (0, 1) and bits is not None and bits % 8:
         facts.lanewise.add(op)
         facts.maskable = False
 

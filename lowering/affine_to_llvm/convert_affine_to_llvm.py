@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
+from dlc.lowering.affine_to_llvm.bool_storage import move_bools_as_bytes
 from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
 from dlc.lowering.affine_to_llvm.interfaces import merge_interfaces
@@ -76,6 +77,7 @@ class ConvertAffineToLlvm(Pass):
         _mark_noalias(op, noalias)
         merge_interfaces(op)
         move_halves_as_integers(op)
+        move_bools_as_bytes(op)
 
 
 def _require_loops(op: ir.Operation) -> None:

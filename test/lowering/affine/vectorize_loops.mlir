@@ -86,16 +86,35 @@ func.func private @row_select_of_others(%x: memref<100xf32>, %y: memref<1xf32>) 
   return
 }
 
-// i1 is stored in bytes, so its lanes move one by one, and the tail stays scalar.
+// i1 moves in vectors where its bytes are neighbours.
 // CHECK-LABEL: func.func private @select(
 // CHECK: affine.for {{.*}} = 0 to 8 step 4 {
-// CHECK-COUNT-4: affine.load {{.*}} : memref<10xi1>
-// CHECK: vector.from_elements
-// CHECK: affine.for {{.*}} = 8 to 10 {
-// CHECK: arith.select {{.*}} : f32
+// CHECK: affine.vector_load {{.*}} : memref<10xi1>, vector<4xi1>
+// CHECK: arith.select {{.*}} : vector<4xi1>, vector<4xf32>
+// CHECK: affine.for {{.*}} = 8 to 10 step 4 {
+// CHECK: vector.maskedload {{.*}} : memref<10xi1>
 func.func private @select(%c: memref<10xi1>, %x: memref<10xf32>, %y: memref<10xf32>) {
   affine.for %i = 0 to 10 {
     %b = affine.load %c[%i] : memref<10xi1>
+    %v = affine.load %x[%i] : memref<10xf32>
+    %w = affine.load %y[%i] : memref<10xf32>
+    %e = math.exp %v : f32
+    %s = arith.select %b, %e, %w : f32
+    affine.store %s, %y[%i] : memref<10xf32>
+  } {dlc.parallel}
+  return
+}
+
+// Where they lie apart its lanes move one by one, and the tail stays scalar.
+// CHECK-LABEL: func.func private @select_every_second(
+// CHECK: affine.for {{.*}} = 0 to 8 step 4 {
+// CHECK-COUNT-4: affine.load {{.*}} : memref<20xi1>
+// CHECK: vector.from_elements
+// CHECK: affine.for {{.*}} = 8 to 10 {
+// CHECK: arith.select {{.*}} : f32
+func.func private @select_every_second(%c: memref<20xi1>, %x: memref<10xf32>, %y: memref<10xf32>) {
+  affine.for %i = 0 to 10 {
+    %b = affine.load %c[2 * %i] : memref<20xi1>
     %v = affine.load %x[%i] : memref<10xf32>
     %w = affine.load %y[%i] : memref<10xf32>
     %e = math.exp %v : f32

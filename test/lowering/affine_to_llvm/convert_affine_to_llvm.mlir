@@ -85,6 +85,28 @@ func.func @kernel_alone(%y: memref<4xf32>) attributes {dl.kernel} {
 
 // -----
 
+// Vectors of i1 move as bytes, like scalars, masked or not; a byte that is not 0 is true. Masks themselves stay.
+// CHECK-LABEL: llvm.func @{{.*}}bools(
+// CHECK: %[[BYTES:.*]] = llvm.load {{.*}} -> vector<8xi8>
+// CHECK: %[[TRUE:.*]] = llvm.icmp "ne" %[[BYTES]], %{{.*}} : vector<8xi8>
+// CHECK: %[[MORE:.*]] = llvm.intr.masked.load {{.*}} -> vector<8xi8>
+// CHECK: %[[BOTH:.*]] = llvm.and
+// CHECK: %[[WIDE:.*]] = llvm.zext %[[BOTH]] : vector<8xi1> to vector<8xi8>
+// CHECK: llvm.store %[[WIDE]], {{.*}} : vector<8xi8>
+// CHECK: llvm.intr.masked.store %{{.*}} : vector<8xi8>, vector<8xi1>
+func.func @bools(%x: memref<16xi1>, %y: memref<16xi1>, %mask: vector<8xi1>, %fill: vector<8xi1>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %v = affine.vector_load %x[%c0] : memref<16xi1>, vector<8xi1>
+  %m = vector.maskedload %x[%c8], %mask, %fill : memref<16xi1>, vector<8xi1>, vector<8xi1> into vector<8xi1>
+  %b = arith.andi %v, %m : vector<8xi1>
+  affine.vector_store %b, %y[%c0] : memref<16xi1>, vector<8xi1>
+  vector.maskedstore %y[%c8], %mask, %b : memref<16xi1>, vector<8xi1>, vector<8xi1>
+  return
+}
+
+// -----
+
 // What is at the last level stays.
 // CHECK-LABEL: llvm.func @no_match(
 // CHECK-NEXT: llvm.return
