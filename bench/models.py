@@ -13,7 +13,23 @@ import onnx
 
 from bench.cases import Case
 from bench.comparing import run_table
-from bench.networks import bert, gpt2, gpt2_decode, light, mobilenet_v2, resnet50, vit
+from bench.networks import (
+    bert,
+    gpt2,
+    gpt2_decode,
+    inception,
+    light,
+    lstm,
+    mlp,
+    mobilenet_v2,
+    resnet18,
+    resnet50,
+    squeezenet,
+    super_resolution,
+    unet,
+    vgg16,
+    vit,
+)
 from bench.options import read_settings
 from dlc.measuring.contenders import Effort
 
@@ -22,17 +38,30 @@ def _light(name: str) -> onnx.ModelProto:
     return light.seeded(light.load(name))
 
 
+_KEEP = {"attention_mask": 1}
 CACHES = tuple(f"{kind}{index}" for index in range(12) for kind in ("key", "value"))
 """Inputs of a decoding step that dlc may write, as an application lets it."""
 
 CASES = (
+    Case("resnet18", resnet18.build),
     Case("resnet50", resnet50.build),
     Case("mobilenet_v2", mobilenet_v2.build),
-    Case("bert-base seq 128", bert.build),
-    Case("gpt2 seq 128", gpt2.build),
+    Case("vgg16", vgg16.build),
+    Case("squeezenet 1.1", squeezenet.build),
+    Case("inception", inception.build),
+    Case("unet 256", unet.build),
+    Case("super_resolution 224", super_resolution.build),
+    Case("bert-base seq 128", bert.build, values=_KEEP),
+    Case("bert-base seq 128 batch 8", partial(bert.build, batch=8), values=_KEEP),
+    Case("minilm seq 128", partial(bert.build, layers=6, hidden=384), values=_KEEP),
+    Case("gpt2 prefill 128", gpt2.build),
     Case("gpt2 decode, past 511", partial(gpt2_decode.build, form="growing"), sizes={"past": 511}, values={"position": 511}),
     Case("gpt2 decode, cache 1024", gpt2_decode.build, values={"position": 511}, donate=CACHES),
     Case("vit-b16", vit.build),
+    Case("vit-tiny", partial(vit.build, hidden=192, heads=3)),
+    Case("lstm 32 steps", lstm.build),
+    Case("mlp", mlp.build),
+    Case("mlp batch 64", partial(mlp.build, batch=64)),
     *(Case(f"light_{name}", partial(_light, name)) for name in light.names()),
 )
 MODELS: Mapping[str, Callable[[], onnx.ModelProto]] = {case.name: case.build for case in CASES}

@@ -10,7 +10,22 @@ import onnx
 import onnxruntime
 
 import dlc
-from bench.networks import bert, gpt2, light, mobilenet_v2, resnet50, vit
+from bench.networks import (
+    bert,
+    gpt2,
+    inception,
+    light,
+    lstm,
+    mlp,
+    mobilenet_v2,
+    resnet18,
+    resnet50,
+    squeezenet,
+    super_resolution,
+    unet,
+    vgg16,
+    vit,
+)
 from bench.networks.mobilenet_v2 import Stage
 from dlc.tools.commands.checks import difference
 
@@ -24,8 +39,16 @@ _STAGES = (Stage(1, 16, 1, 1), Stage(6, 24, 2, 2), Stage(6, 32, 1, 2))
 NETWORKS: Mapping[str, Build] = {
     "bert": partial(bert.build, **_TEXT),
     "gpt2": partial(gpt2.build, context=48, **_TEXT),
+    "inception": partial(inception.build, image=48, blocks=((8, 6, 12, 2, 4, 4),), stem=16, classes=21),
+    "lstm": partial(lstm.build, seq=5, inputs=12, hidden=20),
+    "mlp": partial(mlp.build, widths=(20, 33, 48, 5)),
     "mobilenet_v2": partial(mobilenet_v2.build, image=32, stages=_STAGES, stem=16, features=96, classes=21),
+    "resnet18": partial(resnet18.build, image=64, blocks=(1, 1), width=16, classes=21),
     "resnet50": partial(resnet50.build, image=64, blocks=(2, 1), width=16, classes=21),
+    "squeezenet": partial(squeezenet.build, image=47, stages=(((4, 8), (6, 16)),), stem=16, classes=21),
+    "super_resolution": partial(super_resolution.build, image=20, width=16),
+    "unet": partial(unet.build, image=32, width=8, depth=2),
+    "vgg16": partial(vgg16.build, image=32, blocks=(2, 1), width=16, hidden=48, classes=21),
     "vit": partial(vit.build, image=32, patch=8, layers=2, hidden=64, heads=4, classes=21),
 }
 """Every network of `bench/networks` with all its kinds of layers, few and small."""
