@@ -14,16 +14,18 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
-from dlc.errors import InvalidInputError, TargetError
+from dlc.errors import InvalidInputError
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
+from dlc.machines import DEFAULT_TARGET, copy_for_target, runnable_facts
 from dlc.model_cache import ModelRecord, model_key
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import Model, ParamTable, ShapeOverrides, Source, copy_module, read_onnx, read_source
+from dlc.sources import Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
+from dlc.targets.cpu.facts import target_facts
 from dlc.targets.disk_cache import DiskCache, default_cache
 from dlc.targets.object_store import ObjectStore
 from dlc.targets.schedules import Schedules, ScheduleTable, read_schedules
@@ -37,8 +39,6 @@ Stage = Literal["dl", "linalg", "affine", "llvm"]
 Progress = Callable[[str], None]
 """Called with the name of each step as it begins."""
 
-TARGETS = ("cpu",)
-
 _MANY_OPS = 40
 """A module of so many ops is worth workers."""
 
@@ -47,11 +47,12 @@ _MANY_OPS = 40
 class CompileOptions:
     """Choices of one compilation.
 
+    `target` is `cpu` (this machine, or the one that the module names), `cpu:native` (this machine), or a name: `cpu:haswell`.
     `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3. `cache` keeps machine
     code in `DLC_CACHE_DIR` and takes it from there. `schedules` and `measure` decide between tiles, see `compile`.
     """
 
-    target: str = "cpu"
+    target: str = DEFAULT_TARGET
     num_threads: int | None = None
     opt_level: int = 2
     cache: bool = True
@@ -65,8 +66,7 @@ class CompileOptions:
 
     def check(self) -> None:
         """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
-        if self.target not in TARGETS:
-            raise TargetError(f"unknown target '{self.target}' (targets: {', '.join(TARGETS)})")
+        target_facts(self.target)
         if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
             raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
         if self.opt_level not in (0, 1, 2, 3):
@@ -132,7 +132,7 @@ class CompiledModel:
 
         The level must not be above the one the model came in at.
         """
-        text = str(lower(self._source, to=stage))
+        text = str(lower(self._source, to=stage, target=self.options.target))
         print(text, file=file or sys.stdout)
         return text
 
@@ -150,8 +150,8 @@ def import_onnx(model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOv
     return read_onnx(model, shapes)
 
 
-def optimize(model: Model, progress: Progress | None = None) -> Source:
-    """What the graph passes (`dl-optimize`) make of a dl model; the argument stays as it is.
+def optimize(model: Model, progress: Progress | None = None, target: str = DEFAULT_TARGET) -> Source:
+    """What the graph passes (`dl-optimize`) make of a dl model for `target`; the argument stays as it is.
 
     The arrays of the result are those that its module reads: weights that are computed from others are computed here. Where
     an array is missing, the module keeps the function `@precompute` that says how.
@@ -159,7 +159,7 @@ def optimize(model: Model, progress: Progress | None = None) -> Source:
     source = read_source(model)
     if stage_of(source.module) != "dl":
         return source
-    module = copy_module(source)
+    module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module))
     _run(Pipeline(["dl-optimize"]), module, progress)
     if any(key not in source.params for key in known):
@@ -168,12 +168,18 @@ def optimize(model: Model, progress: Progress | None = None) -> Source:
     return Source(module, params, source.name)
 
 
-def lower(model: Model, to: Stage = "llvm", since: Stage | None = None, progress: Progress | None = None) -> ir.Module:
+def lower(
+    model: Model,
+    to: Stage = "llvm",
+    since: Stage | None = None,
+    progress: Progress | None = None,
+    target: str = DEFAULT_TARGET,
+) -> ir.Module:
     """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to`; the argument stays as it is.
 
-    `since` names the level it is at; by default its ops tell. Raises `PassError` where a pass refuses it.
+    `since` names the level it is at; by default its ops tell. Code is for `target`. Raises `PassError` where a pass refuses it.
     """
-    module = copy_module(model)
+    module = copy_for_target(model, target)
     _run(Pipeline.between(since or stage_of(module), to), module, progress)
     return module
 
@@ -209,7 +215,7 @@ def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
 
 def compile(
     model: Model,
-    target: str = "cpu",
+    target: str = DEFAULT_TARGET,
     num_threads: int | None = None,
     *,
     opt_level: int = 2,
@@ -221,18 +227,20 @@ def compile(
     schedule: Schedules | None = None,
     measure: bool = False,
 ) -> CompiledModel:
-    """Compile a model for this machine, or find what was compiled before in the cache on disk.
+    """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
     `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
     `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
     `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
     `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. `donate` names inputs that a
-    call may write: results may lie in their memory, as views, so that a cache is updated in place. Raises `dlc.ParseError`,
-    `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`.
+    call may write: results may lie in their memory, as views, so that a cache is updated in place. A `target` other than `cpu`
+    makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`, `dlc.UnsupportedError` (with
+    every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
     """
     options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure)
     options.check()
     source = read_source(model, params, shapes)
+    runnable_facts(source.module, target)
     if donate:
         source = donating(source, donate)
     record, report = _find_or_build(source, options, progress)
@@ -243,7 +251,7 @@ def compile(
 def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:
     """The record of a model, from the cache where it is there."""
     disk = default_cache() if options.cache else None
-    key = model_key(source.module, options.code.text()) if disk else None
+    key = model_key(source.module, options.code.text(), options.target) if disk else None
     content = disk.get(key) if disk and key else None
     if content is not None:
         if progress:
@@ -261,7 +269,7 @@ def _build(
 ) -> tuple[ModelRecord, BuildReport]:
     from dlc.targets.cpu.build import build, prepare_workers
 
-    module = copy_module(source)
+    module = copy_for_target(source, options.target)
     stage = stage_of(module)
     if stage != "llvm" and _count_top_ops(module) >= _MANY_OPS:
         prepare_workers()  # they start while the graph passes run

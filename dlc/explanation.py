@@ -29,8 +29,9 @@ from dlc.lowering.dl.precompute import MARK
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
+from dlc.machines import DEFAULT_TARGET, copy_for_target
 from dlc.runtime.signature import TensorSpec, show_type
-from dlc.sources import Model, ShapeOverrides, copy_module, read_source
+from dlc.sources import Model, ShapeOverrides, read_source
 from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe, params_of
 
@@ -162,9 +163,13 @@ def _show_flops(flops: int) -> str:
 
 
 def explain(
-    model: Model, shapes: ShapeOverrides | None = None, nominal: int = NOMINAL_SIZE, progress: Progress | None = None
+    model: Model,
+    shapes: ShapeOverrides | None = None,
+    nominal: int = NOMINAL_SIZE,
+    progress: Progress | None = None,
+    target: str = DEFAULT_TARGET,
 ) -> Explanation:
-    """Say what compiling a model at level dl (or ONNX) does. Nothing is compiled to machine code.
+    """Say what compiling a model at level dl (or ONNX) for `target` does. Nothing is compiled to machine code.
 
     `shapes` overrides input shapes of an ONNX model; a dim that is known at run time only counts as `nominal` where numbers are
     wanted. Raises what `compile` raises, and `InvalidInputError` for a model at another level.
@@ -172,7 +177,7 @@ def explain(
     source = read_source(model, params={}, shapes=shapes)  # weights need not be there
     if (stage := stage_of(source.module)) != "dl":
         raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
-    module = copy_module(source)
+    module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module))
     recorder = _Recorder(progress)
     before, after = _cut(Pipeline(["dl-optimize"]), _FUSION)

@@ -22,6 +22,7 @@ from dlc.dialects.dl import ops
 from dlc.dialects.reading import parse_module
 from dlc.lowering.pipelines import PIPELINES
 from dlc.lowering.registry import plugin_passes
+from dlc.machines import DEFAULT_TARGET
 from dlc.runtime.signature import Computation, Signature, TensorSpec
 from dlc.targets.cpu.model_code import ModelCode, machine_facts
 from dlc.targets.fingerprint import compiler_fingerprint
@@ -67,15 +68,15 @@ class ModelRecord:
         return cls(ModelCode(_signature(head["signature"]), tuple(objects)), recipe, head["kernels"])
 
 
-def model_key(module: ir.Module, options: str) -> str | None:
-    """The key of a module and of all that its code depends on; None where something takes part that is not dlc's own.
+def model_key(module: ir.Module, options: str, target: str = DEFAULT_TARGET) -> str | None:
+    """The key of a module for a target and of all that code depends on; None where something takes part that is not dlc's own.
 
     Locations count: errors at run time name their nodes.
     """
     fingerprint = compiler_fingerprint()
     if fingerprint is None or plugin_passes() or not _is_own():
         return None
-    settings = json.dumps([fingerprint, options, machine_facts(), str(PIPELINES)], sort_keys=True)
+    settings = json.dumps([fingerprint, options, target, machine_facts(), str(PIPELINES)], sort_keys=True)
     return hashlib.sha256(settings.encode() + b"\0" + bytecode_of(module)).hexdigest()
 
 

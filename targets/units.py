@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.targets.cpu.facts import TARGET
 
 KERNEL_PREFIX = "kernel_"
 KERNEL_ATTRIBUTE = "dl.kernel"
@@ -136,8 +137,10 @@ def _closure(names: Iterable[str], references: Mapping[str, Sequence[str]]) -> l
 
 def _kernel(symbols: Mapping[str, ir.Operation], name: str, needed: Sequence[str], settings: str) -> Unit:
     """A module with the kernel `name` and copies of what it needs; the key does not depend on its name."""
-    location = symbols[name].location
-    module = ir.Module.create(location)
+    whole = symbols[name].parent
+    module = ir.Module.create(symbols[name].location)
+    if TARGET in whole.attributes:
+        module.operation.attributes[TARGET] = whole.attributes[TARGET]
     for symbol in sorted(needed, key=lambda symbol: (symbol != name, symbol)):
         copy = symbols[symbol].clone(ip=ir.InsertionPoint(module.body))
         if symbol == name:

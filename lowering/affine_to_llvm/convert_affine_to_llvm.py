@@ -13,6 +13,7 @@ from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
 from dlc.lowering.affine_to_llvm.interfaces import merge_interfaces
 from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
+from dlc.lowering.affine_to_llvm.target_features import fit_to_target
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -54,7 +55,7 @@ class ConvertAffineToLlvm(Pass):
     call it, and so does what computes weights; private functions become internal. Kernels are not inlined, since they would
     be compiled once per call. A public `dl.kernel` function stays external without a C interface: its caller is in another
     object. Static buffers go to kernels as bare pointers. Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, and a
-    failed `cf.assert` calls its `dlc_raise`.
+    failed `cf.assert` calls its `dlc_raise`. Functions name the processor of the module's `dlc.target`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
     after:  llvm.func @_mlir_ciface_main(%0: !llvm.ptr) { ... }
@@ -78,6 +79,7 @@ class ConvertAffineToLlvm(Pass):
         merge_interfaces(op)
         move_halves_as_integers(op)
         move_bools_as_bytes(op)
+        fit_to_target(op)
 
 
 def _require_loops(op: ir.Operation) -> None:

@@ -13,6 +13,8 @@ from dlc._mlir import execution_engine, ir, llvm
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.library import load_library
+from dlc.targets.cpu.facts import facts_of, host_facts
+from dlc.targets.cpu.foreign import foreign_assembly, foreign_object
 
 _DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
 _DISASSEMBLER = "objdump"
@@ -25,21 +27,31 @@ def emit_llvm_ir(module: ir.Module) -> str:
 
 
 def emit_object(module: ir.Module, opt_level: int = 2) -> bytes:
-    """The module as a relocatable object for this machine; what it calls is in the runtime library, libc and libm.
+    """The module as a relocatable object for its target; what it calls is in the runtime library, libc and libm.
 
-    Its entry has two C interfaces: `_mlir_ciface_<entry>` takes a pointer to each descriptor,
-    `_mlir__mlir_ciface_<entry>` one table of pointers to those pointers. Raises `TargetError` when the module cannot be
+    Its entry has two C interfaces: `_mlir_ciface_<entry>` takes a pointer to each descriptor, `_mlir__mlir_ciface_<entry>`, for
+    this machine's architecture only, one table of pointers to those pointers. Raises `TargetError` when the module cannot be
     compiled.
     """
     require_llvm(module)
     entries = entry_points(module)
     if not entries:
         raise TargetError("the module has no entry point; convert-affine-to-llvm makes one of a public function")
+    if _is_foreign(module):
+        return foreign_object(emit_llvm_ir(module), facts_of(module.operation), opt_level)
     return emit_unit(module, f"{C_INTERFACE}{entries[0]}", opt_level)
 
 
+def _is_foreign(module: ir.Module) -> bool:
+    """Whether the module is for another architecture than this machine's."""
+    return facts_of(module.operation).arch != host_facts().arch
+
+
 def emit_unit(module: ir.Module, symbol: str, opt_level: int = 2, callee_prefix: str | None = None) -> bytes:
-    """The module, which defines the function `symbol`, as an object; undefined `callee_prefix...` functions are in others."""
+    """The module, which defines the function `symbol`, as an object of this machine's architecture.
+
+    Undefined `callee_prefix...` functions are in others.
+    """
     require_llvm(module)
     undefined = dict.fromkeys(_undefined_symbols(module))
     elsewhere = [name for name in undefined if callee_prefix is not None and name.startswith(callee_prefix)]
@@ -74,7 +86,9 @@ def _object_of(engine: execution_engine.ExecutionEngine) -> bytes:
 
 
 def emit_assembly(module: ir.Module, opt_level: int = 2) -> str:
-    """The module as assembly of this machine, disassembled from its object by binutils' objdump."""
+    """The module as assembly: disassembled from its object by binutils' objdump, or LLVM's text for another architecture."""
+    if _is_foreign(module):
+        return foreign_assembly(emit_llvm_ir(module), facts_of(module.operation), opt_level)
     tool = shutil.which(_DISASSEMBLER)
     if tool is None:
         raise TargetError(f"assembly needs '{_DISASSEMBLER}', which is missing; install binutils, or emit an object")

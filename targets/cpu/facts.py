@@ -11,6 +11,7 @@ import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dlc._mlir import ir
 from dlc.diagnostics import did_you_mean
@@ -114,8 +115,17 @@ def target_facts(target: str) -> CpuFacts:
     row = KNOWN_CPUS.get(ALIASES.get(name, name))
     if row is None:
         raise TargetError(f"unknown target '{target}'{did_you_mean(target, known_targets())} (targets: {_listed()})")
-    sizes = {"l1_bytes": row.l1 * 1024, "l2_bytes": row.l2 * 1024, "l3_bytes": row.l3 * 1024, "line_bytes": row.line}
-    return CpuFacts(row.processor, row.arch, frozenset(row.features), row.fma_ports, row.cores, **sizes)
+    return CpuFacts(
+        processor=row.processor,
+        arch=row.arch,
+        features=frozenset(row.features),
+        fma_ports=row.fma_ports,
+        cores=row.cores,
+        l1_bytes=row.l1 * 1024,
+        l2_bytes=row.l2 * 1024,
+        l3_bytes=row.l3 * 1024,
+        line_bytes=row.line,
+    )
 
 
 def _listed() -> str:
@@ -152,14 +162,14 @@ def _read_attribute(attribute: ir.Attribute) -> CpuFacts:
     fields = {field.name for field in dataclasses.fields(CpuFacts)}
     if not isinstance(attribute, ir.DictAttr):
         raise TargetError(f"{TARGET} is {attribute}; give a dictionary of {', '.join(sorted(fields))}, or run dl-set-target")
-    found: dict[str, str | int | frozenset[str]] = {}
+    found: dict[str, Any] = {}
     for entry in attribute:
         value = _from_attribute(entry.attr)
         if entry.name not in fields or type(value) is not type(getattr(CpuFacts(), entry.name)):
             known = ", ".join(sorted(fields))
             raise TargetError(f"{TARGET}: '{entry.name} = {entry.attr}' is no fact of a CPU (facts: {known})")
         found[entry.name] = value
-    return CpuFacts(**found)  # type: ignore[arg-type]
+    return CpuFacts(**found)
 
 
 def _from_attribute(attribute: ir.Attribute) -> str | int | frozenset[str] | None:

@@ -37,15 +37,16 @@ def command(
     """Compile MODEL (ONNX, or MLIR at any level) as far as --emit says.
 
     IR levels are text that dlc-opt reads and that `dlc run` and `dlc compile` go on from; with -o the weights go beside it,
-    to a file named *.safetensors. An object file has the entry `_mlir_ciface_main_graph` and needs dlc's runtime library.
+    to a file named *.safetensors. An object file has the entry `_mlir_ciface_main_graph` and needs dlc's runtime library. This
+    machine need not be able to run code for --target.
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
     source = read_source(model, shapes=parse_shapes(shapes))
     with steps(f"compile {model}") as progress:
         if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
-            source = dlc.optimize(source, progress)
-        module = dlc.lower(source, cast(Stage, emit if emit in _LEVELS else "llvm"), progress=progress)
+            source = dlc.optimize(source, progress, target)
+        module = dlc.lower(source, cast(Stage, emit if emit in _LEVELS else "llvm"), progress=progress, target=target)
         if progress:
             progress("write" if emit in _LEVELS else "generate machine code")
         code = _code(module, emit, opt_level) if emit in _CODE else b""

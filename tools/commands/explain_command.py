@@ -15,7 +15,7 @@ from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
 from dlc.explanation import Explanation
-from dlc.tools.commands.options import MODEL, STDOUT, output_option, parse_shapes, shape_option
+from dlc.tools.commands.options import MODEL, STDOUT, output_option, parse_shapes, shape_option, target_option
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
 
@@ -29,7 +29,8 @@ _MOST_NODES = 3
 @output_option("File for what --json or --emit writes, standard output by default.")
 @click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
 @shape_option
-def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal: int, shapes: tuple[str, ...]) -> None:
+@target_option
+def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal: int, shapes: tuple[str, ...], target: str) -> None:
     """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
     transposes that are left, memory. Nothing is compiled to machine code.
     """
@@ -38,7 +39,7 @@ def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal:
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        found = dlc.explain(model, parse_shapes(shapes), nominal, progress)
+        found = dlc.explain(model, parse_shapes(shapes), nominal, progress, target)
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:

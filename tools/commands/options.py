@@ -8,6 +8,8 @@ from typing import TypeVar
 
 import click
 
+from dlc.machines import DEFAULT_TARGET
+
 Command = TypeVar("Command", bound=Callable[..., object])
 
 MODEL = click.argument("model", type=click.Path(path_type=Path))
@@ -48,10 +50,21 @@ def shape_option(command: Command) -> Command:
     )(command)
 
 
+def target_option(command: Command) -> Command:
+    """`--target cpu:haswell`."""
+    return click.option(
+        "--target",
+        default=DEFAULT_TARGET,
+        show_default=True,
+        metavar="NAME",
+        help="Machine to make code for: cpu (this one), cpu:haswell, ...; an unknown name lists them.",
+    )(command)
+
+
 def compile_options(command: Command) -> Command:
     """`--target`, `--num-threads`, `--opt-level`."""
     for option in (
-        click.option("--target", default="cpu", show_default=True, help="Machine to compile for."),
+        target_option,
         click.option("--num-threads", type=int, default=None, help="Threads of one call (default: all processors)."),
         click.option("--opt-level", type=click.IntRange(0, 3), default=2, show_default=True, help="LLVM's optimisation level."),
     ):

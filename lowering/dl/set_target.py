@@ -1,0 +1,26 @@
+"""`dl-set-target`: state which CPU a module's code is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.lowering.pass_base import Pass, option
+from dlc.targets.cpu.facts import set_target, target_facts
+
+
+@dataclass(frozen=True)
+class SetTarget(Pass):
+    """Give the module the attribute `dlc.target`, which later passes take the facts of the CPU from.
+
+    Without the attribute they take this machine's. It runs at any level, before the passes that choose vectors.
+
+    before: module { ... }
+    after:  module attributes {dlc.target = {processor = "haswell", arch = "x86_64", features = ["avx2", "fma", ...], ...}} { ... }
+    """
+
+    target: str = option("cpu", "the target, as --target of dlc: cpu (this machine), cpu:haswell, ...")
+
+    def run(self, op: ir.Operation) -> None:
+        """Mark the module `op`; `TargetError` for an unknown name."""
+        set_target(op, target_facts(self.target))
