@@ -58,11 +58,12 @@ class CompileOptions:
     cache: bool = True
     schedules: ScheduleTable | None = None
     measure: bool = False
+    profile: bool = False
 
     @property
     def code(self) -> CodeOptions:
-        """What the code of kernels depends on."""
-        return CodeOptions(self.opt_level, self.schedules, self.measure)
+        """What the code of kernels and entry depends on."""
+        return CodeOptions(self.opt_level, self.schedules, self.measure, self.profile)
 
     def check(self) -> None:
         """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
@@ -80,7 +81,13 @@ class CompiledModel:
     """
 
     def __init__(
-        self, source: Source, session: Session, options: CompileOptions, recipe: WeightRecipe, report: BuildReport
+        self,
+        source: Source,
+        session: Session,
+        options: CompileOptions,
+        recipe: WeightRecipe,
+        report: BuildReport,
+        profiled: tuple[str, ...] = (),
     ) -> None:
         self._source = source
         self._session = session
@@ -88,6 +95,8 @@ class CompiledModel:
         self.options = options
         self.build_report = report
         """How many kernels it has, and how many of them were compiled for it."""
+        self.profiled = profiled
+        """Names of the kernels by rows of the runtime's profile, from row 1 on; row 0 is all else. None without `profile`."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -125,7 +134,7 @@ class CompiledModel:
             raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
         source = replace(self._source, params={**self._source.params, **params})
         session = self._session.with_params(self._recipe.evaluate(source.params))
-        return CompiledModel(source, session, self.options, self._recipe, self.build_report)
+        return CompiledModel(source, session, self.options, self._recipe, self.build_report, self.profiled)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
@@ -226,18 +235,20 @@ def compile(
     donate: Sequence[str] = (),
     schedule: Schedules | None = None,
     measure: bool = False,
+    profile: bool = False,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
     `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
     `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
     `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
+    With `profile`, each call adds its time to the runtime's profile, by kernel (see `dlc.measuring.profiles`).
     `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. `donate` names inputs that a
     call may write: results may lie in their memory, as views, so that a cache is updated in place. A `target` other than `cpu`
     makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`, `dlc.UnsupportedError` (with
     every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
     """
-    options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure)
+    options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile)
     options.check()
     source = read_source(model, params, shapes)
     runnable_facts(source.module, target)
@@ -245,7 +256,7 @@ def compile(
         source = donating(source, donate)
     record, report = _find_or_build(source, options, progress)
     session = record.code.session(record.recipe.evaluate(source.params), num_threads)
-    return CompiledModel(source, session, options, record.recipe, report)
+    return CompiledModel(source, session, options, record.recipe, report, record.code.profiled)
 
 
 def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:

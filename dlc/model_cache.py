@@ -50,6 +50,7 @@ class ModelRecord:
             "read": sorted(self.recipe.read),
             "kernels": self.kernels,
             "objects": len(self.code.objects),
+            "profiled": self.code.profiled,
             "sizes": [len(part) for part in parts],
         }
         text = json.dumps(head).encode()
@@ -65,7 +66,8 @@ class ModelRecord:
         objects, modules = parts[: head["objects"]], parts[head["objects"] :]
         module = parse_module(modules[0], "<cache>", make_context()) if modules else None
         recipe = WeightRecipe(tuple(head["known"]), _specs(head["needed"]), frozenset(head["read"]), module)
-        return cls(ModelCode(_signature(head["signature"]), tuple(objects)), recipe, head["kernels"])
+        code = ModelCode(_signature(head["signature"]), tuple(objects), tuple(head["profiled"]))
+        return cls(code, recipe, head["kernels"])
 
 
 def model_key(module: ir.Module, options: str, target: str = DEFAULT_TARGET) -> str | None:

@@ -37,6 +37,10 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_call": [ctypes.c_void_p],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
+    "dlc_profile_start": [],
+    "dlc_profile_charge": [ctypes.c_int64],
+    "dlc_profile_reset": [],
+    "dlc_profile_rows": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
 }
 _RESULTS: dict[str, type] = {
     "_mlir_memref_to_llvm_alloc": ctypes.c_void_p,
@@ -49,6 +53,7 @@ _RESULTS: dict[str, type] = {
     "dlc_call": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
+    "dlc_profile_rows": ctypes.c_int64,
 }
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -121,6 +126,17 @@ class RuntimeLibrary:
     def memory_trim(self) -> None:
         """Give freed blocks back to the system."""
         self._library.dlc_memory_trim()
+
+    def profile_reset(self) -> None:
+        """Forget the profile of the calls that this Python thread has made."""
+        self._library.dlc_profile_reset()
+
+    def profile_rows(self) -> list[tuple[int, int]]:
+        """(how often it was charged, nanoseconds) of each row of this Python thread's profile since `profile_reset`."""
+        count = int(self._library.dlc_profile_rows(None, None, 0))
+        calls, nanoseconds = (ctypes.c_int64 * count)(), (ctypes.c_int64 * count)()
+        self._library.dlc_profile_rows(calls, nanoseconds, count)
+        return list(zip(calls, nanoseconds, strict=True))
 
     def memref_copy(self, source: npt.NDArray[np.generic], target: npt.NDArray[np.generic]) -> None:
         """Copy between arrays of equal shape and dtype that do not overlap, as `memref.copy` in compiled code does."""

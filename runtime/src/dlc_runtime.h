@@ -89,3 +89,16 @@ DLC_EXPORT __attribute__((noreturn)) void dlc_raise(const char *message);
 
 // The same; the last two `{}` of the message become `left` and `right`.
 DLC_EXPORT __attribute__((noreturn)) void dlc_raise_dims(const char *message, int64_t left, int64_t right);
+
+// --- profile.cpp ------------------------------------------------------------------------------------------------
+
+// Called by code that was compiled with a profile. `start` begins a call; `charge` adds to a row of this thread what has passed
+// since it was called last, or since `start`.
+DLC_EXPORT void dlc_profile_start();
+DLC_EXPORT void dlc_profile_charge(int64_t row);
+
+// Forgets this thread's rows.
+DLC_EXPORT void dlc_profile_reset();
+
+// Writes how often each row of this thread was charged, and nanoseconds, up to `capacity` rows. Returns how many rows there are.
+DLC_EXPORT int64_t dlc_profile_rows(int64_t *calls, int64_t *nanoseconds, int64_t capacity);

@@ -20,10 +20,14 @@ _PACKED = "_mlir_"
 
 @dataclass(frozen=True)
 class ModelCode:
-    """The signature, and the objects of the entry and of its kernels."""
+    """The signature, and the objects of the entry and of its kernels.
+
+    `profiled` names the kernels by rows of the runtime's profile, from row 1 on, if the code tells it its time.
+    """
 
     signature: Signature
     objects: tuple[bytes, ...]
+    profiled: tuple[str, ...] = ()
 
     def session(self, params: Mapping[str, np.ndarray], num_threads: int | None = None) -> Session:
         """Link the code into this process and bind its parameters.

@@ -1,0 +1,178 @@
+"""Where the time of a model goes: by kernel, measured while it runs, beside what each kernel computes and moves.
+
+    compiled = dlc.compile(file, num_threads=1, profile=True)
+    found = measure_profile(compiled, plain, inputs, costs_of(read_source(file)))
+    found.rows[0].share                    # of the time of a call
+
+The rows are the kernels, the entry's own time between them (allocation, slices, checks), and what calling it from Python takes
+around that. All are measured in the same calls. Their sum differs from the time of a call of the model without a profile, which
+is measured by turns, by what measuring costs.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import dlc
+from dlc._mlir import ir
+from dlc.analysis.call_costs import call_costs
+from dlc.analysis.kernel_costs import Amount, KernelCost
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.stages import stage_of
+from dlc.measuring.contenders import Effort
+from dlc.measuring.engines import Arrays
+from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
+from dlc.runtime.library import load_library
+from dlc.runtime.signature import TensorSpec
+from dlc.sources import Source, copy_module
+from dlc.weights import WeightRecipe, params_of
+
+ENTRY = "entry"
+CALL = "call from Python"
+
+
+@dataclass(frozen=True)
+class ProfileRow:
+    """One kernel, or `entry`, or `call from Python`, in one call of the model.
+
+    `calls` of the kernel take `seconds` together, the median over calls of the model, and compute `flops` and move `bytes`;
+    None where sizes are not known. `of_peak` is the least time that the machine's peaks allow, over the time taken.
+    """
+
+    name: str
+    calls: int
+    seconds: float
+    share: float
+    flops: int | None = None
+    bytes: int | None = None
+    of_peak: float | None = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Rows by time, the slowest first. `total` is the seconds of a call of the model without a profile."""
+
+    rows: tuple[ProfileRow, ...]
+    total: float
+    rounds: int
+    peaks: Peaks
+
+    @property
+    def sum(self) -> float:
+        """Seconds of all rows."""
+        return sum(row.seconds for row in self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data with the keys that docs/benchmarks.md documents; times in seconds."""
+        levels = [vars(level) for level in self.peaks.levels]
+        return {
+            "total": self.total,
+            "sum": self.sum,
+            "rounds": self.rounds,
+            "peaks": {"threads": self.peaks.threads, "flops": self.peaks.flops, "levels": levels},
+            "rows": [vars(row) for row in self.rows],
+        }
+
+
+def costs_of(source: Source) -> dict[str, KernelCost]:
+    """What each kernel of a model at level dl costs, by name, in sizes of the inputs; nothing is known at other levels."""
+    if stage_of(source.module) != "dl":
+        return {}
+    module = copy_module(source)
+    known = tuple(spec.name for spec in params_of(module))
+    with module.context, ir.Location.unknown():
+        Pipeline(["dl-optimize"]).run(module)
+    WeightRecipe.take(module, known)
+    return call_costs(module.operation)
+
+
+def measure_profile(
+    profiled: dlc.CompiledModel, plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str, KernelCost], effort: Effort
+) -> Profile:
+    """Run a model with a profile, and without by turns; `costs` are those of its kernels."""
+    given = dict(inputs)
+    for model in (profiled, plain, profiled, plain):
+        model(given)
+    peaks, loop = measure_peaks(profiled.options.num_threads or 1), fma_loop()
+    totals, samples, loops = [], [], []
+    end = time.perf_counter() + effort.seconds
+    while len(totals) < effort.least_rounds or (time.perf_counter() < end and len(totals) < effort.rounds):
+        totals.append(_seconds(plain, given))
+        samples.append(_sample(profiled, given))
+        begin = time.perf_counter()
+        loop()
+        loops.append(time.perf_counter() - begin)
+    mood = fma_operations() / statistics.median(loops) * peaks.threads
+    now = Peaks(peaks.threads, min(peaks.flops, mood), peaks.levels)
+    rows = _rows(profiled.profiled, samples, costs, _sizes(profiled.inputs, given), now)
+    return Profile(rows, statistics.median(totals), len(totals), now)
+
+
+def _seconds(model: dlc.CompiledModel, inputs: dict[str, np.ndarray]) -> float:
+    begin = time.perf_counter()
+    model(inputs)
+    return time.perf_counter() - begin
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Seconds of a call as Python sees it, and (times charged, nanoseconds) by row."""
+
+    seconds: float
+    rows: Sequence[tuple[int, int]]
+
+
+def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray]) -> _Sample:
+    library = load_library()
+    library.profile_reset()
+    seconds = _seconds(model, inputs)
+    return _Sample(seconds, library.profile_rows())
+
+
+def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:
+    """The sizes of named dims."""
+    dims = (pair for spec in specs for pair in zip(spec.shape, inputs[spec.name].shape, strict=True))
+    return {name: size for name, size in dims if isinstance(name, str)}
+
+
+def _rows(
+    names: Sequence[str], samples: Sequence[_Sample], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
+) -> tuple[ProfileRow, ...]:
+    def median(row: int) -> float:
+        return statistics.median(sample.rows[row][1] * 1e-9 if row < len(sample.rows) else 0.0 for sample in samples)
+
+    around = statistics.median(sample.seconds - 1e-9 * sum(time for _, time in sample.rows) for sample in samples)
+    others = [ProfileRow(ENTRY, 1, median(0), 0.0), ProfileRow(CALL, 1, around, 0.0)]
+    found = [
+        _kernel(name, samples[-1].rows[row][0] if row < len(samples[-1].rows) else 0, median(row), costs.get(name), sizes, peaks)
+        for row, name in enumerate(names, 1)
+    ]
+    total = sum(row.seconds for row in (*found, *others))
+    ordered = [*sorted(found, key=lambda row: -row.seconds), *others]
+    return tuple(_shared(row, total) for row in ordered)
+
+
+def _shared(row: ProfileRow, total: float) -> ProfileRow:
+    share = row.seconds / total if total else 0.0
+    return ProfileRow(row.name, row.calls, row.seconds, share, row.flops, row.bytes, row.of_peak)
+
+
+def _kernel(name: str, calls: int, seconds: float, cost: KernelCost | None, sizes: Mapping[str, int], peaks: Peaks) -> ProfileRow:
+    flops = _known(cost.flops, sizes) if cost else None
+    moved = _known(Amount.sum([cost.bytes_read, cost.bytes_written]), sizes) if cost else None
+    if flops is None or moved is None or not seconds:
+        return ProfileRow(name, calls, seconds, 0.0, flops and flops * calls, moved and moved * calls)
+    least = calls * peaks.least_seconds(flops, moved)
+    return ProfileRow(name, calls, seconds, 0.0, calls * flops, calls * moved, least / seconds)
+
+
+def _known(amount: Amount, sizes: Mapping[str, int]) -> int | None:
+    """The number, if all sizes in it are known."""
+    symbols = {symbol for term, _ in amount.terms for symbol in term}
+    return amount.at(sizes) if symbols <= sizes.keys() else None

@@ -1,0 +1,1 @@
+"""Passes on functions and calls, at any level that has them."""
