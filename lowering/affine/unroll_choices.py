@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,9 +22,6 @@ _PREDICATES: Mapping[int, Callable[[int, int], bool]] = {
     4: int.__gt__,
     5: int.__ge__,
 }
-
-Instance = Mapping[ir.Value, int]
-"""The iteration of each unrolled loop, by induction variable."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +82,19 @@ def _unroll(band: Band, chosen: Sequence[Loop]) -> None:
     """Replace `band` by one of its other loops around copies of its body."""
     kept = [loop for loop in band.loops if loop not in chosen]
     end = build_band(kept, band.top)[1] if kept else band.top
-    ranges = [range(loop.extent or 0) for loop in chosen]
-    ivs = [loop.iv for loop in chosen]
-    copies = [_Copy(dict(zip(ivs, numbers, strict=True)), end) for numbers in itertools.product(*ranges)]
-    varying = set(ivs)
+    single = [loop for loop in chosen if loop.extent == 1]
+    several = [loop for loop in chosen if loop.extent != 1]
+    shared = _Copy(end, numbers=ChainMap({loop.iv: 0 for loop in single}))
+    ranges = [range(loop.extent or 0) for loop in several]
+    copies = [shared.at({loop.iv: at for loop, at in zip(several, place, strict=True)}) for place in itertools.product(*ranges)]
+    varying = {loop.iv for loop in several}
     for op in real_ops(band.body):
-        if not any(operand in varying for operand in op.operands):
-            op.move_before(end)
-            continue
-        varying.update(op.results)
-        for copy in copies:
-            copy.add(op)
+        if any(operand in varying for operand in op.operands):
+            varying.update(op.results)
+            for copy in copies:
+                copy.add(op)
+        else:
+            shared.add(op)
     band.top.erase()
 
 
@@ -102,15 +102,15 @@ def _unroll(band: Band, chosen: Sequence[Loop]) -> None:
 class _Copy:
     """The ops of one iteration of the unrolled loops, in front of `end`."""
 
-    at: Instance
     end: ir.Operation
-    values: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    values: ChainMap[ir.Value, ir.Value] = field(default_factory=ChainMap)
     """The copy's values by the old ones."""
-    numbers: dict[ir.Value, int] = field(default_factory=dict)
-    """Old values that are known numbers in this copy."""
+    numbers: ChainMap[ir.Value, int] = field(default_factory=ChainMap)
+    """Old values that are known numbers in this copy, first of all the indices of the loops."""
 
-    def __post_init__(self) -> None:
-        self.numbers.update(self.at)
+    def at(self, place: Mapping[ir.Value, int]) -> _Copy:
+        """A copy at a place of further loops, which shares what this one has."""
+        return _Copy(self.end, self.values.new_child(), self.numbers.new_child(dict(place)))
 
     def add(self, op: ir.Operation) -> None:
         """Emit `op`, or decide it where its operands are known."""
