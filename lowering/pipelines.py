@@ -80,6 +80,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "convert-linalg-to-affine",
             "canonicalize",
             "cse",
+            "affine-fold-index-order",
             "affine-unroll-choices",
             "affine-fuse-nests",
             "canonicalize",

@@ -59,35 +59,40 @@ def _divided(b: Builder, total: ir.Value, sizes: Sequence[Extent], dtype: str) -
 
 @lowering("arg_max", "arg_min")
 def lower_arg_extremum(b: Builder, op: SourceOp) -> ir.Value:
-    """One generic that carries the extremum and its index; the order in which elements are combined does not matter."""
+    """One generic that carries the extremum and its index; the order in which elements are combined does not matter.
+
+    Indices are i32 on the way where they fit: as many of them as of f32 are in a vector.
+    """
     x, kind = op.operands[0], op.types[0]
     axis, dtype = op["axis"] % kind.rank, b.wide(kind.dtype)
     is_max = op.name == "dl.arg_max"
     kept = [size for at, size in enumerate(b.shape(x)) if at != axis]
     target = ir.AffineMap.get(kind.rank, 0, [ir.AffineExpr.get_dim(at) for at in range(kind.rank) if at != axis])
-    starts = [b.full(kept, b.lowest(dtype) if is_max else b.highest(dtype)), b.full(kept, b.scalar(0, "i64"))]
+    size = kind.shape[axis]
+    counter = "i32" if isinstance(size, int) and size < 1 << 31 else "i64"
+    starts = [b.full(kept, b.lowest(dtype) if is_max else b.highest(dtype)), b.full(kept, b.scalar(0, counter))]
 
     def body(element: ir.Value, best: ir.Value, place: ir.Value) -> list[ir.Value]:
         value = b.widen(element, kind.dtype)
-        index = b.index_cast(b.iteration(axis), b.element("i64"))
+        index = b.index_cast(b.iteration(axis), b.element(counter))
         takes = _beats(b, value, best, "gt" if is_max else "lt", dtype)
-        nearer = b.compare("gt" if op["select_last_index"] else "lt", index, place, "i64")
+        nearer = b.compare("gt" if op["select_last_index"] else "lt", index, place, counter)
         takes = b.binary("arith.ori", takes, b.binary("arith.andi", nearer, _ties(b, value, best, dtype)))
         return [b.select(takes, value, best), b.select(takes, index, place)]
 
     iterators = [REDUCTION if at == axis else PARALLEL for at in range(kind.rank)]
     maps = [ir.AffineMap.get_identity(kind.rank), target, target]
     found = b.generics([x], starts, maps, iterators, body)[1]
+    if counter != "i64":
+        found = b.map([found], kept, "i64", lambda place: b.convert(place, counter, "i64"))
     return b.insert_ones(found, [axis]) if op["keepdims"] else found
 
 
 def _beats(b: Builder, value: ir.Value, best: ir.Value, predicate: str, dtype: str) -> ir.Value:
     """True where `value` comes before `best`; NaN comes before all else."""
-    wins = b.compare(predicate, value, best, dtype)
     if dtype not in FLOATS:
-        return wins
-    only_value_is_nan = b.binary("arith.andi", b.compare("uno", value, value, dtype), b.compare("ord", best, best, dtype))
-    return b.binary("arith.ori", wins, only_value_is_nan)
+        return b.compare(predicate, value, best, dtype)
+    return b.binary("arith.andi", b.compare(f"u{predicate}", value, best, dtype), b.compare("ord", best, best, dtype))
 
 
 def _ties(b: Builder, value: ir.Value, best: ir.Value, dtype: str) -> ir.Value:

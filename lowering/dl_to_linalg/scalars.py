@@ -10,7 +10,20 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS, element_of_dtype
 
-_FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ord": 7, "ueq": 8, "une": 13, "ne": 13, "uno": 14}
+_FLOAT_PREDICATES = {
+    "eq": 1,
+    "gt": 2,
+    "ge": 3,
+    "lt": 4,
+    "le": 5,
+    "ord": 7,
+    "ueq": 8,
+    "ugt": 9,
+    "ult": 11,
+    "une": 13,
+    "ne": 13,
+    "uno": 14,
+}
 _INT_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
 
 
@@ -102,7 +115,7 @@ class Scalars:
         return self.binary((_UNSIGNED_OPS if dtype == "ui8" else _SIGNED_OPS)[name], lhs, rhs)
 
     def compare(self, predicate: str, lhs: ir.Value, rhs: ir.Value, dtype: str) -> ir.Value:
-        """eq, ne, lt, le, gt, ge on scalars of a dl dtype; an i1. NaN compares unequal and unordered."""
+        """eq, ne, lt, le, gt, ge on scalars of a dl dtype; an i1. NaN compares unequal and unordered; for `ugt`, ... it holds."""
         i64, i1 = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(1)
         if dtype in FLOATS:
             attribute = ir.IntegerAttr.get(i64, _FLOAT_PREDICATES[predicate])

@@ -33,11 +33,21 @@ func.func @dynamic_mean(%x: tensor<4x?xf32>) -> tensor<4xf32> {
 }
 
 // CHECK-LABEL: func.func @arg_max(
-// CHECK: %[[FOUND:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xi64>)
+// CHECK: %[[FOUND:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xi32>)
 // CHECK: linalg.index 1
-// CHECK: return %[[FOUND]]#1
+// CHECK: arith.cmpf ugt
+// CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[FOUND]]#1 : tensor<2xi32>)
+// CHECK: return %[[WIDE]]
 func.func @arg_max(%x: tensor<2x7xf32>) -> tensor<2xi64> {
   %0 = "dl.arg_max"(%x) {axis = 1 : i64} : (tensor<2x7xf32>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+
+// Indices along an axis of unknown size may need 64 bits.
+// CHECK-LABEL: func.func @arg_max_of_any_size(
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xi64>)
+func.func @arg_max_of_any_size(%x: tensor<2x?xf32>) -> tensor<2xi64> {
+  %0 = "dl.arg_max"(%x) {axis = 1 : i64} : (tensor<2x?xf32>) -> tensor<2xi64>
   return %0 : tensor<2xi64>
 }
 
