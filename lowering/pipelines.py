@@ -91,6 +91,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         "affine loops to the llvm dialect",
         (
             "affine-assign-schedules",
+            "affine-tile-windows",
             "affine-tile-registers",
             "affine-transpose-tiles",
             "affine-vectorize-loops",

@@ -61,9 +61,15 @@ def remove_dead_stores(function: ir.Operation) -> None:
     Loops that do nothing afterwards go too.
     """
     _remove_overwritten(function.regions[0].blocks[0])
-    for alloc in [op for op in real_ops(function.regions[0].blocks[0]) if op.name == "memref.alloc"]:
+    remove_unread_buffers(function)
+
+
+def remove_unread_buffers(function: ir.Operation) -> None:
+    """Remove local buffers of `function` that nobody reads, and loops that do nothing afterwards."""
+    block = function.regions[0].blocks[0]
+    for alloc in [op for op in real_ops(block) if op.name == "memref.alloc"]:
         _remove_unread(alloc)
-    _remove_idle_loops(function.regions[0].blocks[0])
+    _remove_idle_loops(block)
 
 
 def _remove_overwritten(block: ir.Block) -> None:

@@ -25,7 +25,7 @@ from dlc.lowering.pass_base import PassFailure
 SCHEDULE = "dlc.schedule"
 NEST = "dlc.nest"
 """The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
-EMITTERS = ("tile", "depthwise", "rows", "move", "generic")
+EMITTERS = ("tile", "windows", "rows", "move", "generic")
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
 _REMEDY = "change the schedule, or leave it out for the cost model's"
@@ -143,7 +143,7 @@ def loops_of(nest: Nest) -> tuple[Loop, ...]:
 
 
 def require_fit(nest: Nest, schedule: Schedule) -> None:
-    """`ScheduleError` unless `schedule`, one for the emitters `tile` and `rows`, fits `nest`."""
+    """`ScheduleError` unless `schedule`, one for the emitters `tile`, `windows` and `rows`, fits `nest`."""
     for name in ("lanes", "vectors", "unroll"):
         if getattr(schedule, name) < 1:
             raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be 1 or more")

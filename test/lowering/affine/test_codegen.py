@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dlc._mlir import execution_engine, ir, runtime
 from dlc.lowering.native import run_native
 from dlc.lowering.registry import find_pass
+from dlc.runtime.library import load_library
 
 PASSES = (
     "linalg-collapse-dims",
@@ -75,7 +76,7 @@ def run(text: str, arrays: Sequence[np.ndarray], passes: Sequence[str] = PASSES)
             module.operation.verify()
         affine = str(module)
         _run_pass("convert-affine-to-llvm", module)
-        engine = execution_engine.ExecutionEngine(module, opt_level=0)
+        engine = execution_engine.ExecutionEngine(module, opt_level=0, shared_libs=[str(load_library().path)])
         descriptors = [runtime.get_ranked_memref_descriptor(array) for array in arrays]
         engine.invoke("kernel", *[ctypes.pointer(ctypes.pointer(descriptor)) for descriptor in descriptors])
     return affine

@@ -1,0 +1,227 @@
+"""Sums and maxima over sliding windows become tiles of positions whose taps share their loads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.choose import Machine
+from dlc.lowering.affine.forwarding import remove_unread_buffers
+from dlc.lowering.affine.lanes import widest_element
+from dlc.lowering.affine.loops import Bound, Loop, build_for
+from dlc.lowering.affine.nests import Nest, nests_of
+from dlc.lowering.affine.padding import PaddedCopy, padded_copies
+from dlc.lowering.affine.schedule import Schedule, given_schedule, leave_schedule
+from dlc.lowering.affine.window_emitter import Place, TileAxis, WindowEmitter
+from dlc.lowering.affine.windows import Windows, cuts, few_borders, windows_of
+from dlc.lowering.pass_base import Pass, PassFailure, option
+
+_EMITTER = "windows"
+_MOST_ROW_VECTORS = 7
+_COPIES = 8
+"""Positions of a row tile: enough to hide the latency of an accumulation."""
+
+
+@dataclass(frozen=True)
+class WindowTile:
+    """How windows are cut: `vectors` of `lanes`, the copies of each jammed loop, and the loops from the outside in."""
+
+    lanes: int
+    vectors: int
+    jams: tuple[tuple[Loop, int], ...]
+    order: tuple[Loop, ...]
+
+    def rolled(self, windows: Windows) -> Loop | None:
+        """The outermost reduction loop, if several are and the positions that it slides over are taken one at a time."""
+        first = windows.taps[0]
+        tiled = {windows.lane_loop.iv, *(loop.iv for loop, _ in self.jams)}
+        sliding = {iv for iv, taps in windows.slid.items() if first.iv in taps}
+        return first if len(windows.taps) > 1 and not sliding & tiled else None
+
+    def schedule(self, windows: Windows) -> Schedule:
+        """The tile as data."""
+        place = {loop.iv: index for index, loop in enumerate(windows.nest.band)}
+        return Schedule(
+            emitter=_EMITTER,
+            lane_loop=place[windows.lane_loop.iv],
+            lanes=self.lanes,
+            vectors=self.vectors,
+            jams=tuple((place[loop.iv], count) for loop, count in self.jams),
+            order=tuple(place[loop.iv] for loop in self.order),
+        )
+
+
+def choose_tile(windows: Windows, lanes: int, registers: int) -> WindowTile:
+    """The tile for `windows`, by the positions that its accumulators can stand for.
+
+    Channels as lanes: two vectors of them by up to seven positions of the innermost axis. A row as lanes: all of the row,
+    by several rows where it is short.
+    """
+    vectors = -(-(windows.lane_loop.extent or 1) // lanes)
+    band = windows.nest.band
+    slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
+    if not windows.lanes_slide:
+        vectors = min(vectors, 2)
+        jams = ((slid[-1], balanced(slid[-1].extent or 1, (registers // 2 - 2) // vectors)),)
+        return WindowTile(lanes, vectors, jams, band)
+    vectors = balanced(vectors, _MOST_ROW_VECTORS)
+    order = (*(loop for loop in band if loop is not windows.lane_loop), windows.lane_loop)
+    if not slid or 2 * vectors > _COPIES:
+        return WindowTile(lanes, vectors, (), order)
+    return WindowTile(lanes, vectors, ((slid[-1], balanced(slid[-1].extent or 1, _COPIES // vectors)),), order)
+
+
+def given_tile(windows: Windows, schedule: Schedule) -> WindowTile:
+    """The tile that `schedule`, which fits the nest, asks for; `PassFailure` where windows cannot be cut so."""
+    band = windows.nest.band
+    jams = tuple((band[place], count) for place, count in schedule.jams)
+    if any(loop.extent is None for loop, _ in jams):
+        raise PassFailure(windows.nest.top, "a jammed loop of windows has an unknown extent", "jam another loop")
+    order = tuple(band[place] for place in schedule.order) or band
+    return WindowTile(schedule.lanes, schedule.vectors, jams, order)
+
+
+def balanced(extent: int, most: int) -> int:
+    """Iterations of each tile when `extent` is cut into as few even tiles of up to `most` as possible."""
+    return -(-extent // -(-extent // max(1, most)))
+
+
+@dataclass
+class _Tiler:
+    """Builds the loops of one nest over windows, from the outside in."""
+
+    windows: Windows
+    tile: WindowTile
+    made: list[ir.Operation] = field(default_factory=list)
+    places: dict[ir.Value, Place] = field(default_factory=dict)
+    axes: list[TileAxis] = field(default_factory=list)
+
+    @cached_property
+    def rolled(self) -> Loop | None:
+        """The reduction loop that stays a loop."""
+        return self.tile.rolled(self.windows)
+
+    def levels(self, loops: Sequence[Loop]) -> None:
+        """Emit `loops`, then the body."""
+        if not loops:
+            lane_axis = next(index for index, axis in enumerate(self.axes) if axis.iv == self.windows.lane_loop.iv)
+            emitter = WindowEmitter(self.windows, self.tile.lanes, list(self.axes), lane_axis, dict(self.places), self.rolled)
+            emitter.ops(self.windows.nest.body)
+            return
+        loop, rest = loops[0], loops[1:]
+        step = self._step(loop)
+        if step is None:
+            made = self._build(Bound.constant(0), loop.upper, 1)
+            self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), 1, rest)
+            return
+        for begin, end, count in cuts(loop.extent or 0, step, self.safe(loop)):
+            if end - begin == count:
+                self._with_axis(loop, (None, begin), count, rest)
+                continue
+            made = self._build(Bound.constant(begin), Bound.constant(end), step)
+            self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), count, rest)
+
+    def _build(self, lower: Bound, upper: Bound, step: int) -> ir.Operation:
+        made = build_for(lower, upper, step, parallel=True)
+        self.made.append(made)
+        return made
+
+    def leave_schedule(self) -> None:
+        """Say on the first loop that was made how the nest was cut."""
+        if self.made:
+            leave_schedule(self.made[0], self.windows.nest, self.tile.schedule(self.windows))
+
+    def _step(self, loop: Loop) -> int | None:
+        """The iterations of `loop` in a tile; None where it stays a loop of single steps."""
+        if loop.iv == self.windows.lane_loop.iv:
+            return self.tile.lanes * self.tile.vectors
+        for jammed, count in self.tile.jams:
+            if jammed.iv == loop.iv:
+                return count
+        return 1 if self.safe(loop) != (0, loop.extent or 0) else None
+
+    def safe(self, loop: Loop) -> tuple[int, int]:
+        """The iterations of `loop` whose unrolled taps all fall inside."""
+        begin, end = 0, loop.extent or 0
+        rolled = {self.rolled.iv} if self.rolled is not None else set()
+        for slide in self.windows.slides:
+            for axis in slide.axes:
+                if axis.band.iv == loop.iv and (axis.tap is None or axis.tap.iv not in rolled):
+                    begin, end = max(begin, axis.safe()[0]), min(end, axis.safe()[1])
+        return begin, end
+
+    def has_few_borders(self) -> bool:
+        """Whether the code for the tiles at the borders stays small."""
+        return all(
+            step is None or few_borders(cuts(loop.extent or 0, step, self.safe(loop)))
+            for loop in self.windows.nest.band
+            for step in [self._step(loop)]
+        )
+
+    def _inside(self, made: ir.Operation, loop: Loop, place: Place, count: int, rest: Sequence[Loop]) -> None:
+        with ir.InsertionPoint(made.regions[0].blocks[0]):
+            self._with_axis(loop, place, count, rest)
+            affine.AffineYieldOp([])
+
+    def _with_axis(self, loop: Loop, place: Place, count: int, rest: Sequence[Loop]) -> None:
+        if self._step(loop) is None:
+            self.places[loop.iv] = place
+            self.levels(rest)
+            return
+        is_lanes = loop.iv == self.windows.lane_loop.iv
+        lanes = self.tile.lanes
+        self.axes.append(TileAxis(loop.iv, place, -(-count // lanes) if is_lanes else count, lanes if is_lanes else 1))
+        self.places[loop.iv] = place
+        self.levels(rest)
+        self.axes.pop()
+
+
+@dataclass(frozen=True)
+class AffineTileWindows(Pass):
+    """Cut sums and maxima over windows into tiles whose taps share loads, and read around padding instead of copying it.
+
+    before: padded = 0; padded[h + 1, w + 1, c] = x[h, w, c]; y[h, w, c] = sum over i, j of padded[h + i, w + j, c] * k[i, j, c]
+    after:  parallel h, c by 32, w by 7 { for i inside { 18 loads of x, 6 of k, 42 products } ; stores }, and tiles of
+            w at both borders without the taps outside
+
+    These are depthwise convolutions and pooling. Lanes run along the channels, or along a row where that is contiguous.
+    """
+
+    anchor = "func.func"
+
+    vector_bits: int = option(0, "bits of a vector register; 0: this machine's")
+    registers: int = option(0, "number of vector registers; 0: this machine's")
+
+    def run(self, op: ir.Operation) -> None:
+        """Tile the windows of one function."""
+        if not len(op.regions[0].blocks):
+            return
+        machine = Machine.of(op, self.vector_bits, self.registers)
+        copies = padded_copies(op)
+        for nest in nests_of(op):
+            tiler = _tiler(nest, copies, machine)
+            if tiler is None or not tiler.has_few_borders():
+                continue
+            with ir.InsertionPoint(nest.top), nest.top.location:
+                tiler.levels(tiler.tile.order)
+            tiler.leave_schedule()
+            nest.top.erase()
+        remove_unread_buffers(op)
+
+
+def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: Machine) -> _Tiler | None:
+    """What tiles `nest`: by its schedule if it has one, else by the tile that is chosen; None when it is not over windows."""
+    schedule = given_schedule(nest, _EMITTER)
+    if schedule is not None and schedule.emitter != _EMITTER:
+        return None
+    windows = windows_of(nest, copies, None if schedule is None else schedule.lane_loop)
+    if windows is None and schedule is not None:
+        raise PassFailure(nest.top, "the nest has no windows along these lanes", "give it another schedule, or none")
+    if windows is None:
+        return None
+    if schedule is not None:
+        return _Tiler(windows, given_tile(windows, schedule))
+    lanes = machine.vector_bits // widest_element(nest.body)
+    return _Tiler(windows, choose_tile(windows, lanes, machine.registers)) if lanes > 1 else None

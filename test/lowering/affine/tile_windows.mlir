@@ -1,0 +1,138 @@
+// RUN: dlc-opt %s "--affine-tile-windows=vector-bits=128 registers=16" --split-input-file | filecheck %s
+// Sums and maxima over windows become tiles whose taps share loads; padding is not copied.
+
+// Channels are the lanes. The copy with zeros around it goes: rows of taps outside are left out by the bounds of their loop,
+// columns of taps by tiles of their own at the borders.
+// CHECK-LABEL: func.func @depthwise(
+// CHECK-SAME: %[[X:.*]]: memref<9x12x8xf32>, %[[K:.*]]: memref<3x3x8xf32>, %[[Y:.*]]: memref<9x12x8xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: affine.for %[[H:.*]] = 0 to 9 {
+// CHECK: affine.for %[[I:.*]] = max #{{.*}}(%[[H]]) to min #{{.*}}(%[[H]]) iter_args(
+// The first column has no tap to its left.
+// CHECK-COUNT-2: affine.vector_load %[[X]][%[[I]] + %[[H]] - 1, 0, {{[04]}}] : memref<9x12x8xf32>, vector<4xf32>
+// CHECK: vector.fma
+// CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[H]], 0, 0]
+// CHECK: affine.for %[[W:.*]] = 3 to 9 step 3 {
+// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", jams = [array<i64: 1, 3>], lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, vectors = 2 : i64}}
+func.func @depthwise(%x: memref<9x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<9x12x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = memref.alloc() : memref<11x14x8xf32>
+  affine.for %h = 0 to 11 {
+    affine.for %w = 0 to 14 {
+      affine.for %c = 0 to 8 {
+        affine.store %zero, %p[%h, %w, %c] : memref<11x14x8xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  %inside = memref.subview %p[1, 1, 0] [9, 12, 8] [1, 1, 1] : memref<11x14x8xf32> to memref<9x12x8xf32, strided<[112, 8, 1], offset: 120>>
+  affine.for %h = 0 to 9 {
+    affine.for %w = 0 to 12 {
+      affine.for %c = 0 to 8 {
+        %e = affine.load %x[%h, %w, %c] : memref<9x12x8xf32>
+        affine.store %e, %inside[%h, %w, %c] : memref<9x12x8xf32, strided<[112, 8, 1], offset: 120>>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %h = 0 to 9 {
+    affine.for %w = 0 to 12 {
+      affine.for %c = 0 to 8 {
+        %0 = affine.for %i = 0 to 3 iter_args(%a = %zero) -> (f32) {
+          %1 = affine.for %j = 0 to 3 iter_args(%b = %a) -> (f32) {
+            %e = affine.load %p[%h + %i, %w + %j, %c] : memref<11x14x8xf32>
+            %t = affine.load %k[%i, %j, %c] : memref<3x3x8xf32>
+            %m = arith.mulf %e, %t : f32
+            %s = arith.addf %b, %m : f32
+            affine.yield %s : f32
+          }
+          affine.yield %1 : f32
+        }
+        affine.store %0, %y[%h, %w, %c] : memref<9x12x8xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %p : memref<11x14x8xf32>
+  return
+}
+
+// -----
+
+// A contiguous row is the lanes; of a step of two the even elements are kept, and the last, half-full vector is masked.
+// CHECK-LABEL: func.func @max_rows(
+// CHECK-SAME: %[[X:.*]]: memref<6x12xf32>
+// CHECK: affine.vector_load %[[X]][0, 0] : memref<6x12xf32>, vector<4xf32>
+// CHECK: vector.maskedload %[[X]]
+// CHECK: vector.shuffle
+// CHECK: arith.maximumf {{.*}} : vector<4xf32>
+// CHECK: vector.maskedstore
+func.func @max_rows(%x: memref<6x12xf32>, %y: memref<3x6xf32>) {
+  %low = arith.constant 0xFF800000 : f32
+  affine.for %h = 0 to 3 {
+    affine.for %w = 0 to 6 {
+      %0 = affine.for %i = 0 to 2 iter_args(%a = %low) -> (f32) {
+        %1 = affine.for %j = 0 to 2 iter_args(%b = %a) -> (f32) {
+          %e = affine.load %x[%h * 2 + %i, %w * 2 + %j] : memref<6x12xf32>
+          %m = arith.maximumf %e, %b : f32
+          affine.yield %m : f32
+        }
+        affine.yield %1 : f32
+      }
+      affine.store %0, %y[%h, %w] : memref<3x6xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// The given schedule is used: one vector, no loop jammed.
+// CHECK-LABEL: func.func @given(
+// CHECK: affine.for %{{.*}} = 0 to 4 {
+// CHECK-COUNT-3: vector.fma
+// CHECK: dlc.schedule = {emitter = "windows", lane_loop = 1 : i64, lanes = 4 : i64
+func.func @given(%x: memref<6x4xf32>, %k: memref<3x4xf32>, %y: memref<4x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %h = 0 to 4 {
+    affine.for %c = 0 to 4 {
+      %0 = affine.for %i = 0 to 3 iter_args(%a = %zero) -> (f32) {
+        %e = affine.load %x[%h + %i, %c] : memref<6x4xf32>
+        %t = affine.load %k[%i, %c] : memref<3x4xf32>
+        %m = arith.mulf %e, %t : f32
+        %s = arith.addf %a, %m : f32
+        affine.yield %s : f32
+      }
+      affine.store %0, %y[%h, %c] : memref<4x4xf32>
+    } {dlc.parallel}
+  } {dlc.parallel, dlc.schedule = {emitter = "windows", lane_loop = 1 : i64, lanes = 4 : i64}}
+  return
+}
+
+// -----
+
+// The buffer has another reader, so it stays; a product of matrices has no windows.
+// CHECK-LABEL: func.func @no_match(
+// CHECK: memref.alloc
+// CHECK-NOT: vector
+// CHECK: return
+func.func @no_match(%a: memref<8x4xf32>, %b: memref<4x8xf32>, %c: memref<8x8xf32>) {
+  %p = memref.alloc() : memref<8x4xf32>
+  affine.for %i = 0 to 8 {
+    affine.for %k = 0 to 4 {
+      %e = affine.load %a[%i, %k] : memref<8x4xf32>
+      affine.store %e, %p[%i, %k] : memref<8x4xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %c[%i, %j] : memref<8x8xf32>
+      %1 = affine.for %k = 0 to 4 iter_args(%s = %0) -> (f32) {
+        %x = affine.load %p[%i, %k] : memref<8x4xf32>
+        %y = affine.load %b[%k, %j] : memref<4x8xf32>
+        %m = arith.mulf %x, %y : f32
+        %t = arith.addf %s, %m : f32
+        affine.yield %t : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<8x8xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
