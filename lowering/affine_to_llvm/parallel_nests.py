@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -51,13 +51,17 @@ def parallel_loop(op: ir.Operation) -> ParallelLoop | None:
 
 
 def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[list[ParallelLoop]]:
-    """The outermost parallel loops of `function` whose work reaches `min_work`, each with the loops merged into it."""
+    """The outermost parallel loops of `function` whose work reaches `min_work`, each with the loops merged into it.
+
+    A nest of few iterations around several parallel loops becomes one nest for each of these, which has more: the tiles of a
+    convolution 7 pixels wide are one row of 32 panels, in ten steps of three and one of two.
+    """
     for region in function.regions:
         for block in region.blocks:
             for op in real_ops(block):
                 loop = parallel_loop(op)
                 if loop is not None and work_of(op) >= min_work:
-                    yield _merged(loop)
+                    yield from (nest for nest in _distributed(_merged(loop)) if work_of(nest[0].op) >= min_work)
                 elif len(op.regions) and work_of(op) >= min_work:
                     yield from parallel_nests(op, min_work)
 
@@ -65,15 +69,63 @@ def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[list[Paral
 def _merged(outer: ParallelLoop) -> list[ParallelLoop]:
     """`outer` and the loops perfectly nested in it, until they have enough iterations to share out."""
     nest = [outer]
-    iterations = outer.trips or 1
-    while iterations < ENOUGH_ITERATIONS:
+    while _iterations(nest) < ENOUGH_ITERATIONS:
         inside = real_ops(nest[-1].body)
         loop = parallel_loop(inside[0]) if len(inside) == 1 else None
         if loop is None or loop.trips is None:
             break
         nest.append(loop)
-        iterations *= loop.trips
     return nest
+
+
+def _iterations(nest: Sequence[ParallelLoop]) -> int:
+    """Iterations of a nest; a dynamic count is taken for one."""
+    return math.prod(loop.trips or 1 for loop in nest)
+
+
+def _distributed(nest: list[ParallelLoop]) -> Iterator[list[ParallelLoop]]:
+    """The nest itself, or, where it has few iterations, a copy of it around each of the parallel loops that are its body.
+
+    That is legal because iterations of the nest are independent: the copies run all of them up to one loop, then up to the
+    next.
+    """
+    count = len(real_ops(nest[-1].body))
+    kept = _shared_loops(nest) if _iterations(nest) < ENOUGH_ITERATIONS else []
+    if not kept:
+        yield nest
+        return
+    outer = nest[0]
+    for position in kept:
+        copy = outer.op
+        if position != kept[-1]:
+            copy = outer.op.clone(ip=ir.InsertionPoint(outer.op)).operation
+        body = _body_below(copy, len(nest))
+        for index in reversed(range(count)):
+            if index in kept and index != position:
+                real_ops(body)[index].erase()
+        loop = parallel_loop(copy)
+        assert loop is not None
+        yield from _distributed(_merged(loop))
+
+
+def _shared_loops(nest: Sequence[ParallelLoop]) -> list[int]:
+    """Positions of the parallel loops in the body of a nest; none unless there are several, and nothing but values besides."""
+    found = []
+    for index, op in enumerate(real_ops(nest[-1].body)):
+        loop = parallel_loop(op)
+        if loop is not None and loop.trips is not None:
+            found.append(index)
+        elif not op.name.startswith("arith.") and op.name != "affine.apply":
+            return []
+    return found if len(found) > 1 else []
+
+
+def _body_below(op: ir.Operation, depth: int) -> ir.Block:
+    """The body of the innermost of `depth` loops, the first of which is `op`."""
+    body = op.regions[0].blocks[0]
+    for _ in range(depth - 1):
+        body = real_ops(body)[0].regions[0].blocks[0]
+    return body
 
 
 def work_of(op: ir.Operation) -> int:

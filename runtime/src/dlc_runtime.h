@@ -43,14 +43,20 @@ DLC_EXPORT void memrefCopy(int64_t elementSize, UnrankedMemRef *source, Unranked
 // --- thread_pool.cpp --------------------------------------------------------------------------------------------
 
 // Covers [0, n) by calls body(context, lo, hi) on the calling thread and on pool threads, and returns when all ended.
-// The range is cut evenly into at most dlc_num_threads() parts. Calls from inside a body run inline.
+// Each of at most dlc_num_threads() threads has an even share of the range and takes it in pieces; one that is done takes
+// pieces of the others'. Calls from inside a body run inline.
 DLC_EXPORT void dlc_parallel_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n);
 
-// Sets how many threads calls from this thread use (below 1: all processors). Returns the setting before, 0 for all.
+// Sets how many threads calls from this thread use (below 1: DLC_NUM_THREADS, else all processors). Returns the setting
+// before, 0 for that.
 DLC_EXPORT int dlc_set_num_threads(int count);
 
 // How many threads calls from this thread use.
 DLC_EXPORT int dlc_num_threads();
+
+// Binds the pool's threads, the callers' stay where they are: "0,2-5" to these processors in turn, "none" to none; "auto", and
+// at the start if DLC_THREAD_AFFINITY does not say otherwise, keeps them off the caller's. Returns 1 if it is none of these.
+DLC_EXPORT int32_t dlc_set_thread_affinity(const char *text);
 
 // --- call.cpp ---------------------------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 // dlc_parallel_for: one pool of threads that spin for a moment, then sleep, shared by all callers.
 //
-// A call takes a slot, publishes its parts there as a ticket, works on parts itself and waits for the rest. Threads claim
-// parts by compare-and-swap on the ticket. A slot's fields stay as they are until all its claimed parts have ended, so a
-// successful claim makes them safe to read. Callers never wait for a part that nobody has begun: whatever the
-// pool's threads are busy with, a call ends. Threads that call at the same time share the processors: only as many of the
+// A call takes a slot, publishes its range there, works on it and waits for those that have joined. Threads join by
+// compare-and-swap on the slot's ticket. A slot's fields stay as they are until all who joined have left, so joining makes them
+// safe to read. Callers never wait for iterations that nobody has begun: whatever the pool's threads are busy with, a
+// call ends. Threads that call at the same time share the processors: only as many of the
 // pool's threads help as processors are left.
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "thread_pool.h"
+#include "affinity.h"
 #include "dlc_runtime.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -31,17 +33,15 @@ constexpr size_t kSlots = 64;
 // Longer than the gap between two kernels of a model, shorter than a time slice.
 constexpr std::chrono::microseconds kSpinTime{100};
 
+// The pieces in which threads take iterations are no smaller than this part of a share.
+constexpr int64_t kLeastOfShare = 8;
+
 // More than zero while this thread runs a body: calls from there run inline.
 thread_local int bodiesRunning = 0;
 thread_local int threadSetting = 0;
 // Calls of models that this thread is in, and the number of threads that are in some.
 thread_local int callDepth = 0;
 std::atomic<int> callers{0};
-
-int hardwareThreads() {
-  static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return count;
-}
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -70,25 +70,45 @@ void runBody(Body body, void *context, int64_t lo, int64_t hi) {
   --bodiesRunning;
 }
 
-// One call in progress. The ticket packs generation (32 bits), parts (16) and the next part to claim (16).
+// Iterations of one thread's share that nobody has begun: [begin, end) packed in two halves would not do for 64-bit
+// ranges, so `begin` moves alone.
+struct alignas(64) Share {
+  std::atomic<int64_t> begin{0};
+  int64_t end = 0;
+  int64_t least = 1;
+};
+
+// One call in progress. Threads join it through the ticket, which packs generation (32 bits), the most that may join (16)
+// and those that have (16); the first has share 0, and so on. A thread works on its own share, in pieces that get smaller,
+// then on what is left of the others', so that nobody waits for a thread whose processor is busy with something else.
 class alignas(64) Slot {
 public:
   bool tryAcquire() { return !taken.load(std::memory_order_relaxed) && !taken.exchange(true); }
 
-  // Part 0 is the caller's own.
-  void publish(Body newBody, void *newContext, int64_t newSize, int newParts) {
+  // The caller has joined as the first of `newParts`.
+  void publish(Body newBody, void *newContext, int64_t size, int newParts) {
+    if (newParts > capacity) {
+      shares.reset(new Share[static_cast<size_t>(newParts)]);
+      capacity = newParts;
+    }
     body = newBody;
     context = newContext;
-    size = newSize;
-    pending.store(newParts);
+    parts = newParts;
+    processor = currentProcessor();
+    for (int part = 0; part < parts; ++part) {
+      int64_t share = size / parts, extra = size % parts;
+      int64_t lo = share * part + std::min<int64_t>(part, extra);
+      shares[part].begin.store(lo, std::memory_order_relaxed);
+      shares[part].end = lo + share + (part < extra ? 1 : 0);
+      shares[part].least = std::max<int64_t>(1, share / kLeastOfShare);
+    }
+    helping.store(0, std::memory_order_relaxed);
     uint64_t generation = (ticket.load() >> 32) + 1;
-    ticket.store(generation << 32 | static_cast<uint64_t>(newParts) << 16 | 1);
+    ticket.store(generation << 32 | static_cast<uint64_t>(parts) << 16 | 1);
   }
 
-  void release() { taken.store(false); }
-
-  // Claims the next part: its number, or -1 if none is left.
-  int claim() {
+  // Joins: the number of the share, or -1 if nobody more may.
+  int join() {
     uint64_t seen = ticket.load();
     while (true) {
       int next = static_cast<int>(seen & 0xFFFF);
@@ -99,31 +119,64 @@ public:
     }
   }
 
-  // Runs a claimed part; whether it was the last of all to end.
-  bool runPart(int part) {
-    int64_t parts = static_cast<int64_t>(ticket.load() >> 16 & 0xFFFF);
-    int64_t share = size / parts;
-    int64_t extra = size % parts;
-    int64_t lo = share * part + std::min<int64_t>(part, extra);
-    runBody(body, context, lo, lo + share + (part < extra ? 1 : 0));
-    return pending.fetch_sub(1) == 1;
+  // Runs what nobody has begun, the share `first` before the others.
+  void work(int first) {
+    for (int i = 0; i < parts; ++i) {
+      Share &share = shares[(first + i) % parts];
+      int64_t lo = 0, hi = 0;
+      while (take(share, lo, hi))
+        runBody(body, context, lo, hi);
+    }
   }
 
-  bool ended() const { return pending.load() == 0; }
+  // A helper ends its work; whether it is the last that the caller waits for, or may be.
+  bool leave() { return helping.fetch_add(1) + 1 == joined() - 1; }
+
+  // Nobody joins any more; the caller's share of the work is done.
+  void close() {
+    uint64_t seen = ticket.load();
+    while (!ticket.compare_exchange_weak(seen, (seen & ~uint64_t{0xFFFF0000}) | (seen & 0xFFFF) << 16)) {
+    }
+  }
+
+  // Whether all who joined have left; after `close`.
+  bool ended() const { return helping.load() == joined() - 1; }
+
+  void release() { taken.store(false); }
+
+  // Where the caller runs; for those who have joined.
+  int processorOfCaller() const { return processor; }
 
 private:
+  int joined() const { return static_cast<int>(ticket.load() & 0xFFFF); }
+
+  static bool take(Share &share, int64_t &lo, int64_t &hi) {
+    lo = share.begin.load(std::memory_order_relaxed);
+    do {
+      int64_t left = share.end - lo;
+      if (left <= 0)
+        return false;
+      hi = lo + std::min(left, std::max(share.least, left / 2));
+    } while (!share.begin.compare_exchange_weak(lo, hi));
+    return true;
+  }
+
   std::atomic<bool> taken{false};
   std::atomic<uint64_t> ticket{0};
-  std::atomic<int> pending{0};
+  // Helpers that have left.
+  std::atomic<int> helping{0};
   Body body = nullptr;
   void *context = nullptr;
-  int64_t size = 0;
+  int parts = 0;
+  int processor = -1;
+  int capacity = 0;
+  std::unique_ptr<Share[]> shares;
 };
 
 // How many threads of the pool may help: one caller gets what it asks for.
 int usableHelpers() {
   int calling = callers.load(std::memory_order_relaxed);
-  return calling > 1 ? std::max(0, hardwareThreads() - calling) : kMaxParts;
+  return calling > 1 ? std::max(0, usableProcessors() - calling) : kMaxParts;
 }
 
 class Pool {
@@ -135,8 +188,8 @@ public:
     growFor(parts - 1);
     slot->publish(body, context, n, parts);
     announce();
-    for (int part = 0; part >= 0; part = slot->claim())
-      runAndReport(*slot, part);
+    slot->work(0);
+    slot->close();
     waitFor(*slot);
     demand.fetch_sub(parts - 1);
     slot->release();
@@ -171,7 +224,7 @@ private:
   // Adds threads until all calls in progress can have `helpers` each, within what the machine has.
   void growFor(int helpers) {
     int wanted = demand.fetch_add(helpers) + helpers;
-    int target = std::min(wanted, std::max(hardwareThreads() - 1, helpers));
+    int target = std::min(wanted, std::max(usableProcessors() - 1, helpers));
     if (workerCount.load() >= target)
       return;
     std::lock_guard<std::mutex> lock(mutex);
@@ -192,20 +245,19 @@ private:
     wake.notify_all();
   }
 
-  void runAndReport(Slot &slot, int part) {
-    if (!slot.runPart(part) || waiters.load() == 0)
-      return;
-    { std::lock_guard<std::mutex> lock(mutex); }
-    done.notify_all();
-  }
-
-  bool runAnyPart() {
+  // Helps a call that wants helpers; whether there was one.
+  bool help(Placement &placement) {
     size_t used = slotsUsed.load();
     for (size_t i = 0; i < used; ++i) {
-      int part = slots[i].claim();
-      if (part < 0)
+      int share = slots[i].join();
+      if (share < 0)
         continue;
-      runAndReport(slots[i], part);
+      placement.update(slots[i].processorOfCaller());
+      slots[i].work(share);
+      if (slots[i].leave() && waiters.load() > 0) {
+        { std::lock_guard<std::mutex> lock(mutex); }
+        done.notify_all();
+      }
       return true;
     }
     return false;
@@ -214,7 +266,7 @@ private:
   // Spinning helps only while every thread has a processor of its own.
   std::chrono::microseconds spinTime() const {
     int running = workerCount.load() + std::max(1, callers.load());
-    return running <= hardwareThreads() ? kSpinTime : std::chrono::microseconds{0};
+    return running <= usableProcessors() ? kSpinTime : std::chrono::microseconds{0};
   }
 
   void waitFor(Slot &slot) {
@@ -227,9 +279,10 @@ private:
   }
 
   void work(int index) {
+    Placement placement(index);
     while (!stopping.load()) {
       uint32_t seen = epoch.load();
-      if (index < usableHelpers() && runAnyPart())
+      if (index < usableHelpers() && help(placement))
         continue;
       auto called = [&] { return epoch.load() != seen || stopping.load(); };
       if (spinUntil(called, spinTime()))
@@ -298,4 +351,4 @@ int dlc_set_num_threads(int count) {
   return before;
 }
 
-int dlc_num_threads() { return threadSetting > 0 ? threadSetting : hardwareThreads(); }
+int dlc_num_threads() { return threadSetting > 0 ? threadSetting : defaultThreads(); }

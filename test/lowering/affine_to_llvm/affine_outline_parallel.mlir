@@ -92,3 +92,68 @@ func.func @no_match(%x: memref<5000xf32>, %zero: f32) -> f32 {
   } {dlc.parallel}
   return %s : f32
 }
+
+// -----
+
+// Two iterations around two parallel loops: a task for each of these, over all its iterations.
+// CHECK-LABEL: func.func @distributed(
+// CHECK: arith.index_cast %c32
+// CHECK: constant @distributed_task0
+// CHECK: call @dlc_parallel_for
+// CHECK: arith.index_cast %c20
+// CHECK: constant @distributed_task1
+// CHECK: call @dlc_parallel_for
+// CHECK-NOT: affine.for
+// CHECK-LABEL: func.func private @distributed_body0(
+// CHECK-COUNT-2: affine.for
+// CHECK-NOT: affine.for
+// CHECK-LABEL: func.func private @distributed_body1(
+func.func @distributed(%x: memref<2x26xf32>, %v: f32) {
+  affine.for %i = 0 to 2 {
+    affine.for %j = 0 to 16 {
+      affine.for %k = 0 to 100 {
+        affine.store %v, %x[%i, %j] : memref<2x26xf32>
+      }
+    } {dlc.parallel}
+    affine.for %j = 16 to 26 {
+      affine.for %k = 0 to 100 {
+        affine.store %v, %x[%i, %j] : memref<2x26xf32>
+      }
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// Memory of an iteration ties its loops together, and so does an op that is no loop.
+// CHECK-LABEL: func.func @tied(
+// CHECK-COUNT-2: call @dlc_parallel_for
+// CHECK-NOT: call @dlc_parallel_for
+// CHECK-LABEL: func.func private @tied_body0(
+func.func @tied(%x: memref<2x26xf32>, %v: f32) {
+  affine.for %i = 0 to 2 {
+    %scratch = memref.alloca() : memref<16xf32>
+    affine.for %j = 0 to 16 {
+      affine.for %k = 0 to 100 {
+        affine.store %v, %scratch[%j] : memref<16xf32>
+      }
+    } {dlc.parallel}
+    affine.for %j = 0 to 16 {
+      %w = affine.load %scratch[%j] : memref<16xf32>
+      affine.store %w, %x[%i, %j] : memref<2x26xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 2 {
+    affine.store %v, %x[%i, 0] : memref<2x26xf32>
+    affine.for %j = 1 to 13 {
+      affine.for %k = 0 to 100 {
+        affine.store %v, %x[%i, %j] : memref<2x26xf32>
+      }
+    } {dlc.parallel}
+    affine.for %j = 13 to 26 {
+      affine.store %v, %x[%i, %j] : memref<2x26xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
