@@ -6,7 +6,8 @@
 
 The rows are the kernels, the entry's own time between them (allocation, slices, checks), and what calling it from Python takes
 around that. All are measured in the same calls. Their sum differs from the time of a call of the model without a profile, which
-is measured by turns, by what measuring costs.
+is measured by turns, by what measuring costs. Times are means over the faster half of the rounds: medians of rows would not
+add up, and means over all rounds hold what other programs did.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from dlc.lowering.stages import stage_of
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays
 from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
+from dlc.measuring.samples import faster_half
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Source, copy_module
@@ -41,7 +43,7 @@ CALL = "call from Python"
 class ProfileRow:
     """One kernel, or `entry`, or `call from Python`, in one call of the model.
 
-    `calls` of the kernel take `seconds` together, the median over calls of the model, and compute `flops` and move `bytes`;
+    `calls` of the kernel take `seconds` together, and compute `flops` and move `bytes`;
     None where sizes are not known. `of_peak` is the least time that the machine's peaks allow, over the time taken.
     """
 
@@ -95,44 +97,48 @@ def costs_of(source: Source) -> dict[str, KernelCost]:
 def measure_profile(
     profiled: dlc.CompiledModel, plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str, KernelCost], effort: Effort
 ) -> Profile:
-    """Run a model with a profile, and without by turns; `costs` are those of its kernels."""
+    """Run a model with a profile, and without by turns of some calls; `costs` are those of its kernels."""
     given = dict(inputs)
-    for model in (profiled, plain, profiled, plain):
+    for model in (profiled, plain):
         model(given)
-    peaks, loop = measure_peaks(profiled.options.num_threads or 1), fma_loop()
-    totals, samples, loops = [], [], []
+    count = max(1, round(effort.slot / _sample(plain, given, 1).seconds))
+    threads = load_library().num_threads() if plain.options.num_threads is None else plain.options.num_threads
+    peaks, loop = measure_peaks(threads), fma_loop()
+    totals: list[float] = []
+    samples: list[_Sample] = []
+    loops: list[float] = []
     end = time.perf_counter() + effort.seconds
     while len(totals) < effort.least_rounds or (time.perf_counter() < end and len(totals) < effort.rounds):
-        totals.append(_seconds(plain, given))
-        samples.append(_sample(profiled, given))
+        totals.append(_sample(plain, given, count).seconds)
+        samples.append(_sample(profiled, given, count))
         begin = time.perf_counter()
         loop()
         loops.append(time.perf_counter() - begin)
-    mood = fma_operations() / statistics.median(loops) * peaks.threads
-    now = Peaks(peaks.threads, min(peaks.flops, mood), peaks.levels)
-    rows = _rows(profiled.profiled, samples, costs, _sizes(profiled.inputs, given), now)
-    return Profile(rows, statistics.median(totals), len(totals), now)
-
-
-def _seconds(model: dlc.CompiledModel, inputs: dict[str, np.ndarray]) -> float:
-    begin = time.perf_counter()
-    model(inputs)
-    return time.perf_counter() - begin
+    now = Peaks(threads, fma_operations() / statistics.fmean(faster_half(loops)) * threads, peaks.levels)
+    kept = sorted(samples, key=lambda sample: sample.seconds)[: len(faster_half(totals))]
+    rows = _rows(profiled.profiled, kept, costs, _sizes(profiled.inputs, given), now)
+    return Profile(rows, statistics.fmean(faster_half(totals)), len(totals), now)
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Seconds of a call as Python sees it, and (times charged, nanoseconds) by row."""
+    """Seconds of a call as Python sees it, and (times charged, seconds) of each row a call."""
 
     seconds: float
-    rows: Sequence[tuple[int, int]]
+    rows: Sequence[tuple[int, float]]
 
 
-def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray]) -> _Sample:
+def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray], count: int) -> _Sample:
+    """The mean over `count` calls; where they are several, a call before brings code and data back into the caches."""
     library = load_library()
+    if count > 1:
+        model(inputs)
     library.profile_reset()
-    seconds = _seconds(model, inputs)
-    return _Sample(seconds, library.profile_rows())
+    begin = time.perf_counter()
+    for _ in range(count):
+        model(inputs)
+    seconds = (time.perf_counter() - begin) / count
+    return _Sample(seconds, [(calls // count, 1e-9 * spent / count) for calls, spent in library.profile_rows()])
 
 
 def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:
@@ -144,13 +150,13 @@ def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:
 def _rows(
     names: Sequence[str], samples: Sequence[_Sample], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
 ) -> tuple[ProfileRow, ...]:
-    def median(row: int) -> float:
-        return statistics.median(sample.rows[row][1] * 1e-9 if row < len(sample.rows) else 0.0 for sample in samples)
+    def mean(row: int) -> float:
+        return statistics.fmean(sample.rows[row][1] if row < len(sample.rows) else 0.0 for sample in samples)
 
-    around = statistics.median(sample.seconds - 1e-9 * sum(time for _, time in sample.rows) for sample in samples)
-    others = [ProfileRow(ENTRY, 1, median(0), 0.0), ProfileRow(CALL, 1, around, 0.0)]
+    around = statistics.fmean(sample.seconds - sum(spent for _, spent in sample.rows) for sample in samples)
+    others = [ProfileRow(ENTRY, 1, mean(0), 0.0), ProfileRow(CALL, 1, around, 0.0)]
     found = [
-        _kernel(name, samples[-1].rows[row][0] if row < len(samples[-1].rows) else 0, median(row), costs.get(name), sizes, peaks)
+        _kernel(name, samples[-1].rows[row][0] if row < len(samples[-1].rows) else 0, mean(row), costs.get(name), sizes, peaks)
         for row, name in enumerate(names, 1)
     ]
     total = sum(row.seconds for row in (*found, *others))

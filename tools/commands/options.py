@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
+from dlc.errors import InvalidInputError
 from dlc.machines import DEFAULT_TARGET
+from dlc.runtime.signature import TensorSpec
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -61,6 +63,12 @@ def target_option(command: Command) -> Command:
     )(command)
 
 
+def dim_option(command: Command) -> Command:
+    """`--dim name=3`, repeatable."""
+    text = "Size of a dynamic dim for random inputs. Repeatable."
+    return click.option("--dim", "dims", multiple=True, metavar="NAME=N", help=text)(command)
+
+
 def compile_options(command: Command) -> Command:
     """`--target`, `--num-threads`, `--opt-level`."""
     for option in (
@@ -84,6 +92,28 @@ def parse_shapes(given: Sequence[str]) -> dict[str, list[int | str]] | None:
             raise click.BadParameter(f"expects NAME=1x3x224x224 but got '{text}'", param_hint="--shape")
         shapes[name] = [int(part) if part.isdigit() else part for part in parts]
     return shapes
+
+
+def parse_sizes(given: Sequence[str]) -> dict[str, int]:
+    """`["N=3"]` as `{"N": 3}`."""
+    pairs = dict(split_pair(text, "--dim", "NAME=N") for text in given)
+    for name, size in pairs.items():
+        if not size.isdigit():
+            raise click.BadParameter(f"expects a size for '{name}' but got '{size}'", param_hint="--dim")
+    return {name: int(size) for name, size in pairs.items()}
+
+
+def require_dims(sizes: Mapping[str, int], specs: Sequence[TensorSpec]) -> None:
+    """Refuse sizes of dims that no input has."""
+    require_names("--dim", "dynamic dim", sizes, [dim for spec in specs for dim in spec.shape if isinstance(dim, str)])
+
+
+def require_names(option: str, what: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse names that are not among the `known` ones; `what` they are the names of."""
+    for name in names:
+        if name not in known:
+            listed = ", ".join(dict.fromkeys(known)) or "none"
+            raise InvalidInputError(f"{option}: error: the model has no {what} '{name}' ({what}s: {listed})")
 
 
 def split_pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import statistics
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -17,7 +17,18 @@ from dlc.errors import InvalidInputError
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import read_source
 from dlc.tools.commands.checks import CHECKS, Difference, difference, oracle
-from dlc.tools.commands.options import MODEL, check_output, compile_options, parse_shapes, shape_option, split_pair
+from dlc.tools.commands.options import (
+    MODEL,
+    check_output,
+    compile_options,
+    dim_option,
+    parse_shapes,
+    parse_sizes,
+    require_dims,
+    require_names,
+    shape_option,
+    split_pair,
+)
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
 
@@ -28,7 +39,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--output", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save an output. Repeatable.")
 @click.option("--check", type=click.Choice(CHECKS), help="Compare with onnxruntime or with the ops' NumPy meanings.")
 @click.option("--tolerance", type=float, default=1e-4, show_default=True, help="Largest relative difference that passes --check.")
-@click.option("--dim", "dims", multiple=True, metavar="NAME=N", help="Size of a dynamic dim for random inputs. Repeatable.")
+@dim_option
 @click.option("--donate", multiple=True, metavar="NAME", help="An input that the model may write, to give results in. Repeatable.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
@@ -54,7 +65,7 @@ def command(
     Exits with status 1 when --check finds a difference above --tolerance.
     """
     overrides = parse_shapes(shapes)
-    sizes = _parse_sizes(dims)
+    sizes = parse_sizes(dims)
     given = _read_inputs(inputs)
     saved = _output_files(outputs)
     source = read_source(model, shapes=overrides)
@@ -64,7 +75,7 @@ def command(
         compiled = dlc.compile(source, target, num_threads, opt_level=opt_level, progress=progress, donate=donate)
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)
-    _require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
+    require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
     results, seconds = _timed(compiled, arrays, repeat)
     _save(compiled.outputs, results, saved)
     differences = [difference(*pair) for pair in zip(results, expected(arrays), strict=True)] if expected else []
@@ -74,15 +85,6 @@ def command(
     failed = [name for name, found in zip(names, differences, strict=False) if not found.within(tolerance)]
     if failed:
         raise dlc.DLCError(f"{model}: error: {', '.join(failed)} differs from {check} by more than {tolerance:g} relative")
-
-
-def _parse_sizes(given: Sequence[str]) -> dict[str, int]:
-    """`["N=3"]` as `{"N": 3}`."""
-    pairs = dict(split_pair(text, "--dim", "NAME=N") for text in given)
-    for name, size in pairs.items():
-        if not size.isdigit():
-            raise click.BadParameter(f"expects a size for '{name}' but got '{size}'", param_hint="--dim")
-    return {name: int(size) for name, size in pairs.items()}
 
 
 def _read_inputs(given: Sequence[str]) -> dict[str, np.ndarray | None]:
@@ -100,17 +102,10 @@ def _arrays(
     specs: Sequence[TensorSpec], given: Mapping[str, np.ndarray | None], sizes: Mapping[str, int], seed: int
 ) -> dict[str, np.ndarray]:
     """An array for each input, random where none is given."""
-    _require_names("--input", "input", given, [spec.name for spec in specs])
-    _require_names("--dim", "dynamic dim", sizes, [dim for spec in specs for dim in spec.shape if isinstance(dim, str)])
+    require_names("--input", "input", given, [spec.name for spec in specs])
+    require_dims(sizes, specs)
     arrays = dlc.random_inputs(specs, seed, sizes)
     return arrays | {name: array for name, array in given.items() if array is not None}
-
-
-def _require_names(option: str, what: str, names: Iterable[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            listed = ", ".join(dict.fromkeys(known)) or "none"
-            raise InvalidInputError(f"{option}: error: the model has no {what} '{name}' ({what}s: {listed})")
 
 
 def _load(path: Path) -> np.ndarray:

@@ -1,0 +1,135 @@
+"""`dlc bench`: how fast a model runs, beside other engines, and where its time goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+
+import dlc
+from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult
+from dlc.measuring.contenders import Effort
+from dlc.measuring.engines import Arrays, LoadOptions, find_engines
+from dlc.measuring.inputs import input_specs
+from dlc.measuring.profiles import Profile, costs_of, measure_profile
+from dlc.sources import read_source
+from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, require_dims, shape_option
+from dlc.tools.commands.terminal import output_console, steps
+
+
+@click.command("bench")
+@MODEL
+@click.option("--vs", default="", metavar="A,B", help="Engines to compare with: onnxruntime, openvino, iree.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of a call, in all engines.")
+@click.option("--profile", is_flag=True, help="Show where the time goes: a row for each kernel.")
+@click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each engine.")
+@click.option("--seconds", type=click.FloatRange(0.0), default=20.0, show_default=True, help="Time for the turns; three at least.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON (documented in docs/benchmarks.md) instead of tables.")
+@dim_option
+@shape_option
+def command(
+    model: Path,
+    vs: str,
+    threads: int,
+    profile: bool,
+    rounds: int,
+    seconds: float,
+    as_json: bool,
+    dims: tuple[str, ...],
+    shapes: tuple[str, ...],
+) -> None:
+    """Time MODEL (ONNX, or MLIR at any level) on random inputs.
+
+    Each engine runs in a process of its own, by turns with the others. A ratio is the other engine's time over dlc's: above 1,
+    dlc is faster. Outputs are compared with onnxruntime's if it is installed; exits with status 1 where dlc's differ.
+    """
+    engines = [engine.name for engine in find_engines([name for name in vs.split(",") if name])]
+    overrides = parse_shapes(shapes)
+    sizes = parse_sizes(dims)
+    specs = input_specs(model, overrides)
+    require_dims(sizes, specs)
+    inputs = dlc.random_inputs(specs, sizes=sizes)
+    effort = Effort(rounds, seconds=seconds)
+    with steps(f"bench {model}"), Arena(engines, threads) as arena:
+        found = arena.compare(model.name, model, inputs, LoadOptions(threads, shapes=overrides or {}), effort)
+    _require_ours(model, found)
+    profiled = _profile(model, overrides, threads, inputs, effort) if profile else None
+    if as_json:
+        document = found.to_json() | ({"profile": profiled.to_json()} if profiled else {})
+        click.echo(json.dumps(document, indent=2))
+    else:
+        _show(output_console(), found, profiled)
+    if not found.correct():
+        ours = found.of(OURS)
+        raise dlc.DLCError(f"{model}: error: the outputs differ from onnxruntime's by {ours.error if ours else 0:.2g} relative")
+
+
+def _require_ours(model: Path, found: Comparison) -> None:
+    failure = next(result.failure for result in found.results if result.engine == OURS)
+    if failure:
+        raise dlc.DLCError(f"{model}: error: {failure}")
+
+
+def _profile(model: Path, shapes: dict[str, list[int | str]] | None, threads: int, inputs: Arrays, effort: Effort) -> Profile:
+    source = read_source(model, shapes=shapes)
+    with steps(f"profile {model}"):
+        plain = dlc.compile(source, num_threads=threads)
+        profiled = dlc.compile(source, num_threads=threads, profile=True)
+        return measure_profile(profiled, plain, inputs, costs_of(source), effort)
+
+
+def _show(console: Console, found: Comparison, profile: Profile | None) -> None:
+    columns = _numeric("p50, ms", "p90, ms", "p99, ms", "calls/s", "load, s", "ratio", "relative error")
+    table = Table("engine", *columns, title=f"{found.model}, threads: {found.threads}, rounds: {found.rounds}")
+    for result in found.results:
+        table.add_row(result.engine, *_cells(result))
+    console.print(table)
+    for result in found.results:
+        if result.failure:
+            console.print(f"{result.engine}: {result.failure}", soft_wrap=True)
+    if profile:
+        console.print()
+        console.print(profile_table(profile))
+        console.print("\n".join(profile_summary(profile)), soft_wrap=True)
+
+
+def _cells(result: EngineResult) -> Sequence[str]:
+    if result.calls is None:
+        return ["fails"]
+    times = [f"{value * 1e3:.4g}" for value in (result.calls.p50, result.calls.p90, result.calls.p99)]
+    ratio = "" if result.ratio is None or result.engine == OURS else f"{result.ratio:.2f}"
+    error = "" if result.error is None else f"{result.error:.1e}" + ("" if result.error <= TOLERANCE["f32"] else " DIFFERS")
+    return [*times, f"{result.calls.throughput:.4g}", f"{result.load_seconds:.2f}", ratio, error]
+
+
+def _numeric(*names: str) -> list[Column]:
+    return [Column(name, justify="right") for name in names]
+
+
+def profile_table(profile: Profile) -> Table:
+    """The rows of a profile, in one call of the model."""
+    columns = _numeric("calls", "us", "share", "MFLOP", "MB", "GFLOP/s", "GB/s", "of peak")
+    table = Table("kernel", *columns, title="Where the time goes", title_justify="left")
+    for row in profile.rows:
+        numbers = [f"{row.seconds * 1e6:.2f}", f"{row.share:.1%}", *(_amount(value, 1e-6) for value in (row.flops, row.bytes))]
+        rates = [_amount(value and row.seconds and value / row.seconds, 1e-9) for value in (row.flops, row.bytes)]
+        table.add_row(row.name, str(row.calls), *numbers, *rates, "" if row.of_peak is None else f"{row.of_peak:.0%}")
+    return table
+
+
+def profile_summary(profile: Profile) -> list[str]:
+    """The sum of the rows beside the time without a profile, and the peaks that shares refer to."""
+    apart = profile.sum / profile.total - 1
+    levels = ", ".join(f"{level.name} {level.rate * 1e-9:.0f} GB/s" for level in profile.peaks.levels)
+    return [
+        f"sum {profile.sum * 1e3:.4g} ms; a call without a profile takes {profile.total * 1e3:.4g} ms ({apart:+.1%})",
+        f"measured peaks, threads: {profile.peaks.threads}: {profile.peaks.flops * 1e-9:.0f} GFLOP/s, {levels}",
+    ]
+
+
+def _amount(value: float | None, scale: float) -> str:
+    return "" if value is None else f"{value * scale:.4g}"
