@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dlc.dialects.dl.attributes import IntAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.types import (
@@ -50,10 +51,11 @@ class PackedMatmul(DLOp, name="packed_matmul"):
 
     result[..., m, b * C + c] = sum over k of lhs[..., m, k] * rhs[b, k, c], where rhs is [blocks, K, C]
 
-    What is read of a block lies together, where rows of a large matrix lie far apart. f16 and bf16 accumulate in f32; integers
-    wrap.
+    What is read of a block lies together, where rows of a large matrix lie far apart. The last block may be filled up: the
+    result has the first `columns` columns, or all. f16 and bf16 accumulate in f32; integers wrap.
 
     c1: lhs and rhs have one element type.    c2: lhs has rank 2 or more and rhs rank 3.    c3: lhs dim -1 equals rhs dim 1.
+    c4: columns reach into the last block, where the blocks are static.
     """
 
     fusion_class = "contraction"
@@ -61,17 +63,23 @@ class PackedMatmul(DLOp, name="packed_matmul"):
     lhs: Operand[Tensor]
     rhs: Operand[Tensor]
     result: Result[Tensor]
+    columns = IntAttr(default=0, doc="columns of the result; 0: those of all blocks")
 
     @staticmethod
-    def infer(lhs: TensorType, rhs: TensorType) -> TensorType:
+    def infer(lhs: TensorType, rhs: TensorType, *, columns: int) -> TensorType:
         dtype = require_same_dtype("c1", lhs=lhs, rhs=rhs)
         require("c2", lhs.rank >= 2 and rhs.rank == 3, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
         require_equal_dims("c3", lhs.dim(-1), rhs.dim(1), "lhs dim -1", "rhs dim 1")
-        blocks, columns = rhs.dim(0), rhs.dim(2)
-        width = blocks * columns if isinstance(blocks, int) and isinstance(columns, int) else None
-        return TensorType((*lhs.shape[:-1], width), dtype)
+        blocks, width = rhs.dim(0), rhs.dim(2)
+        total = None
+        if isinstance(blocks, int) and isinstance(width, int):
+            total = blocks * width
+            require("c4", columns == 0 or total - width < columns <= total, f"columns is {columns} but rhs is {rhs}")
+        require("c4", columns >= 0, f"columns is {columns}")
+        return TensorType((*lhs.shape[:-1], columns or total), dtype)
 
     @staticmethod
     @wide
-    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        return np.matmul(lhs, np.moveaxis(rhs, 0, 1).reshape(rhs.shape[1], rhs.shape[0] * rhs.shape[2]))
+    def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:
+        whole = np.moveaxis(rhs, 0, 1).reshape(rhs.shape[1], rhs.shape[0] * rhs.shape[2])
+        return np.matmul(lhs, whole[:, : columns or None])

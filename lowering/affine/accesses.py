@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_memref, may_alias, nested_ops, root_of, written_values
+from dlc.lowering.affine.expressions import coefficient
 
 _VALUE_FIRST = {"affine.load": 0, "affine.store": 1}
 """Position of the memref among the operands; the subscripts follow."""
@@ -94,6 +95,25 @@ def linear_form(expression: ir.AffineExpr, dims: int, operands: Sequence[ir.Valu
         return None
     scaled, factor = (lhs, rhs.constant) if not rhs.factors else (rhs, lhs.constant)
     return Linear({}).plus(scaled, factor)
+
+
+def indices_of(op: ir.Operation) -> list[ir.Value]:
+    """The indices of an affine.load or affine.store, those of its map's dims first."""
+    return list(op.operands)[_VALUE_FIRST[op.name] + 1 :]
+
+
+def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
+    """Elements by which an affine.load or affine.store moves when `index` grows by one; None where that is not fixed."""
+    buffer, indexing = op.operands[_VALUE_FIRST[op.name]], op.attributes["map"].value
+    strides, _ = ir.MemRefType(buffer.type).get_strides_and_offset()
+    total = 0
+    for place, value in enumerate(indices_of(op)):
+        for result, stride in zip(indexing.results, strides, strict=True):
+            factor = coefficient(result, place) if value == index else 0
+            if factor is None or (factor and stride == ir.ShapedType.get_dynamic_stride_or_offset()):
+                return None
+            total += factor * stride if factor else 0
+    return total
 
 
 def access_of(op: ir.Operation) -> Access:

@@ -98,30 +98,30 @@ def is_contraction(nest: Nest) -> bool:
 def _choices(nest: Nest, machine: Machine, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.body)
-    for loop, reduces, facts in _lane_loops(nest):
+    for loop, reduces, facts in _lane_loops(nest, lanes):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, jam):
             if tile.copies == 1 or cost.registers(tile) <= machine.registers:
                 yield Choice(tile, cost.total(tile))
 
 
-def _lane_loops(nest: Nest) -> Iterator[tuple[Loop, bool, LaneFacts]]:
+def _lane_loops(nest: Nest, lanes: int) -> Iterator[tuple[Loop, bool, LaneFacts]]:
     """The loops that can become lanes: (loop, whether it is a reduction, facts)."""
     for loop in nest.band:
-        facts = _facts(nest, loop, reduces=False)
+        facts = _facts(nest, loop, lanes, reduces=False)
         if facts is not None:
             yield loop, False, facts
     if nest.chain is not None:
         loop = nest.chain.loops[-1]
-        facts = _facts(nest, loop, reduces=True)
+        facts = _facts(nest, loop, lanes, reduces=True)
         if facts is not None and facts.maskable and any(facts.strides.values()):
             yield loop, True, facts
 
 
-def _facts(nest: Nest, loop: Loop, reduces: bool) -> LaneFacts | None:
+def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool) -> LaneFacts | None:
     chain = nest.chain.loops if reduces and nest.chain else ()
     try:
-        return analyse_lanes(nest.body, loop.iv, chain)
+        return analyse_lanes(nest.body, loop.iv, chain, lanes=lanes)
     except NoLanesError:
         return None
 

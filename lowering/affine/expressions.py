@@ -17,21 +17,35 @@ def mentions(expression: ir.AffineExpr, dim: int) -> bool:
     return False
 
 
-def coefficient(expression: ir.AffineExpr, dim: int) -> int | None:
-    """The factor of dim `dim` in `expression`; None when `expression` is not linear in it."""
+def coefficient(expression: ir.AffineExpr, dim: int, aligned: int = 0) -> int | None:
+    """The factor of dim `dim` in `expression`; None when `expression` is not linear in it.
+
+    With `aligned`, dim grows by less than `aligned` from a multiple of it, so that it stays in one block of so many.
+    """
     expression = expression.maybe_downcast()
     if isinstance(expression, ir.AffineDimExpr):
         return int(expression.position == dim)
     if isinstance(expression, ir.AffineAddExpr):
-        parts = coefficient(expression.lhs, dim), coefficient(expression.rhs, dim)
+        parts = coefficient(expression.lhs, dim, aligned), coefficient(expression.rhs, dim, aligned)
         return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
     if isinstance(expression, ir.AffineMulExpr):
         factor = expression.rhs.maybe_downcast()
-        inner = coefficient(expression.lhs, dim)
+        inner = coefficient(expression.lhs, dim, aligned)
         if inner is None or inner == 0:
             return inner
         return inner * factor.value if isinstance(factor, ir.AffineConstantExpr) else None
+    if aligned and _cuts_blocks(expression, dim, aligned):
+        return int(isinstance(expression, ir.AffineModExpr))
     return None if mentions(expression, dim) else 0
+
+
+def _cuts_blocks(expression: ir.AffineExpr, dim: int, aligned: int) -> bool:
+    """Whether `expression` is dim `dim` divided by, or modulo, a multiple of `aligned`."""
+    if not isinstance(expression, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
+        return False
+    cut, size = expression.lhs.maybe_downcast(), expression.rhs.maybe_downcast()
+    is_dim = isinstance(cut, ir.AffineDimExpr) and cut.position == dim
+    return is_dim and isinstance(size, ir.AffineConstantExpr) and size.value % aligned == 0
 
 
 def shifted(indexing: ir.AffineMap, offsets: Mapping[int, int]) -> ir.AffineMap:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.accesses import Access, Linear, conflicts, span
+from dlc.lowering.affine.accesses import Access, Linear, conflicts, indices_of, span
 from dlc.lowering.affine.bands import Band, loop_extents, same_trips
 from dlc.lowering.affine.blocked_fusion import keeps_blocks
+from dlc.lowering.affine.expressions import coefficient
 from dlc.lowering.affine.loops import Loop, real_ops
 
 _COMPARABLE = 8
@@ -154,17 +155,22 @@ def contiguous_loops(band: Band) -> set[ir.Value]:
     """Induction variables of the loops along which the nest's innermost accesses to its largest buffers are contiguous."""
     deepest = [access for access in band.accesses if access.subscripts and _is_innermost(access.op)]
     most = max((len(_moving(access)) for access in deepest), default=0)
-    return {
-        value
-        for access in deepest
-        if len(_moving(access)) == most and access.subscripts and access.subscripts[-1] is not None
-        for value, factor in access.subscripts[-1].factors.items()
-        if factor == 1
-    }
+    return {value for access in deepest if len(_moving(access)) == most for value in _along(access.op)}
 
 
 def _moving(access: Access) -> set[ir.Value]:
-    return {value for form in access.subscripts or () if form is not None for value in form.factors}
+    """The indices that change the place of `access`."""
+    linear = {value for form in access.subscripts or () if form is not None for value in form.factors}
+    is_linear = all(form is not None for form in access.subscripts or ())
+    return linear if is_linear else linear | set(indices_of(access.op))
+
+
+def _along(op: ir.Operation) -> Iterator[ir.Value]:
+    """The indices that move `op` by one element, within a block of a packed matrix where it reads one."""
+    indexing = op.attributes["map"].value
+    for place, value in enumerate(indices_of(op)):
+        if coefficient(indexing.results[-1], place, aligned=1) == 1:
+            yield value
 
 
 def _is_innermost(op: ir.Operation) -> bool:

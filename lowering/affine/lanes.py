@@ -32,17 +32,24 @@ class LaneFacts:
     lanewise: set[ir.Operation] = field(default_factory=set)
     maskable: bool = True
     """Whether lanes beyond the extent may compute on made-up values."""
+    lanes: int = 0
+    """How many lanes a vector has, where that is known."""
 
 
 def analyse_lanes(
-    ops: Iterable[ir.Operation], iv: ir.Value, chain: Sequence[Loop] = (), varying: Iterable[ir.Value] = ()
+    ops: Iterable[ir.Operation],
+    iv: ir.Value,
+    chain: Sequence[Loop] = (),
+    varying: Iterable[ir.Value] = (),
+    lanes: int = 0,
 ) -> LaneFacts:
     """The facts of `ops` with the iterations of `iv` as lanes; `NoLanesError` when that is impossible.
 
     `chain` is the nest of reduction loops, outermost first, whose accumulators become vectors of partial results; its
-    outermost results are then the same for all lanes. `varying` are values that differ between lanes, of other ops.
+    outermost results are then the same for all lanes. `varying` are values that differ between lanes, of other ops. With
+    `lanes`, the number of lanes of a vector, subscripts may divide the lane into blocks of a multiple of them.
     """
-    facts = LaneFacts(iv, {iv, *varying})
+    facts = LaneFacts(iv, {iv, *varying}, lanes=lanes)
     _visit_ops(ops, facts, [loop.op for loop in chain], inside=False)
     return facts
 
@@ -131,7 +138,7 @@ def lane_stride(op: ir.Operation, facts: LaneFacts) -> int:
         raise NoLanesError("a subscript is computed in the lanes")
     strides, _ = ir.MemRefType(op.operands[first - 1].type).get_strides_and_offset()
     total = 0
-    for axis, factor in enumerate(_lane_factors(op, subscripts, facts.iv)):
+    for axis, factor in enumerate(_lane_factors(op, subscripts, facts)):
         if factor and strides[axis] == ir.ShapedType.get_dynamic_stride_or_offset():
             raise NoLanesError("the distance between lanes is not known")
         total += factor * strides[axis] if factor else 0
@@ -140,14 +147,15 @@ def lane_stride(op: ir.Operation, facts: LaneFacts) -> int:
     return total
 
 
-def _lane_factors(op: ir.Operation, subscripts: list[ir.Value], iv: ir.Value) -> list[int]:
+def _lane_factors(op: ir.Operation, subscripts: list[ir.Value], facts: LaneFacts) -> list[int]:
     """By how much each subscript grows from one lane to the next."""
+    iv = facts.iv
     if op.name == "memref.load":
         return [int(operand == iv) for operand in subscripts]
     indexing = op.attributes["map"].value
     factors = []
     for expression in indexing.results:
-        parts = [coefficient(expression, dim) for dim in range(indexing.n_dims) if subscripts[dim] == iv]
+        parts = [coefficient(expression, dim, facts.lanes) for dim in range(indexing.n_dims) if subscripts[dim] == iv]
         if any(part is None for part in parts):
             raise NoLanesError("a subscript is not linear in the lane")
         factors.append(sum(part for part in parts if part is not None))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.accesses import access_of
+from dlc.lowering.affine.accesses import stride_along
 from dlc.lowering.affine.cost import Tile, trips_of
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Loop, apply, real_ops
@@ -134,31 +134,28 @@ def panels_of(nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts) -
 
 def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop]) -> Panel | None:
     assert nest.chain is not None
-    followed = set(list(load.operands)[1:])
-    steps = tile.steps
-    if any(loop.iv in followed for loop, _ in tile.jams):
-        return None
+    followed, steps = set(list(load.operands)[1:]), tile.steps
     moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
-    flat = access_of(load).flat
-    if not moving or flat is None or any(loop.extent is None for loop in nest.chain.loops):
+    if not moving or any(loop.iv in followed for loop, _ in tile.jams):
         return None
     ahead = order[moving[-1]]
     inner = tuple((loop, steps.get(loop, 1)) for loop in order[moving[-1] + 1 :] if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
-    between = 1
-    stride = flat.of(nest.chain.loops[-1].iv)
-    for loop in reversed(nest.chain.loops):
-        if stride <= 0 or flat.of(loop.iv) != stride * between:
-            return None
-        between *= loop.extent or 1
-    if not inner or between < tile.unroll:
+    rows = _uniform_rows(load, nest.chain.loops)
+    if not inner or rows is None or rows[0] < tile.unroll:
         return None
-    line = _LINE_BITS // load.results[0].type.width
-    row = tile.lanes * tile.slots
-    distance = steps.get(ahead, 1)
-    if stride == row:
-        return Panel(
-            load, tile.prefetch, (ahead.iv, distance), inner, nest.chain.loops, tile.unroll, -(-between * row // line), line, (0,)
-        )
-    offsets = tuple(range(0, row, line))
-    return Panel(load, tile.prefetch, (ahead.iv, distance), inner, nest.chain.loops, tile.unroll, between, stride, offsets)
+    line, row = _LINE_BITS // load.results[0].type.width, tile.lanes * tile.slots
+    units = -(-rows[0] * row // line), line, (0,)
+    if rows[1] != row:
+        units = *rows, tuple(range(0, row, line))
+    return Panel(load, tile.prefetch, (ahead.iv, steps.get(ahead, 1)), inner, nest.chain.loops, tile.unroll, *units)
+
+
+def _uniform_rows(load: ir.Operation, chain: Sequence[Loop]) -> tuple[int, int] | None:
+    """(count, distance in elements) of the rows that `load` reads as the reduction loops run; None when they lie unevenly."""
+    stride, count = stride_along(load, chain[-1].iv), 1
+    for loop in reversed(chain):
+        if stride is None or stride <= 0 or loop.extent is None or stride_along(load, loop.iv) != stride * count:
+            return None
+        count *= loop.extent
+    return None if stride is None else (count, stride)

@@ -8,30 +8,26 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.matching import WeightFacts, dl_ops, functions, type_of
-from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
-_BLOCKS = (48, 16)
-"""Columns of a block: three vectors of AVX-512, whose tile of 8 by 48 fills the registers, or else one."""
-
-_MOST_ADDED = 1 / 32
-"""Columns that may be added to fill the last block, as a share of the matrix."""
+_BLOCKS = (48, 64, 32, 16)
+"""Columns of a block: whole vectors of AVX-512, as many as a tile of registers has; the last block is filled up with zeros."""
 
 
 @dataclass(frozen=True)
 class PackWeights(Pass):
-    """Let products with a large matrix of weights read it in blocks of columns, by ops on weights.
+    """Let products with a matrix of weights read it in blocks of columns, by ops on weights.
 
     Rows of a matrix are far apart in memory, and a block of columns reads a little of each: on one core of AVX-512, 128x3072x768
-    runs at 38 GFLOP/s with rows and at 145 with blocks, 128x768x3072 at 29 and 138, 1x3072x768 at 8 and 15. Matrices that fit into
-    the second-level cache gain nothing. A matrix that no block divides is filled up with zeros, and the result is cut.
+    runs at 38 GFLOP/s with rows and at 145 with blocks, 128x768x3072 at 29 and 138, 1x3072x768 at 8 and 15. Rows of a small
+    matrix are read across cache lines unless their length is a multiple of one. Zeros fill the last block.
 
     before: %0 = "dl.matmul"(%x, %w) : (tensor<4x768xf32>, tensor<768x3072xf32>) -> tensor<4x3072xf32>
     after:  %r = "dl.reshape"(%w) {shape = [768, 64, 48]}   %p = "dl.transpose"(%r) {perm = [1, 0, 2]}
             %0 = "dl.packed_matmul"(%x, %p) : (tensor<4x768xf32>, tensor<64x768x48xf32>) -> tensor<4x3072xf32>
     """
 
-    least: int = option(2 * 1024 * 1024, "bytes of the smallest matrix that is packed")
+    least: int = option(16 * 1024, "bytes of the smallest matrix that is packed")
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
@@ -52,35 +48,29 @@ class PackWeights(Pass):
         if kind.rank != 2 or not kind.is_static or op.parent.name != "func.func":
             return False
         size = (kind.num_elements or 0) * NUMPY_DTYPES[kind.dtype].itemsize
-        fits = size >= max(self.least, 1) and _block_of(kind) is not None
-        return fits and is_weight(op.operands[1]) and not is_weight(op.operands[0])
+        return size >= max(self.least, 1) and is_weight(op.operands[1]) and not is_weight(op.operands[0])
 
 
 def _sizes(kind: TensorType) -> list[int]:
     return [dim for dim in kind.shape if isinstance(dim, int)]
 
 
-def _block_of(kind: TensorType) -> int | None:
-    """Columns of a block for a matrix: those that divide it, or else fill it up with few columns; None where none do."""
-    columns = _sizes(kind)[1]
-    exact = next((block for block in _BLOCKS if columns % block == 0), None)
-    return exact or next((block for block in _BLOCKS if -columns % block <= columns * _MOST_ADDED), None)
+def _block_of(columns: int) -> int:
+    """Columns of a block for a matrix of so many: what adds the fewest columns, of equals the first in `_BLOCKS`."""
+    return min(_BLOCKS, key=lambda block: -columns % block)
 
 
 def _pack(op: ir.Operation) -> None:
     """Let a packed product stand for the matmul `op`."""
     x, weight = op.operands
-    kind, result = type_of(weight), op.results[0]
-    inner, columns = _sizes(kind)
-    block = _block_of(kind)
-    assert block is not None
+    inner, columns = _sizes(type_of(weight))
+    block = _block_of(columns)
     added = -columns % block
     with op.location, ir.InsertionPoint(op):
         if added:
             weight = dl.pad(weight, low=[0, 0], high=[0, added])
         split = dl.reshape(weight, shape=[inner, (columns + added) // block, block])
-        value = dl.packed_matmul(x, dl.transpose(split, perm=[1, 0, 2]))
-        if added:
-            value = built_like(result, "slice", value, starts=[0], ends=[columns], axes=[type_of(result).rank - 1], steps=[1])
-        result.replace_all_uses_with(value)
+        packed = dl.transpose(split, perm=[1, 0, 2])
+        value = dl.packed_matmul(x, packed, columns=columns) if added else dl.packed_matmul(x, packed)
+        op.results[0].replace_all_uses_with(value)
     op.erase()

@@ -1,4 +1,4 @@
-"""Lowering of matrix products: one `linalg.generic` (batch..., m, n, k), or (..., m, block, column, k) of a packed matrix."""
+"""Lowering of matrix products: one `linalg.generic` (batch..., m, n, k)."""
 
 from __future__ import annotations
 
@@ -34,19 +34,35 @@ def lower_matmul(b: Builder, op: SourceOp) -> ir.Value:
 
 @lowering("packed_matmul")
 def lower_packed_matmul(b: Builder, op: SourceOp) -> ir.Value:
-    """Loops (rows..., block, column of the block, k); the last two of the result are merged, and static rows of the operand."""
+    """Loops (rows..., n, k): column n is column n mod C of block n floordiv C. Static rows of the operand are merged."""
     lhs, rhs = op.operands
     require_same(b, op, (0, -1), (1, 1))
+    width = rhs.type.shape[2]
+    if width == ir.ShapedType.get_dynamic_size() or width == 0:
+        return _packed_by_block(b, op)
     rows = b.shape(lhs)[:-1]
     is_static = ir.ShapedType.get_dynamic_size() not in list(lhs.type.shape[:-1])
-    groups = [list(range(len(rows))), [len(rows)]] if is_static else [[axis] for axis in range(len(rows) + 1)]
+    groups = [list(range(len(rows))), [len(rows)]]
     merged = b.collapse(lhs, groups) if is_static and len(rows) > 1 else lhs
-    shape = [*b.shape(merged)[:-1], b.dim(rhs, 0), b.dim(rhs, 2)]
-    *outer, block, column, k = (ir.AffineExpr.get_dim(loop) for loop in range(len(shape) + 1))
+    shape = [*b.shape(merged)[:-1], op["columns"] or b.extent("mul", b.dim(rhs, 0), width)]
+    *outer, n, k = (ir.AffineExpr.get_dim(loop) for loop in range(len(shape) + 1))
+    block, column = ir.AffineExpr.get_floor_div(n, width), ir.AffineExpr.get_mod(n, width)
     product = _product(b, merged, rhs, shape, [[*outer, k], [block, k, column]], op.result.dtype)
+    return product if merged is lhs else b.expand(product, groups, [*rows, shape[-1]])
+
+
+def _packed_by_block(b: Builder, op: SourceOp) -> ir.Value:
+    """Loops (rows..., block, column of the block, k), for blocks whose width is not known."""
+    lhs, rhs = op.operands
+    shape = [*b.shape(lhs)[:-1], b.dim(rhs, 0), b.dim(rhs, 2)]
+    *outer, block, column, k = (ir.AffineExpr.get_dim(loop) for loop in range(len(shape) + 1))
+    product = _product(b, lhs, rhs, shape, [[*outer, k], [block, k, column]], op.result.dtype)
     last = len(shape) - 2
     found = b.collapse(product, [*([axis] for axis in range(last)), [last, last + 1]])
-    return b.expand(found, groups, [*rows, b.extent("mul", shape[-2], shape[-1])]) if merged is not lhs else found
+    if not op["columns"]:
+        return found
+    sizes = [*b.shape(found)[:-1], op["columns"]]
+    return b.slice(found, [0] * len(sizes), sizes, [1] * len(sizes))
 
 
 def _batched(b: Builder, op: SourceOp) -> ir.Value:

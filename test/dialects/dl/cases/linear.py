@@ -22,6 +22,8 @@ CASES = [
     Case("packed_matmul", ((2, 3, 4), (2, 4, 16)), dtypes=("f32", "f16", "i8")),
     Case("packed_matmul", ((9, 65), (2, 65, 48)), dtypes=("f64", "f32", "bf16")),
     Case("packed_matmul", ((1, 2, 1, 30), (5, 30, 16)), dtypes=_F32),
+    Case("packed_matmul", ((9, 20), (2, 20, 48)), {"columns": 81}, dtypes=("f64", "f32", "bf16", "i8")),
+    Case("packed_matmul", ((2, 1, 5), (3, 5, 16)), {"columns": 33}, dtypes=_F32),
     Case("packed_matmul", ((2, 0), (2, 0, 3)), dtypes=("f32", "i32")),
     Case("packed_matmul", ((0, 2, 4), (1, 4, 3)), dtypes=_F32),
 ]

@@ -70,3 +70,11 @@ func.func @packed_matmul_c3(%arg0: tensor<2x3xf32>, %arg1: tensor<2x5x4xf32>) {
   %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<2x5x4xf32>) -> tensor<2x8xf32>
   return
 }
+
+// -----
+
+func.func @packed_matmul_c4(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'dl.packed_matmul' op c4: columns is 4 but rhs is tensor<2x3x4xf32>}}
+  %0 = "dl.packed_matmul"(%arg0, %arg1) {columns = 4 : i64} : (tensor<2x3xf32>, tensor<2x3x4xf32>) -> tensor<2x4xf32>
+  return
+}
