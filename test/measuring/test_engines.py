@@ -83,9 +83,9 @@ def test_errors_of_an_engine_are_told(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_ends_is_told(network: Path) -> None:
-    with Contender("fortune-teller") as theirs:
-        with pytest.raises(DLCError, match="fortune-teller ended while it was asked to load a model: exit status 1: KeyError"):
-            theirs.load(network, inputs(), LoadOptions())
+    message = "fortune-teller ended while it was asked to load a model: exit status 1: KeyError"
+    with Contender("fortune-teller") as theirs, pytest.raises(DLCError, match=message):
+        theirs.load(network, inputs(), LoadOptions())
 
 
 def test_comparison(network: Path) -> None:
