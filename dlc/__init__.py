@@ -22,6 +22,7 @@ _PUBLIC = {
     "lower": "dlc.compiler",
     "optimize": "dlc.compiler",
     "explain": "dlc.explanation",
+    "schedules_of": "dlc.scheduling",
     "CompiledModel": "dlc.compiler",
     "CompileOptions": "dlc.compiler",
     "count_ops": "dlc.compiler",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from dlc.lowering.pass_base import Pass as Pass
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline
+    from dlc.scheduling import schedules_of as schedules_of
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module
     from dlc.sources import save_params as save_params

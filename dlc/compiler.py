@@ -17,6 +17,7 @@ from dlc.donation import donating
 from dlc.errors import InvalidInputError
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
+from dlc.lowering.pipelines import UNITS_AFTER
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target, runnable_facts
 from dlc.model_cache import ModelRecord, model_key
@@ -184,13 +185,25 @@ def lower(
     since: Stage | None = None,
     progress: Progress | None = None,
     target: str = DEFAULT_TARGET,
+    schedule: Schedules | None = None,
 ) -> ir.Module:
     """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to`; the argument stays as it is.
 
-    `since` names the level it is at; by default its ops tell. Code is for `target`. Raises `PassError` where a pass refuses it.
+    `since` names the level it is at; by default its ops tell. Code is for `target`, with the schedules that `schedule` gives (see
+    `compile`). Raises `PassError` where a pass refuses it.
     """
+    table = read_schedules(schedule)
     module = copy_for_target(model, target)
-    _run(Pipeline.between(since or stage_of(module), to), module, progress)
+    pipeline = Pipeline.between(since or stage_of(module), to)
+    if table is None:
+        _run(pipeline, module, progress)
+        return module
+    if UNITS_AFTER not in pipeline:
+        raise InvalidInputError(f"schedules are chosen after {UNITS_AFTER}, which is not on the way to '{to}'")
+    first = pipeline.index(UNITS_AFTER) + 1
+    _run(Pipeline(list(pipeline)[:first]), module, progress)
+    table.attach(module)
+    _run(Pipeline(list(pipeline)[first:]), module, progress)
     return module
 
 

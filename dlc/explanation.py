@@ -1,4 +1,4 @@
-"""What the compiler does with a model, and why: passes, verdicts on edges, kernels, transposes that are left, memory.
+"""What the compiler does with a model, and why: passes, verdicts on edges, kernels, transposes that are left, memory, schedules.
 
 explanation = dlc.explain("model.onnx")
 explanation.to_json()                # plain data, documented in docs/explain.md
@@ -32,6 +32,8 @@ from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import Model, ShapeOverrides, read_source
+from dlc.targets.cpu.build import cut_at_units
+from dlc.targets.schedules import ScheduleTable, chosen_schedules
 from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe, params_of
 
@@ -121,6 +123,7 @@ class Explanation:
     kernels: tuple[KernelReport, ...]
     transposes: tuple[TransposeReport, ...]
     memory: MemoryReport
+    schedules: ScheduleTable
     entry_calls: int
     graph: KernelGraph
 
@@ -137,6 +140,11 @@ class Explanation:
                 "constants": self.memory.constants,
                 "holders": [{"bytes": each.bytes, "onnx_nodes": list(each.onnx_nodes)} for each in self.memory.holders],
             },
+            "schedules": [
+                {"kernel": kernel, "nest": int(number), "emitter": fields["emitter"], "schedule": fields}
+                for kernel, nests in self.schedules.to_json().items()
+                for number, fields in nests.items()
+            ],
             "entry_calls": self.entry_calls,
         }
 
@@ -187,10 +195,17 @@ def explain(
     recorder.run(after, module)
     WeightRecipe.take(module, known)
     kernels, graph = _kernels(module, nominal), kernel_graph(_entries(module))
-    lowering = Pipeline(list(Pipeline.between("dl", "affine"))[len(Pipeline(["dl-optimize"])) :])
-    recorder.run(_cut(lowering, _PLANNING)[0], module)
+    head, tail = cut_at_units(Pipeline(list(Pipeline.between("dl", "llvm"))[len(Pipeline(["dl-optimize"])) :]))
+    before, after = _cut(head, _PLANNING)
+    recorder.run(before, module)
     memory = _memory(module, nominal)
-    return Explanation(source.name, nominal, recorder.reports(), edges, kernels, transposes, memory, len(graph.calls), graph)
+    if progress:
+        progress("choose schedules")
+    with module.context, ir.Location.unknown():
+        after.run(module)
+    schedules = chosen_schedules(module, tail)
+    reports, calls = recorder.reports(), len(graph.calls)
+    return Explanation(source.name, nominal, reports, edges, kernels, transposes, memory, schedules, calls, graph)
 
 
 def _cut(pipeline: Pipeline, name: str) -> tuple[Pipeline, Pipeline]:

@@ -141,7 +141,11 @@ def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, Schedule]]:
 def _fields(schedule: Schedule) -> dict[str, Any]:
     """The fields that differ from their defaults, and the emitter."""
     fields = {field.name: (getattr(schedule, field.name), field.default) for field in dataclasses.fields(schedule)}
-    return {name: value for name, (value, default) in fields.items() if value != default or name == "emitter"}
+    return {name: _lists(value) for name, (value, default) in fields.items() if value != default or name == "emitter"}
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _schedule(fields: Any) -> Schedule:

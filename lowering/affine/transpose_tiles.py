@@ -13,7 +13,7 @@ from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, la
 from dlc.lowering.affine.loops import Bound, Loop, build_for
 from dlc.lowering.affine.masks import segments, tail_masks
 from dlc.lowering.affine.nests import Nest, nests_of
-from dlc.lowering.affine.schedule import SCHEDULE, Schedule, schedule_of
+from dlc.lowering.affine.schedule import SCHEDULE, Schedule, leave_schedule, schedule_of
 from dlc.lowering.affine.transposing import TransposingEmitter
 from dlc.lowering.affine.values import TileDim, TileValues
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -139,7 +139,7 @@ class _Mover:
         around = [loop for loop in self.nest.band if loop is not self.move.lane_loop and loop is not self.move.across]
         with ir.InsertionPoint(top), top.location:
             made = self._levels(around)
-        made.attributes[SCHEDULE] = self._schedule().attribute()
+        leave_schedule(made, self.nest, self._schedule())
         top.erase()
 
     def _schedule(self) -> Schedule:

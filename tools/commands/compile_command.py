@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import cast, get_args
 
@@ -11,25 +12,37 @@ import dlc
 from dlc._mlir import ir
 from dlc.compiler import Stage
 from dlc.sources import read_source
-from dlc.tools.commands.options import MODEL, STDOUT, check_output, compile_options, output_option, parse_shapes, shape_option
+from dlc.tools.commands.options import (
+    MODEL,
+    STDOUT,
+    check_output,
+    compile_options,
+    output_option,
+    parse_shapes,
+    schedule_option,
+    shape_option,
+)
 from dlc.tools.commands.outputs import write_bytes, write_module
 from dlc.tools.commands.terminal import steps
 
 _LEVELS = get_args(Stage)
 _CODE = ("llvmir", "asm", "obj")
+_SCHEDULE = "schedule"
 
 
 @click.command("compile")
 @MODEL
-@click.option("--emit", type=click.Choice([*_LEVELS, *_CODE]), default="obj", show_default=True, help="What to write.")
+@click.option("--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE]), default="obj", show_default=True, help="What to write.")
 @output_option("File to write. By default MODEL.o in the current folder for obj, else standard output, also called '-'.", None)
 @shape_option
+@schedule_option
 @compile_options
 def command(
     model: Path,
     emit: str,
     output: Path | None,
     shapes: tuple[str, ...],
+    schedule: Path | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -38,15 +51,20 @@ def command(
 
     IR levels are text that dlc-opt reads and that `dlc run` and `dlc compile` go on from; with -o the weights go beside it,
     to a file named *.safetensors. An object file has the entry `_mlir_ciface_main_graph` and needs dlc's runtime library. This
-    machine need not be able to run code for --target.
+    machine need not be able to run code for --target. `schedule` is a file for --schedule: how each loop nest becomes code.
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
     source = read_source(model, shapes=parse_shapes(shapes))
+    if emit == _SCHEDULE:
+        table = dlc.schedules_of(source, target, schedule=schedule)
+        write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)
+        return
     with steps(f"compile {model}") as progress:
         if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
             source = dlc.optimize(source, progress, target)
-        module = dlc.lower(source, cast(Stage, emit if emit in _LEVELS else "llvm"), progress=progress, target=target)
+        level = cast(Stage, emit if emit in _LEVELS else "llvm")
+        module = dlc.lower(source, level, progress=progress, target=target, schedule=schedule)
         if progress:
             progress("write" if emit in _LEVELS else "generate machine code")
         code = _code(module, emit, opt_level) if emit in _CODE else b""

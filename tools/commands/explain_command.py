@@ -49,7 +49,7 @@ def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal:
 
 
 def _show(console: Console, found: Explanation) -> None:
-    for table in (_passes(found), _edges(found), _kernels(found), _transposes(found), _memory(found)):
+    for table in (_passes(found), _edges(found), _kernels(found), _transposes(found), _memory(found), _schedules(found)):
         console.print(table)
         console.print()
     console.print("\n".join(_summary(found)), soft_wrap=True)
@@ -60,6 +60,9 @@ def _summary(found: Explanation) -> Iterator[str]:
     fused = sum(edge.fused for edge in found.edges)
     yield f"{found.name}: {found.entry_calls} calls of {len(found.kernels)} distinct kernels"
     yield f"{fused} of {len(found.edges)} edges fused; {len(found.transposes)} transposes left"
+    nests = [schedule for nests in found.schedules.kernels.values() for schedule in nests.values()]
+    generic = sum(schedule.emitter == "generic" for schedule in nests)
+    yield f"{len(nests)} loop nests, {generic} of them left as scalar loops, which no emitter takes"
     yield f"arena {_megabytes(found.memory.peak)}, constants {_megabytes(found.memory.constants)}"
     if any("?" in kernel.type for kernel in found.kernels):
         yield f"dims that are known at run time only count as {found.nominal}"
@@ -112,6 +115,16 @@ def _memory(found: Explanation) -> Table:
     table.add_row("weights and constants", f"{memory.constants:,}", "")
     for holder in memory.holders:
         table.add_row("alive at the peak", f"{holder.bytes:,}", _nodes(holder.onnx_nodes))
+    return table
+
+
+def _schedules(found: Explanation) -> Table:
+    title = "Schedules of loop nests (--emit=schedule of dlc compile writes them as a file)"
+    table = Table("kernel", *_numeric("nest"), "emitter", "schedule", title=title, title_justify="left")
+    for kernel, nests in found.schedules.to_json().items():
+        for number, fields in nests.items():
+            shown = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "emitter")
+            table.add_row(kernel, number, fields["emitter"], shown)
     return table
 
 

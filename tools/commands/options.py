@@ -69,6 +69,18 @@ def dim_option(command: Command) -> Command:
     return click.option("--dim", "dims", multiple=True, metavar="NAME=N", help=text)(command)
 
 
+def schedule_option(command: Command) -> Command:
+    """`--schedule FILE`."""
+    text = "Schedules of kernels that replace the cost model's: JSON, as dlc compile --emit=schedule writes it."
+    return click.option("--schedule", type=click.Path(path_type=Path), metavar="FILE", help=text)(command)
+
+
+def measure_option(command: Command) -> Command:
+    """`--measure`."""
+    text = "Time the few best schedules of each kernel where the cost model is not sure; the cache keeps the winners."
+    return click.option("--measure", is_flag=True, help=text)(command)
+
+
 def compile_options(command: Command) -> Command:
     """`--target`, `--num-threads`, `--opt-level`."""
     for option in (

@@ -22,10 +22,12 @@ from dlc.tools.commands.options import (
     check_output,
     compile_options,
     dim_option,
+    measure_option,
     parse_shapes,
     parse_sizes,
     require_dims,
     require_names,
+    schedule_option,
     shape_option,
     split_pair,
 )
@@ -44,6 +46,8 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
 @shape_option
+@schedule_option
+@measure_option
 @compile_options
 def command(
     model: Path,
@@ -56,6 +60,8 @@ def command(
     seed: int,
     repeat: int,
     shapes: tuple[str, ...],
+    schedule: Path | None,
+    measure: bool,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -72,7 +78,16 @@ def command(
     expected = oracle(check, model, source, overrides) if check else None
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:
-        compiled = dlc.compile(source, target, num_threads, opt_level=opt_level, progress=progress, donate=donate)
+        compiled = dlc.compile(
+            source,
+            target,
+            num_threads,
+            opt_level=opt_level,
+            progress=progress,
+            donate=donate,
+            schedule=schedule,
+            measure=measure,
+        )
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)
     require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])

@@ -20,7 +20,7 @@ def test_json(dlc_command, network: Path, tmp_path: Path) -> None:
     done = dlc_command("explain", network, "--json")
     assert (done.code, done.err) == (0, "")
     data = json.loads(done.out)
-    assert list(data) == ["passes", "edges", "kernels", "transposes", "memory", "entry_calls"]
+    assert list(data) == ["passes", "edges", "kernels", "transposes", "memory", "schedules", "entry_calls"]
     assert dlc_command("explain", network, "--json", "-o", tmp_path / "out.json").out == ""
     assert list(json.loads((tmp_path / "out.json").read_text())) == list(data)
 

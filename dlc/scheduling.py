@@ -1,0 +1,49 @@
+"""The schedules that kernels of a model get, without compiling it to machine code.
+
+table = dlc.schedules_of("model.onnx")
+json.dump(table.to_json(), file)     # a file for dlc.compile(..., schedule=file), to be changed by hand or by a tuner
+"""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+from dlc.errors import InvalidInputError
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.stages import stage_of
+from dlc.machines import DEFAULT_TARGET, copy_for_target
+from dlc.sources import Model, ShapeOverrides, read_source
+from dlc.targets.cpu.build import cut_at_units
+from dlc.targets.schedules import Schedules, ScheduleTable, chosen_schedules, read_schedules
+from dlc.weights import WeightRecipe, params_of
+
+
+def schedules_of(
+    model: Model,
+    target: str = DEFAULT_TARGET,
+    *,
+    shapes: ShapeOverrides | None = None,
+    schedule: Schedules | None = None,
+) -> ScheduleTable:
+    """The schedules of all nests of a model's kernels: those that `schedule` gives, and the cost model's for the others.
+
+    Takes what `compile` takes, at the level dl or linalg, and raises what it raises.
+    """
+    source = read_source(model, params={}, shapes=shapes)  # weights need not be there
+    stage = stage_of(source.module)
+    if stage not in ("dl", "linalg"):
+        raise InvalidInputError(
+            f"'{source.name}' is at level '{stage}'; schedules are chosen for a model at level 'dl' or 'linalg'"
+        )
+    module = copy_for_target(source, target)
+    known = tuple(spec.name for spec in params_of(module)) if stage == "dl" else ()
+    head, tail = cut_at_units(Pipeline.between(stage, "llvm"))
+    graph_passes = len(Pipeline(["dl-optimize"])) if stage == "dl" else 0
+    with module.context, ir.Location.unknown():
+        Pipeline(list(head)[:graph_passes]).run(module)
+        if stage == "dl":
+            WeightRecipe.take(module, known)
+        Pipeline(list(head)[graph_passes:]).run(module)
+    table = read_schedules(schedule)
+    if table is not None:
+        table.attach(module)
+    return chosen_schedules(module, tail)
