@@ -20,15 +20,16 @@ _TILE_ROWS = 8
 def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
     """Whether the nests gain by being one in the loops `gone`, although a contraction in them reads operands again for each block.
 
-    That is so where what passes between the nests falls out of the second-level cache as a whole and fits into it block by
-    block, where what is read again is no more than that, or stays in the cache with it, and where each operand is still used
-    for a whole register tile of a block.
+    That is so where what passes between the nests falls out of the first- or second-level cache as a whole and fits into it
+    block by block, where what is read again is no more than that, or stays in the second-level cache with it, and where each
+    operand is still used for a whole register tile of a block.
     """
     extents = {**_typical(a), **_typical(b), **loop_extents(a.top, b.top)}
-    cache = facts_of(a.top).l2_bytes
+    facts = facts_of(a.top)
+    cache = facts.l2_bytes
     passed = _bytes_passed(a, b, gone, extents)
     blocks = math.prod({iv: extents[iv] for iv in gone if iv in _ivs(a)}.values())
-    if passed > cache or passed * blocks <= cache // 2:
+    if not any(passed <= level and passed * blocks > level // 2 for level in (facts.l1_bytes, cache)):
         return False
     return all(_is_kept(band, gone, extents, max(passed, cache - passed)) for band in (a, b))
 
@@ -43,9 +44,12 @@ def _ivs(band: Band) -> set[ir.Value]:
 
 
 def _bytes_passed(a: Band, b: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int]) -> int:
-    """Bytes that one block of `a` stores where `b` touches them."""
-    stores = {x.op: None for x, _ in conflicts(a.accesses, b.accesses) if x.writes and x.op.name == "affine.store"}
-    return sum(_bytes_touched(op, op.operands[0].type, gone, extents) for op in stores)
+    """Bytes that one block of `a` stores where `b` touches them; stores to one buffer are taken to be to the same elements."""
+    passed: dict[ir.Value, int] = {}
+    for store in (x for x, _ in conflicts(a.accesses, b.accesses) if x.writes and x.op.name == "affine.store"):
+        size = _bytes_touched(store.op, store.op.operands[0].type, gone, extents)
+        passed[store.root] = max(size, passed.get(store.root, 0))
+    return sum(passed.values())
 
 
 def _bytes_touched(op: ir.Operation, element: ir.Type, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from dlc.lowering.dl_to_linalg.contraction import Loops, contract, spread, widen
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
 
+_SPLIT = [[0], [1, 2], [3], [4]]
+"""Axes of [batch, heads, queries, size] when heads are split."""
 _ROWS_THAT_PAY = 16
 """Queries from which on transposing the keys costs less than reading them against their rows."""
 
@@ -23,17 +26,22 @@ _ROWS_THAT_PAY = 16
 def lower_attention(b: Builder, op: SourceOp) -> ir.Value:
     """Scores, their exponentials and the products with `v`, all in the accumulator's dtype.
 
-    The division by the sum of a row comes last, on the smaller tensor.
+    The division by the sum of a row comes last, on the smaller tensor. Where heads share keys and values, all of it has the
+    axes [batch, kv heads, heads that share one, queries, ...].
     """
     q, k, v, _ = op.operands
     for left, right in (((0, 0), (1, 0)), ((0, 0), (2, 0)), ((0, 3), (1, 3)), ((1, 1), (2, 1)), ((1, 2), (2, 2))):
         require_same(b, op, left, right)
+    outer: list[Extent] = [b.dim(q, 0), b.dim(q, 1)]
     if _shares_heads(op):
         require_groups(b, size_of(b, op, (0, 1)), b.dim(k, 1))
+        outer = [outer[0], *_split_heads(b, q, k)]
+        q = b.expand(q, _SPLIT, [*outer, b.dim(q, 2), b.dim(q, 3)])
     dtype, wide = op.result.dtype, accumulator_dtype(op.result.dtype)
-    scores = _adjusted(b, op, _head_products(b, q, k, dtype, _shares_heads(op), transposed=True))
-    powers, total = exponentials(b, scores, _finite(b, largest_along(b, scores, 3, wide), wide), 3, wide)
-    weighted = _head_products(b, powers, v, dtype, _shares_heads(op), transposed=False)
+    scores = _adjusted(b, op, _head_products(b, q, k, outer, dtype, transposed=True))
+    last = len(outer) + 1
+    powers, total = exponentials(b, scores, _finite(b, largest_along(b, scores, last, wide), wide), last, wide)
+    weighted = _head_products(b, powers, v, outer, dtype, transposed=False)
 
     def divide(element: ir.Value, total: ir.Value) -> ir.Value:
         zero = b.scalar(0, wide)
@@ -41,7 +49,8 @@ def lower_attention(b: Builder, op: SourceOp) -> ir.Value:
         inverse = b.select(b.compare("eq", total, zero, wide), zero, inverse)
         return b.narrow(b.arith("mul", element, inverse, wide), dtype)
 
-    return spread(b, weighted, [(total, [0, 1, 2])], dtype, divide)
+    found = spread(b, weighted, [(total, list(range(last)))], dtype, divide)
+    return b.collapse(found, _SPLIT) if len(outer) == len(_SPLIT) - 1 else found
 
 
 def _finite(b: Builder, tops: ir.Value, wide: str) -> ir.Value:
@@ -58,25 +67,22 @@ def _shares_heads(op: SourceOp) -> bool:
     return bool(op.types[0].shape[1] != op.types[1].shape[1])
 
 
-def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str, shared: bool, transposed: bool) -> ir.Value:
-    """Matrix products [batch, heads, m, n] of `lhs` with the kv heads `rhs` (with their transposes), unrounded.
+def _split_heads(b: Builder, q: ir.Value, k: ir.Value) -> list[Extent]:
+    """The heads of `q` as [kv heads, heads that share one]."""
+    kv_heads = b.dim(k, 1)
+    return [kv_heads, b.extent("floordiv", b.dim(q, 1), b.extent("max", kv_heads, 1))]
 
-    With `shared`, heads are split into [kv heads, heads that share one].
-    """
-    rows, columns = b.dim(lhs, 2), b.dim(rhs, 2 if transposed else 3)
-    batch, heads, kv_heads = b.dim(lhs, 0), b.dim(lhs, 1), b.dim(rhs, 1)
-    outer: list[Extent] = [batch, heads]
-    if shared:
-        outer = [batch, kv_heads, b.extent("floordiv", heads, b.extent("max", kv_heads, 1))]
-        lhs = b.expand(lhs, [[0], [1, 2], [3], [4]], [*outer, rows, b.dim(lhs, 3)])
+
+def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, outer: Sequence[Extent], dtype: str, transposed: bool) -> ir.Value:
+    """Matrix products [*outer, m, n] of `lhs` with the kv heads `rhs` (with their transposes), unrounded."""
+    rows, columns = b.dim(lhs, len(outer)), b.dim(rhs, 2 if transposed else 3)
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
     if transposed and isinstance(rows, int) and rows >= _ROWS_THAT_PAY:
         rhs, transposed = _transposed(b, rhs), False
     inner = [n, k] if transposed else [k, n]
     maps = [loops.map([*dims, m, k]), loops.map([*dims[:2], *inner]), loops.map([*dims, m, n])]
-    found = contract(b, loops, lhs, rhs, zeros(b, [*outer, rows, columns], dtype), maps, dtype)
-    return b.collapse(found, [[0], [1, 2], [3], [4]]) if shared else found
+    return contract(b, loops, lhs, rhs, zeros(b, [*outer, rows, columns], dtype), maps, dtype)
 
 
 def _transposed(b: Builder, heads: ir.Value) -> ir.Value:
@@ -90,11 +96,12 @@ def _transposed(b: Builder, heads: ir.Value) -> ir.Value:
 
 def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
     """The scores scaled and masked, in one generic."""
-    q, k, _, mask = op.types
+    mask = op.types[3]
     wide = accumulator_dtype(op.result.dtype)
     factor = _factor(b, op, wide)
     shape = b.shape(scores)
-    lead = b.index(b.extent("sub", shape[3], shape[2]) if op["aligned_at_end"] else 0) if op["is_causal"] else None
+    *_, rows, keys = range(len(shape))
+    lead = b.index(b.extent("sub", shape[keys], shape[rows]) if op["aligned_at_end"] else 0) if op["is_causal"] else None
 
     def body(score: ir.Value, *masks: ir.Value) -> ir.Value:
         score = b.arith("mul", score, factor, wide)
@@ -105,14 +112,28 @@ def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
                 score = b.arith("add", score, widened(b, value, wide), wide)
         if lead is None:
             return score
-        last = b.binary("arith.addi", b.iteration(2), lead)
-        return b.select(b.compare_index("le", b.iteration(3), last), score, b.lowest(wide))
+        last = b.binary("arith.addi", b.iteration(rows), lead)
+        return b.select(b.compare_index("le", b.iteration(keys), last), score, b.lowest(wide))
 
-    masks = []
-    if mask is not None:
-        whole = TensorType((q.shape[0], q.shape[1], q.shape[2], k.shape[2]), mask.dtype)
-        masks = [expand_ones(b, op.operands[3], mask, shape[len(shape) - mask.rank :], whole, "mask")]
-    return b.map([scores, *masks], shape, wide, body)
+    return b.map([scores, *_masks(b, op, shape)], shape, wide, body)
+
+
+def _masks(b: Builder, op: SourceOp, shape: Sequence[Extent]) -> list[ir.Value]:
+    """The mask, if there is one, with axes that broadcast to those of the scores, `shape`."""
+    q, k, _, mask = op.types
+    if mask is None:
+        return []
+    heads = [b.dim(op.operands[0], axis) for axis in (0, 1)]
+    whole = TensorType((q.shape[0], q.shape[1], q.shape[2], k.shape[2]), mask.dtype)
+    target = [*heads, *shape[-2:]][4 - mask.rank :]
+    found = expand_ones(b, op.operands[3], mask, target, whole, "mask")
+    if len(shape) == 4 or mask.rank < 3:
+        return [found]
+    split: list[Extent] = [1, 1] if mask.shape[-3] == 1 else list(shape[1:3])
+    sizes = b.shape(found)
+    lead = mask.rank - 3
+    groups = [[axis] if axis < lead else [axis, axis + 1] if axis == lead else [axis + 1] for axis in range(mask.rank)]
+    return [b.expand(found, groups, [*sizes[:lead], *split, *sizes[lead + 1 :]])]
 
 
 def _factor(b: Builder, op: SourceOp, wide: str) -> ir.Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlc._mlir import affine, ir
+from dlc._mlir import affine, arith, ir
 from dlc.lowering.affine.loops import Bound, build_for
 from dlc.lowering.linalg_to_affine.generic import Generic, uses_loop
 
@@ -29,7 +29,14 @@ class NestBuilder:
         """Emit the nest at the insertion point."""
         every = list(range(len(self.bounds)))
         outer = every if self.ordered else [loop for loop in every if self.generic.parallel[loop]]
-        self._parallel(outer)
+        self._parallel(self._repeated(outer))
+
+    def _repeated(self, loops: list[int]) -> list[int]:
+        """`loops` without those of one iteration, which are index 0; but one of them, if there is no other."""
+        once = [loop for loop in loops if self.bounds[loop].static == 1]
+        for loop in once if len(once) < len(loops) else once[1:]:
+            self.ivs[loop] = arith.constant(ir.IndexType.get(), 0)
+        return [loop for loop in loops if self.ivs[loop] is None]
 
     def _parallel(self, loops: list[int]) -> None:
         if not loops:
