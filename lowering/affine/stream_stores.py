@@ -1,0 +1,151 @@
+"""Large results go to memory past the caches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import arith, ir, memref, vector
+from dlc.analysis.buffers import is_memref, nested_ops, root_of
+from dlc.lowering.affine.accesses import Linear, linear_form
+from dlc.lowering.affine.expressions import result_maps
+from dlc.lowering.affine.lanes import element_bits
+from dlc.lowering.affine.loops import apply
+from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.targets.cpu.facts import facts_of
+
+_CACHES = 4
+"""Buffers of so many second-level caches and more are out of that cache when they are read again."""
+
+_REGISTERS = (128, 256, 512)
+_LINE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class AffineStreamStores(Pass):
+    """Write buffers that no near cache holds with non-temporal stores, which do not read the lines that they replace.
+
+    before: affine.for %i = 0 to 4194304 step 16 { ...; affine.vector_store %v, %y[%i] }
+    after:  scf.if (%y starts at a multiple of 64 bytes) { affine.for { ...; vector.store %v, %y[%i] {nontemporal} } }
+            else { affine.for { ...; affine.vector_store %v, %y[%i] } }
+
+    That takes static sizes, whole vectors at aligned places, and a nest that does not read the buffer. 16 MiB of max(x, 0) take
+    1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but then the next kernel may find them in a cache.
+    """
+
+    anchor = "func.func"
+
+    min_bytes: int = option(0, "size of the smallest buffer that is written so; 0: four times the target's second-level cache")
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite the nests of one function."""
+        if self.min_bytes < 0:
+            raise PassFailure(op, f"min-bytes is {self.min_bytes}", "give 0 or more")
+        facts = facts_of(op)
+        least = self.min_bytes or _CACHES * facts.l2_bytes
+        for block in op.regions[0].blocks:
+            for top in [inner.operation for inner in block.operations if inner.operation.name == "affine.for"]:
+                if not len(top.results):
+                    _stream(top, least, facts.vector_bits)
+
+
+def _stream(top: ir.Operation, least: int, vector_bits: int) -> None:
+    """Make a second version of the nest `top`, for buffers that are aligned."""
+    ops = list(nested_ops(top))
+    read = [
+        root_of(value) for op in ops if not op.name.startswith("affine.vector_store") for value in op.operands if is_memref(value)
+    ]
+    places = [
+        place
+        for place, op in enumerate(ops)
+        if op.name == "affine.vector_store"
+        and _is_large(op.operands[1], least)
+        and _is_whole(op, vector_bits)
+        and not any(root_of(op.operands[1]) == other for other in read)
+    ]
+    if not places:
+        return
+    buffers: list[ir.Value] = []
+    for place in places:
+        if not any(ops[place].operands[1] == known for known in buffers):
+            buffers.append(ops[place].operands[1])
+    with ir.InsertionPoint(top), top.location:
+        choice = ir.Operation.create("scf.if", operands=[_all_aligned(buffers)], regions=2)
+        streaming, plain = (region.blocks.append() for region in choice.regions)
+        ends = []
+        for block in (streaming, plain):
+            with ir.InsertionPoint(block):
+                ends.append(ir.Operation.create("scf.yield"))
+    with ir.InsertionPoint(ends[0]):
+        copy = top.clone()
+    top.move_before(ends[1])
+    copies = list(nested_ops(copy.operation))
+    for place in places:
+        _make_streaming(copies[place])
+
+
+def _is_large(buffer: ir.Value, least: int) -> bool:
+    kind = ir.MemRefType(buffer.type)
+    bits = element_bits(kind.element_type)
+    if not kind.has_static_shape or bits is None or isinstance(kind.layout, ir.StridedLayoutAttr):
+        return False
+    return math.prod(kind.shape) * bits >= 8 * least
+
+
+def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
+    """Whether the store writes one register, or a part that is one, at a multiple of its size from the start of the buffer."""
+    stored = ir.VectorType(store.operands[0].type)
+    lanes, bits = stored.shape[-1], element_bits(stored.element_type) or 0
+    if stored.rank != 1 or bits % 8 or lanes * bits not in _REGISTERS or lanes * bits > vector_bits:
+        return False
+    buffer, *operands = list(store.operands)[1:]
+    indexing = store.attributes["map"].value
+    strides, _ = ir.MemRefType(buffer.type).get_strides_and_offset()
+    place = Linear({})
+    for result, stride in zip(indexing.results, strides, strict=True):
+        form = linear_form(result, indexing.n_dims, operands)
+        if form is None:
+            return False
+        place = place.plus(form, stride)
+    return _divisor(place) % lanes == 0
+
+
+def _divisor(form: Linear) -> int:
+    """A number that divides every value of `form`; 0 divides nothing but 0."""
+    parts = [factor * _divisor_of_index(value) for value, factor in form.factors.items()]
+    return math.gcd(form.constant, *parts)
+
+
+def _divisor_of_index(value: ir.Value) -> int:
+    if not isinstance(value, ir.BlockArgument):
+        return 1
+    loop = value.owner.owner.operation
+    if loop.name != "affine.for":
+        return 1
+    lower = loop.attributes["lowerBoundMap"].value
+    count = loop.attributes["operandSegmentSizes"][0]
+    form = linear_form(lower.results[0], lower.n_dims, list(loop.operands)[:count]) if len(lower.results) == 1 else None
+    return 1 if form is None else math.gcd(ir.IntegerAttr(loop.attributes["step"]).value, _divisor(form))
+
+
+def _all_aligned(buffers: Sequence[ir.Value]) -> ir.Value:
+    """Whether all `buffers` start with a cache line."""
+    index = ir.IndexType.get()
+    starts = [memref.ExtractAlignedPointerAsIndexOp(buffer).result for buffer in buffers]
+    bits = starts[0]
+    for start in starts[1:]:
+        bits = arith.ori(bits, start)
+    low = arith.andi(bits, arith.constant(index, _LINE_BYTES - 1))
+    return arith.cmpi(arith.CmpIPredicate.eq, low, arith.constant(index, 0))
+
+
+def _make_streaming(store: ir.Operation) -> None:
+    """Put a non-temporal store in place of `store`; it is an error of the processor where it is not aligned."""
+    value, buffer, *operands = store.operands
+    kind = ir.VectorType(value.type)
+    alignment = kind.shape[0] * (element_bits(kind.element_type) or 0) // 8
+    with ir.InsertionPoint(store), store.location:
+        indices = [apply(single, operands) for single in result_maps(store.attributes["map"].value)]
+        vector.StoreOp(value, buffer, indices, nontemporal=True, alignment=alignment)
+    store.erase()

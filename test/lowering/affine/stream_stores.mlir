@@ -1,0 +1,61 @@
+// RUN: dlc-opt %s --affine-stream-stores=min-bytes=4096 | filecheck %s
+// RUN: not dlc-opt %s --affine-stream-stores=min-bytes=-1 2>&1 | filecheck %s --check-prefix=NEGATIVE
+// Buffers that no near cache holds are written past the caches, if they are aligned.
+
+// NEGATIVE: error: {{.*}}min-bytes is -1; give 0 or more
+
+// CHECK-LABEL: func.func private @aligned(
+// CHECK-SAME: %[[X:.*]]: memref<64x16xf32>, %[[Y:.*]]: memref<64x16xf32>
+// CHECK: %[[START:.*]] = memref.extract_aligned_pointer_as_index %[[Y]]
+// CHECK: %[[LOW:.*]] = arith.andi %[[START]]
+// CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[LOW]]
+// CHECK: scf.if %[[WHOLE]] {
+// CHECK: vector.store {{.*}}, %[[Y]]{{.*}} {alignment = 16 : i64, nontemporal = true}
+// CHECK: dlc.parallel
+// CHECK: } else {
+// CHECK: affine.vector_store {{.*}}, %[[Y]]
+func.func private @aligned(%x: memref<64x16xf32>, %y: memref<64x16xf32>) {
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to 16 step 4 {
+      %a = affine.vector_load %x[%i, %j] : memref<64x16xf32>, vector<4xf32>
+      affine.vector_store %a, %y[%i, %j] : memref<64x16xf32>, vector<4xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// Blocks begin at multiples, too.
+// CHECK-LABEL: func.func private @blocked(
+// CHECK: nontemporal
+func.func private @blocked(%x: memref<1024xf32>, %y: memref<1024xf32>) {
+  affine.for %b = 0 to 1024 step 32 {
+    affine.for %i = affine_map<(d0) -> (d0)>(%b) to affine_map<(d0) -> (d0 + 32)>(%b) step 4 {
+      %a = affine.vector_load %x[%i] : memref<1024xf32>, vector<4xf32>
+      affine.vector_store %a, %y[%i] : memref<1024xf32>, vector<4xf32>
+    }
+  }
+  return
+}
+
+// no-match: a small buffer, rows that are not a multiple of vectors, a buffer that is read, a size that is not known, odd places.
+// CHECK-LABEL: func.func private @others(
+// CHECK-NOT: nontemporal
+func.func private @others(%small: memref<64xf32>, %rows: memref<64x17xf32>, %read: memref<1024xf32>, %any: memref<?xf32>,
+                          %n: index) {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  affine.for %i = 0 to 64 step 4 {
+    affine.vector_store %zero, %small[%i] : memref<64xf32>, vector<4xf32>
+  }
+  affine.for %i = 0 to 64 {
+    affine.vector_store %zero, %rows[%i, 0] : memref<64x17xf32>, vector<4xf32>
+  }
+  affine.for %i = 0 to 1024 step 4 {
+    %a = affine.vector_load %read[%i] : memref<1024xf32>, vector<4xf32>
+    affine.vector_store %a, %read[%i] : memref<1024xf32>, vector<4xf32>
+  }
+  affine.for %i = 0 to 1024 step 4 {
+    affine.vector_store %zero, %any[%i] : memref<?xf32>, vector<4xf32>
+    affine.vector_store %zero, %read[%n] : memref<1024xf32>, vector<4xf32>
+  }
+  return
+}
