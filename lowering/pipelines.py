@@ -97,7 +97,6 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-transpose-tiles",
             "affine-vectorize-loops",
             "affine-stream-stores",
-            "affine-stream-stores",
             "affine-outline-parallel",
             "math-expand-functions",
             "legalize-float-truncations",
