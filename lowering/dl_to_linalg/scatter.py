@@ -9,6 +9,7 @@ from dlc.lowering.dl_to_linalg.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same, size_of
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.top_k_keys import first_key, has_keys, index_of, next_key, row_keys
 
 Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
 """From the loops' indices and the carried values to the next carried values."""
@@ -146,7 +147,10 @@ def _placed_window(b: Builder, start: ir.Value, size: Extent, count: Extent) -> 
 
 @lowering("top_k")
 def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
-    """k passes along the axis; each takes the best element that comes after the one the pass before took."""
+    """k passes along the axis; each takes the best element that comes after the one the pass before took.
+
+    Where value and index fit into one integer, a pass is the maximum of the integers below the last one.
+    """
     x, k = op.operands[0], op["k"]
     axis = op["axis"] % op.types[0].rank
     shape = b.shape(x)
@@ -168,6 +172,17 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
             indices = insert_at(b, b.index_cast(best_at, b.element("i64")), indices, where)
             return [values, indices, best, best_at]
 
+        if has_keys(op, axis):
+            keys = row_keys(b, op, x, axis, at)
+
+            def take_key(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
+                values, indices, last = state
+                key = next_key(b, keys, last)
+                found, where = index_of(b, key), place(pick[0])
+                values = insert_at(b, element_at(b, x, place(found)), values, where)
+                return [values, insert_at(b, b.index_cast(found, b.element("i64")), indices, where), key]
+
+            return loop_nest(b, [k], [*carried, first_key(b)], take_key)[:2]
         none = [element_at(b, x, place(b.index(0))), b.index(-1)]
         return loop_nest(b, [k], [*carried, *none], take)[:2]
 

@@ -1,0 +1,77 @@
+"""top_k by sortable keys: order, ties and NaN are in one integer per element, so that a pass is a plain maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.dialects.dl.types import FLOATS
+from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.indexing import element_at
+from dlc.lowering.dl_to_linalg.lowerings import SourceOp
+
+_KEYED = ("f32", "f16", "bf16", "i32", "i8", "ui8")
+_MOST = (1 << 31) - 1
+_LAST, _FIRST = -(1 << 63), (1 << 63) - 1
+"""Below and above every key."""
+
+
+def has_keys(op: SourceOp, axis: int) -> bool:
+    """Whether value and index of each element along `axis` fit into 32 bits each."""
+    size = op.types[0].shape[axis]
+    return op.types[0].dtype in _KEYED and isinstance(size, int) and size <= _MOST
+
+
+def row_keys(b: Builder, op: SourceOp, x: ir.Value, axis: int, at: Sequence[Extent]) -> ir.Value:
+    """The keys of the row of `x` at `at` (a position on the other axes): i64, the element's order above, its index below.
+
+    Greater keys come first: greater or smaller values as the op wants them, of equal values the one with the smaller index.
+    """
+    size = b.dim(x, axis)
+    rank = op.types[0].rank
+    row = b.slice(x, [*at[:axis], 0, *at[axis:]], [size if place == axis else 1 for place in range(rank)], [1] * rank)
+    places = [ir.AffineExpr.get_dim(0) if place == axis else ir.AffineExpr.get_constant(0) for place in range(rank)]
+    maps = [ir.AffineMap.get(1, 0, places), ir.AffineMap.get_identity(1)]
+
+    def key(element: ir.Value, _: ir.Value) -> ir.Value:
+        order = b.convert(_order(b, op, element), "i32", "i64")
+        index = b.index_cast(b.iteration(0), b.element("i64"))
+        below = b.arith("sub", b.scalar(_MOST, "i64"), index, "i64")
+        return b.binary("arith.ori", b.binary("arith.shli", order, b.scalar(32, "i64")), below)
+
+    return b.generic([row], b.empty([size], "i64"), maps, [PARALLEL], key)
+
+
+def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
+    """An i32 that grows with what comes first; NaN is greater than every number, and -0 equals 0."""
+    dtype, i32 = op.types[0].dtype, b.element("i32")
+    if dtype in FLOATS:
+        value = b.arith("add", b.widen(element, dtype), b.scalar(0.0, "f32"), "f32")
+        bits = b.create("arith.bitcast", [i32], [value])
+        sign = b.binary("arith.shrsi", bits, b.scalar(31, "i32"))
+        growing = b.binary("arith.xori", bits, b.binary("arith.andi", sign, b.scalar(_MOST, "i32")))
+        order = b.select(b.compare("uno", value, value, "f32"), b.scalar(_MOST, "i32"), growing)
+    else:
+        order = b.convert(element, dtype, "i32")
+    return order if op["largest"] else b.binary("arith.xori", order, b.scalar(-1, "i32"))
+
+
+def first_key(b: Builder) -> ir.Value:
+    """A key above all others: what the first pass starts below."""
+    return b.scalar(_FIRST, "i64")
+
+
+def next_key(b: Builder, keys: ir.Value, last: ir.Value) -> ir.Value:
+    """The greatest of `keys` below `last`."""
+    lowest = b.scalar(_LAST, "i64")
+
+    def body(key: ir.Value, best: ir.Value) -> ir.Value:
+        return b.arith("max", best, b.select(b.compare("lt", key, last, "i64"), key, lowest), "i64")
+
+    return element_at(b, b.reduce([keys], [0], lowest, body), [])
+
+
+def index_of(b: Builder, key: ir.Value) -> ir.Value:
+    """The index of the element that `key` is of."""
+    below = b.binary("arith.andi", key, b.scalar(_MOST, "i64"))
+    return b.index_cast(b.arith("sub", b.scalar(_MOST, "i64"), below, "i64"), ir.IndexType.get())
