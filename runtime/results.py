@@ -89,6 +89,8 @@ def checked_outputs(specs: Sequence[TensorSpec], outputs: Sequence[Any] | Mappin
 
 def _checked_output(spec: TensorSpec, value: Any) -> np.ndarray:
     """`value` if a result may lie in it. Dims that are dynamic are compared when the result is there."""
+    if type(value) is np.ndarray and value.dtype is spec.numpy_dtype and value.shape == spec.shape and value.flags.carray:
+        return value
     if not isinstance(value, np.ndarray):
         expected = show_type(spec.dtype, spec.shape)
         raise InvalidInputError(f"output '{spec.name}' expects an array {expected} to write to but got {type(value).__name__}")
@@ -111,6 +113,8 @@ def unfit_output(spec: TensorSpec, given: np.ndarray, result: str) -> InvalidInp
 
 
 def _check_apart(specs: Sequence[TensorSpec], arrays: Sequence[np.ndarray | None]) -> None:
+    if len(arrays) < 2:
+        return
     given = [(spec, values) for spec, values in zip(specs, arrays, strict=True) if values is not None]
     for index, (spec, values) in enumerate(given):
         for other, theirs in given[:index]:

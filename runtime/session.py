@@ -107,7 +107,7 @@ class Session:
         memory = [None if values is None or _shares(values, arrays) else values for values in given]
         frame.give_memory(memory)
         self._run(frame)
-        results = frame.take_results(memory, self._reader_of(arrays))
+        results = frame.take_results(memory, self._reader_of(arrays) if self._is_donating else self._reader)
         frame.forget_memory()
         self._idle.append(frame)
         return [self._delivered(index, *pair) for index, pair in enumerate(zip(results, given, strict=True))]

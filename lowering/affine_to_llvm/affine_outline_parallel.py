@@ -32,7 +32,7 @@ class AffineOutlineParallel(Pass):
               affine.for %i = %lo to %hi { ... store %v, %c[%i] }
     """
 
-    min_work: int = option(50_000, "least number of instructions in a loop that leaves its thread, by estimate")
+    min_work: int = option(20_000, "least number of instructions in a loop that leaves its thread, by estimate")
 
     def run(self, op: ir.Operation) -> None:
         block = op.regions[0].blocks[0]
