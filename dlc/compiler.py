@@ -138,6 +138,14 @@ class CompiledModel:
         session = self._session.with_params(self._recipe.evaluate(source.params))
         return CompiledModel(source, session, self.options, self._recipe, self.build_report, self.profiled)
 
+    def with_profile(self) -> CompiledModel:
+        """The same model, on the same weights in memory, with the profile of `compile(..., profile=True)`."""
+        options = replace(self.options, profile=True)
+        record, report = _find_or_build(self._source, options, None)
+        return CompiledModel(
+            self._source, record.code.session_beside(self._session), options, self._recipe, report, record.code.profiled
+        )
+
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -74,6 +75,13 @@ class Session:
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
         return Session(self._address, self.signature, params, self._keepalive, self._num_threads, self._precompute)
+
+    def with_code(self, entry: int, precompute: int, keepalive: object) -> Session:
+        """The same parameters, in the same memory, for other code of the same signature."""
+        session = copy.copy(self)
+        session._address, session._precompute, session._keepalive = entry, precompute, keepalive
+        session._idle = []
+        return session
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """Run on arrays by position, one list of arrays, or one dict by name; `InvalidInputError` if unfit.

@@ -1,7 +1,6 @@
 """Where the time of a model goes: by kernel, measured while it runs, beside what each kernel computes and moves.
 
-    compiled = dlc.compile(file, num_threads=1, profile=True)
-    found = measure_profile(compiled, plain, inputs, costs_of(read_source(file)))
+    found = profile_of(file, inputs, threads=1, effort=Effort())
     found.rows[0].share                    # of the time of a call
 
 The rows are the kernels, the entry's own time between them (allocation, slices, checks), and what calling it from Python takes
@@ -14,8 +13,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,21 @@ import dlc
 from dlc._mlir import ir
 from dlc.analysis.call_costs import call_costs
 from dlc.analysis.kernel_costs import Amount, KernelCost
+from dlc.donation import donating
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays
 from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
-from dlc.measuring.samples import faster_half
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import Source, copy_module
+from dlc.sources import ShapeOverrides, Source, copy_module, read_source
 from dlc.weights import WeightRecipe, params_of
 
 ENTRY = "entry"
 CALL = "call from Python"
+PROFILE_SLOT = 0.004
+"""Seconds of a turn that suit profiles: shorter than what another program takes of a processor at once, so many are undisturbed."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,13 @@ class Profile:
         """Seconds of all rows."""
         return sum(row.seconds for row in self.rows)
 
+    @property
+    def peak_share(self) -> float:
+        """The least time that the peaks allow all kernels with known costs, over the time that these take."""
+        known = [row for row in self.rows if row.of_peak is not None]
+        taken = sum(row.seconds for row in known)
+        return sum(row.seconds * (row.of_peak or 0.0) for row in known) / taken if taken else 0.0
+
     def to_json(self) -> dict[str, Any]:
         """Plain data with the keys that docs/benchmarks.md documents; times in seconds."""
         levels = [vars(level) for level in self.peaks.levels]
@@ -94,30 +103,42 @@ def costs_of(source: Source) -> dict[str, KernelCost]:
     return call_costs(module.operation)
 
 
-def measure_profile(
-    profiled: dlc.CompiledModel, plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str, KernelCost], effort: Effort
+def profile_of(
+    model: Path, inputs: Arrays, threads: int, effort: Effort, shapes: ShapeOverrides | None = None, donate: Sequence[str] = ()
 ) -> Profile:
-    """Run a model with a profile, and without by turns of some calls; `costs` are those of its kernels."""
-    given = dict(inputs)
+    """Compile a model in this process and measure; raises what `dlc.compile` raises."""
+    source = read_source(model, shapes=shapes)
+    plain = dlc.compile(source, num_threads=threads, donate=donate)
+    return measure_profile(plain, inputs, costs_of(donating(source, donate) if donate else source), effort)
+
+
+def measure_profile(plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str, KernelCost], effort: Effort) -> Profile:
+    """Run a model and its twin with a profile by turns of some calls; `costs` are those of its kernels.
+
+    Both read the same weights: copies lie elsewhere in the caches, which made differences of 5 % for weights as large as L2.
+    """
+    profiled, given = plain.with_profile(), dict(inputs)
     for model in (profiled, plain):
         model(given)
     count = max(1, round(effort.slot / _sample(plain, given, 1).seconds))
     threads = load_library().num_threads() if plain.options.num_threads is None else plain.options.num_threads
     peaks, loop = measure_peaks(threads), fma_loop()
-    totals: list[float] = []
-    samples: list[_Sample] = []
-    loops: list[float] = []
+    rounds: list[_Round] = []
     end = time.perf_counter() + effort.seconds
-    while len(totals) < effort.least_rounds or (time.perf_counter() < end and len(totals) < effort.rounds):
-        totals.append(_sample(plain, given, count).seconds)
-        samples.append(_sample(profiled, given, count))
-        begin = time.perf_counter()
-        loop()
-        loops.append(time.perf_counter() - begin)
-    now = Peaks(threads, fma_operations() / statistics.fmean(faster_half(loops)) * threads, peaks.levels)
-    kept = sorted(samples, key=lambda sample: sample.seconds)[: len(faster_half(totals))]
-    rows = _rows(profiled.profiled, kept, costs, _sizes(profiled.inputs, given), now)
-    return Profile(rows, statistics.fmean(faster_half(totals)), len(totals), now)
+    while len(rounds) < effort.least_rounds or (time.perf_counter() < end and len(rounds) < effort.rounds):
+        rounds.append(_round(plain, profiled, given, count, loop, swap=bool(len(rounds) % 2)))
+    rounds.sort(key=lambda each: each.plain.seconds + each.profiled.seconds)
+    kept = rounds[: (len(rounds) + 1) // 2]
+    now = Peaks(threads, fma_operations() * threads / statistics.fmean(each.loop for each in kept), peaks.levels)
+    samples = [each.profiled for each in kept]
+    rows = _rows(profiled.profiled, samples, costs, _sizes(profiled.inputs, given), now)
+    return Profile(rows, statistics.fmean(each.plain.seconds for each in kept), len(rounds), now)
+
+
+def _seconds_of(call: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
 
 
 @dataclass(frozen=True)
@@ -126,6 +147,15 @@ class _Sample:
 
     seconds: float
     rows: Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """Calls without and with a profile, and seconds of a loop of multiply-adds."""
+
+    plain: _Sample
+    profiled: _Sample
+    loop: float
 
 
 def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray], count: int) -> _Sample:
@@ -139,6 +169,20 @@ def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray], count: int)
         model(inputs)
     seconds = (time.perf_counter() - begin) / count
     return _Sample(seconds, [(calls // count, 1e-9 * spent / count) for calls, spent in library.profile_rows()])
+
+
+def _round(
+    plain: dlc.CompiledModel,
+    profiled: dlc.CompiledModel,
+    inputs: dict[str, np.ndarray],
+    count: int,
+    loop: Callable[[], None],
+    swap: bool,
+) -> _Round:
+    """One turn of each; `swap` lets the profile begin."""
+    order = (profiled, plain) if swap else (plain, profiled)
+    first, second = (_sample(model, inputs, count) for model in order)
+    return _Round(*((second, first) if swap else (first, second)), _seconds_of(loop))
 
 
 def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:

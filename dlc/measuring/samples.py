@@ -38,11 +38,6 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def faster_half(seconds: Sequence[float]) -> list[float]:
-    """The shorter half of the samples, one at least of any: those that other programs did least to."""
-    return sorted(seconds)[: (len(seconds) + 1) // 2]
-
-
 def median_ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
     """Median of theirs / ours, round by round: what slows a round slows both sides of it. Above 1: ours is faster."""
     return statistics.median(other / own for other, own in zip(theirs, ours, strict=True))

@@ -35,6 +35,15 @@ class ModelCode:
         `params` holds an array for each name in `signature.weights`. Raises `TargetError` when the code cannot be linked,
         `InvalidInputError` when a parameter is missing or unfit.
         """
+        entry, precompute, code = self._link()
+        return Session(entry, self.signature, params, code, num_threads, precompute)
+
+    def session_beside(self, other: Session) -> Session:
+        """Link the code into this process for the parameters of another session of the same signature, in their memory."""
+        return other.with_code(*self._link())
+
+    def _link(self) -> tuple[int, int, object]:
+        """Addresses of the entry and of the function that computes weights (0 for none), and what keeps the code."""
         from dlc.targets.cpu.link import LinkedCode  # 35 ms, for what runs only
 
         computation = self.signature.precompute
@@ -42,7 +51,7 @@ class ModelCode:
         functions = [f"{_PACKED}{C_INTERFACE}{entry}" for entry in entries]
         code = LinkedCode(self.objects, functions)
         addresses = [code.address(function) for function in functions]
-        return Session(addresses[0], self.signature, params, code, num_threads, addresses[1] if computation else 0)
+        return addresses[0], addresses[1] if computation else 0, code
 
 
 @functools.lru_cache(maxsize=1)

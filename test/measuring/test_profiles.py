@@ -24,6 +24,19 @@ def both(model: object, **options: object) -> tuple[dlc.CompiledModel, dlc.Compi
     return dlc.compile(model, num_threads=1, profile=True, **options), dlc.compile(model, num_threads=1, **options)
 
 
+def test_a_twin_with_a_profile() -> None:
+    """It is the same model, on the same weights; other weights stay apart."""
+    plain = dlc.compile(mlp.build(widths=(16, 40, 8)), num_threads=1)
+    profiled = plain.with_profile()
+    assert (plain.profiled, len(profiled.profiled)) == ((), 2)
+    x = np.ones((1, 16), np.float32)
+    np.testing.assert_array_equal(plain(x)[0], profiled(x)[0])
+    key = next(name for name in dlc.import_onnx(mlp.build(widths=(16, 40, 8))).params if name.endswith("bias"))
+    other = profiled.with_params({key: np.full(40, 7, np.float32)})
+    assert not np.array_equal(other(x)[0], plain(x)[0])
+    np.testing.assert_array_equal(plain(x)[0], profiled(x)[0])
+
+
 def test_kernels_are_shared_with_code_without_a_profile() -> None:
     model = mlp.build(widths=(16, 40, 8), seed=3)
     plain = dlc.compile(model, num_threads=1)
@@ -61,10 +74,10 @@ def test_the_cache_keeps_profiles_apart(tmp_path, monkeypatch: pytest.MonkeyPatc
 
 def test_rows_add_up() -> None:
     model = mlp.build(widths=WIDTHS)
-    profiled, plain = both(model)
-    found = measure_profile(profiled, plain, {"x": np.ones((1, 16), np.float32)}, costs_of(read_source(model)), EFFORT)
+    plain = dlc.compile(model, num_threads=1)
+    found = measure_profile(plain, {"x": np.ones((1, 16), np.float32)}, costs_of(read_source(model)), EFFORT)
     *kernels, entry, call = found.rows
-    assert {row.name for row in kernels} == set(profiled.profiled)
+    assert {row.name for row in kernels} == set(plain.with_profile().profiled)
     assert (entry.name, call.name) == (ENTRY, CALL)
     assert sum(row.share for row in found.rows) == pytest.approx(1.0)
     assert sum(row.seconds for row in found.rows) == pytest.approx(found.sum)
@@ -78,9 +91,9 @@ def test_rows_add_up() -> None:
 def test_costs_of_dynamic_dims_come_from_the_inputs() -> None:
     model = bert.build(layers=1, hidden=32, heads=2, vocab=50, seq=8, dynamic_batch=True)
     static = bert.build(batch=3, layers=1, hidden=32, heads=2, vocab=50, seq=8)
-    profiled, plain = both(model)
+    plain = dlc.compile(model, num_threads=1)
     inputs = dlc.random_inputs(plain.inputs, sizes={"batch": 3})
-    found = measure_profile(profiled, plain, inputs, costs_of(read_source(model)), EFFORT)
+    found = measure_profile(plain, inputs, costs_of(read_source(model)), EFFORT)
     expected = {name: cost.flops.at() for name, cost in costs_of(read_source(static)).items()}
     kernels = found.rows[:-2]
     assert all(row.flops is not None for row in kernels)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlc.measuring.samples import faster_half, geometric_mean, median_ratio, percentile, summarize
+from dlc.measuring.samples import geometric_mean, median_ratio, percentile, summarize
 
 TIMES = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=50)
 
@@ -45,10 +43,3 @@ def test_ratio_and_inverse_cancel_in_the_mean(ratios: list[float]) -> None:
 def test_geometric_mean() -> None:
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
     assert geometric_mean([]) == 1.0
-
-
-@given(TIMES)
-def test_faster_half(seconds: list[float]) -> None:
-    found = faster_half(seconds)
-    assert len(found) == math.ceil(len(seconds) / 2)
-    assert sum(second < max(found) for second in seconds) <= len(found)

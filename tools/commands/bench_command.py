@@ -13,10 +13,9 @@ from rich.table import Column, Table
 import dlc
 from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult
 from dlc.measuring.contenders import Effort
-from dlc.measuring.engines import Arrays, LoadOptions, find_engines
+from dlc.measuring.engines import LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
-from dlc.measuring.profiles import Profile, costs_of, measure_profile
-from dlc.sources import read_source
+from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
 from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, require_dims, shape_option
 from dlc.tools.commands.terminal import output_console, steps
 
@@ -57,7 +56,10 @@ def command(
     with steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, LoadOptions(threads, shapes=overrides or {}), effort)
     _require_ours(model, found)
-    profiled = _profile(model, overrides, threads, inputs, effort) if profile else None
+    profiled = None
+    if profile:
+        with steps(f"profile {model}"):
+            profiled = profile_of(model, inputs, threads, Effort(4 * rounds, PROFILE_SLOT, seconds), overrides)
     if as_json:
         document = found.to_json() | ({"profile": profiled.to_json()} if profiled else {})
         click.echo(json.dumps(document, indent=2))
@@ -72,14 +74,6 @@ def _require_ours(model: Path, found: Comparison) -> None:
     failure = next(result.failure for result in found.results if result.engine == OURS)
     if failure:
         raise dlc.DLCError(f"{model}: error: {failure}")
-
-
-def _profile(model: Path, shapes: dict[str, list[int | str]] | None, threads: int, inputs: Arrays, effort: Effort) -> Profile:
-    source = read_source(model, shapes=shapes)
-    with steps(f"profile {model}"):
-        plain = dlc.compile(source, num_threads=threads)
-        profiled = dlc.compile(source, num_threads=threads, profile=True)
-        return measure_profile(profiled, plain, inputs, costs_of(source), effort)
 
 
 def _show(console: Console, found: Comparison, profile: Profile | None) -> None:

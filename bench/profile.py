@@ -1,0 +1,63 @@
+"""Where the time of models goes: whether the rows of their profiles add up, and the kernels that take most of it.
+
+python -m bench profile [name-part ...] [--json FILE] [--plot FILE]      the plot is a roofline of all kernels
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Iterator
+
+from bench.cases import Case
+from bench.models import CASES
+from bench.options import Settings, read_settings
+from dlc.measuring.contenders import Effort
+from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
+
+TOP = 5
+"""Kernels of a model that are shown."""
+HEADER = "| model, kernel | calls | ms | share | GFLOP/s | GB/s | of peak |\n|:---|---:|---:|---:|---:|---:|---:|"
+
+
+def profile(case: Case, settings: Settings) -> Profile:
+    """The profile of a case, in this process."""
+    with case.files() as (file, inputs):
+        return profile_of(file, inputs, settings.threads, settings.effort, donate=case.donate)
+
+
+def rows(case: Case, found: Profile) -> Iterator[str]:
+    """The rows of the Markdown table of one model."""
+    apart = found.sum / found.total - 1
+    yield f"| **{case.name}** | | {found.total * 1e3:.4g} | sum {apart:+.1%} | | | {found.peak_share:.0%} |"
+    for row in found.rows[:TOP]:
+        rates = [f"{value / row.seconds * 1e-9:.1f}" if value and row.seconds else "" for value in (row.flops, row.bytes)]
+        share = "" if row.of_peak is None else f"{row.of_peak:.0%}"
+        yield f"| {row.name} | {row.calls} | {row.seconds * 1e3:.4g} | {row.share:.1%} | {rates[0]} | {rates[1]} | {share} |"
+
+
+def main() -> int:
+    """Print the table."""
+    settings = read_settings("profile", (__doc__ or "").split("\n")[0], "", Effort(100, PROFILE_SLOT, 5.0), sys.argv[1:])
+    found: dict[str, Profile] = {}
+    print(HEADER, flush=True)
+    for case in settings.chosen(CASES):
+        found[case.name] = profile(case, settings)
+        print("\n".join(rows(case, found[case.name])), flush=True)
+        gc.collect()
+    apart = {name: abs(entry.sum / entry.total - 1) for name, entry in found.items()}
+    within = sum(value <= 0.05 for value in apart.values())
+    print(f"\nthe rows sum to the time of a call within 5 % on {within} of {len(apart)}")
+    if settings.json:
+        document = [{"model": name, "profile": entry.to_json()} for name, entry in found.items()]
+        settings.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    if settings.plot:
+        from bench.plots import plot_roofline
+
+        plot_roofline(list(found.values()), settings.plot)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
