@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
-from dlc.lowering.dl.matching import WeightFacts, dl_ops, functions, type_of
+from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
 _BLOCKS = (48, 64, 32, 16)
@@ -20,7 +20,9 @@ class PackWeights(Pass):
 
     Rows of a matrix are far apart in memory, and a block of columns reads a little of each: on one core of AVX-512, 128x3072x768
     runs at 38 GFLOP/s with rows and at 145 with blocks, 128x768x3072 at 29 and 138, 1x3072x768 at 8 and 15. Rows of a small
-    matrix are read across cache lines unless their length is a multiple of one. Zeros fill the last block.
+    matrix are read across cache lines unless their length is a multiple of one. Zeros fill the last block. A convolution of
+    single pixels with channels last whose kernel is not in blocks is such a product: 1x13x13x512 to 1000 channels takes
+    3.4 ms before and 1.1 ms after.
 
     before: %0 = "dl.matmul"(%x, %w) : (tensor<4x768xf32>, tensor<768x3072xf32>) -> tensor<4x3072xf32>
     after:  %r = "dl.reshape"(%w) {shape = [768, 64, 48]}   %p = "dl.transpose"(%r) {perm = [1, 0, 2]}
@@ -38,14 +40,17 @@ class PackWeights(Pass):
                 continue
             facts = WeightFacts()
             for operation in dl_ops(function):
-                if operation.name == "dl.matmul" and self._is_packed(operation, facts):
+                if operation.name == "dl.matmul" and type_of(operation.operands[1]).rank == 2 and self._is_packed(operation, facts):
                     facts.forget(operation)
                     _pack(operation)
+                elif _is_pointwise(operation) and self._is_packed(operation, facts):
+                    facts.forget(operation)
+                    _pack_pointwise(operation)
 
     def _is_packed(self, op: ir.Operation, is_weight: WeightFacts) -> bool:
         """Whether the right-hand side is one large matrix of weights that blocks suit, and the left-hand side is computed."""
         kind = type_of(op.operands[1])
-        if kind.rank != 2 or not kind.is_static or op.parent.name != "func.func":
+        if not kind.is_static or op.parent.name != "func.func":
             return False
         size = (kind.num_elements or 0) * NUMPY_DTYPES[kind.dtype].itemsize
         return size >= max(self.least, 1) and is_weight(op.operands[1]) and not is_weight(op.operands[0])
@@ -60,17 +65,39 @@ def _block_of(columns: int) -> int:
     return min(_BLOCKS, key=lambda block: -columns % block)
 
 
+def _is_pointwise(op: ir.Operation) -> bool:
+    """Whether `op` is a convolution of single pixels whose channels lie together: a product with its kernel [1..., in, out]."""
+    if op.name != "dl.conv" or not attributes_of(op)["channels_last"]:
+        return False
+    x, weight = type_of(op.operands[0]), type_of(op.operands[1])
+    found = attributes_of(op)
+    single = set(weight.shape[:-2]) == {1} and set(found["strides"]) <= {1} and set(found["pads"]) <= {0}
+    return single and found["groups"] == 1 and x.is_static and x.rank == weight.rank
+
+
 def _pack(op: ir.Operation) -> None:
     """Let a packed product stand for the matmul `op`."""
-    x, weight = op.operands
+    with op.location, ir.InsertionPoint(op):
+        op.results[0].replace_all_uses_with(_product(op.operands[0], op.operands[1]))
+    op.erase()
+
+
+def _pack_pointwise(op: ir.Operation) -> None:
+    """Let a packed product and the sum with the bias stand for the convolution `op`."""
+    x, weight, bias = groups_of(op)
+    with op.location, ir.InsertionPoint(op):
+        product = _product(x, dl.reshape(weight, shape=_sizes(type_of(weight))[-2:]))
+        op.results[0].replace_all_uses_with(product if bias is None else dl.add(product, bias))
+    op.erase()
+
+
+def _product(x: ir.Value, weight: ir.Value) -> ir.Value:
+    """`x` times the blocks of columns of the matrix `weight`."""
     inner, columns = _sizes(type_of(weight))
     block = _block_of(columns)
     added = -columns % block
-    with op.location, ir.InsertionPoint(op):
-        if added:
-            weight = dl.pad(weight, low=[0, 0], high=[0, added])
-        split = dl.reshape(weight, shape=[inner, (columns + added) // block, block])
-        packed = dl.transpose(split, perm=[1, 0, 2])
-        value = dl.packed_matmul(x, packed, columns=columns) if added else dl.packed_matmul(x, packed)
-        op.results[0].replace_all_uses_with(value)
-    op.erase()
+    if added:
+        weight = dl.pad(weight, low=[0, 0], high=[0, added])
+    split = dl.reshape(weight, shape=[inner, (columns + added) // block, block])
+    packed = dl.transpose(split, perm=[1, 0, 2])
+    return dl.packed_matmul(x, packed, columns=columns) if added else dl.packed_matmul(x, packed)
