@@ -14,6 +14,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.sources import Source
 from dlc.tools.dlc import cli
+from dlc.weights import WeightRecipe
 
 _W = np.arange(12, dtype=np.float32).reshape(3, 4)
 _B = np.array([1, 2, 3], np.float32)
@@ -124,3 +125,18 @@ def test_emitted_text_lies_beside_the_weights_that_it_reads(level: str, tmp_path
     assert set(dlc.load_params(tmp_path / "out.safetensors")) == {"w.transpose", "b.exp"}
     model = dlc.compile(tmp_path / "out.mlir")
     np.testing.assert_array_equal(model(_X)[0], compiled_whole()(_X)[0])
+
+
+def test_weights_begin_at_cache_lines() -> None:
+    """Those that are computed, and those that the entry reads as they are but lie elsewhere in the model."""
+    with Graph() as built:
+        x = built.input("x", ("n", 64))
+        weight = np.empty(64 * 40 + 3, np.float32)[3:].reshape(64, 40)
+        weight[...] = 0.5
+        built.output("y", dl.add(dl.matmul(x, built.param("w", weight)), dl.exp(built.param("b", weight[0, :]))))
+    module = built.module
+    with module.context:
+        dlc.Pipeline(["dl-optimize"]).run(module)
+        arrays = WeightRecipe.take(module, ("w", "b")).evaluate(built.params)
+    assert {array.nbytes for array in arrays.values()} >= {40 * 4}
+    assert [array.ctypes.data % 64 for array in arrays.values() if array.nbytes >= 64] == [0] * len(arrays)

@@ -42,3 +42,29 @@ func.func @left(%x: tensor<4x8xf32>, %y: tensor<8x96xf32>) -> (tensor<4x96xf32>,
   %1 = "dl.matmul"(%x, %w) : (tensor<4x8xf32>, tensor<2x8x96xf32>) -> tensor<2x4x96xf32>
   return %0, %1 : tensor<4x96xf32>, tensor<2x4x96xf32>
 }
+
+// A convolution of single pixels with channels last is a product; its bias is added.
+// CHECK-LABEL: func.func @pointwise(
+// CHECK: %[[M:.*]] = "dl.reshape"(%{{.*}}) {shape = array<i64: 8, 40>}
+// CHECK: %[[PADDED:.*]] = "dl.pad"(%[[M]]) {{.*}} : (tensor<8x40xf32>) -> tensor<8x48xf32>
+// CHECK: %[[Y:.*]] = "dl.packed_matmul"(%{{.*}}, %{{.*}}) {columns = 40 : i64} : (tensor<1x5x5x8xf32>, tensor<1x8x48xf32>) -> tensor<1x5x5x40xf32>
+// CHECK: "dl.add"(%[[Y]], %{{.*}})
+func.func @pointwise(%x: tensor<1x5x5x8xf32>) -> tensor<1x5x5x40xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 1, 1, 8, 40>, dtype = f32} : () -> tensor<1x1x8x40xf32>
+  %b = "dl.param"() {key = "b", shape = array<i64: 40>, dtype = f32} : () -> tensor<40xf32>
+  %0 = "dl.conv"(%x, %w, %b) {channels_last = true} : (tensor<1x5x5x8xf32>, tensor<1x1x8x40xf32>, tensor<40xf32>) -> tensor<1x5x5x40xf32>
+  return %0 : tensor<1x5x5x40xf32>
+}
+
+// no-match: taps that are not single pixels, steps, channels first.
+// CHECK-LABEL: func.func @windows(
+// CHECK-NOT: dl.packed_matmul
+func.func @windows(%x: tensor<1x5x5x8xf32>, %y: tensor<1x8x5x5xf32>) -> (tensor<1x4x5x40xf32>, tensor<1x3x3x40xf32>, tensor<1x40x5x5xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 2, 1, 8, 40>, dtype = f32} : () -> tensor<2x1x8x40xf32>
+  %0 = "dl.conv"(%x, %w) {channels_last = true} : (tensor<1x5x5x8xf32>, tensor<2x1x8x40xf32>) -> tensor<1x4x5x40xf32>
+  %v = "dl.param"() {key = "v", shape = array<i64: 1, 1, 8, 40>, dtype = f32} : () -> tensor<1x1x8x40xf32>
+  %1 = "dl.conv"(%x, %v) {channels_last = true, strides = array<i64: 2, 2>} : (tensor<1x5x5x8xf32>, tensor<1x1x8x40xf32>) -> tensor<1x3x3x40xf32>
+  %u = "dl.param"() {key = "u", shape = array<i64: 40, 8, 1, 1>, dtype = f32} : () -> tensor<40x8x1x1xf32>
+  %2 = "dl.conv"(%y, %u) : (tensor<1x8x5x5xf32>, tensor<40x8x1x1xf32>) -> tensor<1x40x5x5xf32>
+  return %0, %1, %2 : tensor<1x4x5x40xf32>, tensor<1x3x3x40xf32>, tensor<1x40x5x5xf32>
+}
