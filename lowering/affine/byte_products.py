@@ -1,0 +1,121 @@
+"""Recognises sums of four products of bytes on vectors of i32, as the lowering of dl.byte_matmul writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+
+_BYTES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class ByteDot:
+    """`total` = accumulator + sum over i of (values[i], an unsigned byte in all lanes) * (byte i of `packed`, signed)."""
+
+    total: ir.Operation
+    position: int
+    """Which operand of `total` the accumulator is."""
+    values: tuple[ir.Value, ...]
+    packed: ir.Value
+
+    @property
+    def accumulator(self) -> ir.Value:
+        """What the products are added to; another value once the sum that gave it was replaced."""
+        return self.total.operands[self.position]
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of the vectors."""
+        return int(ir.VectorType(self.packed.type).shape[0])
+
+    def erase(self) -> None:
+        """Erase the unused sum, and what only it used."""
+        pending = [self.total]
+        while pending:
+            op = pending.pop()
+            operands = {hash(value): value for value in op.operands}
+            op.erase()
+            pending.extend(owner for value in operands.values() if (owner := _unused_owner(value)) is not None)
+
+
+def _unused_owner(value: ir.Value) -> ir.Operation | None:
+    """The computation that gives `value`, if nothing uses it."""
+    owner = _owner(value)
+    if owner is None or not owner.name.startswith(("arith.", "vector.broadcast")):
+        return None
+    return None if any(True for result in owner.results for _ in result.uses) else owner
+
+
+def byte_dot_of(op: ir.Operation) -> ByteDot | None:
+    """The sum that `op` completes, None where it is none."""
+    kind = op.results[0].type if op.name == "arith.addi" else None
+    if not isinstance(kind, ir.VectorType) or kind.element_type != ir.IntegerType.get_signless(32, kind.context):
+        return None
+    for position in (0, 1):
+        products = _products(op.operands[1 - position])
+        if products is not None:
+            found = _bytes_of(products)
+            return None if found is None else ByteDot(op, position, *found)
+    return None
+
+
+def _products(value: ir.Value) -> list[ir.Operation] | None:
+    """The four products of (a + b) + (c + d)."""
+    sums = _operands(value, "arith.addi")
+    halves = [_operands(half, "arith.addi") for half in sums] if sums else []
+    leaves = [leaf for half in halves if half is not None for leaf in half]
+    owners = [_owner(leaf) for leaf in leaves]
+    products = [owner for owner in owners if owner is not None and owner.name == "arith.muli"]
+    return products if len(products) == _BYTES else None
+
+
+def _bytes_of(products: Sequence[ir.Operation]) -> tuple[tuple[ir.Value, ...], ir.Value] | None:
+    """The bytes that are widened, and the value whose bytes they are multiplied with, in order."""
+    values, packed = [], None
+    for place, product in enumerate(products):
+        pair = _pair(list(product.operands), place) or _pair(list(product.operands)[::-1], place)
+        if pair is None or (packed is not None and pair[1] != packed):
+            return None
+        values.append(pair[0])
+        packed = pair[1]
+    return None if packed is None else (tuple(values), packed)
+
+
+def _pair(operands: Sequence[ir.Value], place: int) -> tuple[ir.Value, ir.Value] | None:
+    spread, lanes = operands
+    scalar = _operands(spread, "vector.broadcast")
+    byte = _operands(scalar[0], "arith.extui") if scalar else None
+    packed = _packed(lanes, place)
+    if byte is None or packed is None or byte[0].type != ir.IntegerType.get_signless(8, byte[0].context):
+        return None
+    return byte[0], packed
+
+
+def _packed(value: ir.Value, place: int) -> ir.Value | None:
+    """The value whose byte `place` `value` is, with its sign."""
+    top = 8 * (_BYTES - 1)
+    inner = _shifted(value, "arith.shrsi", top)
+    if inner is None or place == _BYTES - 1:
+        return inner
+    return _shifted(inner, "arith.shli", top - 8 * place)
+
+
+def _shifted(value: ir.Value, name: str, bits: int) -> ir.Value | None:
+    operands = _operands(value, name)
+    constant = _owner(operands[1]) if operands else None
+    if operands is None or constant is None or constant.name != "arith.constant":
+        return None
+    number = constant.attributes["value"]
+    is_bits = isinstance(number, ir.DenseIntElementsAttr) and number.is_splat and number[0] == bits
+    return operands[0] if is_bits else None
+
+
+def _operands(value: ir.Value, name: str) -> list[ir.Value] | None:
+    owner = _owner(value)
+    return list(owner.operands) if owner is not None and owner.name == name else None
+
+
+def _owner(value: ir.Value) -> ir.Operation | None:
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation

@@ -1,0 +1,69 @@
+// RUN: dlc-opt %s --dl-set-target=target=cascadelake --affine-use-dot-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=haswell --affine-use-dot-products | filecheck %s --check-prefix=PAIRS
+// RUN: dlc-opt %s --dl-set-target=target=neoverse-n1 --affine-use-dot-products | filecheck %s --check-prefix=NONE
+// Four products of bytes are one instruction with VNNI, two without it, and stay where the target has neither. The pass refuses
+// nothing.
+
+// CHECK-LABEL: func.func @dot(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: i8, %[[B:[a-z0-9]+]]: i8, %[[C:[a-z0-9]+]]: i8, %[[D:[a-z0-9]+]]: i8, %[[W:[a-z0-9]+]]: vector<8xi32>
+// CHECK-SAME: %[[ACC:[a-z0-9]+]]: vector<8xi32>)
+// CHECK-COUNT-2: arith.ori
+// CHECK: %[[GROUP:.*]] = arith.ori
+// CHECK: %[[ALL:.*]] = vector.broadcast %[[GROUP]] : i32 to vector<8xi32>
+// CHECK: %[[BYTES:.*]] = vector.bitcast %[[ALL]] : vector<8xi32> to vector<32xi8>
+// CHECK: %[[WEIGHTS:.*]] = vector.bitcast %[[W]]
+// CHECK: %[[SUM:.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"(%[[ACC]], %[[BYTES]], %[[WEIGHTS]])
+// CHECK-NOT: arith.muli
+// CHECK: return %[[SUM]]
+
+// PAIRS-LABEL: func.func @dot(
+// PAIRS-COUNT-2: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"({{.*}}) : (vector<16xi16>, vector<16xi16>) -> vector<8xi32>
+// PAIRS-NOT: arith.muli
+// PAIRS: return
+
+// NONE-NOT: llvm.call_intrinsic
+func.func @dot(%a: i8, %b: i8, %c: i8, %d: i8, %w: vector<8xi32>, %acc: vector<8xi32>) -> vector<8xi32> {
+  %c8 = arith.constant dense<8> : vector<8xi32>
+  %c16 = arith.constant dense<16> : vector<8xi32>
+  %c24 = arith.constant dense<24> : vector<8xi32>
+  %a0 = arith.extui %a : i8 to i32
+  %b0 = arith.extui %b : i8 to i32
+  %c0 = arith.extui %c : i8 to i32
+  %d0 = arith.extui %d : i8 to i32
+  %a1 = vector.broadcast %a0 : i32 to vector<8xi32>
+  %b1 = vector.broadcast %b0 : i32 to vector<8xi32>
+  %c1 = vector.broadcast %c0 : i32 to vector<8xi32>
+  %d1 = vector.broadcast %d0 : i32 to vector<8xi32>
+  %w0 = arith.shli %w, %c24 : vector<8xi32>
+  %w1 = arith.shli %w, %c16 : vector<8xi32>
+  %w2 = arith.shli %w, %c8 : vector<8xi32>
+  %s0 = arith.shrsi %w0, %c24 : vector<8xi32>
+  %s1 = arith.shrsi %w1, %c24 : vector<8xi32>
+  %s2 = arith.shrsi %w2, %c24 : vector<8xi32>
+  %s3 = arith.shrsi %w, %c24 : vector<8xi32>
+  %p0 = arith.muli %a1, %s0 : vector<8xi32>
+  %p1 = arith.muli %b1, %s1 : vector<8xi32>
+  %p2 = arith.muli %c1, %s2 : vector<8xi32>
+  %p3 = arith.muli %d1, %s3 : vector<8xi32>
+  %low = arith.addi %p0, %p1 : vector<8xi32>
+  %high = arith.addi %p2, %p3 : vector<8xi32>
+  %four = arith.addi %low, %high : vector<8xi32>
+  %sum = arith.addi %acc, %four : vector<8xi32>
+  return %sum : vector<8xi32>
+}
+
+// no-match: products of numbers that are no bytes.
+// CHECK-LABEL: func.func @left(
+// CHECK-COUNT-4: arith.muli
+// CHECK-NOT: llvm.call_intrinsic
+func.func @left(%x: vector<8xi32>, %y: vector<8xi32>, %acc: vector<8xi32>) -> vector<8xi32> {
+  %p0 = arith.muli %x, %y : vector<8xi32>
+  %p1 = arith.muli %x, %x : vector<8xi32>
+  %p2 = arith.muli %y, %y : vector<8xi32>
+  %p3 = arith.muli %acc, %y : vector<8xi32>
+  %low = arith.addi %p0, %p1 : vector<8xi32>
+  %high = arith.addi %p2, %p3 : vector<8xi32>
+  %four = arith.addi %low, %high : vector<8xi32>
+  %sum = arith.addi %acc, %four : vector<8xi32>
+  return %sum : vector<8xi32>
+}

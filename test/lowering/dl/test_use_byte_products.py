@@ -1,0 +1,78 @@
+"""dl-use-byte-products is exact: any types of bytes, zero points per tensor, row and column, sizes that fill no block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dlc
+from dlc.dialects import dl
+from dlc.dialects.dl.graph import Graph
+from dlc.dialects.dl.interpreter import interpret
+from dlc.dtypes import NUMPY_DTYPES
+from dlc.lowering.pipeline import Pipeline
+from dlc.targets.cpu.facts import host_facts, target_facts
+
+BYTES = st.sampled_from(["i8", "ui8"])
+
+
+def zero_points(random: np.random.Generator, form: str, dtype: str, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Zero points as ONNX gives them: none, one for the tensor, or one for each row or column."""
+    if form == "none":
+        return None
+    low = 0 if dtype == "ui8" else -128
+    return random.integers(low, low + 256, () if form == "scalar" else shape).astype(np.int32)
+
+
+def build(
+    x: np.ndarray, w: np.ndarray, zeros: tuple[np.ndarray | None, np.ndarray | None], rows: int | str, dtypes: tuple[str, str]
+) -> Graph:
+    """matmul(i32(x) - zero, i32(w) - zero) with weights and zero points known."""
+    with Graph() as graph:
+        sides = [graph.input("x", (rows, *x.shape[1:]), dtypes[0]), graph.param("w", w)]
+        wide = [dl.cast(side, to="i32") for side in sides]
+        made = [side if zero is None else dl.sub(side, dl.constant(value=zero)) for side, zero in zip(wide, zeros, strict=True)]
+        graph.output("y", dl.matmul(*made))
+    return graph
+
+
+@settings(max_examples=25)
+@given(
+    m=st.integers(1, 19),
+    n=st.integers(1, 140),
+    k=st.integers(1, 70),
+    left=BYTES,
+    right=BYTES,
+    forms=st.tuples(st.sampled_from(["none", "scalar", "vector"]), st.sampled_from(["none", "scalar", "vector"])),
+    dynamic=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_products_of_bytes(m: int, n: int, k: int, left: str, right: str, forms: tuple[str, str], dynamic: bool, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    dynamic &= forms[0] != "vector"
+    x, w = (
+        random.integers(*((0, 256) if dtype == "ui8" else (-128, 128)), shape).astype(NUMPY_DTYPES[dtype])
+        for dtype, shape in ((left, (m, k)), (right, (k, n)))
+    )
+    zeros = zero_points(random, forms[0], left, (m, 1)), zero_points(random, forms[1], right, (n,))
+    graph = build(x, w, zeros, "m" if dynamic else m, (left, right))
+    sides = [side.astype(np.int64) - (0 if zero is None else zero) for side, zero in zip((x, w), zeros, strict=True)]
+    want = np.matmul(*sides).astype(np.int32)
+    np.testing.assert_array_equal(dlc.compile(graph.module, params=graph.params)(x)[0], want)
+    Pipeline(["dl-use-byte-products", "dl-outline-constants"]).run(graph.module)
+    assert "dl.byte_matmul" in str(graph.module)
+    np.testing.assert_array_equal(interpret(graph.module, [x], graph.params)[0], want)
+
+
+@pytest.mark.parametrize("target", ["generic", "ivybridge", "haswell", "skylake-avx512", "cascadelake"])
+def test_products_of_extreme_bytes(target: str) -> None:
+    """The largest products of bytes do not saturate, whatever the target multiplies them with."""
+    if target_facts(target).missing_in(host_facts()):
+        pytest.skip(f"this machine cannot run code for {target}")
+    x = np.full((7, 68), 255, np.uint8)
+    w = np.where(np.arange(68 * 80).reshape(68, 80) % 3 == 0, -128, 127).astype(np.int8)
+    graph = build(x, w, (None, None), 7, ("ui8", "i8"))
+    model = dlc.compile(graph.module, params=graph.params, target=target)
+    np.testing.assert_array_equal(model(x)[0], x.astype(np.int32) @ w.astype(np.int32))
