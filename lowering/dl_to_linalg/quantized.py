@@ -31,7 +31,7 @@ def lower_byte_matmul(b: Builder, op: SourceOp) -> ir.Value:
     def body(*scalars: ir.Value) -> ir.Value:
         *values, packed, total = scalars
         products = [b.arith("mul", _unsigned(b, value), _byte(b, packed, place), "i32") for place, value in enumerate(values)]
-        low, high = (b.arith("add", *products[start : start + 2], "i32") for start in (0, 2))
+        low, high = (b.arith("add", products[start], products[start + 1], "i32") for start in (0, 2))
         return b.arith("add", total, b.arith("add", low, high, "i32"), "i32")
 
     product = b.generic([*[merged] * _BYTES, rhs], zeros(b, shape, "i32"), maps, loops.iterators, body)

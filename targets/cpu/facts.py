@@ -189,8 +189,8 @@ def host_facts() -> CpuFacts:
     read = _features(_CPUINFO) or _FALLBACK_FEATURES.get(arch, frozenset())
     features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
     known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
-    ports = _fma_ports(_CPUINFO, features)
-    return CpuFacts(arch=arch, features=features, fma_ports=ports, cores=_usable_cores(), **known)
+    facts = CpuFacts(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
+    return facts.override(**known)
 
 
 _HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}
