@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.lowering.affine.accesses import indices_of
 from dlc.lowering.affine.cost import NestCost, Tile
+from dlc.lowering.affine.expressions import block_size
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
@@ -133,11 +135,26 @@ def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, 
         yield Tile(loop, lanes, whole, (), reduces)
         return
     most = _MOST_SLOTS if nest.inner_loops and facts.maskable else 1
+    block = _block_of(nest, loop) // lanes
     for slots in range(1, most + 1):
         if slots > 1 and loop.extent is not None and (slots - 1) * lanes >= loop.extent:
             break
+        if block and block % slots and slots % block:
+            continue
         for factors in jams:
             yield Tile(loop, lanes, slots, factors, reduces)
+
+
+def _block_of(nest: Nest, loop: Loop) -> int:
+    """Columns of the blocks that some load reads along `loop`, 0 where none does: tiles that cut across them read apart."""
+    for op in real_ops(nest.hot_block):
+        if op.name != "affine.load":
+            continue
+        places = [place for place, index in enumerate(indices_of(op)) if index == loop.iv]
+        blocks = [block_size(result, place) for result in op.attributes["map"].value.results for place in places]
+        if any(blocks):
+            return max(blocks)
+    return 0
 
 
 def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:

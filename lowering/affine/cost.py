@@ -151,6 +151,15 @@ def trips_of(loop: Loop, step: int) -> int | None:
     return None if loop.extent is None else -(-loop.extent // step)
 
 
+def balanced(extent: int, most: int) -> list[tuple[int, int]]:
+    """(steps, iterations of each) that cover `extent` in as few steps of at most `most` as there can be, of like sizes."""
+    if extent <= 0:
+        return []
+    count = -(-extent // most)
+    low, higher = divmod(extent, count)
+    return [(trips, size) for trips, size in ((higher, low + 1), (count - higher, low)) if trips]
+
+
 def _extent(loop: Loop) -> int:
     return _TYPICAL_EXTENT if loop.extent is None else max(loop.extent, 1)
 
@@ -169,7 +178,6 @@ def _jam_parts(jams: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop,
     """(trips, factors) of every combination of main steps and remainders."""
     parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
     for loop, factor in jams:
-        whole, left = divmod(_extent(loop), factor)
-        cuts = [(whole, factor), (1, left)] if left else [(whole, factor)]
-        parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts if count]
+        cuts = balanced(_extent(loop), factor)
+        parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts]
     return parts

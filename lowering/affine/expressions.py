@@ -34,18 +34,20 @@ def coefficient(expression: ir.AffineExpr, dim: int, aligned: int = 0) -> int | 
         if inner is None or inner == 0:
             return inner
         return inner * factor.value if isinstance(factor, ir.AffineConstantExpr) else None
-    if aligned and _cuts_blocks(expression, dim, aligned):
+    size = block_size(expression, dim)
+    if aligned and size and size % aligned == 0:
         return int(isinstance(expression, ir.AffineModExpr))
     return None if mentions(expression, dim) else 0
 
 
-def _cuts_blocks(expression: ir.AffineExpr, dim: int, aligned: int) -> bool:
-    """Whether `expression` is dim `dim` divided by, or modulo, a multiple of `aligned`."""
+def block_size(expression: ir.AffineExpr, dim: int) -> int:
+    """By what `expression` divides dim `dim`, with or without the rest; 0 where it does something else."""
+    expression = expression.maybe_downcast()
     if not isinstance(expression, (ir.AffineFloorDivExpr, ir.AffineModExpr)):
-        return False
+        return 0
     cut, size = expression.lhs.maybe_downcast(), expression.rhs.maybe_downcast()
     is_dim = isinstance(cut, ir.AffineDimExpr) and cut.position == dim
-    return is_dim and isinstance(size, ir.AffineConstantExpr) and size.value % aligned == 0
+    return int(size.value) if is_dim and isinstance(size, ir.AffineConstantExpr) else 0
 
 
 def shifted(indexing: ir.AffineMap, offsets: Mapping[int, int]) -> ir.AffineMap:

@@ -136,19 +136,31 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop])
     assert nest.chain is not None
     followed, steps = set(list(load.operands)[1:]), tile.steps
     moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
-    if not moving or any(loop.iv in followed for loop, _ in tile.jams):
+    rows = _uniform_rows(load, nest.chain.loops)
+    if not moving or rows is None or rows[0] < tile.unroll:
         return None
     ahead = order[moving[-1]]
     inner = tuple((loop, steps.get(loop, 1)) for loop in order[moving[-1] + 1 :] if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
-    rows = _uniform_rows(load, nest.chain.loops)
-    if not inner or rows is None or rows[0] < tile.unroll:
+    copies = _adjacent_copies(load, tile, rows)
+    if not inner or copies is None:
         return None
     line, row = _LINE_BITS // load.results[0].type.width, tile.lanes * tile.slots
-    units = -(-rows[0] * row // line), line, (0,)
+    units = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = *rows, tuple(range(0, row, line))
     return Panel(load, tile.prefetch, (ahead.iv, steps.get(ahead, 1)), inner, nest.chain.loops, tile.unroll, *units)
+
+
+def _adjacent_copies(load: ir.Operation, tile: Tile, rows: tuple[int, int]) -> int | None:
+    """How many panels a tile reads that lie one after the other, as the blocks that a jam copies do; None for any others."""
+    followed = set(list(load.operands)[1:])
+    jams = [(loop, count) for loop, count in tile.jams if loop.iv in followed]
+    if not jams:
+        return 1
+    size = tile.lanes * tile.slots
+    is_adjacent = len(jams) == 1 and rows[1] == size and stride_along(load, jams[0][0].iv) == rows[0] * size
+    return jams[0][1] if is_adjacent else None
 
 
 def _uniform_rows(load: ir.Operation, chain: Sequence[Loop]) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.cost import Tile
+from dlc.lowering.affine.cost import Tile, balanced
 from dlc.lowering.affine.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, build_for
@@ -53,14 +53,8 @@ class _Tiler:
             self.values.leave_body()
 
     def _jam_level(self, loop: Loop, factor: int, rest: Sequence[Loop]) -> None:
-        """Steps of `factor` copies, then what is left: one step of fewer copies, or single ones."""
-        whole = loop.upper.rounded_down(factor)
-        parts = [(Bound.constant(0), whole, factor)]
-        if loop.extent is None:
-            parts.append((whole, loop.upper, 1))
-        elif loop.extent % factor:
-            parts.append((whole, loop.upper, loop.extent % factor))
-        for lower, upper, count in parts:
+        """Steps of `factor` copies, and the rest in others."""
+        for lower, upper, count in _heights(loop, factor):
             if upper.static != 0:
                 made = build_for(lower, upper, count, parallel=True)
                 self._with_dim(TileDim(loop.iv, made.regions[0].blocks[0].arguments[0], count), made, rest)
@@ -104,6 +98,26 @@ class _Tiler:
         else:
             emitter = TileEmitter(self.values, facts)
         emitter.ops(self.nest.body)
+
+
+def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
+    """(from, to, copies) of the parts of a jammed loop.
+
+    A known extent takes as few steps as `factor` allows, of two heights that differ by one: 49 rows are seven times 7, not six
+    times 8 and a single one. An unknown one ends with half the copies, then single ones.
+    """
+    if loop.extent is not None:
+        start, parts = 0, []
+        for trips, count in balanced(loop.extent, factor):
+            parts.append((Bound.constant(start), Bound.constant(start + trips * count), count))
+            start += trips * count
+        return parts
+    lower, parts = Bound.constant(0), []
+    for count in (factor, factor // 2) if factor % 2 == 0 and factor > 2 else (factor,):
+        upper = loop.upper.rounded_down(count)
+        parts.append((lower, upper, count))
+        lower = upper
+    return [*parts, (lower, loop.upper, 1)]
 
 
 def apply(nest: Nest, schedule: Schedule) -> None:
