@@ -6,7 +6,7 @@
 #   make lint       ruff and mypy
 #   make format     rewrite sources as ruff wants them
 #   make docs       write the references under docs/generated/
-#   make bench      speed tables against onnxruntime
+#   make bench      whole networks against onnxruntime and OpenVINO
 
 PYTHON ?= python3
 VENV ?= .venv

@@ -6,7 +6,8 @@
 The rows are the kernels, the entry's own time between them (allocation, slices, checks), and what calling it from Python takes
 around that. All are measured in the same calls. Their sum differs from the time of a call of the model without a profile, which
 is measured by turns, by what measuring costs. Times are means over the faster half of the rounds: medians of rows would not
-add up, and means over all rounds hold what other programs did.
+add up, and means over all rounds hold what other programs did. How much slower a call with a profile is, is the median over
+rounds of the ratio of both.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from dlc.lowering.stages import stage_of
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays
 from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
+from dlc.measuring.samples import median_ratio
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import ShapeOverrides, Source, copy_module, read_source
@@ -132,7 +134,8 @@ def measure_profile(plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str
     now = Peaks(threads, fma_operations() * threads / statistics.fmean(each.loop for each in kept), peaks.levels)
     samples = [each.profiled for each in kept]
     rows = _rows(profiled.profiled, samples, costs, _sizes(profiled.inputs, given), now)
-    return Profile(rows, statistics.fmean(each.plain.seconds for each in kept), len(rounds), now)
+    slower = median_ratio([each.profiled.seconds for each in rounds], [each.plain.seconds for each in rounds])
+    return Profile(rows, sum(row.seconds for row in rows) / slower, len(rounds), now)
 
 
 def _seconds_of(call: Callable[[], None]) -> float:
