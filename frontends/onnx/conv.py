@@ -14,13 +14,13 @@ from dlc.frontends.onnx.windows import read_transposed_window, read_window
 
 @importer("Conv")
 def import_conv(node: NodeContext) -> ir.Value:
-    return _conv(node, node.value(0), node.value(1), node.optional_value(2))
+    return convolution(node, node.value(0), node.value(1), node.optional_value(2))
 
 
 @importer("FusedConv", domain="com.microsoft")
 def import_fused_conv(node: NodeContext) -> ir.Value:
     """A convolution, the sum with a fourth input, and an activation."""
-    found = _conv(node, node.value(0), node.value(1), node.optional_value(2))
+    found = convolution(node, node.value(0), node.value(1), node.optional_value(2))
     if node.has_input(3):
         found = dl.add(found, node.value(3))
     names = _PARAMETERS.get(node.attribute("activation", ""), ())
@@ -34,10 +34,11 @@ _PARAMETERS = {"LeakyRelu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "Clip"
 @importer("ConvInteger")
 def import_conv_integer(node: NodeContext) -> ir.Value:
     """A convolution of i32: the operands less their zero points, so that padding is zero."""
-    return _conv(node, centered(node, 0, 2), centered(node, 1, 3, axis=0), None)
+    return convolution(node, centered(node, 0, 2), centered(node, 1, 3, axis=0), None)
 
 
-def _conv(node: NodeContext, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
+def convolution(node: NodeContext, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
+    """The convolution of two values with the window that the node's attributes describe."""
     sizes, kernel = type_of_value(x).shape[2:], type_of_value(weight).shape[2:]
     if len(sizes) != len(kernel):
         node.unsupported(f"the weight has {len(kernel)} spatial axes but the input has {len(sizes)}")
