@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.accuracy import allowing_tiles
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
 from dlc.errors import InvalidInputError
@@ -258,17 +259,19 @@ def compile(
     schedule: Schedules | None = None,
     measure: bool = False,
     profile: bool = False,
+    winograd: int | None = None,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
     `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
     `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
     `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
-    With `profile`, each call adds its time to the runtime's profile, by kernel (see `dlc.measuring.profiles`).
-    `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key. `donate` names inputs that a
-    call may write: results may lie in their memory, as views, so that a cache is updated in place. A `target` other than `cpu`
-    makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`, `dlc.UnsupportedError` (with
-    every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
+    `winograd` is the largest tile of 3x3 convolutions: 2 (the default, as accurate as without), 4 (faster, with an error about
+    ten times as large) or 0 (none). With `profile`, each call adds its time to the runtime's profile, by kernel (see
+    `dlc.measuring.profiles`). `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key.
+    `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
+    A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
+    `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
     """
     options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile)
     options.check()
@@ -276,6 +279,8 @@ def compile(
     runnable_facts(source.module, target)
     if donate:
         source = donating(source, donate)
+    if winograd is not None:
+        source = allowing_tiles(source, winograd)
     record, report = _find_or_build(source, options, progress)
     session = record.code.session(record.recipe.evaluate(source.params), num_threads)
     return CompiledModel(source, session, options, record.recipe, report, record.code.profiled)

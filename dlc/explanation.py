@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc._mlir import ir
+from dlc.accuracy import allowing_tiles
 from dlc.analysis.fusion import plan_kernels
 from dlc.analysis.kernel_costs import kernel_cost
 from dlc.analysis.memory_plan import NOMINAL_SIZE, memory_plan
@@ -26,6 +27,7 @@ from dlc.errors import InvalidInputError
 from dlc.kernel_graph import KernelGraph, kernel_graph
 from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.precompute import MARK
+from dlc.lowering.dl.winograd_choice import allowed_tiles, verdict_of
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
@@ -39,6 +41,7 @@ from dlc.weights import WeightRecipe, params_of
 
 Progress = Callable[[str], None]
 
+_TILES = "dl-use-winograd"
 _FUSION = "dl-fuse-kernels"
 _PLANNING = "linalg-plan-memory"
 _CLASSES = ("contraction", "reduction", "opaque", "broadcast", "injective")
@@ -95,6 +98,20 @@ class TransposeReport:
 
 
 @dataclass(frozen=True)
+class ConvolutionReport:
+    """A convolution: the results of a Winograd tile along one axis (0: it sums by taps), why, and the estimated cycles of both.
+
+    Cycles are 0 where tiles are not possible.
+    """
+
+    onnx_nodes: tuple[str, ...]
+    tile: int
+    reason: str
+    direct_cycles: float
+    tile_cycles: float
+
+
+@dataclass(frozen=True)
 class HolderReport:
     """A buffer that lives when most memory is needed."""
 
@@ -119,6 +136,7 @@ class Explanation:
     name: str
     nominal: int
     passes: tuple[PassReport, ...]
+    convolutions: tuple[ConvolutionReport, ...]
     edges: tuple[EdgeReport, ...]
     kernels: tuple[KernelReport, ...]
     transposes: tuple[TransposeReport, ...]
@@ -131,6 +149,7 @@ class Explanation:
         """Plain data with the keys that docs/explain.md documents."""
         return {
             "passes": [dict(vars(entry)) for entry in self.passes],
+            "convolutions": [vars(entry) | {"onnx_nodes": list(entry.onnx_nodes)} for entry in self.convolutions],
             "edges": [vars(edge) | {"onnx_nodes": list(edge.onnx_nodes)} for edge in self.edges],
             "kernels": [_kernel_json(kernel) for kernel in self.kernels],
             "transposes": [{"where": list(entry.where), "reason": entry.reason} for entry in self.transposes],
@@ -176,19 +195,25 @@ def explain(
     nominal: int = NOMINAL_SIZE,
     progress: Progress | None = None,
     target: str = DEFAULT_TARGET,
+    winograd: int | None = None,
 ) -> Explanation:
     """Say what compiling a model at level dl (or ONNX) for `target` does. Nothing is compiled to machine code.
 
     `shapes` overrides input shapes of an ONNX model; a dim that is known at run time only counts as `nominal` where numbers are
-    wanted. Raises what `compile` raises, and `InvalidInputError` for a model at another level.
+    wanted. `winograd` is that of `compile`. Raises what `compile` raises, and `InvalidInputError` for a model at another level.
     """
     source = read_source(model, params={}, shapes=shapes)  # weights need not be there
     if (stage := stage_of(source.module)) != "dl":
         raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
+    if winograd is not None:
+        source = allowing_tiles(source, winograd)
     module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module))
     recorder = _Recorder(progress)
-    before, after = _cut(Pipeline(["dl-optimize"]), _FUSION)
+    before, after = _cut(Pipeline(["dl-optimize"]), _TILES)
+    recorder.run(before, module)
+    convolutions = _convolutions(module)
+    before, after = _cut(after, _FUSION)
     recorder.run(before, module)
     edges = tuple(edge for function in _entries(module) for edge in _edges(function))
     transposes = tuple(TransposeReport(found.where, found.reason) for found in transposes_left(module))
@@ -205,7 +230,7 @@ def explain(
         after.run(module)
     schedules = chosen_schedules(module, tail)
     reports, calls = recorder.reports(), len(graph.calls)
-    return Explanation(source.name, nominal, reports, edges, kernels, transposes, memory, schedules, calls, graph)
+    return Explanation(source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph)
 
 
 def _cut(pipeline: Pipeline, name: str) -> tuple[Pipeline, Pipeline]:
@@ -268,6 +293,14 @@ def _functions(module: ir.Module) -> Iterator[ir.Operation]:
 def _entries(module: ir.Module) -> list[ir.Operation]:
     """The functions that callers call."""
     return [op for op in _functions(module) if "sym_visibility" not in op.attributes and MARK not in op.attributes]
+
+
+def _convolutions(module: ir.Module) -> tuple[ConvolutionReport, ...]:
+    """The verdicts of `dl-use-winograd`, which is about to run."""
+    tiles = allowed_tiles(module.operation)
+    convs = [op for function in _entries(module) for op in dl_ops(function) if op.name == "dl.conv"]
+    pairs = [(op, verdict_of(op, tiles)) for op in convs]
+    return tuple(ConvolutionReport(names_of(op.location), it.tile, it.reason, it.direct, it.winograd) for op, it in pairs)
 
 
 def _edges(function: ir.Operation) -> Iterator[EdgeReport]:

@@ -20,6 +20,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.graph import Graph
 from dlc.explanation import Explanation
+from dlc.lowering.dl import winograd_choice
 from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.pipeline import Pipeline
 from dlc.sources import Model, copy_module, read_source
@@ -79,6 +80,7 @@ def test_every_edge_has_a_verdict(name: str) -> None:
     assert all(edge.reason in fusion.REASONS and (edge.reason == "fused") == edge.fused for edge in found.edges)
     assert all(edge.onnx_nodes for edge in found.edges)
     assert all(entry.reason in transposes.REASONS for entry in found.transposes)
+    assert all(entry.reason in winograd_choice.REASONS for entry in found.convolutions)
     assert found.entry_calls == sum(kernel.calls for kernel in found.kernels) == len(found.graph.calls)
     assert found.memory.lower_bound <= found.memory.peak <= 1.05 * found.memory.lower_bound + 4096
     check_json(found)
@@ -104,7 +106,12 @@ def check_json(found: Explanation) -> None:
     visit("", data)
     rows = [line.split("|")[1] for line in DOCUMENT.split("## Reasons")[0].splitlines() if line.startswith("| `")]
     documented = {key for row in rows for key in re.findall(r"`([^`]+)`", row)} | {"memory"}
-    lists = {"transposes": data["transposes"], "edges": data["edges"], "memory.holders": data["memory"]["holders"]}
+    lists = {
+        "convolutions": data["convolutions"],
+        "transposes": data["transposes"],
+        "edges": data["edges"],
+        "memory.holders": data["memory"]["holders"],
+    }
     empty = tuple(f"{key}[]." for key, items in lists.items() if not items)
     assert keys == {key for key in documented if not key.startswith(empty)} if empty else keys == documented
 
@@ -121,7 +128,7 @@ def check_dot(found: Explanation) -> None:
 
 
 def test_reasons_are_documented() -> None:
-    for reasons in (fusion.REASONS, transposes.REASONS):
+    for reasons in (fusion.REASONS, transposes.REASONS, winograd_choice.REASONS):
         for reason, text in reasons.items():
             assert f"| `{reason}` | {text} |" in DOCUMENT
 

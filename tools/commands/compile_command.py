@@ -10,6 +10,7 @@ import click
 
 import dlc
 from dlc._mlir import ir
+from dlc.accuracy import allowing_tiles
 from dlc.compiler import Stage
 from dlc.sources import read_source
 from dlc.tools.commands.options import (
@@ -21,6 +22,7 @@ from dlc.tools.commands.options import (
     parse_shapes,
     schedule_option,
     shape_option,
+    winograd_option,
 )
 from dlc.tools.commands.outputs import write_bytes, write_module
 from dlc.tools.commands.terminal import steps
@@ -36,6 +38,7 @@ _SCHEDULE = "schedule"
 @output_option("File to write. By default MODEL.o in the current folder for obj, else standard output, also called '-'.", None)
 @shape_option
 @schedule_option
+@winograd_option
 @compile_options
 def command(
     model: Path,
@@ -43,6 +46,7 @@ def command(
     output: Path | None,
     shapes: tuple[str, ...],
     schedule: Path | None,
+    winograd: int | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -56,6 +60,8 @@ def command(
     dlc.CompileOptions(target, num_threads, opt_level).check()
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
     source = read_source(model, shapes=parse_shapes(shapes))
+    if winograd is not None:
+        source = allowing_tiles(source, winograd)
     if emit == _SCHEDULE:
         table = dlc.schedules_of(source, target, schedule=schedule)
         write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)

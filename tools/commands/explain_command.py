@@ -15,7 +15,8 @@ from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
 from dlc.explanation import Explanation
-from dlc.tools.commands.options import MODEL, STDOUT, output_option, parse_shapes, shape_option, target_option
+from dlc.lowering.dl.winograd_choice import REASONS as TILE_REASONS
+from dlc.tools.commands.options import MODEL, STDOUT, output_option, parse_shapes, shape_option, target_option, winograd_option
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
 
@@ -29,8 +30,18 @@ _MOST_NODES = 3
 @output_option("File for what --json or --emit writes, standard output by default.")
 @click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
 @shape_option
+@winograd_option
 @target_option
-def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal: int, shapes: tuple[str, ...], target: str) -> None:
+def command(
+    model: Path,
+    as_json: bool,
+    emit: str | None,
+    output: Path,
+    nominal: int,
+    shapes: tuple[str, ...],
+    winograd: int | None,
+    target: str,
+) -> None:
     """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
     transposes that are left, memory. Nothing is compiled to machine code.
     """
@@ -39,7 +50,7 @@ def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal:
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        found = dlc.explain(model, parse_shapes(shapes), nominal, progress, target)
+        found = dlc.explain(model, parse_shapes(shapes), nominal, progress, target, winograd)
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:
@@ -49,7 +60,15 @@ def command(model: Path, as_json: bool, emit: str | None, output: Path, nominal:
 
 
 def _show(console: Console, found: Explanation) -> None:
-    for table in (_passes(found), _edges(found), _kernels(found), _transposes(found), _memory(found), _schedules(found)):
+    for table in (
+        _passes(found),
+        _convolutions(found),
+        _edges(found),
+        _kernels(found),
+        _transposes(found),
+        _memory(found),
+        _schedules(found),
+    ):
         console.print(table)
         console.print()
     console.print("\n".join(_summary(found)), soft_wrap=True)
@@ -74,6 +93,16 @@ def _passes(found: Explanation) -> Table:
         change = entry.ops_after - entry.ops_before
         shown = f"{change:+}" if change else ""
         table.add_row(entry.name, str(entry.ops_before), str(entry.ops_after), shown, f"{entry.seconds * 1e3:.1f}")
+    return table
+
+
+def _convolutions(found: Explanation) -> Table:
+    columns = _numeric("tile", "cycles by taps", "by tiles")
+    table = Table("nodes", *columns, "reason", "", title="Convolutions (cycles of one image, by estimate)", title_justify="left")
+    for entry in found.convolutions:
+        cycles = [f"{number:,.0f}" if number else "" for number in (entry.direct_cycles, entry.tile_cycles)]
+        tile = f"{entry.tile}x{entry.tile}" if entry.tile else ""
+        table.add_row(_nodes(entry.onnx_nodes), tile, *cycles, entry.reason, TILE_REASONS[entry.reason])
     return table
 
 

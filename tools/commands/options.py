@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import click
 
+from dlc.accuracy import TILES
 from dlc.errors import InvalidInputError
 from dlc.machines import DEFAULT_TARGET
 from dlc.runtime.signature import TensorSpec
@@ -79,6 +80,16 @@ def measure_option(command: Command) -> Command:
     """`--measure`."""
     text = "Time the few best schedules of each kernel where the cost model is not sure; the cache keeps the winners."
     return click.option("--measure", is_flag=True, help=text)(command)
+
+
+def winograd_option(command: Command) -> Command:
+    """`--winograd 4`."""
+    text = "Largest tile of 3x3 convolutions: 2 (default) is as accurate as none (0), 4 is faster with ten times the error."
+    return click.option("--winograd", type=click.Choice([str(tile) for tile in TILES]), callback=_as_int, help=text)(command)
+
+
+def _as_int(context: click.Context, option: click.Parameter, value: str | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def compile_options(command: Command) -> Command:

@@ -30,6 +30,7 @@ from dlc.tools.commands.options import (
     schedule_option,
     shape_option,
     split_pair,
+    winograd_option,
 )
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
@@ -48,6 +49,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @shape_option
 @schedule_option
 @measure_option
+@winograd_option
 @compile_options
 def command(
     model: Path,
@@ -62,6 +64,7 @@ def command(
     shapes: tuple[str, ...],
     schedule: Path | None,
     measure: bool,
+    winograd: int | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -87,6 +90,7 @@ def command(
             donate=donate,
             schedule=schedule,
             measure=measure,
+            winograd=winograd,
         )
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)
