@@ -1,0 +1,90 @@
+// Many callers of the runtime at once: the pool, nested calls, calls that end with an error, memory, and affinity that changes.
+// Ends with status 0 when all results are right; a sanitizer or valgrind watches.
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dlc_runtime.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kCallers = 4;
+constexpr int64_t kSize = 100;
+
+void require(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "wrong: %s\n", what);
+  std::_Exit(1);
+}
+
+struct Job {
+  std::vector<int64_t> counts;
+  std::vector<int64_t> nested;
+};
+
+void innerBody(void *context, int64_t lo, int64_t hi) {
+  auto *total = static_cast<int64_t *>(context);
+  for (int64_t i = lo; i < hi; ++i)
+    *total += i;
+}
+
+void outerBody(void *context, int64_t lo, int64_t hi) {
+  auto *job = static_cast<Job *>(context);
+  for (int64_t i = lo; i < hi; ++i) {
+    ++job->counts[static_cast<size_t>(i)];
+    dlc_parallel_for(innerBody, &job->nested[static_cast<size_t>(i)], 4);
+  }
+}
+
+// An entry of a model: arguments are a Job and a number; takes memory for its result, and raises an error for odd numbers.
+void entry(void **arguments) {
+  auto *job = static_cast<Job *>(arguments[0]);
+  auto number = *static_cast<int64_t *>(arguments[1]);
+  auto *result = static_cast<int64_t *>(dlc_result_memory(0, sizeof(int64_t)));
+  void *scratch = _mlir_memref_to_llvm_alloc(100000);
+  dlc_parallel_for(outerBody, job, kSize);
+  *result = number;
+  if (number % 2)
+    dlc_raise_dims("sizes {} and {} do not fit", number, 2);
+  _mlir_memref_to_llvm_free(scratch);
+}
+
+void callMany(int rounds, int caller) {
+  Job job{std::vector<int64_t>(kSize), std::vector<int64_t>(kSize)};
+  for (int64_t round = 0; round < rounds; ++round) {
+    int64_t result = -1, number = round;
+    void *arguments[] = {&job, &number};
+    DlcMemory memory{&result, sizeof(result)};
+    DlcCall call{entry, arguments, (caller + round) % 4 + 1, &memory, 1};
+    int32_t failed = dlc_call(&call);
+    require(failed == round % 2, "an odd number is an error");
+    require(result == round, "results lie in the caller's memory");
+  }
+  for (int64_t i = 0; i < kSize; ++i) {
+    require(job.counts[static_cast<size_t>(i)] == rounds, "each iteration runs once");
+    require(job.nested[static_cast<size_t>(i)] == rounds * 6, "nested iterations run once");
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller)
+    callers.emplace_back(callMany, rounds, caller);
+  for (const char *text : {"0", "none", "0-1", "auto"}) {
+    require(dlc_set_thread_affinity(text) == 0, "an affinity is known");
+    std::this_thread::yield();
+  }
+  require(dlc_set_thread_affinity("0,x") == 1, "a wrong affinity is refused");
+  for (std::thread &caller : callers)
+    caller.join();
+  callMany(rounds, 0);
+  require(dlc_memory_live() == 0, "nothing is left");
+  return 0;
+}
