@@ -21,6 +21,7 @@ from dlc.errors import InvalidInputError, RuntimeLoadError
 
 _PATTERN = "lib/libdlc_runtime.*"
 _ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
+_THREADS, _AFFINITY = "DLC_NUM_THREADS", "DLC_THREAD_AFFINITY"
 _ARGUMENTS: dict[str, list[type]] = {
     "_mlir_memref_to_llvm_alloc": [ctypes.c_uint64],
     "_mlir_memref_to_llvm_aligned_alloc": [ctypes.c_uint64, ctypes.c_uint64],
@@ -34,6 +35,7 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_parallel_for": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
     "dlc_set_num_threads": [ctypes.c_int],
     "dlc_num_threads": [],
+    "dlc_set_thread_affinity": [ctypes.c_char_p],
     "dlc_call": [ctypes.c_void_p],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
@@ -50,6 +52,7 @@ _RESULTS: dict[str, type] = {
     "dlc_memory_idle": ctypes.c_int64,
     "dlc_set_num_threads": ctypes.c_int,
     "dlc_num_threads": ctypes.c_int,
+    "dlc_set_thread_affinity": ctypes.c_int32,
     "dlc_call": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
@@ -73,9 +76,31 @@ class RuntimeLibrary:
         except (OSError, AttributeError) as error:
             raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
         self.path = path
+        self._check_environment()
+
+    def _check_environment(self) -> None:
+        """The library itself skips settings that it does not understand; say so instead."""
+        count = os.environ.get(_THREADS)
+        if count and not (count.isdecimal() and int(count) > 0):
+            raise InvalidInputError(f"{_THREADS} is {count!r}; give the number of threads of a call, 1 or more, or unset it")
+        affinity = os.environ.get(_AFFINITY)
+        if affinity:
+            self.set_thread_affinity(affinity, f"{_AFFINITY} is")
+
+    def set_thread_affinity(self, processors: str, subject: str = "the thread affinity is") -> None:
+        """Bind the pool's threads (callers' threads stay where they are).
+
+        `"0,2-5"` binds them to these processors in turn, `"none"` to none, and `"auto"`, the default, keeps them off the
+        processor of the thread that called. `InvalidInputError` if it is none of these.
+        """
+        if self._library.dlc_set_thread_affinity(processors.encode()):
+            raise InvalidInputError(f"{subject} {processors!r}; give processors like 0,2-5, 'none' or 'auto'")
 
     def set_num_threads(self, count: int | None) -> int | None:
-        """Set how many threads calls from this Python thread use (None: all processors); returns the setting before."""
+        """Set how many threads calls from this Python thread use (None: `DLC_NUM_THREADS`, else all processors).
+
+        Returns the setting before.
+        """
         return self._library.dlc_set_num_threads(count or 0) or None
 
     def num_threads(self) -> int:

@@ -161,6 +161,86 @@ def test_number_of_threads_belongs_to_the_calling_thread(runtime: RuntimeLibrary
     assert runtime.set_num_threads(before) == 3
 
 
+def _in_process(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", f"from dlc.runtime.library import load_library\nruntime = load_library()\n{program}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment, timeout=60)
+
+
+def test_environment_gives_the_number_of_threads() -> None:
+    done = _in_process("print(runtime.num_threads(), runtime.set_num_threads(2), runtime.num_threads())", DLC_NUM_THREADS="5")
+    assert done.stdout.split() == ["5", "None", "2"]
+    assert "DLC_NUM_THREADS is 'two'; give the number" in _in_process("", DLC_NUM_THREADS="two").stderr
+    assert "DLC_NUM_THREADS is '0'; give the number" in _in_process("", DLC_NUM_THREADS="0").stderr
+
+
+_AFFINITY_SCRIPT = """
+import os, threading
+seen = set()
+def body(lo, hi):
+    if threading.get_ident() != caller:
+        seen.add(tuple(sorted(os.sched_getaffinity(0))))
+    meeting.wait()
+caller, meeting = threading.get_ident(), threading.Barrier(2, timeout=20)
+runtime.set_num_threads(2)
+before = os.sched_getaffinity(0)
+for _ in range(3):
+    runtime.parallel_for(body, 2)
+assert os.sched_getaffinity(0) == before
+print(*seen.pop(), len(seen))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs affinity")
+def test_threads_are_bound_as_told() -> None:
+    first = min(os.sched_getaffinity(0))
+    done = _in_process(_AFFINITY_SCRIPT, DLC_THREAD_AFFINITY=f"{first}-{first}")
+    assert done.stdout.split() == [str(first), "0"], done.stderr
+    allowed = [str(processor) for processor in sorted(os.sched_getaffinity(0))]
+    done = _in_process(_AFFINITY_SCRIPT, DLC_THREAD_AFFINITY="none")
+    assert done.stdout.split() == [*allowed, "0"], done.stderr
+    assert "DLC_THREAD_AFFINITY is '1-'; give processors like" in _in_process("", DLC_THREAD_AFFINITY="1-").stderr
+
+
+def test_wrong_affinity_is_refused(runtime: RuntimeLibrary) -> None:
+    for text in ("", "3-1", "0,,1", "all", "5000"):
+        with pytest.raises(InvalidInputError, match="give processors like 0,2-5, 'none' or 'auto'"):
+            runtime.set_thread_affinity(text)
+    runtime.set_thread_affinity("auto")
+
+
+class _Call(ctypes.Structure):
+    """The runtime's `DlcCall`."""
+
+    _fields_ = (
+        ("entry", ctypes.c_void_p),
+        ("arguments", ctypes.c_void_p),
+        ("threads", ctypes.c_int64),
+        ("results", ctypes.c_void_p),
+        ("result_count", ctypes.c_int64),
+    )
+
+
+def test_calls_at_once_get_no_more_threads_than_processors(runtime: RuntimeLibrary) -> None:
+    """As many calls of models as there are processors, of two threads each: each works alone."""
+    callers = max(2, runtime.num_threads())
+    together = threading.Barrier(callers, timeout=20)
+
+    def call(_: int) -> bool:
+        workers: set[int] = set()
+
+        def entry(_: int | None) -> None:
+            together.wait()
+            runtime.parallel_for(lambda lo, hi: workers.add(threading.get_ident()), 8)
+            together.wait()
+
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(entry)
+        record = _Call(ctypes.cast(function, ctypes.c_void_p), None, 2, None, 0)
+        return runtime.call(ctypes.c_void_p(ctypes.addressof(record))) == 0 and workers == {threading.get_ident()}
+
+    with ThreadPoolExecutor(callers) as pool:
+        assert all(pool.map(call, range(callers)))
+
+
 _FORK_SCRIPT = """
 import os
 from dlc.runtime.library import load_library
