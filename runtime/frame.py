@@ -119,7 +119,8 @@ class Frame:
 
     def give_results(self) -> list[np.ndarray | None]:
         """New arrays for the small results whose shapes are known or guessed, None for the others."""
-        words, arrays = self._words, []
+        words = self._words
+        arrays: list[np.ndarray | None] = []
         for slot in self._outputs:
             if slot.shape is None:
                 arrays.append(None)
