@@ -72,6 +72,26 @@ def test_a_call_lets_other_threads_run() -> None:
     assert sum(begin < moment < end for moment in ticks) > (end - begin) * 50
 
 
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    """Kernels that are worth threads, of sizes that no number of threads divides."""
+    shapes = [(131, 203), (203, 301), (1, 33, 29, 31), (65, 33, 3, 3), (601, 257)]
+    generator = np.random.default_rng(0)
+    inputs = [generator.standard_normal(shape, np.float32) for shape in shapes]
+    with Graph() as graph:
+        a, b, image, weight, rows = (graph.input(f"x{index}", shape) for index, shape in enumerate(shapes))
+        graph.output("product", dl.gelu(dl.matmul(a, b)))
+        graph.output("conv", dl.conv(image, weight, pads=[1, 1, 1, 1]))
+        graph.output("softmax", dl.softmax(rows))
+        graph.output("sum", dl.reduce_sum(rows, axes=[0], keepdims=False))
+        graph.output("moved", dl.transpose(rows, perm=[1, 0]))
+    want = dlc.compile(graph.module, num_threads=1)(*inputs)
+    for threads in (2, 3, 7):
+        model = dlc.compile(graph.module, num_threads=threads)
+        for _ in range(5):
+            for one, other in zip(model(*inputs), want, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
 def test_results_and_calls_leave_no_memory(product: tuple[dlc.CompiledModel, np.ndarray]) -> None:
     model, _ = product
     library = load_library()
