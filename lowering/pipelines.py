@@ -87,6 +87,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-fuse-nests",
             "canonicalize",
             "cse",
+            "affine-skip-excluded",
         ),
     ),
     "affine-to-llvm": NamedPipeline(

@@ -45,6 +45,11 @@ class Bound:
         whole = ir.AffineExpr.get_floor_div(self.map.results[0], multiple) * multiple
         return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [whole]), self.operands)
 
+    def is_multiple_of(self, number: int) -> bool:
+        """Whether the bound is known to be a multiple of `number`."""
+        rest = ir.AffineExpr.get_mod(self.map.results[0], number).maybe_downcast()
+        return isinstance(rest, ir.AffineConstantExpr) and rest.value == 0
+
     def minus(self, value: ir.Value, offset: int) -> ir.Value:
         """Emit `bound - value - offset` as an index."""
         dims = self.map.n_dims

@@ -32,7 +32,7 @@ def segments(upper: Bound, lanes: int, slots: int, dynamic_tail: bool = False) -
     if left == 0:
         return parts
     if left is None or dynamic_tail:
-        exact = left is not None and left % lanes == 0
+        exact = upper.is_multiple_of(lanes)
         return [*parts, Segment(whole, upper, lanes, 1, not exact)]
     return [*parts, Segment(whole, upper, step, -(-left // lanes), left % lanes != 0)]
 

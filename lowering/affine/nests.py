@@ -79,13 +79,21 @@ def _nests_at(op: ir.Operation, is_part: bool = False) -> Iterator[Nest]:
     if nest is None:
         if len(op.results) and chain_of(op) is not None:
             yield from _scalar([Nest((), op, is_part)])
+        elif PARALLEL in op.attributes:
+            yield from _nests_inside(op)
         return
     inner = [each for each in nest.body if each.name == "affine.for"]
     if (len(inner) < 2 and not any(PARALLEL in each.attributes for each in inner)) or _has_contiguous_lanes(nest):
         yield from _scalar([nest])
         return
-    for each in inner:
-        yield from _nests_at(each, is_part=True)
+    yield from (found for each in inner for found in _nests_at(each, is_part=True))
+
+
+def _nests_inside(op: ir.Operation) -> Iterator[Nest]:
+    """The nests in the body of a loop that is none itself, because loops inside it end where its index says."""
+    for each in real_ops(op.regions[0].blocks[0]):
+        if each.name == "affine.for":
+            yield from _nests_at(each, is_part=True)
 
 
 def _scalar(nests: Sequence[Nest]) -> Iterator[Nest]:

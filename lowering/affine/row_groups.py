@@ -64,14 +64,14 @@ def row_groups(block: ir.Block) -> Iterator[RowGroup]:
 
 
 def _groups_from(bands: Sequence[Band]) -> Iterator[RowGroup]:
-    """The groups that begin with the first of `bands`, a contraction that stores rows into a local buffer."""
+    """The groups that begin with the first of `bands`, a contraction that stores rows into a local buffer; inner loops first."""
     if not holds_contraction(bands[0]):
         return
     for access in bands[0].accesses:
         owner = defining_op(access.buffer)
         if not access.writes or access.subscripts is None or owner is None or owner.name != "memref.alloc":
             continue
-        for loop in bands[0].loops:
+        for loop in reversed(bands[0].loops):
             axis = _axis_of(access, loop)
             if axis is not None and reuses(bands[0], loop):
                 group = _follow(bands, RowNest(bands[0], loop), access, axis)

@@ -113,7 +113,8 @@ def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:
         if lead is None:
             return score
         last = b.binary("arith.addi", b.iteration(rows), lead)
-        return b.select(b.compare_index("le", b.iteration(keys), last), score, b.lowest(wide))
+        seen = b.compare_index("le", b.iteration(keys), last)
+        return b.create("arith.select", [score.type], [seen, score, b.lowest(wide)], {"dlc.excluded": ir.UnitAttr.get()})
 
     return b.map([scores, *_masks(b, op, shape)], shape, wide, body)
 

@@ -24,6 +24,9 @@ CASES = [
     attention((1, 4, 2, 4), (1, 1, 5, 4), (1, 1, 5, 4), (5,), is_causal=True),
     attention((2, 2, 1, 4), (2, 2, 9, 4), (2, 2, 9, 4), (2, 1, 1, 9)),
     attention((1, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1)),
+    # Blocks of queries, and some left over.
+    attention((1, 2, 150, 16), (1, 2, 150, 16), (1, 2, 150, 16), is_causal=True),
+    attention((1, 4, 96, 8), (1, 2, 200, 8), (1, 2, 200, 8), (4, 96, 200), is_causal=True, aligned_at_end=True),
     Case("rotary_embedding", ((2, 3, 5, 8), (2, 5, 4), (2, 5, 4))),
     Case("rotary_embedding", ((2, 3, 5, 8), (2, 5, 4), (2, 5, 4)), {"interleaved": True}, ("f32", "f16")),
     Case("rotary_embedding", ((3, 2, 4, 6), (1, 4, 3), (1, 4, 3)), {}, _F32),
