@@ -68,6 +68,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "linalg-reuse-operands",
             "eliminate-empty-tensors",
             "linalg-bufferize-tensors",
+            "canonicalize",
             "linalg-pass-results",
             "canonicalize",
             "cse",

@@ -20,9 +20,9 @@ class PassResults(Pass):
     """Let callers allocate what private functions return: such a result becomes a trailing argument, marked `dl.result`.
 
     A result qualifies when it is a buffer that the function allocates, or a view of one, no other result shares it, and
-    its sizes are constants or computed from the sizes of arguments; the caller then repeats that computation. Results whose
-    sizes depend on data, and arguments that are handed back, stay as they are. Arguments which share memory with no other
-    at any call, unless both are only read, are marked `llvm.noalias`.
+    its sizes are constants or computed from the sizes of arguments; the caller then repeats that computation. An argument
+    that is handed back is what the caller has already. Results whose sizes depend on data stay as they are. Arguments which
+    share memory with no other at any call, unless both are only read, are marked `llvm.noalias`.
 
     before:
         func.func private @kernel(%x: memref<?xf32>) -> memref<?xf32> { ... %y = memref.alloc(%n) ... return %y }
@@ -49,6 +49,7 @@ class PassResults(Pass):
             if sites is None:
                 continue
             resolve_sizes(function)
+            sites = _keep_arguments(function, sites)
             _mark_noalias(function, _pass_results(function, sites))
 
 
@@ -64,6 +65,36 @@ def _calls(module: ir.Operation) -> dict[str, list[ir.Operation] | None]:
                 found[attribute.value] = None
             elif sites is not None:
                 sites.append(op)
+    return found
+
+
+def _keep_arguments(function: ir.Operation, sites: Sequence[ir.Operation]) -> list[ir.Operation]:
+    """Do not return arguments: callers use what they gave. Returns the calls as they are now."""
+    block = function.regions[0].blocks[0]
+    end = block.operations[len(block.operations) - 1].operation
+    own = {
+        index: value.arg_number
+        for index, value in enumerate(end.operands)
+        if isinstance(value, ir.BlockArgument) and is_memref(value) and value.owner == block
+    }
+    if not own:
+        return list(sites)
+    found = []
+    for call in sites:
+        kept = [index for index in range(len(call.results)) if index not in own]
+        with ir.InsertionPoint(call), call.location:
+            kinds = [call.results[index].type for index in kept]
+            attributes = dict(call.attributes.items())
+            made = ir.Operation.create("func.call", results=kinds, operands=list(call.operands), attributes=attributes)
+        for index, number in own.items():
+            call.results[index].replace_all_uses_with(call.operands[number])
+        for new, index in zip(made.results, kept, strict=True):
+            call.results[index].replace_all_uses_with(new)
+        call.erase()
+        found.append(made)
+    left = [value for index, value in enumerate(end.operands) if index not in own]
+    _replace_return(end, left)
+    _set_type(function, block, [value.type for value in left], DimNames(function))
     return found
 
 

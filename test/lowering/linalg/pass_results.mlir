@@ -68,9 +68,29 @@ func.func @main(%a: memref<4xf32>) {
 
 // -----
 
-// no-match: a size that depends on data, an argument that is handed back, a buffer that is returned twice.
+// An argument that is handed back is what the caller gave; other results keep their order.
+// CHECK-LABEL: func.func private @same(
+// CHECK-SAME: memref<4xf32>{{[^)]*}}, %{{.*}}: memref<1xindex>{{[^)]*}}) -> memref<?xf32>
+// CHECK: return %{{.*}} : memref<?xf32>
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[Y:.*]]: memref<4xf32>, %[[N:.*]]: memref<1xindex>
+// CHECK: %[[R:.*]] = call @same(%[[Y]], %[[N]])
+// CHECK: return %[[R]], %[[Y]]
+func.func private @same(%x: memref<4xf32>, %n: memref<1xindex>) -> (memref<4xf32>, memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %size = memref.load %n[%c0] : memref<1xindex>
+  %y = memref.alloc(%size) : memref<?xf32>
+  return %x, %y : memref<4xf32>, memref<?xf32>
+}
+func.func @main(%y: memref<4xf32>, %n: memref<1xindex>) -> (memref<?xf32>, memref<4xf32>) {
+  %0:2 = call @same(%y, %n) : (memref<4xf32>, memref<1xindex>) -> (memref<4xf32>, memref<?xf32>)
+  return %0#1, %0#0 : memref<?xf32>, memref<4xf32>
+}
+
+// -----
+
+// no-match: a size that depends on data, a buffer that is returned twice.
 // CHECK-LABEL: func.func private @data({{.*}}) -> memref<?xf32>
-// CHECK-LABEL: func.func private @same({{.*}}) -> memref<4xf32>
 // CHECK-LABEL: func.func private @double() -> (memref<4xf32>, memref<4xf32>)
 func.func private @data(%x: memref<1xindex>) -> memref<?xf32> {
   %c0 = arith.constant 0 : index
@@ -78,16 +98,12 @@ func.func private @data(%x: memref<1xindex>) -> memref<?xf32> {
   %y = memref.alloc(%n) : memref<?xf32>
   return %y : memref<?xf32>
 }
-func.func private @same(%x: memref<4xf32>) -> memref<4xf32> {
-  return %x : memref<4xf32>
-}
 func.func private @double() -> (memref<4xf32>, memref<4xf32>) {
   %y = memref.alloc() : memref<4xf32>
   return %y, %y : memref<4xf32>, memref<4xf32>
 }
 func.func @main(%x: memref<1xindex>, %y: memref<4xf32>) -> memref<?xf32> {
   %0 = call @data(%x) : (memref<1xindex>) -> memref<?xf32>
-  %1 = call @same(%y) : (memref<4xf32>) -> memref<4xf32>
   %2:2 = call @double() : () -> (memref<4xf32>, memref<4xf32>)
   return %0 : memref<?xf32>
 }
