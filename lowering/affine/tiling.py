@@ -18,6 +18,8 @@ from dlc.lowering.affine.schedule import Schedule, lane_facts, leave_schedule, t
 from dlc.lowering.affine.unrolling import UnrollingEmitter
 from dlc.lowering.affine.values import TileDim, TileValues
 
+_MANY_STEPS = 4
+
 
 @dataclass
 class _Tiler:
@@ -93,11 +95,19 @@ class _Tiler:
             ReducingEmitter(self.values, self.facts, reduction).ops(self.nest.body)
             return
         facts = self.facts if self.values.lane_dim is not None else None
-        if self.nest.chain is not None and facts is not None and (tile.unroll > 1 or self.panels):
+        if self.nest.chain is not None and facts is not None and not self._is_small_rest() and (tile.unroll > 1 or self.panels):
             emitter: TileEmitter = UnrollingEmitter(self.values, facts, self.nest.chain, tile.unroll, self.panels)
         else:
             emitter = TileEmitter(self.values, facts)
         emitter.ops(self.nest.body)
+
+    def _is_small_rest(self) -> bool:
+        """Whether the body is for the last lanes of a long loop: unrolling it would take more time to compile than it saves."""
+        loop, step = self.tile.lane_loop, self.tile.lanes * self.tile.slots
+        is_rest = any(mask is not None for mask in self.values.masks) or any(
+            dim.iv == loop.iv and dim.count < self.tile.slots for dim in self.values.dims
+        )
+        return is_rest and (loop.extent is None or loop.extent >= _MANY_STEPS * step)
 
 
 def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:

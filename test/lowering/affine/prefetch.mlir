@@ -55,6 +55,31 @@ func.func private @dynamic_rows(%a: memref<?x128xf32>, %b: memref<64x128x48xf32>
   return
 }
 
+// Blocks of 16 filters that a tile reads side by side are fetched as one panel, for the pixels that run over it.
+// CHECK-LABEL: func.func private @blocks(
+// CHECK: memref.prefetch
+func.func private @blocks(%x: memref<14x14x64xf32>, %w: memref<16x64x16xf32>, %y: memref<14x14x16x16xf32>) {
+  affine.for %h = 0 to 14 {
+    affine.for %v = 0 to 14 {
+      affine.for %p = 0 to 16 {
+        affine.for %j = 0 to 16 {
+          %0 = affine.load %y[%h, %v, %p, %j] : memref<14x14x16x16xf32>
+          %1 = affine.for %k = 0 to 64 iter_args(%acc = %0) -> (f32) {
+            %a = affine.load %x[%h, %v, %k] : memref<14x14x64xf32>
+            %b = affine.load %w[%p, %k, %j] : memref<16x64x16xf32>
+            %m = arith.mulf %a, %b : f32
+            %s = arith.addf %acc, %m : f32
+            affine.yield %s : f32
+          }
+          affine.store %1, %y[%h, %v, %p, %j] : memref<14x14x16x16xf32>
+        } {dlc.parallel}
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 1, 7>, array<i64: 2, 2>], lane_loop = 3 : i64, lanes = 16 : i64,
+                                   order = array<i64: 2, 0, 1, 3>, prefetch = 2 : i64, unroll = 4 : i64}}
+  return
+}
+
 // no-match: every tile reads the same panel.
 // CHECK-LABEL: func.func private @one_panel(
 // CHECK-NOT: memref.prefetch

@@ -30,6 +30,48 @@ func.func private @matmul(%a: memref<8x32xf32>, %b: memref<32x8xf32>, %c: memref
   return
 }
 
+// Nine rows are a tile of five and one of four, not eight and a single one.
+// CHECK-LABEL: func.func private @like_heights(
+// CHECK: affine.for %{{.*}} = 0 to 5 step 5 {
+// CHECK: affine.for %{{.*}} = 5 to 9 step 4 {
+func.func private @like_heights(%a: memref<9x32xf32>, %b: memref<32x4xf32>, %c: memref<9x4xf32>) {
+  affine.for %i = 0 to 9 {
+    affine.for %j = 0 to 4 {
+      %0 = affine.load %c[%i, %j] : memref<9x4xf32>
+      %1 = affine.for %k = 0 to 32 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<9x32xf32>
+        %y = affine.load %b[%k, %j] : memref<32x4xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %p : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<9x4xf32>
+    } {dlc.parallel}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 4 : i64}}
+  return
+}
+
+// A column of a packed matrix tells its block and its place there; lanes stay within a block.
+// CHECK-LABEL: func.func private @packed(
+// CHECK: affine.vector_load %{{.*}}[%[[J:.*]] floordiv 8, %{{.*}}, %[[J]] mod 8] : memref<3x32x8xf32>, vector<4xf32>
+// CHECK: vector.fma
+func.func private @packed(%a: memref<2x32xf32>, %b: memref<3x32x8xf32>, %c: memref<2x20xf32>) {
+  affine.for %i = 0 to 2 {
+    affine.for %j = 0 to 20 {
+      %0 = affine.load %c[%i, %j] : memref<2x20xf32>
+      %1 = affine.for %k = 0 to 32 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<2x32xf32>
+        %y = affine.load %b[%j floordiv 8, %k, %j mod 8] : memref<3x32x8xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %p : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<2x20xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
 // Only the reduction is contiguous in both operands: its iterations are the lanes, and a masked step takes the tail.
 // CHECK-LABEL: func.func private @dot(
 // CHECK: affine.for %{{.*}} = 0 to {{.*}} iter_args
