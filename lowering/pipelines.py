@@ -42,6 +42,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "dl-canonicalize",
             "dl-fold-constants",
             "cse",
+            "dl-expand-conv-transpose",
             "dl-fuse-siblings",
             "dl-assign-layouts",
             "dl-sink-transposes",
