@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s --affine-skip-excluded --split-input-file --mlir-print-local-scope | filecheck %s
-// Loops over scratch memory end behind the last element that counts for some row of a block.
+// Loops over scratch memory end behind the last element that counts for some row of a block. The pass refuses nothing.
 
 // CHECK-LABEL: func.func private @causal(
 // CHECK: affine.for %[[B:.*]] = 0 to 4 {
