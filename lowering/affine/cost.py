@@ -20,7 +20,7 @@ _PER_CYCLE = 2.0
 _HORIZONTAL = 8.0
 _VECTOR_WAIT, _SCALAR_WAIT = 0.5, 0.1
 """Cycles that a load adds where the data comes from L2 (vectors) or L1 (scalars); fitted to 40 tiles of GEMM and conv."""
-_LOADS = {0: 1.0, 1: 1.0, 2: 3.0}
+_LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 """Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
 _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0

@@ -9,7 +9,7 @@ from dlc.lowering.affine.expressions import result_maps, shifted
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.values import Instance, TileValues
-from dlc.lowering.affine.vector_loads import Place, gather, load_evens, load_vector
+from dlc.lowering.affine.vector_loads import MOST_SPACED, Place, gather, load_spaced, load_vector
 
 _FUSED = ("#arith.fastmath<contract>", "#arith.fastmath<none>")
 """Sums of products with these flags become one instruction that rounds once."""
@@ -123,8 +123,8 @@ class TileEmitter:
         mask = self.values.mask(at)
         if stride == 1:
             return load_vector(kind, place, mask)
-        if stride == 2:
-            return load_evens(kind, place, mask)
+        if 2 <= stride <= MOST_SPACED:
+            return load_spaced(kind, place, stride, mask)
         return gather(kind, place, stride, mask)
 
     def _load_lane(self, op: ir.Operation, subscripts: list[ir.Value], at: Instance, lane: int) -> ir.Value:

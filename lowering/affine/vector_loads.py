@@ -1,4 +1,4 @@
-"""Loads of one vector: contiguous, every second element, or any fixed distance apart."""
+"""Loads of one vector: contiguous, every second to fourth element, or any fixed distance apart."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dlc.lowering.affine.expressions import result_maps
 from dlc.lowering.affine.loops import apply
 from dlc.lowering.affine.masks import LaneMask
 from dlc.lowering.affine.values import splat_constant
+
+MOST_SPACED = 4
+"""Elements so far apart are still picked from neighbouring vectors: NHWC of 3 channels to NCHW is twice as fast as by gathers."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +49,24 @@ def load_masked(kind: ir.VectorType, place: Place, mask: ir.Value) -> ir.Value:
     return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask, _filler(kind)).result
 
 
-def load_evens(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.Value:
-    """Load every second element: two neighbouring vectors, of which the even elements are kept.
+def load_spaced(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask | None) -> ir.Value:
+    """Load every `stride`-th element, 2 or more apart: neighbouring vectors, of which the wanted elements are kept.
 
-    The element after the last one wanted may lie outside the buffer, so the second vector is always masked.
+    The elements after the last one wanted may lie outside the buffer, so the last vector is always masked.
     """
     lanes = kind.shape[0]
     wanted = mask or LaneMask(lanes, lanes)
-    low = load_vector(kind, place, mask and wanted.spread(2, 0))
-    high = load_vector(kind, place.moved(lanes), wanted.spread(2, lanes))
-    return vector.ShuffleOp(low, high, list(range(0, 2 * lanes, 2))).result
+    found = load_vector(kind, place, mask and wanted.spread(stride, 0))
+    for part in range(1, stride):
+        first = part * lanes
+        masked = mask is not None or part == stride - 1
+        more = load_vector(kind, place.moved(first), wanted.spread(stride, first) if masked else None)
+        places = [(lane, lane * stride - first) for lane in range(lanes)]
+        # Of the first vector no lane is in its place yet; later ones leave those that are.
+        kept = [lane * stride % lanes if part == 1 else lane for lane in range(lanes)]
+        picks = [lanes + at if 0 <= at < lanes else kept[lane] for lane, at in places]
+        found = vector.ShuffleOp(found, more, picks).result
+    return found
 
 
 def gather(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask | None) -> ir.Value:

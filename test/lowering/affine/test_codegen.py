@@ -326,3 +326,21 @@ def test_max_pool(stride: int) -> None:
     arrays = [values(11, "f32", x.shape), np.zeros((3, 3), np.float32), np.full(out.shape, -math.inf, np.float32)]
     run(generic(list(extents), {"kh", "kw"}, [x, window], out, body), arrays)
     np.testing.assert_array_equal(arrays[2], gathered(x, arrays[0], extents).max((3, 4)))
+
+
+@pytest.mark.parametrize("apart", [2, 3, 4, 5])
+@pytest.mark.parametrize("count", [3, 16, 17, 100])
+@pytest.mark.parametrize("element", ["f32", "f64", "i16"])
+def test_loads_that_lie_apart(apart: int, count: int, element: str) -> None:
+    size = (count - 1) * apart + 1
+    text = f"""func.func @kernel(%x: memref<{size}x{element}>, %y: memref<{count}x{element}>)
+        attributes {{llvm.emit_c_interface}} {{
+      affine.for %i = 0 to {count} {{
+        %a = affine.load %x[%i * {apart}] : memref<{size}x{element}>
+        affine.store %a, %y[%i] : memref<{count}x{element}>
+      }} {{dlc.parallel}}
+      return
+    }}"""
+    x, y = np.arange(size).astype(NUMPY[element]), np.zeros(count, NUMPY[element])
+    run(text, [x, y], ("affine-vectorize-loops", "canonicalize"))
+    np.testing.assert_array_equal(y, x[::apart])
