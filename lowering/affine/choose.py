@@ -14,7 +14,8 @@ from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, wi
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.order import best_order
-from dlc.lowering.affine.schedule import Schedule, schedule_for
+from dlc.lowering.affine.prefetch import panels_of
+from dlc.lowering.affine.schedule import Schedule, lane_facts, schedule_for
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.cpu.facts import facts_of
 
@@ -22,6 +23,8 @@ _LARGEST_JAM = 8
 _MOST_SLOTS = 4
 _UNROLL = 4
 _PREFETCH = 2
+_MOST_OF_L2 = 1 / 3
+"""A panel larger than this share of L2 is not fetched ahead: it, the one in use and what else the tiles read would not fit."""
 _WHOLE_SLOTS = 8
 """A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
 
@@ -44,10 +47,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Machine:
-    """The vector registers to fill."""
+    """The vector registers to fill, and the cache that panels of operands stay in."""
 
     vector_bits: int
     registers: int
+    l2_bytes: int
 
     @staticmethod
     def of(op: ir.Operation, vector_bits: int, registers: int) -> Machine:
@@ -56,7 +60,7 @@ class Machine:
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return Machine(bits, registers or facts.vector_registers)
+        return Machine(bits, registers or facts.vector_registers, facts.l2_bytes)
 
 
 def chosen(nest: Nest, machine: Machine, emitter: str) -> Schedule | None:
@@ -74,16 +78,20 @@ def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> l
     """
     emitter = emitter or ("tile" if is_contraction(nest) else "rows")
     choices = sorted(_choices(nest, machine, emitter == "tile"), key=lambda choice: (choice.cycles, choice.tile.copies))
-    return [Candidate(_finished(nest, choice.tile, emitter), choice.cycles) for choice in choices[:count]]
+    return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
 
 
-def _finished(nest: Nest, tile: Tile, emitter: str) -> Schedule:
+def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedule:
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
     order = best_order(nest, tile)
     if emitter == "tile" and nest.chain is not None and not tile.reduces:
         extent = nest.chain.loops[-1].extent
         unroll = _UNROLL if extent is None or extent >= _UNROLL else 1
         tile = dataclasses.replace(tile, unroll=unroll, prefetch=_PREFETCH)
+        facts = lane_facts(nest, schedule_for(nest, tile, order, emitter))
+        panels = panels_of(nest, tile, order, facts)
+        if not panels or sum(panel.bytes for panel in panels) > machine.l2_bytes * _MOST_OF_L2:
+            tile = dataclasses.replace(tile, prefetch=0)
     return schedule_for(nest, tile, order, emitter)
 
 

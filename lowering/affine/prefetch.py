@@ -44,6 +44,11 @@ class Panel:
     """Where the cache lines of a unit start, in elements."""
 
     @property
+    def bytes(self) -> int:
+        """Bytes of the panel's cache lines."""
+        return self.count * len(self.line_offsets) * _LINE_BITS // 8
+
+    @property
     def _per_trip(self) -> int:
         trips = [trips_of(loop, step) or _TYPICAL_TRIPS for loop, step in self.inner]
         return -(-self.count // math.prod(trips))
