@@ -91,7 +91,8 @@ def import_matmul_integer(node: NodeContext) -> ir.Value:
 def centered(node: NodeContext, index: int, zero_index: int, axis: int | None = None) -> ir.Value:
     """Input `index` less its zero point as i32; a zero point of rank 1 has one element, or one per index of `axis`."""
     x = dl.cast(node.value(index), to="i32")
-    if not node.has_input(zero_index):
+    known = node.constant(zero_index) if node.has_input(zero_index) else np.zeros(())
+    if known is not None and not known.any():
         return x
     zero = dl.cast(node.value(zero_index), to="i32")
     rank = type_of_value(x).rank
