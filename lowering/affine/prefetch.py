@@ -67,7 +67,7 @@ class Panel:
     def start(self, values: TileValues) -> ir.Value:
         """Emit where the share of this tile starts in the panel, in elements."""
         trip = ir.AffineConstantExpr.get(0)
-        operands = []
+        operands: list[ir.Value] = []
         for loop, step in self.inner:
             at = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(len(operands)), step)
             trip = trip * (trips_of(loop, step) or _TYPICAL_TRIPS) + at
@@ -151,9 +151,9 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop])
     if not inner or copies is None:
         return None
     line, row = _LINE_BITS // load.results[0].type.width, tile.lanes * tile.slots
-    units = -(-rows[0] * row * copies // line), line, (0,)
+    units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
-        units = *rows, tuple(range(0, row, line))
+        units = rows[0], rows[1], tuple(range(0, row, line))
     return Panel(load, tile.prefetch, (ahead.iv, steps.get(ahead, 1)), inner, nest.chain.loops, tile.unroll, *units)
 
 
