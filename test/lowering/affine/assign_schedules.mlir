@@ -17,7 +17,7 @@ func.func @two(%x: memref<64xf32>, %y: memref<64xf32>) attributes {dlc.schedules
   return
 }
 
-// No match: without schedules only the numbers come; loops that are no nests get none.
+// no-match: without schedules only the numbers come; loops that are no nests get none.
 // CHECK-LABEL: func.func @none(
 // CHECK: affine.for
 // CHECK-NOT: dlc.nest

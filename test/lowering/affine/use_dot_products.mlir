@@ -1,8 +1,8 @@
 // RUN: dlc-opt %s --dl-set-target=target=cascadelake --affine-use-dot-products | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=haswell --affine-use-dot-products | filecheck %s --check-prefix=PAIRS
 // RUN: dlc-opt %s --dl-set-target=target=neoverse-n1 --affine-use-dot-products | filecheck %s --check-prefix=NONE
-// Four products of bytes are one instruction with VNNI, two without it, and stay where the target has neither. The pass refuses
-// nothing.
+// Four products of bytes are one instruction with VNNI, two without it, and stay where the target has neither. The pass
+// refuses nothing.
 
 // CHECK-LABEL: func.func @dot(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: i8, %[[B:[a-z0-9]+]]: i8, %[[C:[a-z0-9]+]]: i8, %[[D:[a-z0-9]+]]: i8, %[[W:[a-z0-9]+]]: vector<8xi32>

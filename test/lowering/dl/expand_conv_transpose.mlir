@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s --dl-expand-conv-transpose | filecheck %s
-// Transposed convolutions become convolutions and a shuffle of pixels.
+// Transposed convolutions become convolutions and a shuffle of pixels. The pass refuses nothing.
 
 // A kernel as wide as the step: each position makes a block of its own.
 // CHECK-LABEL: func.func @blocks(
