@@ -51,7 +51,7 @@ def transpose(shape: Sequence[int], order: Sequence[int], element: str, dynamic:
 def check(shape: Sequence[int], order: Sequence[int], element: str, dynamic: bool, make: Make) -> None:
     """Transpose random bit patterns of `element` in arrays that `make` gives."""
     kind = WORDS[element]
-    raw = np.random.default_rng(0).integers(0, 2 if element == "i1" else np.iinfo(kind).max, tuple(shape), kind, endpoint=True)
+    raw = np.random.default_rng(0).integers(0, 1 if element == "i1" else np.iinfo(kind).max, tuple(shape), kind, endpoint=True)
     source, target = make(raw), make(np.zeros([shape[axis] for axis in order], kind))
     text = run(transpose(shape, order, element, dynamic), [source, target], PASSES)
     np.testing.assert_array_equal(target, np.transpose(source, order), err_msg=text)
