@@ -26,13 +26,20 @@ _NEAR = 1.05
 
 @dataclass(frozen=True)
 class PlannedBuffer:
-    """A buffer of the plan: its allocation, bytes, and first and last step (positions in the function's block)."""
+    """A buffer of the plan: its allocation, bytes, and first and last step (positions in the function's block).
+
+    It starts on a page if it takes `paged_from` bytes or more, which may be known at run time only.
+    """
 
     alloc: ir.Operation
     bytes: Polynomial
     first: int
     last: int
-    alignment: int
+    paged_from: int
+
+    def alignment(self, size: int) -> int:
+        """What the offset of the buffer is a multiple of when it takes `size` bytes."""
+        return PAGE_ALIGNMENT if size >= self.paged_from else VECTOR_ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,8 @@ class MemoryPlan:
 
     def offsets(self, atoms: Mapping[int, int] | None = None) -> list[int]:
         """Where in the arena each buffer starts."""
-        return self.stacking.offsets(self.sizes(atoms), [buffer.alignment for buffer in self.buffers])
+        sizes = self.sizes(atoms)
+        return self.stacking.offsets(sizes, [buffer.alignment(size) for buffer, size in zip(self.buffers, sizes, strict=True)])
 
     def peak(self, atoms: Mapping[int, int] | None = None) -> int:
         """Bytes of the arena."""
@@ -81,7 +89,7 @@ def taken_bytes(size: int) -> int:
 
 def blocks_of(buffers: Sequence[PlannedBuffer], sizes: Sequence[int]) -> list[Block]:
     """The buffers as blocks of these sizes."""
-    return [Block(b.first, b.last, size, b.alignment) for b, size in zip(buffers, sizes, strict=True)]
+    return [Block(b.first, b.last, size, b.alignment(size)) for b, size in zip(buffers, sizes, strict=True)]
 
 
 def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPlan:
@@ -94,10 +102,7 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     atoms = dict.fromkeys(range(len(reader.atoms)), nominal)
     best: MemoryPlan | None = None
     for threshold in PAGE_ALIGNED_FROM:
-        buffers = tuple(
-            PlannedBuffer(alloc, size, first, last, PAGE_ALIGNMENT if size.evaluate(atoms) >= threshold else VECTOR_ALIGNMENT)
-            for alloc, size, first, last in lives
-        )
+        buffers = tuple(PlannedBuffer(*life, threshold) for life in lives)
         sizes = [taken_bytes(buffer.bytes.evaluate(atoms)) for buffer in buffers]
         plan = MemoryPlan(buffers, pack(blocks_of(buffers, sizes)), tuple(reader.atoms), atoms)
         if best is None or plan.peak() < best.peak():

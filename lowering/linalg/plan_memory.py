@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_linalg, nested_ops
-from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, memory_plan
+from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, PlannedBuffer, memory_plan
 from dlc.analysis.packing import VECTOR_ALIGNMENT
 from dlc.lowering.linalg.size_emitter import Extent, SizeEmitter
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -65,7 +65,8 @@ def _lay_out(plan: MemoryPlan) -> None:
     with ir.InsertionPoint(allocs[0]), ir.Location.fused([alloc.location for alloc in allocs]):
         emitter = SizeEmitter(plan.atoms)
         offsets, end = _offsets(plan, emitter)
-        arena = _allocate(end, emitter, max(buffer.alignment for buffer in plan.buffers))
+        alignments = [buffer.alignment(size) for buffer, size in zip(plan.buffers, plan.sizes(), strict=True)]
+        arena = _allocate(end, emitter, max(alignments))
         starts = [emitter.value(offset) for offset in offsets]
     for alloc, start in zip(allocs, starts, strict=True):
         with ir.InsertionPoint(alloc), alloc.location:
@@ -82,10 +83,18 @@ def _offsets(plan: MemoryPlan, emitter: SizeEmitter) -> tuple[list[Extent], Exte
     ends: list[Extent] = [0] * len(sizes)
     for index in plan.stacking.order:
         lowest = emitter.largest([ends[under] for under in plan.stacking.below[index]])
-        alignment = plan.buffers[index].alignment
-        offsets[index] = emitter.rounded_up(lowest, alignment) if alignment > VECTOR_ALIGNMENT else lowest
+        offsets[index] = _aligned(lowest, plan.buffers[index], sizes[index], emitter)
         ends[index] = emitter.sum(offsets[index], sizes[index])
     return offsets, emitter.largest([ends[index] for index in _tops(plan.stacking.below)])
+
+
+def _aligned(lowest: Extent, buffer: PlannedBuffer, size: Extent, emitter: SizeEmitter) -> Extent:
+    """The first place from `lowest` on, a multiple of the vector alignment, where a buffer of `size` bytes may start."""
+    if isinstance(size, int):
+        return emitter.rounded_up(lowest, buffer.alignment(size))
+    if isinstance(lowest, int) and lowest == 0:
+        return lowest
+    return emitter.choice(size, buffer.paged_from, emitter.rounded_up(lowest, PAGE_ALIGNMENT), lowest)
 
 
 def _taken(size: Extent, emitter: SizeEmitter) -> Extent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from dlc._mlir import ir
@@ -11,6 +11,8 @@ from dlc.analysis.size_polynomials import Atom, Monomial, Polynomial, SizeReader
 
 Extent: TypeAlias = int | ir.Value
 """An int where it is static, else an `index` value."""
+_AT_LEAST = 5
+"""The predicate `sge` of arith.cmpi."""
 
 
 class SizeEmitter:
@@ -58,6 +60,17 @@ class SizeEmitter:
         if isinstance(extent, int):
             return -(-extent // unit) * unit
         return self._binary("arith.andi", self._binary("arith.addi", extent, unit - 1), -unit)
+
+    def choice(self, size: ir.Value, limit: int, above: Extent, below: Extent) -> ir.Value:
+        """`above` if `size` is at least `limit`, else `below`."""
+        operands = [size, self.value(limit)]
+        at_least = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _AT_LEAST)
+        condition = self._once(
+            ("arith.cmpi", *operands),
+            lambda: _create("arith.cmpi", operands, ir.IntegerType.get_signless(1), {"predicate": at_least}),
+        )
+        chosen = [condition, self.value(above), self.value(below)]
+        return self._once(("arith.select", *chosen), lambda: _create("arith.select", chosen, ir.IndexType.get()))
 
     def _product(self, monomial: Monomial, factor: int) -> Extent:
         if not monomial:
@@ -118,5 +131,7 @@ def _constant(value: int) -> ir.Value:
     return ir.Operation.create("arith.constant", results=[index], attributes={"value": ir.IntegerAttr.get(index, value)}).results[0]
 
 
-def _create(name: str, operands: Sequence[ir.Value], kind: ir.Type) -> ir.Value:
-    return ir.Operation.create(name, results=[kind], operands=operands).results[0]
+def _create(
+    name: str, operands: Sequence[ir.Value], kind: ir.Type, attributes: Mapping[str, ir.Attribute] | None = None
+) -> ir.Value:
+    return ir.Operation.create(name, results=[kind], operands=operands, attributes=attributes or {}).results[0]

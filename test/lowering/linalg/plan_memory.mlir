@@ -38,6 +38,8 @@ func.func private @mix(memref<?x16xf32>, memref<?x16xf32>, memref<64xf32>)
 // CHECK-SAME: (%[[X:.*]]: memref<?x16xf32>)
 // CHECK: %[[N:.*]] = memref.dim %[[X]]
 // CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %c64
+// CHECK: %[[LARGE:.*]] = arith.cmpi sge, {{.*}}, %c65536
+// CHECK: arith.select %[[LARGE]]
 // CHECK: memref.alloc(%{{.*}}) : memref<?xi8>
 // CHECK-COUNT-3: memref.view
 func.func @dynamic(%x: memref<?x16xf32>) {
