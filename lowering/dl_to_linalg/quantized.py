@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import Builder
 from dlc.lowering.dl_to_linalg.contraction import Loops, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _BYTES = 4
+WordProducts = Callable[[Sequence[ir.Value], ir.Value], ir.Value]
+"""The sum of the products of neighbours of a row with the parts of a word."""
 
 
 @lowering("byte_matmul")
 def lower_byte_matmul(b: Builder, op: SourceOp) -> ir.Value:
-    """Loops (rows..., block, column, group of bytes). The four bytes of a group are four readings of the operand.
+    """Products of a widened byte with a byte cut out of an i32, as `affine-use-dot-products` finds them again."""
 
-    The body is what `affine-use-dot-products` finds again: products of a widened byte with a byte cut out of an i32.
+    def body(values: Sequence[ir.Value], packed: ir.Value) -> ir.Value:
+        products = [b.arith("mul", _unsigned(b, value), _byte(b, packed, place), "i32") for place, value in enumerate(values)]
+        low, high = (b.arith("add", products[start], products[start + 1], "i32") for start in (0, 2))
+        return b.arith("add", low, high, "i32")
+
+    return multiply_words(b, op, _BYTES, "i32", body)
+
+
+def multiply_words(b: Builder, op: SourceOp, parts: int, dtype: str, products: WordProducts) -> ir.Value:
+    """Sums of `dtype` of what `products` gives for `parts` neighbours of a row and the word with their factors.
+
+    Loops (rows..., block, column, group). The neighbours of a group are so many readings of the operand. Static rows are merged.
     """
     lhs, rhs = op.operands
     rows = b.shape(lhs)[:-1]
@@ -26,15 +41,13 @@ def lower_byte_matmul(b: Builder, op: SourceOp) -> ir.Value:
     loops = Loops(len(shape), 1)
     *outer, n, k = loops.dims()
     weight = loops.map([ir.AffineExpr.get_floor_div(n, width), k, ir.AffineExpr.get_mod(n, width)])
-    maps = [*(loops.map([*outer, k * _BYTES + place]) for place in range(_BYTES)), weight, loops.map([*outer, n])]
+    maps = [*(loops.map([*outer, k * parts + place]) for place in range(parts)), weight, loops.map([*outer, n])]
 
     def body(*scalars: ir.Value) -> ir.Value:
         *values, packed, total = scalars
-        products = [b.arith("mul", _unsigned(b, value), _byte(b, packed, place), "i32") for place, value in enumerate(values)]
-        low, high = (b.arith("add", products[start], products[start + 1], "i32") for start in (0, 2))
-        return b.arith("add", total, b.arith("add", low, high, "i32"), "i32")
+        return b.arith("add", total, products(values, packed), dtype)
 
-    product = b.generic([*[merged] * _BYTES, rhs], zeros(b, shape, "i32"), maps, loops.iterators, body)
+    product = b.generic([*[merged] * parts, rhs], zeros(b, shape, dtype), maps, loops.iterators, body)
     return product if merged is lhs else b.expand(product, groups, [*rows, shape[-1]])
 
 

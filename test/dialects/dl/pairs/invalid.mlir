@@ -1,0 +1,64 @@
+// RUN: dlc-opt %s --split-input-file --verify-diagnostics
+// Each constraint of the family has a message with the values.
+
+func.func @bf16_pairs_t1(%arg0: tensor<4x8xf16>) {
+  // expected-error @+1 {{'dl.bf16_pairs' op t1: operand 'x' is f16 but must be one of f32}}
+  %0 = "dl.bf16_pairs"(%arg0) : (tensor<4x8xf16>) -> tensor<2x8xi32>
+  return
+}
+
+// -----
+
+func.func @bf16_pairs_c1(%arg0: tensor<8xf32>) {
+  // expected-error @+1 {{'dl.bf16_pairs' op c1: x has rank 1}}
+  %0 = "dl.bf16_pairs"(%arg0) : (tensor<8xf32>) -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @bf16_pairs_c2(%arg0: tensor<?x8xf32>) {
+  // expected-error @+1 {{'dl.bf16_pairs' op c2: x is tensor<?x8xf32>}}
+  %0 = "dl.bf16_pairs"(%arg0) : (tensor<?x8xf32>) -> tensor<?x8xi32>
+  return
+}
+
+// -----
+
+func.func @pair_matmul_t1(%arg0: tensor<4x4xf16>, %arg1: tensor<3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_matmul' op t1: operand 'lhs' is f16 but must be one of f32, bf16}}
+  %0 = "dl.pair_matmul"(%arg0, %arg1) : (tensor<4x4xf16>, tensor<3x2x16xi32>) -> tensor<4x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_matmul_c1(%arg0: tensor<4x4xbf16>, %arg1: tensor<2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_matmul' op c1: lhs has rank 2 and rhs rank 2}}
+  %0 = "dl.pair_matmul"(%arg0, %arg1) : (tensor<4x4xbf16>, tensor<2x16xi32>) -> tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @pair_matmul_c2(%arg0: tensor<4x4xbf16>, %arg1: tensor<?x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_matmul' op c2: rhs is tensor<?x2x16xi32>}}
+  %0 = "dl.pair_matmul"(%arg0, %arg1) : (tensor<4x4xbf16>, tensor<?x2x16xi32>) -> tensor<4x?xf32>
+  return
+}
+
+// -----
+
+func.func @pair_matmul_c3(%arg0: tensor<4x3xbf16>, %arg1: tensor<3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_matmul' op c3: lhs is tensor<4x3xbf16> and rhs tensor<3x2x16xi32>}}
+  %0 = "dl.pair_matmul"(%arg0, %arg1) : (tensor<4x3xbf16>, tensor<3x2x16xi32>) -> tensor<4x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_matmul_c4(%arg0: tensor<4x4xbf16>, %arg1: tensor<3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_matmul' op c4: columns is 32 but rhs is tensor<3x2x16xi32>}}
+  %0 = "dl.pair_matmul"(%arg0, %arg1) {columns = 32 : i64} : (tensor<4x4xbf16>, tensor<3x2x16xi32>) -> tensor<4x32xf32>
+  return
+}

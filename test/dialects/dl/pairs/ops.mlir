@@ -1,0 +1,20 @@
+// RUN: dlc-opt %s | dlc-opt | filecheck %s
+// Pairs of bf16: an odd number of rows, both types of numbers, dynamic rows, a last block that is filled up.
+
+// CHECK-LABEL: func.func @bf16_pairs(
+// CHECK: "dl.bf16_pairs"(%arg0) : (tensor<2x7x16xf32>) -> tensor<2x4x16xi32>
+func.func @bf16_pairs(%arg0: tensor<2x7x16xf32>) -> tensor<2x4x16xi32> {
+  %0 = "dl.bf16_pairs"(%arg0) : (tensor<2x7x16xf32>) -> tensor<2x4x16xi32>
+  return %0 : tensor<2x4x16xi32>
+}
+
+// CHECK-LABEL: func.func @pair_matmul(
+// CHECK: "dl.pair_matmul"(%arg0, %arg1) : (tensor<4x4xbf16>, tensor<3x2x16xi32>) -> tensor<4x48xf32>
+// CHECK-NEXT: "dl.pair_matmul"(%arg2, %arg1) {columns = 33 : i64} : (tensor<?x5x4xf32>, tensor<3x2x16xi32>) -> tensor<?x5x33xf32>
+func.func @pair_matmul(
+    %arg0: tensor<4x4xbf16>, %arg1: tensor<3x2x16xi32>, %arg2: tensor<?x5x4xf32>
+) -> (tensor<4x48xf32>, tensor<?x5x33xf32>) {
+  %0 = "dl.pair_matmul"(%arg0, %arg1) : (tensor<4x4xbf16>, tensor<3x2x16xi32>) -> tensor<4x48xf32>
+  %1 = "dl.pair_matmul"(%arg2, %arg1) {columns = 33 : i64} : (tensor<?x5x4xf32>, tensor<3x2x16xi32>) -> tensor<?x5x33xf32>
+  return %0, %1 : tensor<4x48xf32>, tensor<?x5x33xf32>
+}
