@@ -1,4 +1,4 @@
-"""Recognises sums of four products of bytes on vectors of i32, as the lowering of dl.byte_matmul writes them."""
+"""Recognises sums of products of words: four products of bytes, as the lowering of dl.byte_matmul writes them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ _BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class ByteDot:
-    """`total` = accumulator + sum over i of (values[i], an unsigned byte in all lanes) * (byte i of `packed`, signed)."""
+class Dot:
+    """`total` = accumulator + sum over i of (values[i], a number in all lanes) * (number i of the words in the lanes of `packed`).
+
+    Four values are unsigned bytes, times signed ones; two are bf16.
+    """
 
     total: ir.Operation
+    start: ir.Operation
+    """The op that takes the accumulator: `total`, or the first of several multiply-adds."""
     position: int
-    """Which operand of `total` the accumulator is."""
+    """Which operand of `start` the accumulator is."""
     values: tuple[ir.Value, ...]
     packed: ir.Value
 
     @property
     def accumulator(self) -> ir.Value:
         """What the products are added to; another value once the sum that gave it was replaced."""
-        return self.total.operands[self.position]
+        return self.start.operands[self.position]
 
     @property
     def lanes(self) -> int:
@@ -42,13 +47,13 @@ class ByteDot:
 
 def _unused_owner(value: ir.Value) -> ir.Operation | None:
     """The computation that gives `value`, if nothing uses it."""
-    owner = _owner(value)
-    if owner is None or not owner.name.startswith(("arith.", "vector.broadcast")):
+    owner = owner_of(value)
+    if owner is None or not owner.name.startswith(("arith.", "vector.broadcast", "vector.fma")):
         return None
     return None if any(True for result in owner.results for _ in result.uses) else owner
 
 
-def byte_dot_of(op: ir.Operation) -> ByteDot | None:
+def byte_dot_of(op: ir.Operation) -> Dot | None:
     """The sum that `op` completes, None where it is none."""
     kind = op.results[0].type if op.name == "arith.addi" else None
     if not isinstance(kind, ir.VectorType) or kind.element_type != ir.IntegerType.get_signless(32, kind.context):
@@ -57,16 +62,16 @@ def byte_dot_of(op: ir.Operation) -> ByteDot | None:
         products = _products(op.operands[1 - position])
         if products is not None:
             found = _bytes_of(products)
-            return None if found is None else ByteDot(op, position, *found)
+            return None if found is None else Dot(op, op, position, *found)
     return None
 
 
 def _products(value: ir.Value) -> list[ir.Operation] | None:
     """The four products of (a + b) + (c + d)."""
-    sums = _operands(value, "arith.addi")
-    halves = [_operands(half, "arith.addi") for half in sums] if sums else []
+    sums = operands_of(value, "arith.addi")
+    halves = [operands_of(half, "arith.addi") for half in sums] if sums else []
     leaves = [leaf for half in halves if half is not None for leaf in half]
-    owners = [_owner(leaf) for leaf in leaves]
+    owners = [owner_of(leaf) for leaf in leaves]
     products = [owner for owner in owners if owner is not None and owner.name == "arith.muli"]
     return products if len(products) == _BYTES else None
 
@@ -85,8 +90,8 @@ def _bytes_of(products: Sequence[ir.Operation]) -> tuple[tuple[ir.Value, ...], i
 
 def _pair(operands: Sequence[ir.Value], place: int) -> tuple[ir.Value, ir.Value] | None:
     spread, lanes = operands
-    scalar = _operands(spread, "vector.broadcast")
-    byte = _operands(scalar[0], "arith.extui") if scalar else None
+    scalar = operands_of(spread, "vector.broadcast")
+    byte = operands_of(scalar[0], "arith.extui") if scalar else None
     packed = _packed(lanes, place)
     if byte is None or packed is None or byte[0].type != ir.IntegerType.get_signless(8, byte[0].context):
         return None
@@ -96,26 +101,29 @@ def _pair(operands: Sequence[ir.Value], place: int) -> tuple[ir.Value, ir.Value]
 def _packed(value: ir.Value, place: int) -> ir.Value | None:
     """The value whose byte `place` `value` is, with its sign."""
     top = 8 * (_BYTES - 1)
-    inner = _shifted(value, "arith.shrsi", top)
+    inner = combined_with(value, "arith.shrsi", top)
     if inner is None or place == _BYTES - 1:
         return inner
-    return _shifted(inner, "arith.shli", top - 8 * place)
+    return combined_with(inner, "arith.shli", top - 8 * place)
 
 
-def _shifted(value: ir.Value, name: str, bits: int) -> ir.Value | None:
-    operands = _operands(value, name)
-    constant = _owner(operands[1]) if operands else None
+def combined_with(value: ir.Value, name: str, number: int) -> ir.Value | None:
+    """The first operand of the op `name` that gives `value`, where the second one is `number` in all lanes."""
+    operands = operands_of(value, name)
+    constant = owner_of(operands[1]) if operands else None
     if operands is None or constant is None or constant.name != "arith.constant":
         return None
-    number = constant.attributes["value"]
-    is_bits = isinstance(number, ir.DenseIntElementsAttr) and number.is_splat and number[0] == bits
-    return operands[0] if is_bits else None
+    splat = constant.attributes["value"]
+    is_number = isinstance(splat, ir.DenseIntElementsAttr) and splat.is_splat and splat[0] == number
+    return operands[0] if is_number else None
 
 
-def _operands(value: ir.Value, name: str) -> list[ir.Value] | None:
-    owner = _owner(value)
+def operands_of(value: ir.Value, name: str) -> list[ir.Value] | None:
+    """The operands of the op `name` that gives `value`, None where another one does."""
+    owner = owner_of(value)
     return list(owner.operands) if owner is not None and owner.name == name else None
 
 
-def _owner(value: ir.Value) -> ir.Operation | None:
+def owner_of(value: ir.Value) -> ir.Operation | None:
+    """The op that gives `value`, None for an argument."""
     return None if isinstance(value.owner, ir.Block) else value.owner.operation

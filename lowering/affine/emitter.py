@@ -44,44 +44,54 @@ class TileEmitter:
             self._load(op)
         elif op.name == "affine.store":
             self._store(op)
-        elif self._sum_of(op) is not None:
+        elif self._is_part_of_sum(op):
             return  # emitted with the sum that takes it
-        elif (product := self._product_of(op)) is not None:
-            self._multiply_add(op, product)
+        elif products := self._products_of(op):
+            self._multiply_add(op, products)
         else:
             self._compute(op)
 
-    def _sum_of(self, op: ir.Operation) -> ir.Operation | None:
-        """The sum that the product `op` is emitted with as one instruction, if any."""
-        uses = list(op.results[0].uses) if op.name == "arith.mulf" else []
-        user = uses[0].owner.operation if len(uses) == 1 else None
-        product = None if user is None else self._product_of(user)
-        return None if product is None or product != op else user
+    def _is_part_of_sum(self, op: ir.Operation) -> bool:
+        """Whether `op` is a product, or the sum of two, that is emitted with the sum that takes it."""
+        if op.name not in ("arith.mulf", "arith.addf") or self.facts is None:
+            return False
+        user = _only_user(op)
+        outer = None if user is None else _only_user(user)
+        taken = [product for each in (user, outer) if each is not None for product in self._products_of(each)]
+        return any(op in (product, _only_user(product)) for product in taken)
 
-    def _product_of(self, op: ir.Operation) -> ir.Operation | None:
-        """The product that is emitted with the sum `op` as one instruction, if any: `accumulator + a * b` in lanes."""
+    def _products_of(self, op: ir.Operation) -> list[ir.Operation]:
+        """The products that become multiply-adds with the sum `op`: `accumulator + a * b`, or `accumulator + (a * b + c * d)`."""
         if op.name != "arith.addf" or self.facts is None or op.results[0].type.width < _LEAST_FUSED_BITS:
-            return None
-        owners = [operand.owner for operand in op.operands]
-        products = [owner.operation for owner in owners if not isinstance(owner, ir.Block) and owner.name == "arith.mulf"]
-        if len(products) != 1 or not any(isinstance(owner, ir.Block) for owner in owners):
-            return None
-        product = products[0]
-        alone = product.block == op.block and len(list(product.results[0].uses)) == 1
-        exact = all(str(each.attributes["fastmath"]) in _FUSED if "fastmath" in each.attributes else True for each in (op, product))
-        return product if alone and exact and product.results[0] in self.facts.varying else None
+            return []
+        added = [operand.owner.operation for operand in op.operands if not isinstance(operand.owner, ir.Block)]
+        if len(added) != 1:
+            return []
+        sums = [op]
+        products = added
+        if added[0].name == "arith.addf":
+            sums.append(added[0])
+            products = [operand.owner.operation for operand in added[0].operands if not isinstance(operand.owner, ir.Block)]
+        parts = [*sums[1:], *products]
+        if len(parts) not in (1, 3) or any(product.name != "arith.mulf" for product in products):
+            return []
+        alone = all(part.block == op.block and _only_user(part) is not None for part in parts)
+        exact = all(str(each.attributes["fastmath"]) in _FUSED for each in (op, *parts) if "fastmath" in each.attributes)
+        return products if alone and exact and all(product.results[0] in self.facts.varying for product in products) else []
 
-    def _multiply_add(self, op: ir.Operation, product: ir.Operation) -> None:
+    def _multiply_add(self, op: ir.Operation, products: Sequence[ir.Operation]) -> None:
         values = self.values
         accumulator = next(operand for operand in op.operands if isinstance(operand.owner, ir.Block))
-        operands = [*product.operands, accumulator]
-        dims = values.dims_of(operands)
-        # Slot by slot, what is the same in all lanes would stay in registers from the first to the last: 6x16 spills on AVX2.
-        made = {
-            tuple(at.values()): vector.FMAOp(*[values.vector(operand, at) for operand in operands]).result
-            for at in sorted(values.instances(dims), key=self._slots_last)
-        }
-        values.define(op.results[0], dims, [made[tuple(at.values())] for at in values.instances(dims)], True)
+        for product in products:
+            operands = [*product.operands, accumulator]
+            dims = values.dims_of(operands)
+            # Slot by slot, what is the same in all lanes would stay in registers from the first to the last: 6x16 spills on AVX2.
+            made = {
+                tuple(at.values()): vector.FMAOp(*[values.vector(operand, at) for operand in operands]).result
+                for at in sorted(values.instances(dims), key=self._slots_last)
+            }
+            accumulator = op.results[0] if product == products[-1] else product.results[0]
+            values.define(accumulator, dims, [made[tuple(at.values())] for at in values.instances(dims)], True)
 
     def _slots_last(self, at: Instance) -> tuple[list[int], int]:
         lane_dim = self.values.lane_dim
@@ -221,6 +231,12 @@ class TileEmitter:
         lower = Bound(op.attributes["lowerBoundMap"].value, tuple(operands[: count[0]]))
         upper = Bound(op.attributes["upperBoundMap"].value, tuple(operands[count[0] :]))
         return lower, upper, ir.IntegerAttr(op.attributes["step"]).value
+
+
+def _only_user(op: ir.Operation) -> ir.Operation | None:
+    """The op that takes the result of `op`, if that is the only use."""
+    uses = [use for result in op.results for use in result.uses]
+    return uses[0].owner.operation if len(uses) == 1 else None
 
 
 def copy_loop(loop: Loop, values: TileValues) -> ir.Operation:

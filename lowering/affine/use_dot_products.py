@@ -1,4 +1,4 @@
-"""`affine-use-dot-products`: sums of four products of bytes become one instruction, or few."""
+"""`affine-use-dot-products`: sums of four products of bytes, or of two of bf16, become one instruction, or few."""
 
 from __future__ import annotations
 
@@ -7,26 +7,35 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir, vector
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.byte_products import ByteDot, byte_dot_of
+from dlc.lowering.affine.byte_products import Dot, byte_dot_of
+from dlc.lowering.affine.pair_products import pair_dot_of
 from dlc.lowering.pass_base import Pass
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
 _VNNI = {512: "llvm.x86.avx512.vpdpbusd.512", 256: "llvm.x86.avx512.vpdpbusd.256", 128: "llvm.x86.avx512.vpdpbusd.128"}
 _PAIRS = {512: "llvm.x86.avx512.pmaddw.d.512", 256: "llvm.x86.avx2.pmadd.wd", 128: "llvm.x86.sse2.pmadd.wd"}
 _PAIRS_NEED = {512: "avx512bw", 256: "avx2", 128: "sse2"}
+_BF16 = {bits: f"llvm.x86.avx512bf16.dpbf16ps.{bits}" for bits in (512, 256, 128)}
+_BF16_ARM = "llvm.aarch64.neon.bfdot.v4f32.v8bf16"
 _EVEN_BYTES = 0x00FF00FF
+_PAIR, _ARM_BITS = 2, 128
 
 
 @dataclass(frozen=True)
 class UseDotProducts(Pass):
-    """Let the target's instructions for bytes compute what the tile of a product of bytes sums up.
+    """Let the target's instructions for bytes and bf16 compute what the tile of a product of these sums up.
 
     before: %s = ((%a0 * %b0 + %a1 * %b1) + (%a2 * %b2 + %a3 * %b3)) + %acc on vectors of i32,
             where %ai is a widened unsigned byte, the same in all lanes, and %bi byte i of the lanes of %w, signed
     after:  %s = vpdpbusd %acc, (the four bytes in all lanes), %w
 
+    before: %s = fma(%a1, %w1, fma(%a0, %w0, %acc)) on vectors of f32,
+            where %ai is a widened bf16 number, the same in all lanes, and %wi half i of the lanes of %w
+    after:  %s = vdpbf16ps %acc, (the two numbers in all lanes), %w
+
     Without VNNI, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact, too. Other targets
-    keep the products. Sums that follow each other are ordered by their bytes, so that few registers hold them.
+    keep the products, and those without dot products of bf16 keep the multiply-adds. Sums that follow each other are ordered by
+    their numbers, so that few registers hold them.
     """
 
     anchor = "func.func"
@@ -40,12 +49,12 @@ class UseDotProducts(Pass):
                 _replace(dots, facts)
 
 
-def _runs(function: ir.Operation) -> Iterator[list[ByteDot]]:
-    """Sums of four products, those that follow each other together; all are found before the first is given out."""
-    runs: list[list[ByteDot]] = []
+def _runs(function: ir.Operation) -> Iterator[list[Dot]]:
+    """Sums of products, those that follow each other together; all are found before the first is given out."""
+    runs: list[list[Dot]] = []
     last: ir.Block | None = None
     for op in list(nested_ops(function)):
-        dot = byte_dot_of(op)
+        dot = byte_dot_of(op) or pair_dot_of(op)
         if dot is None:
             last = None
             continue
@@ -56,9 +65,11 @@ def _runs(function: ir.Operation) -> Iterator[list[ByteDot]]:
     return iter(runs)
 
 
-def _instruction(facts: CpuFacts, dot: ByteDot) -> str | None:
+def _instruction(facts: CpuFacts, dot: Dot) -> str | None:
     """The intrinsic for the vectors of `dot`, None where the target has none."""
     bits = 32 * dot.lanes
+    if len(dot.values) == _PAIR:
+        return _bf16_instruction(facts, bits)
     if facts.arch != "x86_64" or bits > facts.vector_bits or bits not in _VNNI:
         return None
     evex = "avx512_vnni" in facts.features and (bits == 512 or "avx512vl" in facts.features)
@@ -67,7 +78,14 @@ def _instruction(facts: CpuFacts, dot: ByteDot) -> str | None:
     return _PAIRS[bits] if _PAIRS_NEED[bits] in facts.features else None
 
 
-def _replace(dots: Sequence[ByteDot], facts: CpuFacts) -> None:
+def _bf16_instruction(facts: CpuFacts, bits: int) -> str | None:
+    if facts.arch == "aarch64":
+        return _BF16_ARM if bits == _ARM_BITS and "bf16" in facts.features else None
+    fits = bits in _BF16 and bits <= facts.vector_bits and (bits == max(_BF16) or "avx512vl" in facts.features)
+    return _BF16[bits] if fits and "avx512_bf16" in facts.features else None
+
+
+def _replace(dots: Sequence[Dot], facts: CpuFacts) -> None:
     """Emit the sums of a run where the first one stands, in the order of their bytes."""
     order: dict[ir.Value, int] = {}
     for dot in dots:
@@ -82,28 +100,37 @@ def _replace(dots: Sequence[ByteDot], facts: CpuFacts) -> None:
             if dot.values[0] not in groups:
                 groups[dot.values[0]] = _group(dot.values)
             group = groups[dot.values[0]]
-            emit = _vnni if name in _VNNI.values() else _by_pairs
+            emit = _by_pairs if name in _PAIRS.values() else _at_once
             dot.total.results[0].replace_all_uses_with(emit(name, dot, group, pairs))
     for dot in dots:
         dot.erase()
 
 
 def _group(values: Sequence[ir.Value]) -> ir.Value:
-    """Four bytes as an i32, the first one lowest. LLVM loads neighbours at once."""
-    found = _i32("arith.extui", values[0])
+    """The numbers of a word as an i32, the first one lowest. LLVM loads neighbours at once."""
+    width = 32 // len(values)
+    found = _i32("arith.extui", _bits(values[0], width))
     for place, value in enumerate(values[1:], start=1):
-        found = _i32("arith.ori", found, _i32("arith.shli", _i32("arith.extui", value), _constant(8 * place)))
+        raised = _i32("arith.shli", _i32("arith.extui", _bits(value, width)), _constant(width * place))
+        found = _i32("arith.ori", found, raised)
     return found
 
 
-def _vnni(name: str, dot: ByteDot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
+def _bits(value: ir.Value, width: int) -> ir.Value:
+    """A number of `width` bits as an integer."""
+    kind = ir.IntegerType.get_signless(width)
+    return value if value.type == kind else ir.Operation.create("arith.bitcast", results=[kind], operands=[value]).result
+
+
+def _at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
     del pairs
-    bytes_type = ir.VectorType.get([4 * dot.lanes], ir.IntegerType.get_signless(8))
-    everywhere = _bitcast(bytes_type, vector.BroadcastOp(dot.packed.type, group).result)
-    return _call(name, dot.accumulator.type, dot.accumulator, everywhere, _bitcast(bytes_type, dot.packed))
+    element = ir.BF16Type.get() if len(dot.values) == _PAIR else ir.IntegerType.get_signless(8)
+    parts = ir.VectorType.get([len(dot.values) * dot.lanes], element)
+    everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, group).result)
+    return _call(name, dot.accumulator.type, dot.accumulator, everywhere, _bitcast(parts, dot.packed))
 
 
-def _by_pairs(name: str, dot: ByteDot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
+def _by_pairs(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
     """acc + (even bytes as i16 by those of the weights) + (odd bytes likewise)."""
     halves = ir.VectorType.get([2 * dot.lanes], ir.IntegerType.get_signless(16))
     if dot.packed not in pairs:

@@ -1,6 +1,8 @@
 // RUN: dlc-opt %s --dl-set-target=target=cascadelake --affine-use-dot-products | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=haswell --affine-use-dot-products | filecheck %s --check-prefix=PAIRS
 // RUN: dlc-opt %s --dl-set-target=target=neoverse-n1 --affine-use-dot-products | filecheck %s --check-prefix=NONE
+// RUN: dlc-opt %s --dl-set-target=target=znver4 --affine-use-dot-products | filecheck %s --check-prefix=BF16
+// RUN: dlc-opt %s --dl-set-target=target=neoverse-v1 --affine-use-dot-products | filecheck %s --check-prefix=ARM
 // Four products of bytes are one instruction with VNNI, two without it, and stay where the target has neither. The pass
 // refuses nothing.
 
@@ -66,4 +68,54 @@ func.func @left(%x: vector<8xi32>, %y: vector<8xi32>, %acc: vector<8xi32>) -> ve
   %four = arith.addi %low, %high : vector<8xi32>
   %sum = arith.addi %acc, %four : vector<8xi32>
   return %sum : vector<8xi32>
+}
+
+// Two products of bf16 are one instruction where the target has it, and stay elsewhere.
+// CHECK-LABEL: func.func @pair(
+// CHECK-COUNT-2: vector.fma
+// BF16-LABEL: func.func @pair(
+// BF16-SAME: %[[A:[a-z0-9]+]]: bf16, %[[B:[a-z0-9]+]]: bf16, %[[W:[a-z0-9]+]]: vector<4xi32>, %[[ACC:[a-z0-9]+]]: vector<4xf32>)
+// BF16: %[[GROUP:.*]] = arith.ori
+// BF16: %[[ALL:.*]] = vector.broadcast %[[GROUP]] : i32 to vector<4xi32>
+// BF16: %[[NUMBERS:.*]] = vector.bitcast %[[ALL]] : vector<4xi32> to vector<8xbf16>
+// BF16: %[[WEIGHTS:.*]] = vector.bitcast %[[W]]
+// BF16: %[[SUM:.*]] = llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.128"(%[[ACC]], %[[NUMBERS]], %[[WEIGHTS]])
+// BF16-NOT: vector.fma
+// BF16: return %[[SUM]]
+// ARM-LABEL: func.func @pair(
+// ARM: llvm.call_intrinsic "llvm.aarch64.neon.bfdot.v4f32.v8bf16"
+func.func @pair(%a: bf16, %b: bf16, %w: vector<4xi32>, %acc: vector<4xf32>) -> vector<4xf32> {
+  %c16 = arith.constant dense<16> : vector<4xi32>
+  %upper = arith.constant dense<-65536> : vector<4xi32>
+  %a0 = arith.extf %a : bf16 to f32
+  %b0 = arith.extf %b : bf16 to f32
+  %a1 = vector.broadcast %a0 : f32 to vector<4xf32>
+  %b1 = vector.broadcast %b0 : f32 to vector<4xf32>
+  %low = arith.shli %w, %c16 : vector<4xi32>
+  %high = arith.andi %w, %upper : vector<4xi32>
+  %w0 = arith.bitcast %low : vector<4xi32> to vector<4xf32>
+  %w1 = arith.bitcast %high : vector<4xi32> to vector<4xf32>
+  %s0 = vector.fma %a1, %w0, %acc : vector<4xf32>
+  %s1 = vector.fma %b1, %w1, %s0 : vector<4xf32>
+  return %s1 : vector<4xf32>
+}
+
+// no-match: halves in the other order, and a first sum that something else uses.
+// BF16-LABEL: func.func @other(
+// BF16-COUNT-4: vector.fma
+// BF16-NOT: llvm.call_intrinsic
+func.func @other(%a: bf16, %w: vector<4xi32>, %acc: vector<4xf32>) -> (vector<4xf32>, vector<4xf32>, vector<4xf32>) {
+  %c16 = arith.constant dense<16> : vector<4xi32>
+  %upper = arith.constant dense<-65536> : vector<4xi32>
+  %a0 = arith.extf %a : bf16 to f32
+  %a1 = vector.broadcast %a0 : f32 to vector<4xf32>
+  %low = arith.shli %w, %c16 : vector<4xi32>
+  %high = arith.andi %w, %upper : vector<4xi32>
+  %w0 = arith.bitcast %low : vector<4xi32> to vector<4xf32>
+  %w1 = arith.bitcast %high : vector<4xi32> to vector<4xf32>
+  %s0 = vector.fma %a1, %w1, %acc : vector<4xf32>
+  %s1 = vector.fma %a1, %w0, %s0 : vector<4xf32>
+  %s2 = vector.fma %a1, %w0, %acc : vector<4xf32>
+  %s3 = vector.fma %a1, %w1, %s2 : vector<4xf32>
+  return %s1, %s2, %s3 : vector<4xf32>, vector<4xf32>, vector<4xf32>
 }
