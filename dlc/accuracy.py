@@ -1,30 +1,60 @@
-"""How much accuracy a model gives for speed: the sizes of Winograd's tiles that its convolutions may be computed on."""
+"""How much accuracy a model gives for speed: Winograd's tiles, and the type of what products multiply."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from dlc._mlir import ir
+from dlc.dialects.dl import op_class
 from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.errors import InvalidInputError
+from dlc.lowering.dl.lower_precision import PRECISION, PRECISIONS, precision_of
+from dlc.lowering.dl.matching import dl_ops
 from dlc.lowering.dl.winograd_choice import WINOGRAD
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
+from dlc.targets.cpu.facts import facts_of
+
+Precision = Literal["f32", "bf16"]
 
 TILES = (0, *MATRICES)
-"""What `allowing_tiles` takes: no tiles, and their sizes."""
+"""What `winograd` may be: no tiles, and their sizes."""
 
 
-def allowing_tiles(source: Source, most: int) -> Source:
-    """The same source with `dl.winograd = most`: tiles of so many results along one axis at most, 0 for none.
+def with_accuracy(source: Source, winograd: int | None = None, precision: str | None = None) -> Source:
+    """The same source with `dl.winograd` and `dl.precision` as given; None leaves what the model says.
 
-    `InvalidInputError` for another number, and for a model that is not at the dl level.
+    `winograd` is the most results of a tile along one axis, 0 for none; `precision` the type that operands of products may be
+    rounded to. `InvalidInputError` for another value, and for a model that is not at the dl level.
     """
-    if most not in TILES:
-        raise InvalidInputError(f"winograd must be one of {', '.join(map(str, TILES))}, not {most!r}")
+    if winograd is not None and winograd not in TILES:
+        raise InvalidInputError(f"winograd must be one of {', '.join(map(str, TILES))}, not {winograd!r}")
+    if precision is not None and precision not in PRECISIONS:
+        raise InvalidInputError(f"precision must be one of {', '.join(PRECISIONS)}, not {precision!r}")
+    if winograd is None and precision is None:
+        return source
+    option = "winograd" if winograd is not None else "precision"
     if (stage := stage_of(source.module)) != "dl":
-        raise InvalidInputError(f"winograd needs a model at level 'dl', and '{source.name}' is at level '{stage}'")
+        raise InvalidInputError(f"{option} needs a model at level 'dl', and '{source.name}' is at level '{stage}'")
     module = copy_module(source)
     with module.context:
-        module.operation.attributes[WINOGRAD] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), most)
+        if winograd is not None:
+            module.operation.attributes[WINOGRAD] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), winograd)
+        if precision is not None:
+            module.operation.attributes[PRECISION] = ir.StringAttr.get(precision)
     return replace(source, module=module)
+
+
+def precision_notes(module: ir.Module) -> tuple[str, ...]:
+    """What a precision below f32 comes to in a module that the graph passes have been through, in sentences; none for f32."""
+    operation = module.operation
+    if (precision := precision_of(operation)) == PRECISIONS[0]:
+        return ()
+    kinds = [found for op in dl_ops(operation) if op.name.startswith("dl.") and (found := op_class(op.name)) is not None]
+    products = [kind for kind in kinds if kind.fusion_class == "contraction"]
+    narrow = sum(kind is op_class("dl.pair_matmul") for kind in products)
+    first = f"{narrow} of {len(products)} products and convolutions read their weights in {precision}, the others compute in f32"
+    if facts_of(operation).has_bf16_dot:
+        return (first,)
+    return first, f"the target has no dot products of {precision}: weights take half the memory, and multiply-adds are those of f32"

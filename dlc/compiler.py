@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.accuracy import allowing_tiles
+from dlc.accuracy import Precision, with_accuracy
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
 from dlc.errors import InvalidInputError
@@ -170,13 +170,17 @@ def import_onnx(model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOv
     return read_onnx(model, shapes)
 
 
-def optimize(model: Model, progress: Progress | None = None, target: str = DEFAULT_TARGET) -> Source:
+def optimize(
+    model: Model, progress: Progress | None = None, target: str = DEFAULT_TARGET, precision: Precision | None = None
+) -> Source:
     """What the graph passes (`dl-optimize`) make of a dl model for `target`; the argument stays as it is.
+
+    `precision` is that of `compile`.
 
     The arrays of the result are those that its module reads: weights that are computed from others are computed here. Where
     an array is missing, the module keeps the function `@precompute` that says how.
     """
-    source = read_source(model)
+    source = with_accuracy(read_source(model), precision=precision)
     if stage_of(source.module) != "dl":
         return source
     module = copy_for_target(source, target)
@@ -195,14 +199,17 @@ def lower(
     progress: Progress | None = None,
     target: str = DEFAULT_TARGET,
     schedule: Schedules | None = None,
+    precision: Precision | None = None,
 ) -> ir.Module:
     """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to`; the argument stays as it is.
 
-    `since` names the level it is at; by default its ops tell. Code is for `target`, with the schedules that `schedule` gives (see
-    `compile`). Raises `PassError` where a pass refuses it.
+    `since` names the level it is at; by default its ops tell. Code is for `target`, with the schedules that `schedule` gives and
+    operands of `precision` (see `compile`). Raises `PassError` where a pass refuses it.
     """
     table = read_schedules(schedule)
-    module = copy_for_target(model, target)
+    module = copy_for_target(
+        model if precision is None else with_accuracy(read_source(model, params={}), precision=precision), target
+    )
     pipeline = Pipeline.between(since or stage_of(module), to)
     if table is None:
         _run(pipeline, module, progress)
@@ -260,6 +267,7 @@ def compile(
     measure: bool = False,
     profile: bool = False,
     winograd: int | None = None,
+    precision: Precision | None = None,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -267,8 +275,10 @@ def compile(
     `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
     `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
     `winograd` is the largest tile of 3x3 convolutions: 2 (the default, as accurate as without), 4 (faster, with an error about
-    ten times as large) or 0 (none). With `profile`, each call adds its time to the runtime's profile, by kernel (see
-    `dlc.measuring.profiles`). `shapes` overrides input shapes of an ONNX model, `params` gives or replaces weights by key.
+    ten times as large) or 0 (none). `precision` is `f32` (the default) or `bf16`: products with weights round their operands to
+    bf16 where the target multiplies these, else the weights alone, and sum in f32. With `profile`, each call adds its time to
+    the runtime's profile, by kernel (see `dlc.measuring.profiles`). `shapes` overrides input shapes of an ONNX model, `params`
+    gives or replaces weights by key.
     `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
     A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
@@ -279,8 +289,7 @@ def compile(
     runnable_facts(source.module, target)
     if donate:
         source = donating(source, donate)
-    if winograd is not None:
-        source = allowing_tiles(source, winograd)
+    source = with_accuracy(source, winograd, precision)
     record, report = _find_or_build(source, options, progress)
     session = record.code.session(record.recipe.evaluate(source.params), num_threads)
     return CompiledModel(source, session, options, record.recipe, report, record.code.profiled)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc._mlir import ir
-from dlc.accuracy import allowing_tiles
+from dlc.accuracy import precision_notes, with_accuracy
 from dlc.analysis.fusion import plan_kernels
 from dlc.analysis.kernel_costs import kernel_cost
 from dlc.analysis.memory_plan import NOMINAL_SIZE, memory_plan
@@ -144,6 +144,8 @@ class Explanation:
     schedules: ScheduleTable
     entry_calls: int
     graph: KernelGraph
+    notes: tuple[str, ...] = ()
+    """What one may not expect, in sentences."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data with the keys that docs/explain.md documents."""
@@ -165,6 +167,7 @@ class Explanation:
                 for number, fields in nests.items()
             ],
             "entry_calls": self.entry_calls,
+            "notes": list(self.notes),
         }
 
     def to_dot(self) -> str:
@@ -196,17 +199,18 @@ def explain(
     progress: Progress | None = None,
     target: str = DEFAULT_TARGET,
     winograd: int | None = None,
+    precision: str | None = None,
 ) -> Explanation:
     """Say what compiling a model at level dl (or ONNX) for `target` does. Nothing is compiled to machine code.
 
     `shapes` overrides input shapes of an ONNX model; a dim that is known at run time only counts as `nominal` where numbers are
-    wanted. `winograd` is that of `compile`. Raises what `compile` raises, and `InvalidInputError` for a model at another level.
+    wanted. `winograd` and `precision` are those of `compile`. Raises what `compile` raises, and `InvalidInputError` for a model
+    at another level.
     """
     source = read_source(model, params={}, shapes=shapes)  # weights need not be there
     if (stage := stage_of(source.module)) != "dl":
         raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
-    if winograd is not None:
-        source = allowing_tiles(source, winograd)
+    source = with_accuracy(source, winograd, precision)
     module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module))
     recorder = _Recorder(progress)
@@ -216,6 +220,7 @@ def explain(
     before, after = _cut(after, _FUSION)
     recorder.run(before, module)
     edges = tuple(edge for function in _entries(module) for edge in _edges(function))
+    notes = precision_notes(module)
     transposes = tuple(TransposeReport(found.where, found.reason) for found in transposes_left(module))
     recorder.run(after, module)
     WeightRecipe.take(module, known)
@@ -230,7 +235,9 @@ def explain(
         after.run(module)
     schedules = chosen_schedules(module, tail)
     reports, calls = recorder.reports(), len(graph.calls)
-    return Explanation(source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph)
+    return Explanation(
+        source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph, notes
+    )
 
 
 def _cut(pipeline: Pipeline, name: str) -> tuple[Pipeline, Pipeline]:

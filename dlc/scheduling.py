@@ -7,6 +7,7 @@ json.dump(table.to_json(), file)     # a file for dlc.compile(..., schedule=file
 from __future__ import annotations
 
 from dlc._mlir import ir
+from dlc.accuracy import with_accuracy
 from dlc.errors import InvalidInputError
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
@@ -23,12 +24,13 @@ def schedules_of(
     *,
     shapes: ShapeOverrides | None = None,
     schedule: Schedules | None = None,
+    precision: str | None = None,
 ) -> ScheduleTable:
     """The schedules of all nests of a model's kernels: those that `schedule` gives, and the cost model's for the others.
 
-    Takes what `compile` takes, at the level dl or linalg, and raises what it raises.
+    `precision` is that of `compile`. Takes what `compile` takes, at the level dl or linalg, and raises what it raises.
     """
-    source = read_source(model, params={}, shapes=shapes)  # weights need not be there
+    source = with_accuracy(read_source(model, params={}, shapes=shapes), precision=precision)  # weights need not be there
     stage = stage_of(source.module)
     if stage not in ("dl", "linalg"):
         raise InvalidInputError(

@@ -52,6 +52,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "cse",
             "dl-use-winograd",
             "dl-pack-weights",
+            "dl-lower-precision",
             "cse",
             "dl-outline-constants",
             "dl-fuse-kernels",

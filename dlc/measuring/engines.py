@@ -99,7 +99,8 @@ class _Dlc:
         import dlc
 
         shapes = dict(options.shapes) or None
-        self.model = dlc.compile(file, num_threads=options.threads, shapes=shapes, donate=options.donate)
+        precision = None if options.precision == "f32" else options.precision
+        self.model = dlc.compile(file, num_threads=options.threads, shapes=shapes, donate=options.donate, precision=precision)
         self._inputs = dict(inputs)
         self._outputs: list[np.ndarray] = []
 

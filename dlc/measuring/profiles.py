@@ -23,6 +23,7 @@ import numpy as np
 
 import dlc
 from dlc._mlir import ir
+from dlc.accuracy import Precision, with_accuracy
 from dlc.analysis.call_costs import call_costs
 from dlc.analysis.kernel_costs import Amount, KernelCost
 from dlc.donation import donating
@@ -106,10 +107,16 @@ def costs_of(source: Source) -> dict[str, KernelCost]:
 
 
 def profile_of(
-    model: Path, inputs: Arrays, threads: int, effort: Effort, shapes: ShapeOverrides | None = None, donate: Sequence[str] = ()
+    model: Path,
+    inputs: Arrays,
+    threads: int,
+    effort: Effort,
+    shapes: ShapeOverrides | None = None,
+    donate: Sequence[str] = (),
+    precision: Precision | None = None,
 ) -> Profile:
     """Compile a model in this process and measure; raises what `dlc.compile` raises."""
-    source = read_source(model, shapes=shapes)
+    source = with_accuracy(read_source(model, shapes=shapes), precision=precision)
     plain = dlc.compile(source, num_threads=threads, donate=donate)
     return measure_profile(plain, inputs, costs_of(donating(source, donate) if donate else source), effort)
 

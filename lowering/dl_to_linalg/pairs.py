@@ -41,7 +41,8 @@ def lower_pair_matmul(b: Builder, op: SourceOp) -> ir.Value:
         halves = b.binary("arith.shli", packed, b.scalar(_BITS, "i32")), b.binary("arith.andi", packed, b.scalar(_UPPER, "i32"))
         factors = [b.create("arith.bitcast", [b.element("f32")], [half]) for half in halves]
         pairs = zip(values, factors, strict=True)
-        return b.arith("add", *(b.arith("mul", widened(b, value, "f32"), factor, "f32") for value, factor in pairs), "f32")
+        low, high = (b.arith("mul", widened(b, value, "f32"), factor, "f32") for value, factor in pairs)
+        return b.arith("add", low, high, "f32")
 
     return multiply_words(b, op, 2, "f32", body)
 

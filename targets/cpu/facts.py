@@ -73,7 +73,7 @@ class CpuFacts:
     @property
     def has_bf16_dot(self) -> bool:
         """Whether one instruction adds two products of bf16 to each f32 of the widest vector."""
-        return "avx512_bf16" in self.features
+        return ("bf16" if self.arch == "aarch64" else "avx512_bf16") in self.features
 
     @property
     def has_f16(self) -> bool:

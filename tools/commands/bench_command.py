@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.table import Column, Table
 
 import dlc
+from dlc.accuracy import Precision
 from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
-from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, require_dims, shape_option
+from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, precision_option, require_dims, shape_option
 from dlc.tools.commands.terminal import output_console, steps
 
 
@@ -28,6 +29,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each engine.")
 @click.option("--seconds", type=click.FloatRange(0.0), default=20.0, show_default=True, help="Time for the turns; three at least.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON (documented in docs/benchmarks.md) instead of tables.")
+@precision_option
 @dim_option
 @shape_option
 def command(
@@ -38,6 +40,7 @@ def command(
     rounds: int,
     seconds: float,
     as_json: bool,
+    precision: Precision | None,
     dims: tuple[str, ...],
     shapes: tuple[str, ...],
 ) -> None:
@@ -53,19 +56,21 @@ def command(
     require_dims(sizes, specs)
     inputs = dlc.random_inputs(specs, sizes=sizes)
     effort = Effort(rounds, seconds=seconds)
+    tolerance, options = TOLERANCE[precision or "f32"], LoadOptions(threads, precision or "f32", overrides or {})
     with steps(f"bench {model}"), Arena(engines, threads) as arena:
-        found = arena.compare(model.name, model, inputs, LoadOptions(threads, shapes=overrides or {}), effort)
+        found = arena.compare(model.name, model, inputs, options, effort)
     _require_ours(model, found)
     profiled = None
     if profile:
         with steps(f"profile {model}"):
-            profiled = profile_of(model, inputs, threads, Effort(4 * rounds, PROFILE_SLOT, seconds), overrides)
+            profile_effort = Effort(4 * rounds, PROFILE_SLOT, seconds)
+            profiled = profile_of(model, inputs, threads, profile_effort, overrides, precision=precision)
     if as_json:
         document = found.to_json() | ({"profile": profiled.to_json()} if profiled else {})
         click.echo(json.dumps(document, indent=2))
     else:
-        _show(output_console(), found, profiled)
-    if not found.correct():
+        _show(output_console(), found, profiled, tolerance)
+    if not found.correct(tolerance):
         ours = found.of(OURS)
         raise dlc.DLCError(f"{model}: error: the outputs differ from onnxruntime's by {ours.error if ours else 0:.2g} relative")
 
@@ -76,11 +81,11 @@ def _require_ours(model: Path, found: Comparison) -> None:
         raise dlc.DLCError(f"{model}: error: {failure}")
 
 
-def _show(console: Console, found: Comparison, profile: Profile | None) -> None:
+def _show(console: Console, found: Comparison, profile: Profile | None, tolerance: float) -> None:
     columns = _numeric("p50, ms", "p90, ms", "p99, ms", "calls/s", "load, s", "ratio", "relative error")
     table = Table("engine", *columns, title=f"{found.model}, threads: {found.threads}, rounds: {found.rounds}")
     for result in found.results:
-        table.add_row(result.engine, *_cells(result))
+        table.add_row(result.engine, *_cells(result, tolerance))
     console.print(table)
     for result in found.results:
         if result.failure:
@@ -91,12 +96,12 @@ def _show(console: Console, found: Comparison, profile: Profile | None) -> None:
         console.print("\n".join(profile_summary(profile)), soft_wrap=True)
 
 
-def _cells(result: EngineResult) -> Sequence[str]:
+def _cells(result: EngineResult, tolerance: float) -> Sequence[str]:
     if result.calls is None:
         return ["fails"]
     times = [f"{value * 1e3:.4g}" for value in (result.calls.p50, result.calls.p90, result.calls.p99)]
     ratio = "" if result.ratio is None or result.engine == OURS else f"{result.ratio:.2f}"
-    error = "" if result.error is None else f"{result.error:.1e}" + ("" if result.error <= TOLERANCE["f32"] else " DIFFERS")
+    error = "" if result.error is None else f"{result.error:.1e}" + ("" if result.error <= tolerance else " DIFFERS")
     return [*times, f"{result.calls.throughput:.4g}", f"{result.load_seconds:.2f}", ratio, error]
 
 

@@ -10,7 +10,7 @@ import click
 
 import dlc
 from dlc._mlir import ir
-from dlc.accuracy import allowing_tiles
+from dlc.accuracy import with_accuracy
 from dlc.compiler import Stage
 from dlc.sources import read_source
 from dlc.tools.commands.options import (
@@ -20,6 +20,7 @@ from dlc.tools.commands.options import (
     compile_options,
     output_option,
     parse_shapes,
+    precision_option,
     schedule_option,
     shape_option,
     winograd_option,
@@ -39,6 +40,7 @@ _SCHEDULE = "schedule"
 @shape_option
 @schedule_option
 @winograd_option
+@precision_option
 @compile_options
 def command(
     model: Path,
@@ -47,6 +49,7 @@ def command(
     shapes: tuple[str, ...],
     schedule: Path | None,
     winograd: int | None,
+    precision: str | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -59,9 +62,7 @@ def command(
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
-    source = read_source(model, shapes=parse_shapes(shapes))
-    if winograd is not None:
-        source = allowing_tiles(source, winograd)
+    source = with_accuracy(read_source(model, shapes=parse_shapes(shapes)), winograd, precision)
     if emit == _SCHEDULE:
         table = dlc.schedules_of(source, target, schedule=schedule)
         write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)

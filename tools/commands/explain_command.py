@@ -16,7 +16,16 @@ from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
 from dlc.explanation import Explanation
 from dlc.lowering.dl.winograd_choice import REASONS as TILE_REASONS
-from dlc.tools.commands.options import MODEL, STDOUT, output_option, parse_shapes, shape_option, target_option, winograd_option
+from dlc.tools.commands.options import (
+    MODEL,
+    STDOUT,
+    output_option,
+    parse_shapes,
+    precision_option,
+    shape_option,
+    target_option,
+    winograd_option,
+)
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
 
@@ -31,6 +40,7 @@ _MOST_NODES = 3
 @click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
 @shape_option
 @winograd_option
+@precision_option
 @target_option
 def command(
     model: Path,
@@ -40,6 +50,7 @@ def command(
     nominal: int,
     shapes: tuple[str, ...],
     winograd: int | None,
+    precision: str | None,
     target: str,
 ) -> None:
     """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
@@ -50,7 +61,7 @@ def command(
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        found = dlc.explain(model, parse_shapes(shapes), nominal, progress, target, winograd)
+        found = dlc.explain(model, parse_shapes(shapes), nominal, progress, target, winograd, precision)
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:
@@ -83,6 +94,7 @@ def _summary(found: Explanation) -> Iterator[str]:
     generic = sum(schedule.emitter == "generic" for schedule in nests)
     yield f"{len(nests)} loop nests, {generic} of them left as scalar loops, which no emitter takes"
     yield f"arena {_megabytes(found.memory.peak)}, constants {_megabytes(found.memory.constants)}"
+    yield from found.notes
     if any("?" in kernel.type for kernel in found.kernels):
         yield f"dims that are known at run time only count as {found.nominal}"
 

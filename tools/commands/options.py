@@ -10,6 +10,7 @@ import click
 
 from dlc.accuracy import TILES
 from dlc.errors import InvalidInputError
+from dlc.lowering.dl.lower_precision import PRECISIONS
 from dlc.machines import DEFAULT_TARGET
 from dlc.runtime.signature import TensorSpec
 
@@ -90,6 +91,12 @@ def winograd_option(command: Command) -> Command:
 
 def _as_int(context: click.Context, option: click.Parameter, value: str | None) -> int | None:
     return None if value is None else int(value)
+
+
+def precision_option(command: Command) -> Command:
+    """`--precision bf16`."""
+    text = "Type that operands of products with weights are rounded to; f32 by default. Sums and all else stay as they are."
+    return click.option("--precision", type=click.Choice(PRECISIONS), help=text)(command)
 
 
 def compile_options(command: Command) -> Command:

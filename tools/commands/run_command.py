@@ -13,6 +13,7 @@ import numpy as np
 from rich.table import Table
 
 import dlc
+from dlc.accuracy import Precision
 from dlc.errors import InvalidInputError
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import read_source
@@ -25,6 +26,7 @@ from dlc.tools.commands.options import (
     measure_option,
     parse_shapes,
     parse_sizes,
+    precision_option,
     require_dims,
     require_names,
     schedule_option,
@@ -50,6 +52,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @schedule_option
 @measure_option
 @winograd_option
+@precision_option
 @compile_options
 def command(
     model: Path,
@@ -65,6 +68,7 @@ def command(
     schedule: Path | None,
     measure: bool,
     winograd: int | None,
+    precision: Precision | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -91,6 +95,7 @@ def command(
             schedule=schedule,
             measure=measure,
             winograd=winograd,
+            precision=precision,
         )
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)

@@ -84,6 +84,7 @@ def test_known_cpus(name: str) -> None:
         ("skylake-avx512", 512, 32, True, False, False, True),
         ("znver4", 512, 32, True, True, True, True),
         ("neoverse-n1", 128, 32, True, False, False, True),
+        ("neoverse-v1", 128, 32, True, False, True, True),
     ],
 )
 def test_named_targets(name: str, bits: int, registers: int, fma: bool, vnni: bool, bf16: bool, f16: bool) -> None:
