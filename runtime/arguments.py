@@ -20,7 +20,11 @@ def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> lis
     Donated inputs are written to, so they are never copied: they must be row-major, writable, and apart from the others.
     Raises `InvalidInputError`, which names the input that is wrong.
     """
-    values = _in_order(specs, arguments)
+    return bind_in_order(specs, in_order(specs, arguments))
+
+
+def bind_in_order(specs: Sequence[TensorSpec], values: Sequence[Any]) -> list[np.ndarray]:
+    """The same for one value per spec."""
     arrays = [checked_array(spec, value) for spec, value in zip(specs, values, strict=True)]
     if any(spec.donated for spec in specs):
         _check_donated(specs, values, arrays)
@@ -29,16 +33,22 @@ def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> lis
     return arrays
 
 
-def _in_order(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> Sequence[Any]:
+def in_order(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> Sequence[Any]:
+    """One value per spec, unchecked, from the `arguments` of `bind_arguments`."""
     if len(arguments) == 1 and isinstance(arguments[0], Mapping):
         return _by_name(specs, arguments[0])
     if len(arguments) == 1 and isinstance(arguments[0], list | tuple):
         arguments = arguments[0]
-    if len(arguments) != len(specs):
-        names = ", ".join(str(spec) for spec in specs) or "none"
-        counts = f"expected {_count(len(specs))} but got {len(arguments)}"
-        raise InvalidInputError(f"{counts}; the model's inputs are {names}")
+    check_count(specs, arguments)
     return arguments
+
+
+def check_count(specs: Sequence[TensorSpec], values: Sequence[Any]) -> None:
+    """Raise `InvalidInputError` unless there is one value per spec."""
+    if len(values) != len(specs):
+        names = ", ".join(str(spec) for spec in specs) or "none"
+        counts = f"expected {_count(len(specs))} but got {len(values)}"
+        raise InvalidInputError(f"{counts}; the model's inputs are {names}")
 
 
 def _count(number: int) -> str:
@@ -47,6 +57,8 @@ def _count(number: int) -> str:
 
 def _by_name(specs: Sequence[TensorSpec], given: Mapping[str, Any]) -> list[Any]:
     names = [spec.name for spec in specs]
+    if given.keys() == set(names):
+        return [given[name] for name in names]
     missing = [name for name in names if name not in given]
     unknown = [str(name) for name in given if name not in names]
     if missing or unknown:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,8 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_num_threads": [],
     "dlc_set_thread_affinity": [ctypes.c_char_p],
     "dlc_call": [ctypes.c_void_p],
+    "dlc_call_arrays": [ctypes.c_void_p, ctypes.c_int32],
+    "dlc_read_array": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
     "dlc_profile_start": [],
@@ -54,6 +57,7 @@ _RESULTS: dict[str, type] = {
     "dlc_num_threads": ctypes.c_int,
     "dlc_set_thread_affinity": ctypes.c_int32,
     "dlc_call": ctypes.c_int32,
+    "dlc_call_arrays": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
     "dlc_profile_rows": ctypes.c_int64,
@@ -73,10 +77,30 @@ class RuntimeLibrary:
                 function.restype = _RESULTS.get(name)
             self.call: Callable[[ctypes.c_void_p], int] = self._library.dlc_call
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
+            self.call_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_call_arrays
+            """`dlc_call_arrays`, without the GIL; where arrays are not laid out as it takes them, a function that fits none."""
+            if not self._reads_arrays():
+                self.call_arrays = lambda call, is_foreign: 2
         except (OSError, AttributeError) as error:
             raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
         self.path = path
         self._check_environment()
+
+    def _reads_arrays(self) -> bool:
+        """Whether the library finds in array objects what NumPy says of them. Only CPython's object header is known to it."""
+        if sys.implementation.name != "cpython" or (ctypes.sizeof(ctypes.c_void_p), object.__basicsize__) != (8, 16):
+            return False
+        whole = np.zeros((3, 5), np.float32)
+        frozen = np.zeros(7, np.int16)
+        frozen.flags.writeable = False
+        return all(self._reads_array(values) for values in (whole, frozen, whole.T, whole[:, 1:3], np.zeros(())))
+
+    def _reads_array(self, values: npt.NDArray[np.generic]) -> bool:
+        words = (ctypes.c_int64 * (5 + values.ndim))()
+        self._library.dlc_read_array(id(values), words)
+        flags = 0x1 * values.flags.c_contiguous | 0x100 * values.flags.aligned | 0x400 * values.flags.writeable
+        expected = [id(np.ndarray), values.ctypes.data, id(values.dtype), flags, values.ndim, *values.shape]
+        return list(words) == expected
 
     def _check_environment(self) -> None:
         """The library itself skips settings that it does not understand; say so instead."""

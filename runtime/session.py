@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from dlc.runtime.arguments import bind_arguments
+from dlc.runtime.arguments import bind_arguments, bind_in_order, check_count, in_order
 from dlc.runtime.descriptors import describe
 from dlc.runtime.frame import WORD, Frame
 from dlc.runtime.library import load_library
-from dlc.runtime.results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, unfit_output
+from dlc.runtime.results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, outputs_in_order, unfit_output
 from dlc.runtime.signature import Signature, show_type
 
 
@@ -48,6 +48,7 @@ class Session:
         self._param_records = [array("q", describe(values)) for values in self._param_arrays]
         self._param_pointers = array("q", [record.buffer_info()[0] for record in self._param_records])
         self._weights = MemorySpans(self._param_arrays)
+        self._weight_bounds = self._weights.words()
         self._idle: list[Frame] = []
         """Frames that no call uses. Taking one and putting it back are atomic."""
 
@@ -59,7 +60,7 @@ class Session:
         computation = self.signature.precompute
         if computation is not None:
             signature = Signature(computation.entry, computation.params, computation.results)
-            frame = Frame(self._precompute, signature, threads=self._num_threads)
+            frame = Frame(self._precompute, signature, self._library, threads=self._num_threads)
             frame.describe_inputs([bound[spec.name] for spec in computation.params])
             given: list[np.ndarray | None] = [None] * len(computation.results)
             frame.give_memory(given)
@@ -90,13 +91,27 @@ class Session:
         """
         frame = self._take_frame()
         try:
-            inputs = frame.bind(arguments)
-            given = frame.give_results()
-            if self._call(frame.pointer):
-                raise self._library.last_error()
-            return frame.take_results(given, self._reader_of(inputs) if self._is_donating else self._reader)
+            if len(arguments) == 1 and type(arguments[0]) is not np.ndarray:
+                arguments = tuple(in_order(self.signature.inputs, arguments))
+            results = None if self._is_donating else frame.call(arguments, self._reader)
+            return self._call_slowly(frame, arguments) if results is None else results
         finally:
             self._idle.append(frame)
+
+    def _call_slowly(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """Run on whatever can be read as arrays of the right types."""
+        inputs = self._bind_inputs(frame, arguments)
+        given = frame.new_results()
+        frame.give_memory(given)
+        self._run(frame)
+        return frame.take_results(given, self._reader_of(inputs))
+
+    def _bind_inputs(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """The arrays that the frame's descriptors point at now; they must live until the call ends."""
+        check_count(self.signature.inputs, arguments)
+        inputs = bind_in_order(self.signature.inputs, arguments)
+        frame.describe_inputs(inputs)
+        return inputs
 
     def run(
         self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
@@ -108,17 +123,32 @@ class Session:
         """
         if outputs is None:
             return self(inputs)
+        is_ordered = type(inputs) is list or type(inputs) is tuple
+        arguments = tuple(inputs if is_ordered else in_order(self.signature.inputs, [inputs]))
+        if type(outputs) is not list:  # a question about Mapping takes 0.5 us
+            outputs = outputs_in_order(self.signature.outputs, outputs)
+        given = tuple(outputs)
+        frame = self._take_frame()
+        try:
+            results = None if self._is_donating else frame.call_into(arguments, given, self._reader)
+            if results is None:
+                results = self._run_slowly(frame, arguments, given)
+        finally:
+            self._idle.append(frame)
+        return [
+            result if result is values else self._delivered(index, result, values)
+            for index, (result, values) in enumerate(zip(results, given, strict=True))
+        ]
+
+    def _run_slowly(self, frame: Frame, arguments: Sequence[Any], outputs: Sequence[Any]) -> list[np.ndarray]:
+        """Results in `outputs` where they may lie there, else in memory of their own."""
         given = checked_outputs(self.signature.outputs, outputs)
         check_apart_from_weights(self.signature.outputs, given, self._weights)
-        frame = self._take_frame()
-        arrays = frame.bind(inputs if isinstance(inputs, list | tuple) else [inputs])
-        memory = [None if values is None or _shares(values, arrays) else values for values in given]
+        inputs = self._bind_inputs(frame, arguments)
+        memory = [None if values is None or _shares(values, inputs) else values for values in given]
         frame.give_memory(memory)
         self._run(frame)
-        results = frame.take_results(memory, self._reader_of(arrays) if self._is_donating else self._reader)
-        frame.forget_memory()
-        self._idle.append(frame)
-        return [self._delivered(index, *pair) for index, pair in enumerate(zip(results, given, strict=True))]
+        return frame.take_results(memory, self._reader_of(inputs))
 
     def _delivered(self, index: int, result: np.ndarray, given: np.ndarray | None) -> np.ndarray:
         """The caller's array with the result in it, the result itself if there is none."""
@@ -133,6 +163,8 @@ class Session:
 
     def _reader_of(self, inputs: Sequence[np.ndarray]) -> ResultReader:
         """A reader that knows the donated inputs."""
+        if not self._is_donating:
+            return self._reader
         specs = zip(self.signature.inputs, inputs, strict=True)
         return ResultReader(self._library, [values for spec, values in specs if spec.donated])
 
@@ -146,7 +178,7 @@ class Session:
     def _new_frame(self) -> Frame:
         base = self._param_pointers.buffer_info()[0]
         pointers = [base + WORD * index for index in range(len(self._param_records))]
-        return Frame(self._address, self.signature, pointers, self._num_threads)
+        return Frame(self._address, self.signature, self._library, pointers, self._num_threads, self._weight_bounds)
 
 
 def _shares(values: np.ndarray, others: Sequence[np.ndarray]) -> bool:

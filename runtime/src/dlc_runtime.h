@@ -71,7 +71,7 @@ struct DlcCall {
   void (*entry)(void **);
   void **arguments;
   int64_t threads;
-  const DlcMemory *results;
+  DlcMemory *results;
   int64_t resultCount;
 };
 
@@ -80,6 +80,40 @@ DLC_EXPORT int32_t dlc_call(const DlcCall *call);
 
 // Memory for result `index` of the dlc_call that this thread is in: the caller's if it is exactly of this size, else new.
 DLC_EXPORT void *dlc_result_memory(int64_t index, uint64_t size);
+
+// --- arrays.cpp -------------------------------------------------------------------------------------------------
+
+struct NumpyArray;
+
+// An input or result of a call with arrays: the array object of this call (null: none for this result), and what it must be. The
+// sizes of an input are those in its descriptor.
+struct DlcArray {
+  const NumpyArray *object;
+  const void *dtype;
+  int64_t itemSize;
+  int64_t rank;
+  int64_t *descriptor;
+  const int64_t *sizes;
+};
+
+// A call with arrays, inputs before results. `type` is NumPy's class of arrays; `weights` are the begins and ends of memory that
+// no result may lie in, in ascending order.
+struct DlcArrayCall {
+  DlcCall call;
+  const DlcArray *arrays;
+  int64_t inputCount;
+  const void *type;
+  const int64_t *weights;
+  int64_t weightCount;
+};
+
+// dlc_call after its descriptors were pointed at the arrays. Returns 0, 1 when the entry raised an error, 2 when an array is not
+// the row-major one that is expected and nothing was run, 3 when results lie elsewhere than in the arrays given for them.
+// Arrays for results are checked if they are `isForeign`: not new ones.
+DLC_EXPORT int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign);
+
+// Writes the fields that dlc_call_arrays reads: class, address, dtype, its flags, rank, sizes.
+DLC_EXPORT void dlc_read_array(const NumpyArray *array, int64_t *words);
 
 // --- errors.cpp -------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,10 @@ from dlc.errors import InvalidInputError
 from dlc.runtime.library import load_library
 
 x = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
-weight = np.arange(16, dtype=np.float32).reshape(4, 4)
+_memory = np.zeros(32, np.float32)
+weight = _memory[-_memory.ctypes.data % 64 // 4 :][:16].reshape(4, 4)
+"""Aligned to 64 bytes, so that models use it where it is."""
+weight[:] = np.arange(16).reshape(4, 4)
 
 
 def _compiled(rows: int | str) -> dlc.CompiledModel:
@@ -149,3 +152,42 @@ def test_refused(model: dlc.CompiledModel, outputs: object, message: str) -> Non
     with pytest.raises(InvalidInputError, match=message):
         model.run([x], outputs)  # type: ignore[arg-type]
     _check(model(x))
+
+
+def test_read_only_inputs_are_read_where_they_lie(model: dlc.CompiledModel) -> None:
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    for _ in range(3):
+        _check(model(frozen), frozen)
+
+
+def test_an_output_of_the_last_call_may_be_an_input(model: dlc.CompiledModel) -> None:
+    given = [x.copy(), np.empty_like(x)]
+    for _ in range(3):
+        results = model.run([given[0]], [None, given[0]])
+        np.testing.assert_array_equal(results[0], np.maximum(x, 0))
+        np.testing.assert_allclose(given[0], x @ weight, rtol=1e-5)
+        given[0][:] = x
+
+
+def test_views_of_one_memory_are_refused_after_calls_that_fit(model: dlc.CompiledModel) -> None:
+    model.run([x], [np.empty_like(x), np.empty_like(x)])
+    memory = np.empty(20, np.float32)
+    with pytest.raises(InvalidInputError, match="output 'product' shares memory with output 'positive'"):
+        model.run([x], [memory[:12].reshape(3, 4), memory[8:].reshape(3, 4)])
+    frozen = np.empty_like(x)
+    frozen.flags.writeable = False
+    with pytest.raises(InvalidInputError, match="output 'positive' is read-only"):
+        model.run([x], [frozen, np.empty_like(x)])
+    _check(model.run([x], (np.empty_like(x), np.empty_like(x))))
+
+
+def test_arrays_of_an_unknown_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the native library cannot read array objects, calls take the long way to the same results."""
+    library = load_library()
+    monkeypatch.setattr(library, "call_arrays", lambda call, is_foreign: 2)
+    model = _compiled(3)
+    _check(model(x))
+    outputs = [np.empty_like(x), np.empty_like(x)]
+    assert model.run([x], outputs)[0] is outputs[0]
+    _check(outputs)
