@@ -51,8 +51,9 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
         return Fusion(tuple(legal))
     kept: list[tuple[Loop, Loop]] = []
     reason = "two contractions on one register tile would spill" if both else ""
+    blocks = _outer_blocks(a, b, legal)
     for t, u in legal:
-        why = _loss(a, t, b, u, kept)
+        why = _loss(a, t, b, u, kept, blocks)
         if why is None:
             kept.append((t, u))
         reason = reason or why or ""
@@ -126,11 +127,21 @@ def _sums_products(op: ir.Operation) -> bool:
     return bool(names & {"arith.mulf", "arith.muli"}) and bool(names & {"arith.addf", "arith.addi"})
 
 
-def _loss(a: Band, t: Loop, b: Band, u: Loop, fused: Sequence[tuple[Loop, Loop]]) -> str | None:
+def _outer_blocks(a: Band, b: Band, legal: Sequence[tuple[Loop, Loop]]) -> Sequence[tuple[Loop, Loop]]:
+    """The fewest outermost pairs that together cut the nests into blocks that pay, such as images and rows of tiles."""
+    for count in range(1, len(legal) + 1):
+        if keeps_blocks(a, b, [loop.iv for pair in legal[:count] for loop in pair]):
+            return legal[:count]
+    return ()
+
+
+def _loss(
+    a: Band, t: Loop, b: Band, u: Loop, fused: Sequence[tuple[Loop, Loop]], blocks: Sequence[tuple[Loop, Loop]]
+) -> str | None:
     """What would be lost if only some of the loops, `t` and `u` among them, became one; None when nothing is."""
     gone = [loop.iv for pair in (*fused, (t, u)) for loop in pair]
     is_reused = reuses(a, t) or reuses(b, u)
-    if is_reused and not keeps_blocks(a, b, gone):
+    if is_reused and (t, u) not in blocks and not keeps_blocks(a, b, gone):
         return "a contraction uses values again across the loop"
     if not is_reused and t.extent is not None and t.extent < _FEW and max(a.iterations, b.iterations) // max(t.extent, 1) > _LARGE:
         return "the loop has few iterations, each larger than the caches"
