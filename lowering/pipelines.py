@@ -43,6 +43,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "dl-fold-constants",
             "cse",
             "dl-expand-conv-transpose",
+            "dl-batch-products",
             "dl-fuse-siblings",
             "dl-use-byte-products",
             "dl-assign-layouts",
