@@ -1,0 +1,89 @@
+"""`precision="bf16"`: results near f32, results of exactly rounded weights, code with dot products, keys of the cache, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dlc
+from dlc.dialects import dl
+from dlc.dialects.dl.graph import Graph
+from dlc.dtypes import NUMPY_DTYPES
+from dlc.lowering.dl.lower_precision import LowerPrecision
+from dlc.lowering.pipeline import Pipeline
+from dlc.targets.cpu.emit import emit_assembly
+
+BF16 = NUMPY_DTYPES["bf16"]
+
+
+def product(m: int, k: int, n: int, seed: int = 0) -> tuple[Graph, np.ndarray, np.ndarray]:
+    """relu(x @ w + 1) with its arrays; w is large enough to be packed."""
+    random = np.random.default_rng(seed)
+    x, w = (random.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    with Graph() as graph:
+        value = dl.matmul(graph.input("x", x.shape, "f32"), graph.param("w", w))
+        graph.output("y", dl.relu(dl.add(value, dl.constant(value=np.ones(n, np.float32)))))
+    return graph, x, w
+
+
+def rounded(array: np.ndarray) -> np.ndarray:
+    return array.astype(BF16).astype(np.float64)
+
+
+@settings(max_examples=12)
+@given(m=st.integers(1, 20), k=st.integers(65, 150), n=st.integers(64, 220), seed=st.integers(0, 9), rounds=st.booleans())
+def test_products(m: int, k: int, n: int, seed: int, rounds: bool) -> None:
+    """Weights are rounded once, to nearest even; so is the other side for a target with dot products. Sums are of f32."""
+    graph, x, w = product(m, k, n, seed)
+    if rounds:  # what the graph passes make for such a target, on this machine
+        Pipeline(["dl-pack-weights", "dl-set-target{target=znver4}", LowerPrecision("bf16"), "dl-set-target"]).run(graph.module)
+        found = dlc.compile(graph.module, params=graph.params)(x)[0]
+        assert "xbf16>" in str(graph.module)
+    else:
+        found = dlc.compile(graph.module, params=graph.params, precision="bf16", target="cpu:x86-64")(x)[0]
+    want = np.maximum((rounded(x) if rounds else x.astype(np.float64)) @ rounded(w) + 1, 0)
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=2e-5 * np.sqrt(k))
+
+
+def test_f32_is_the_default_and_keys_differ(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLC_CACHE_DIR", str(tmp_path))
+    graph, x, w = product(3, 96, 96)
+    plain, same, narrow = (
+        dlc.compile(graph.module, params=graph.params, precision=precision)(x)[0] for precision in (None, "f32", "bf16")
+    )
+    want = np.maximum(x.astype(np.float64) @ w + 1, 0)
+    np.testing.assert_array_equal(plain, same)
+    np.testing.assert_allclose(plain, want, rtol=1e-5, atol=1e-4)
+    error = np.abs(narrow - want).max() / np.abs(want).max()
+    assert 1e-5 < error < 1e-2
+
+
+@pytest.mark.parametrize("m", [1, 128])
+def test_code_with_dot_products(m: int) -> None:
+    """The loops of znver4 hold vdpbf16ps, and none of them stores or loads a vector of the stack."""
+    graph, _, _ = product(m, 768, 768)
+    code = emit_assembly(dlc.lower(graph.module, target="cpu:znver4", precision="bf16"))
+    assert "vdpbf16ps" in code
+    lines = code.splitlines()
+    dots = [index for index, line in enumerate(lines) if "vdpbf16ps" in line]
+    loop = lines[dots[0] : dots[-1]]
+    assert not [line for line in loop if "zmm" in line and ("(%rsp" in line or "(%rbp" in line)]
+    assert not [line for line in loop if "vfmadd" in line]
+
+
+def test_explain_says_what_it_comes_to() -> None:
+    graph, _, _ = product(4, 96, 96)
+    assert dlc.explain(graph.module).notes == ()
+    with_dots, without = (dlc.explain(graph.module, target=target, precision="bf16").notes for target in ("znver4", "haswell"))
+    assert with_dots == ("1 of 1 products and convolutions read their weights in bf16, the others compute in f32",)
+    assert len(without) == 2 and "no dot products of bf16" in without[1]
+
+
+def test_errors() -> None:
+    graph, _, _ = product(4, 96, 96)
+    with pytest.raises(dlc.InvalidInputError, match="precision must be one of f32, bf16, not 'f8'"):
+        dlc.compile(graph.module, params=graph.params, precision="f8")  # type: ignore[arg-type]
+    with pytest.raises(dlc.InvalidInputError, match="precision needs a model at level 'dl'"):
+        dlc.compile(dlc.lower(graph.module, "linalg"), params=graph.params, precision="bf16")
