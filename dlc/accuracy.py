@@ -9,8 +9,8 @@ from dlc._mlir import ir
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.errors import InvalidInputError
-from dlc.lowering.dl.lower_precision import PRECISION, PRECISIONS, precision_of
-from dlc.lowering.dl.matching import dl_ops
+from dlc.lowering.dl.lower_precision import PAIRED, PRECISION, PRECISIONS, precision_of
+from dlc.lowering.dl.matching import WeightFacts, dl_ops
 from dlc.lowering.dl.winograd_choice import WINOGRAD
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
@@ -51,9 +51,10 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
     operation = module.operation
     if (precision := precision_of(operation)) == PRECISIONS[0]:
         return ()
-    kinds = [found for op in dl_ops(operation) if op.name.startswith("dl.") and (found := op_class(op.name)) is not None]
-    products = [kind for kind in kinds if kind.fusion_class == "contraction"]
-    narrow = sum(kind is op_class("dl.pair_matmul") for kind in products)
+    is_weight = WeightFacts()
+    works = [op for op in dl_ops(operation) if len(op.results) and not is_weight(op.results[0])]
+    products = [op for op in works if (kind := op_class(op.name)) is not None and kind.fusion_class == "contraction"]
+    narrow = sum(op.name in PAIRED for op in products)
     first = f"{narrow} of {len(products)} products and convolutions read their weights in {precision}, the others compute in f32"
     if facts_of(operation).has_bf16_dot:
         return (first,)

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from dlc.dialects.dl.attributes import IntAttr
+from dlc.dialects.dl.attributes import IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.conv import Conv
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType, require
+from dlc.dialects.dl.window import Window
 
 
 class Bf16Pairs(DLOp, name="bf16_pairs"):
@@ -72,8 +74,58 @@ class PairMatmul(DLOp, name="pair_matmul"):
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:
         blocks, groups, width = rhs.shape
-        words = rhs.view(np.uint32)
-        parts = np.stack([words << np.uint32(16), words & np.uint32(0xFFFF0000)], axis=2).view(np.float32)
-        whole = parts.transpose(1, 2, 0, 3).reshape(2 * groups, blocks * width)[:, : columns or None]
+        whole = np.moveaxis(_numbers(rhs), 0, 1).reshape(2 * groups, blocks * width)[:, : columns or None]
         with np.errstate(all="ignore"):
             return np.matmul(lhs.astype(np.float32), whole)
+
+
+class PairConv(DLOp, name="pair_conv"):
+    """Convolution with channels last and numbers in bf16 that come two to an i32. `dl-lower-precision` writes it.
+
+    result[n, o, b * C + c] = sum over t, g, i < 2 of
+        f32(x[n, o * strides + t * dilations - pads_begin, 2 * g + i]) * f32(bf16 number i of weight[b, t, g, c])
+
+    where o and t run over all spatial axes, weight is [blocks, kernel..., channels / 2, C] in blocks of C output channels, and
+    sums are of f32, as in `dl.pair_matmul`. x is 0 outside.
+
+    c1: x has rank 3 to 5 and weight one more.    c2: weight is static and not empty.
+    c3: the channels of x are twice weight dim -2.
+    c4: strides and dilations have one positive value per spatial axis, pads two that are not negative.
+    c5: the dilated kernel fits the padded input.
+    """
+
+    fusion_class = "contraction"
+    accepts = {"x": ("f32", "bf16"), "weight": ("i32",)}
+    x: Operand[Tensor]
+    weight: Operand[Tensor]
+    result: Result[Tensor]
+    strides = IntsAttr(default=(), doc="step per spatial axis; empty: 1")
+    pads = IntsAttr(default=(), doc="zeros before each spatial axis, then those after each; empty: none")
+    dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
+
+    @staticmethod
+    def infer(
+        x: TensorType, weight: TensorType, *, strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...]
+    ) -> TensorType:
+        ranks = f"x has rank {x.rank} and weight rank {weight.rank}"
+        require("c1", 3 <= x.rank <= 5 and weight.rank == x.rank + 1, ranks)
+        blocks, *taps, groups, width = (dim if isinstance(dim, int) else 0 for dim in weight.shape)
+        require("c2", min(blocks, *taps, groups, width) > 0, f"weight is {weight}")
+        require("c3", x.dim(-1) == 2 * groups, f"x is {x} and weight {weight}")
+        window = Window.of("c4", taps, strides, pads, dilations)
+        positions = window.output_dims("c5", x.shape[1:-1], 1)
+        return TensorType((x.dim(0), *positions, blocks * width), "f32")
+
+    @staticmethod
+    def reference(
+        x: np.ndarray, weight: np.ndarray, *, strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...]
+    ) -> np.ndarray:
+        kernel, given = _numbers(weight), {"strides": strides, "pads": pads, "dilations": dilations}
+        return Conv.reference(x.astype(np.float32), kernel, None, **given, groups=1, channels_last=True)
+
+
+def _numbers(words: np.ndarray) -> np.ndarray:
+    """The numbers of pairs along axis -2, as f32."""
+    bits = words.view(np.uint32)
+    pairs = np.stack([bits << np.uint32(16), bits & np.uint32(0xFFFF0000)], axis=-2).view(np.float32)
+    return pairs.reshape(*words.shape[:-2], 2 * words.shape[-2], words.shape[-1])

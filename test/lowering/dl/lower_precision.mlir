@@ -33,18 +33,42 @@ func.func @odd(%x: tensor<4x7xf32>) -> tensor<4x16xf32> {
   return %0 : tensor<4x16xf32>
 }
 
-// no-match: a computed matrix, a product of weights alone, and numbers of another type.
+// A convolution by blocks of channels, where the target multiplies bf16: a product for one tap, else pairs of channels.
+// CHECK-LABEL: func.func @convolutions(
+// CHECK: %[[ONE:.*]] = "dl.pair_matmul"({{.*}}) : (tensor<?x6x6x4xbf16>, tensor<1x2x16xi32>) -> tensor<?x6x6x16xf32>
+// CHECK: %[[SUM:.*]] = "dl.add"(%[[ONE]], %{{.*}})
+// CHECK: "dl.pad"({{.*}}) {{.*}} -> tensor<?x6x6x4xbf16>
+// CHECK: "dl.pair_conv"({{.*}}) {strides = array<i64: 2, 2>} : (tensor<?x6x6x4xbf16>, tensor<1x3x3x2x16xi32>)
+// CHECK: return %[[SUM]]
+
+// WIDE-LABEL: func.func @convolutions(
+// WIDE-COUNT-2: "dl.conv"
+func.func @convolutions(%x: tensor<?x6x6x4xf32>, %y: tensor<?x6x6x3xf32>) -> (tensor<?x6x6x16xf32>, tensor<?x2x2x16xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 1, 1, 1, 4, 16>, dtype = f32} : () -> tensor<1x1x1x4x16xf32>
+  %b = "dl.param"() {key = "b", shape = array<i64: 16>, dtype = f32} : () -> tensor<16xf32>
+  %v = "dl.param"() {key = "v", shape = array<i64: 1, 3, 3, 3, 16>, dtype = f32} : () -> tensor<1x3x3x3x16xf32>
+  %0 = "dl.conv"(%x, %w, %b) {channels_last = true}
+      : (tensor<?x6x6x4xf32>, tensor<1x1x1x4x16xf32>, tensor<16xf32>) -> tensor<?x6x6x16xf32>
+  %1 = "dl.conv"(%y, %v) {channels_last = true, strides = array<i64: 2, 2>}
+      : (tensor<?x6x6x3xf32>, tensor<1x3x3x3x16xf32>) -> tensor<?x2x2x16xf32>
+  return %0, %1 : tensor<?x6x6x16xf32>, tensor<?x2x2x16xf32>
+}
+
+// no-match: a computed matrix, a product of weights alone, numbers of another type, and a kernel that is not in blocks.
 // CHECK-LABEL: func.func @left(
 // CHECK-COUNT-3: "dl.packed_matmul"
-// CHECK-NOT: dl.pair_matmul
+// CHECK: "dl.conv"
+// CHECK-NOT: dl.pair_
 func.func @left(
-    %x: tensor<4x8xf32>, %y: tensor<1x8x16xf32>, %z: tensor<4x8xf64>
-) -> (tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf64>) {
+    %x: tensor<4x8xf32>, %y: tensor<1x8x16xf32>, %z: tensor<4x8xf64>, %image: tensor<1x8x5x5xf32>
+) -> (tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf64>, tensor<1x2x5x5xf32>) {
   %a = "dl.param"() {key = "a", shape = array<i64: 8, 8>, dtype = f32} : () -> tensor<8x8xf32>
   %w = "dl.param"() {key = "w", shape = array<i64: 1, 8, 16>, dtype = f32} : () -> tensor<1x8x16xf32>
   %v = "dl.param"() {key = "v", shape = array<i64: 1, 8, 16>, dtype = f64} : () -> tensor<1x8x16xf64>
   %0 = "dl.packed_matmul"(%x, %y) : (tensor<4x8xf32>, tensor<1x8x16xf32>) -> tensor<4x16xf32>
   %1 = "dl.packed_matmul"(%a, %w) : (tensor<8x8xf32>, tensor<1x8x16xf32>) -> tensor<8x16xf32>
   %2 = "dl.packed_matmul"(%z, %v) : (tensor<4x8xf64>, tensor<1x8x16xf64>) -> tensor<4x16xf64>
-  return %0, %1, %2 : tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf64>
+  %k = "dl.param"() {key = "k", shape = array<i64: 2, 8, 1, 1>, dtype = f32} : () -> tensor<2x8x1x1xf32>
+  %3 = "dl.conv"(%image, %k) : (tensor<1x8x5x5xf32>, tensor<2x8x1x1xf32>) -> tensor<1x2x5x5xf32>
+  return %0, %1, %2, %3 : tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf64>, tensor<1x2x5x5xf32>
 }

@@ -30,3 +30,14 @@ func.func @pairs(%w: tensor<3x5xf32>) -> tensor<2x5xi32> {
   %0 = "dl.bf16_pairs"(%w) : (tensor<3x5xf32>) -> tensor<2x5xi32>
   return %0 : tensor<2x5xi32>
 }
+
+// A convolution has the loops of its window, and a pair of channels innermost.
+// CHECK-LABEL: func.func @conv(
+// CHECK: linalg.generic
+// CHECK-SAME: "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"
+// CHECK: arith.extf {{.*}} : bf16 to f32
+// CHECK: tensor.collapse_shape {{.*}} into tensor<1x6x6x48xf32>
+func.func @conv(%x: tensor<1x8x8x4xbf16>, %w: tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32> {
+  %0 = "dl.pair_conv"(%x, %w) : (tensor<1x8x8x4xbf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return %0 : tensor<1x6x6x48xf32>
+}

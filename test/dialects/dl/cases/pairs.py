@@ -1,4 +1,4 @@
-"""Pairs of bf16 numbers: odd rows, rows and columns of all kinds, blocks of several widths, a filled last block."""
+"""Pairs of bf16 numbers: odd rows, rows and columns of all kinds, blocks of several widths, a filled last block, windows."""
 
 import numpy as np
 from case import Case, array, spec
@@ -26,6 +26,17 @@ CASES = [
             ((2, 3, 6), words(1, 3, 5), {}),
             ((7, 2), words(4, 1, 1), {}),
             ((0, 4), words(3, 2, 16), {}),
+        )
+    ),
+    *(
+        Case("pair_conv", (spec(x), weights), attributes, dtypes=("f32", "bf16"), dynamic=False, reason=_STATIC)
+        for x, weights, attributes in (
+            ((2, 7, 9, 4), words(2, 3, 3, 2, 16), {"pads": [1, 1, 1, 1]}),
+            ((1, 11, 8, 6), words(1, 3, 2, 3, 48), {"strides": [2, 2], "dilations": [2, 1], "pads": [0, 1, 2, 0]}),
+            ((3, 10, 2), words(3, 5, 1, 7), {"strides": [3]}),
+            ((1, 4, 5, 6, 2), words(1, 2, 2, 2, 1, 16), {}),
+            ((1, 6, 6, 64), words(2, 1, 1, 32, 64), {}),
+            ((0, 4, 4, 2), words(1, 3, 3, 1, 16), {}),
         )
     ),
 ]

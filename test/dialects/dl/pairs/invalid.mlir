@@ -62,3 +62,51 @@ func.func @pair_matmul_c4(%arg0: tensor<4x4xbf16>, %arg1: tensor<3x2x16xi32>) {
   %0 = "dl.pair_matmul"(%arg0, %arg1) {columns = 32 : i64} : (tensor<4x4xbf16>, tensor<3x2x16xi32>) -> tensor<4x32xf32>
   return
 }
+
+// -----
+
+func.func @pair_conv_t1(%arg0: tensor<1x8x8x4xf16>, %arg1: tensor<3x3x3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_conv' op t1: operand 'x' is f16 but must be one of f32, bf16}}
+  %0 = "dl.pair_conv"(%arg0, %arg1) : (tensor<1x8x8x4xf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_conv_c1(%arg0: tensor<1x8x8x4xbf16>, %arg1: tensor<3x3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_conv' op c1: x has rank 4 and weight rank 4}}
+  %0 = "dl.pair_conv"(%arg0, %arg1) : (tensor<1x8x8x4xbf16>, tensor<3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_conv_c2(%arg0: tensor<1x8x8x4xbf16>, %arg1: tensor<3x3x?x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_conv' op c2: weight is tensor<3x3x?x2x16xi32>}}
+  %0 = "dl.pair_conv"(%arg0, %arg1) : (tensor<1x8x8x4xbf16>, tensor<3x3x?x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_conv_c3(%arg0: tensor<1x8x8x3xbf16>, %arg1: tensor<3x3x3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_conv' op c3: x is tensor<1x8x8x3xbf16> and weight tensor<3x3x3x2x16xi32>}}
+  %0 = "dl.pair_conv"(%arg0, %arg1) : (tensor<1x8x8x3xbf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_conv_c4(%arg0: tensor<1x8x8x4xbf16>, %arg1: tensor<3x3x3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_conv' op c4: strides [2] need one value per spatial axis, 2}}
+  %0 = "dl.pair_conv"(%arg0, %arg1) {strides = array<i64: 2>} : (tensor<1x8x8x4xbf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return
+}
+
+// -----
+
+func.func @pair_conv_c5(%arg0: tensor<1x2x8x4xbf16>, %arg1: tensor<3x3x3x2x16xi32>) {
+  // expected-error @+1 {{'dl.pair_conv' op c5: the window spans 3 but the padded input has 2 on axis 1}}
+  %0 = "dl.pair_conv"(%arg0, %arg1) : (tensor<1x2x8x4xbf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  return
+}
