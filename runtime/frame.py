@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from dlc.runtime.descriptors import address_of, describe
 from dlc.runtime.library import RuntimeLibrary
-from dlc.runtime.results import SMALL_BYTES, ResultReader
+from dlc.runtime.results import SMALL_BYTES, ResultReader, block_type
 from dlc.runtime.signature import Signature, TensorSpec
 
 WORD = 8
@@ -40,17 +41,19 @@ class _Input:
 class _Output:
     """One result: where its descriptor, its array, its expected sizes and the memory given for it are noted.
 
-    `shape` is that of the last call when dims are dynamic, and None when no memory is given: the result is large or lies
-    where the entry says.
+    `shape` is that of the last call when dims are dynamic, and None when no memory is given: the result lies where the entry
+    says, or is large and may get another shape. `block` is the type of the runtime's memory for one that is large.
     """
 
-    __slots__ = ("at", "dtype", "given", "is_static", "object", "shape", "sizes")
+    __slots__ = ("at", "block", "bytes", "dtype", "given", "is_static", "object", "shape", "sizes")
 
     def __init__(self, spec: TensorSpec, at: int, place: int, sizes: int, given: int) -> None:
         self.at, self.object, self.sizes, self.given = at, place, sizes, given
         self.dtype = spec.numpy_dtype
         self.is_static = all(isinstance(dim, int) for dim in spec.shape)
         self.shape: tuple[int, ...] | None = None
+        self.block: Any = None
+        self.bytes = 0
 
 
 class Frame:
@@ -133,7 +136,7 @@ class Frame:
                 words[slot.object] = 0
                 given.append(None)
             else:
-                values = _empty(slot.shape, slot.dtype)
+                values = _empty(slot.shape, slot.dtype) if slot.block is None else self._new_large(slot)
                 words[slot.object] = id(values)
                 given.append(values)
         outcome = self._call_arrays(self.pointer, 0)
@@ -174,8 +177,15 @@ class Frame:
                 words[slot.at] = words[slot.at + 1] = address_of(values)
 
     def new_results(self) -> list[np.ndarray | None]:
-        """New arrays for the small results whose shapes are known or guessed, None for the others."""
-        return [None if slot.shape is None else np.empty(slot.shape, slot.dtype) for slot in self._outputs]
+        """New arrays for the results whose shapes are known or guessed, None for the others."""
+        return [
+            None if slot.shape is None else np.empty(slot.shape, slot.dtype) if slot.block is None else self._new_large(slot)
+            for slot in self._outputs
+        ]
+
+    def _new_large(self, slot: _Output) -> np.ndarray:
+        """An array in the runtime's memory, which was in use by an earlier call and costs no page faults."""
+        return np.ndarray(slot.shape or (), slot.dtype, slot.block.from_address(self._library.allocate_block(slot.bytes)))
 
     def give_memory(self, arrays: Sequence[np.ndarray | None]) -> None:
         """Let the results of the next call lie in `arrays`, as far as there are any."""
@@ -184,10 +194,12 @@ class Frame:
             self._words[slot.given + 1] = 0 if values is None else values.nbytes
 
     def _expect(self, slot: _Output, shape: tuple[int, ...]) -> None:
-        """Note the shape of the next results; make arrays for them before the call if they are small."""
+        """Note the shape of the next results, and whether arrays for them are made before the call."""
         self._words[slot.sizes : slot.sizes + len(shape)] = array("q", shape)
-        size = slot.dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        slot.shape = shape if 0 < size < SMALL_BYTES else None
+        slot.bytes = slot.dtype.itemsize * math.prod(shape)
+        is_large = slot.bytes >= SMALL_BYTES
+        slot.block = block_type(self._library, slot.bytes) if is_large and slot.is_static else None
+        slot.shape = None if slot.bytes == 0 or (is_large and not slot.is_static) else shape
 
     def take_results(self, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray]:
         """The results: those of `given` in which they lie, else what `reader` makes of their descriptors."""

@@ -79,6 +79,10 @@ class RuntimeLibrary:
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
             self.call_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_call_arrays
             """`dlc_call_arrays`, without the GIL; where arrays are not laid out as it takes them, a function that fits none."""
+            self.allocate_block: Callable[[int], int] = self._library._mlir_memref_to_llvm_alloc
+            """`allocate` with the default alignment; as it is, for the sake of speed."""
+            self.free: Callable[[int], None] = self._library._mlir_memref_to_llvm_free
+            """Free memory of `allocate`, or a result that compiled code has allocated."""
             if not self._reads_arrays():
                 self.call_arrays = lambda call, is_foreign: 2
         except (OSError, AttributeError) as error:
@@ -151,10 +155,6 @@ class RuntimeLibrary:
     def allocate(self, size: int, alignment: int = 0) -> int:
         """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked."""
         return int(self._library._mlir_memref_to_llvm_aligned_alloc(alignment, size))
-
-    def free(self, address: int) -> None:
-        """Free memory of `allocate`, or a result that compiled code has allocated."""
-        self._library._mlir_memref_to_llvm_free(address)
 
     def memory_live(self) -> int:
         """Bytes that are allocated now."""

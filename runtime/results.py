@@ -40,7 +40,7 @@ class ResultReader:
         allocated, aligned, offset, *shape = descriptor
         dtype = spec.numpy_dtype
         start = aligned - allocated + offset * dtype.itemsize
-        block: Any = _block_type(self._library, start + math.prod(shape) * dtype.itemsize).from_address(allocated)
+        block = block_type(self._library, start + math.prod(shape) * dtype.itemsize).from_address(allocated)
         return np.ndarray(shape, dtype, block, start)
 
 
@@ -54,15 +54,15 @@ def _view(spec: TensorSpec, descriptor: array[int], owner: np.ndarray) -> np.nda
 
 
 @functools.lru_cache(maxsize=1024)
-def _block_type(library: RuntimeLibrary, size: int) -> type[ctypes.Array[ctypes.c_char]]:
-    """A type of `size` bytes of the runtime's memory that are freed with the last array that shows them.
+def block_type(library: RuntimeLibrary, size: int) -> Any:
+    """A `ctypes` array of `size` bytes of the runtime's memory that are freed with the last NumPy array that shows them.
 
-    An array of such an instance takes 0.8 us, one through `__array_interface__` 2 us.
+    A NumPy array of such an instance takes 0.8 us, one through `__array_interface__` 2 us.
     """
-    free, address_of_block = library.free, ctypes.addressof
+    free, begin_of = library.free, ctypes.addressof
 
     def give_back(self: ctypes.Array[ctypes.c_char]) -> None:
-        free(address_of_block(self))
+        free(begin_of(self))
 
     return type("Block", (ctypes.Array,), {"_type_": ctypes.c_char, "_length_": size, "__del__": give_back})
 
