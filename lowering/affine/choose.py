@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.accesses import indices_of
+from dlc.lowering.affine.accesses import indices_of, stride_along
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.expressions import block_size
-from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
+from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.order import best_order
@@ -20,6 +20,10 @@ from dlc.lowering.pass_base import PassFailure
 from dlc.targets.cpu.facts import facts_of
 
 _LARGEST_JAM = 8
+_TALLEST_JAM = 16
+"""Copies where the lanes are one vector: on one core of AVX-512, 1000x10x1000 runs at 82 GFLOP/s with 16 rows and at 70 with 8."""
+_WAYS_BYTES = 4096
+"""Rows that lie a multiple of so many bytes apart share a set of the nearest cache, which holds eight lines or little more."""
 _MOST_SLOTS = 4
 _UNROLL = 4
 _PREFETCH = 2
@@ -151,6 +155,25 @@ def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, 
             continue
         for factors in jams:
             yield Tile(loop, lanes, slots, factors, reduces)
+    if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
+        for factors in _tall_jams(nest, loop):
+            yield Tile(loop, lanes, 1, factors, reduces)
+
+
+def _tall_jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+    """More copies of one loop than `_jams` gives, where what they read does not fall into one set of the cache."""
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    for loop in nest.band:
+        if loop is lane_loop or loop.extent is None or any(_shares_set(load, loop) for load in loads):
+            continue
+        for factor in range(_LARGEST_JAM + 1, min(_TALLEST_JAM, loop.extent) + 1):
+            yield ((loop, factor),)
+
+
+def _shares_set(load: ir.Operation, loop: Loop) -> bool:
+    """Whether steps of `loop` move `load` by multiples of `_WAYS_BYTES`, or by what is not known."""
+    stride = stride_along(load, loop.iv)
+    return stride is None or (stride != 0 and stride * (element_bits(load.results[0].type) or 64) // 8 % _WAYS_BYTES == 0)
 
 
 def _block_of(nest: Nest, loop: Loop) -> int:

@@ -95,6 +95,51 @@ func.func private @dot(%a: memref<?xf32>, %b: memref<8x?xf32>, %c: memref<8xf32>
   return
 }
 
+// One vector of columns: fourteen rows stand in the tile.
+// CHECK-LABEL: func.func private @narrow(
+// CHECK: affine.for %{{.*}} = 0 to 42 step 14 {
+// CHECK: affine.vector_load
+// CHECK-COUNT-14: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: jams = [array<i64: 0, 14>]
+func.func private @narrow(%a: memref<42x100xf32>, %b: memref<100x4xf32>, %c: memref<42x4xf32>) {
+  affine.for %i = 0 to 42 {
+    affine.for %j = 0 to 4 {
+      %0 = affine.load %c[%i, %j] : memref<42x4xf32>
+      %1 = affine.for %k = 0 to 2 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<42x100xf32>
+        %y = affine.load %b[%k, %j] : memref<100x4xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %p : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<42x4xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// Rows 4096 bytes apart share a set of the nearest cache: no more than eight of them.
+// CHECK-LABEL: func.func private @narrow_in_one_set(
+// CHECK: affine.for %{{.*}} = 0 to 42 step 7 {
+// CHECK: jams = [array<i64: 0, 7>]
+func.func private @narrow_in_one_set(%a: memref<42x1024xf32>, %b: memref<1024x4xf32>, %c: memref<42x4xf32>) {
+  affine.for %i = 0 to 42 {
+    affine.for %j = 0 to 4 {
+      %0 = affine.load %c[%i, %j] : memref<42x4xf32>
+      %1 = affine.for %k = 0 to 2 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<42x1024xf32>
+        %y = affine.load %b[%k, %j] : memref<1024x4xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %p : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<42x4xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
 // Loops without the mark may depend on each other and stay.
 // CHECK-LABEL: func.func private @not_known_parallel(
 // CHECK-NOT: vector
