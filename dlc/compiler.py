@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -124,6 +124,14 @@ class CompiledModel:
         an array get memory of their own. `InvalidInputError` says which array does not fit; `outputs` are undefined then.
         """
         return self._session.run(inputs, outputs)
+
+    def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
+        """The results for each of `requests`: an array, a list of arrays or a dict by name each.
+
+        Several run at a time, each on one thread, without the GIL; fewer than there are threads run one after the other on all.
+        `InvalidInputError` names the first request that is wrong, and what is wrong with it.
+        """
+        return self._session.run_many(requests)
 
     def with_params(self, params: ParamTable) -> CompiledModel:
         """The same code with other weights: `params` replaces arrays by key. Nothing is compiled.

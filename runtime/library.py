@@ -11,7 +11,7 @@ import ctypes
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,7 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_num_threads": [],
     "dlc_set_thread_affinity": [ctypes.c_char_p],
     "dlc_call": [ctypes.c_void_p],
+    "dlc_call_many": [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p],
     "dlc_call_arrays": [ctypes.c_void_p, ctypes.c_int32],
     "dlc_read_array": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
@@ -57,6 +58,7 @@ _RESULTS: dict[str, type] = {
     "dlc_num_threads": ctypes.c_int,
     "dlc_set_thread_affinity": ctypes.c_int32,
     "dlc_call": ctypes.c_int32,
+    "dlc_call_many": ctypes.c_int64,
     "dlc_call_arrays": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
@@ -147,6 +149,15 @@ class RuntimeLibrary:
         """
         if self._library.dlc_invoke(entry, table):
             raise self.last_error()
+
+    def call_many(self, calls: Sequence[int], threads: int | None) -> list[bool]:
+        """Run prepared calls (addresses of `DlcCall`) on `threads` threads without the GIL; which of them failed.
+
+        `last_error` then has the message of the first that did.
+        """
+        failed = (ctypes.c_int32 * len(calls))()
+        self._library.dlc_call_many((ctypes.c_void_p * len(calls))(*calls), len(calls), threads or 0, failed)
+        return [value != 0 for value in failed]
 
     def last_error(self) -> InvalidInputError:
         """What compiled code has raised last on this thread."""

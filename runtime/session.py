@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from dlc.errors import InvalidInputError
 from dlc.runtime.arguments import bind_arguments, bind_in_order, check_count, in_order
 from dlc.runtime.descriptors import describe
 from dlc.runtime.frame import WORD, Frame
 from dlc.runtime.library import load_library
 from dlc.runtime.results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, outputs_in_order, unfit_output
 from dlc.runtime.signature import Signature, show_type
+
+_BATCH = 256
+"""Requests that are prepared at once; each keeps some hundred bytes for the next ones."""
 
 
 class Session:
@@ -149,6 +154,52 @@ class Session:
         frame.give_memory(memory)
         self._run(frame)
         return frame.take_results(memory, self._reader_of(inputs))
+
+    def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
+        """The results for each of `requests` (what `__call__` takes as one argument), several at a time.
+
+        Each has a thread of the pool for itself; fewer requests than threads run one after the other on all. `InvalidInputError`
+        names the first request that is wrong.
+        """
+        waiting = list(requests)
+        if self._is_donating:
+            # One after the other, since they may write to the same memory.
+            return [self._run_numbered(number, request) for number, request in enumerate(waiting)]
+        results = []
+        for begin in range(0, len(waiting), _BATCH):
+            results += self._run_batch(waiting[begin : begin + _BATCH], begin)
+        return results
+
+    def _run_batch(self, requests: Sequence[Any], begin: int) -> list[list[np.ndarray]]:
+        """`begin` is the number of the first request, for messages."""
+        frames = [self._take_frame() for _ in requests]
+        try:
+            inputs = [self._bind_request(*one) for one in zip(frames, requests, itertools.count(begin))]
+            given = [frame.new_results() for frame in frames]
+            for frame, arrays in zip(frames, given, strict=True):
+                frame.give_memory(arrays)
+            failed = self._library.call_many([frame.pointer.value or 0 for frame in frames], self._num_threads)
+            # Results of those that did not fail are taken even where others did: so somebody owns their memory.
+            done = zip(frames, given, failed, strict=True)
+            results = [[] if fails else frame.take_results(arrays, self._reader) for frame, arrays, fails in done]
+            del inputs  # they lived until here
+            if any(failed):
+                raise InvalidInputError(f"request {begin + failed.index(True)}: {self._library.last_error()}")
+            return results
+        finally:
+            self._idle.extend(frames)
+
+    def _run_numbered(self, number: int, request: Any) -> list[np.ndarray]:
+        try:
+            return self(request)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"request {number}: {error}") from error
+
+    def _bind_request(self, frame: Frame, request: Any, number: int) -> list[np.ndarray]:
+        try:
+            return self._bind_inputs(frame, in_order(self.signature.inputs, [request]))
+        except InvalidInputError as error:
+            raise InvalidInputError(f"request {number}: {error}") from error
 
     def _delivered(self, index: int, result: np.ndarray, given: np.ndarray | None) -> np.ndarray:
         """The caller's array with the result in it, the result itself if there is none."""

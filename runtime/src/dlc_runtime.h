@@ -78,6 +78,11 @@ struct DlcCall {
 // dlc_invoke for a prepared call.
 DLC_EXPORT int32_t dlc_call(const DlcCall *call);
 
+// dlc_call for each of `calls`, which share no memory that any of them writes: as many at once as dlc_num_threads() for `threads`
+// says, each on one thread; where they are fewer, one after the other, each on all. `failed` gets what each returns. Returns
+// how many failed; dlc_last_error gives the message of the first of them.
+DLC_EXPORT int64_t dlc_call_many(const DlcCall *const *calls, int64_t count, int64_t threads, int32_t *failed);
+
 // Memory for result `index` of the dlc_call that this thread is in: the caller's if it is exactly of this size, else new.
 DLC_EXPORT void *dlc_result_memory(int64_t index, uint64_t size);
 

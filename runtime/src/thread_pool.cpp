@@ -335,13 +335,14 @@ void dlc_parallel_for(Body body, void *context, int64_t n) {
   leaveCall();
 }
 
+// A call inside a body is part of that body's call, whichever thread runs it.
 void enterCall() {
-  if (callDepth++ == 0)
+  if (callDepth++ == 0 && bodiesRunning == 0)
     callers.fetch_add(1);
 }
 
 void leaveCall() {
-  if (--callDepth == 0)
+  if (--callDepth == 0 && bodiesRunning == 0)
     callers.fetch_sub(1);
 }
 
