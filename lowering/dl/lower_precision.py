@@ -64,6 +64,16 @@ def precision_of(module: ir.Operation) -> str:
     return str(given.value)
 
 
+def multiplies_bf16(op: ir.Operation) -> bool:
+    """Whether convolutions of f32 with weights, such as `op`, become dot products of bf16: by the module's precision and target."""
+    module = op
+    while module.name != "builtin.module":
+        if module.parent is None:
+            return False
+        module = module.parent
+    return precision_of(module) == "bf16" and facts_of(op).has_bf16_dot
+
+
 def _reads_weights(op: ir.Operation, is_weight: WeightFacts) -> bool:
     """Whether `op` is a product of something computed with weights, of f32."""
     if op.name not in ("dl.packed_matmul", "dl.conv") or op.parent.name != "func.func":

@@ -10,6 +10,7 @@ from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import MATRICES, TAPS
+from dlc.lowering.dl.lower_precision import multiplies_bf16
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl_to_linalg.winograd_blocks import FAR, cycles_of, grid_of
 from dlc.lowering.pass_base import PassFailure
@@ -37,6 +38,8 @@ REASONS = {
 _DEFAULT = 2
 _SHARE_DIRECT = 0.85
 """Of the peak that direct convolution reaches."""
+_BF16_PRODUCTS = 2
+"""Products of bf16, which taps may be computed with and tiles not, for one of f32."""
 _MARGIN = 1.1
 """Tiles must be estimated to be faster by this."""
 
@@ -99,7 +102,7 @@ def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
 def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
     sizes, facts = _sizes_of(op), facts_of(op)
-    direct = _direct_cycles(sizes, facts)
+    direct = _direct_cycles(sizes, facts) / (_BF16_PRODUCTS if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     cycles, tile = min((_winograd_cycles(sizes, tile, facts), tile) for tile in tiles)
     return Verdict(tile, "winograd" if cycles * _MARGIN < direct else "time", direct, cycles)
 
