@@ -1,11 +1,13 @@
-// Many callers of the runtime at once: the pool, nested calls, calls that end with an error, memory, and affinity that changes.
+// Many callers of the runtime at once: the pool, nested calls, errors, batches of calls, memory, and affinity that changes.
 // Ends with status 0 when all results are right; a sanitizer or valgrind watches.
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dlc_runtime.h"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -70,13 +72,42 @@ void callMany(int rounds, int caller) {
   }
 }
 
+// Several calls at once, on 1 to 4 threads.
+void callBatches(int rounds, int caller) {
+  constexpr size_t kCalls = 5;
+  std::vector<Job> jobs(kCalls, Job{std::vector<int64_t>(kSize), std::vector<int64_t>(kSize)});
+  for (int64_t round = 0; round < rounds; ++round) {
+    std::vector<int64_t> results(kCalls), numbers(kCalls);
+    std::vector<std::array<void *, 2>> arguments(kCalls);
+    std::vector<DlcMemory> memory(kCalls);
+    std::vector<DlcCall> calls(kCalls);
+    std::vector<const DlcCall *> batch;
+    std::vector<int32_t> failed(kCalls);
+    for (size_t i = 0; i < kCalls; ++i) {
+      numbers[i] = round + static_cast<int64_t>(i);
+      arguments[i] = {&jobs[i], &numbers[i]};
+      memory[i] = {&results[i], sizeof(int64_t)};
+      calls[i] = {entry, arguments[i].data(), 2, &memory[i], 1};
+      batch.push_back(&calls[i]);
+    }
+    int64_t errors = dlc_call_many(batch.data(), kCalls, (caller + round) % 4 + 1, failed.data());
+    require(errors == (round % 2 ? 3 : 2), "each odd number is an error");
+    std::string first = "sizes " + std::to_string(round % 2 ? round : round + 1) + " and 2 do not fit";
+    require(first == dlc_last_error(), "the message is that of the first");
+    require(results == numbers, "each call has its own result");
+  }
+  for (const Job &job : jobs)
+    for (int64_t count : job.counts)
+      require(count == rounds, "each iteration of each call runs once");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
   std::vector<std::thread> callers;
   for (int caller = 0; caller < kCallers; ++caller)
-    callers.emplace_back(callMany, rounds, caller);
+    callers.emplace_back(caller % 2 ? callMany : callBatches, rounds, caller);
   for (const char *text : {"0", "none", "0-1", "auto"}) {
     require(dlc_set_thread_affinity(text) == 0, "an affinity is known");
     std::this_thread::yield();
