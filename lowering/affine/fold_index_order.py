@@ -29,7 +29,7 @@ class AffineFoldIndexOrder(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Fold in one function."""
-        for inner in list(nested_ops(op)):
+        for inner in nested_ops(op):
             if inner.name == "arith.cmpi" and _is_known(inner):
                 with ir.InsertionPoint(inner), inner.location:
                     false = ir.IntegerAttr.get(inner.results[0].type, 0)

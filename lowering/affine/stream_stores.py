@@ -52,7 +52,7 @@ class AffineStreamStores(Pass):
 
 def _stream(top: ir.Operation, least: int, vector_bits: int) -> None:
     """Make a second version of the nest `top`, for buffers that are aligned."""
-    ops = list(nested_ops(top))
+    ops = nested_ops(top)
     read = [
         root_of(value) for op in ops if not op.name.startswith("affine.vector_store") for value in op.operands if is_memref(value)
     ]
@@ -80,7 +80,7 @@ def _stream(top: ir.Operation, least: int, vector_bits: int) -> None:
     with ir.InsertionPoint(ends[0]):
         copy = top.clone()
     top.move_before(ends[1])
-    copies = list(nested_ops(copy.operation))
+    copies = nested_ops(copy.operation)
     for place in places:
         _make_streaming(copies[place])
 

@@ -53,7 +53,7 @@ def _runs(function: ir.Operation) -> Iterator[list[Dot]]:
     """Sums of products, those that follow each other together; all are found before the first is given out."""
     runs: list[list[Dot]] = []
     last: ir.Block | None = None
-    for op in list(nested_ops(function)):
+    for op in nested_ops(function):
         dot = byte_dot_of(op) or pair_dot_of(op)
         if dot is None:
             last = None

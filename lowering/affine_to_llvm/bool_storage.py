@@ -16,7 +16,7 @@ def move_bools_as_bytes(module: ir.Operation) -> None:
     before: %b = llvm.load %p : !llvm.ptr -> vector<16xi1>
     after:  %y = llvm.load %p : !llvm.ptr -> vector<16xi8>    %b = llvm.icmp "ne" %y, %zero
     """
-    for op in list(nested_ops(module)):
+    for op in nested_ops(module):
         if op.name in _LOADS and _is_bools(op.results[0].type):
             _load(op)
         elif op.name in _STORES and _is_bools(op.operands[0].type):

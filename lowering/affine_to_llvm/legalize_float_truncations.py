@@ -25,7 +25,7 @@ class LegalizeFloatTruncations(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in list(nested_ops(op)):
+        for inner in nested_ops(op):
             if inner.name == "arith.truncf" and _is_double_to_half(inner):
                 _replace(inner)
 

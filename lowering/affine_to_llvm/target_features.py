@@ -14,7 +14,7 @@ def fit_to_target(module: ir.Operation) -> None:
     """
     facts = facts_of(module)
     if not facts.has_fma:
-        for op in list(nested_ops(module)):
+        for op in nested_ops(module):
             _expand_fma(op)
     if not facts.processor:
         return

@@ -29,7 +29,7 @@ class FuseElementwise(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in list(nested_ops(op)):
+        for inner in nested_ops(op):
             if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
                 raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
             if inner.name == "linalg.generic":

@@ -84,7 +84,7 @@ def is_computation(op: ir.Operation) -> bool:
         return True
     if op.name not in _LOOPS or any(is_memref(result) for result in op.results):
         return False
-    inner = list(nested_ops(op))[1:]
+    inner = nested_ops(op)[1:]
     return not any(is_linalg(each) or each.name in _BARRIERS for each in inner)
 
 
