@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_memref, may_alias, nested_ops, root_of, written_values
@@ -54,15 +55,27 @@ class Access:
     """One op that touches the memory of `root` through the memref `buffer`.
 
     `subscripts` holds a form for each axis of `buffer`, `flat` the element's place in memory where strides are known; both
-    are None where the op or an index is not affine.
+    are None where the op or an index is not affine. They are those of the op when they are first asked for.
     """
 
     op: ir.Operation
     buffer: ir.Value
     root: ir.Value
     writes: bool
-    subscripts: tuple[Linear | None, ...] | None = None
-    flat: Linear | None = None
+
+    @cached_property
+    def subscripts(self) -> tuple[Linear | None, ...] | None:
+        """A form for each axis of `buffer`."""
+        if self.op.name not in _VALUE_FIRST:
+            return None
+        operands = indices_of(self.op)
+        indexing = self.op.attributes["map"].value
+        return tuple(linear_form(result, indexing.n_dims, operands) for result in indexing.results)
+
+    @cached_property
+    def flat(self) -> Linear | None:
+        """The element's place in the memory of `root`, in elements."""
+        return None if self.subscripts is None else _flat(self.buffer, self.subscripts)
 
     @property
     def place(self) -> object | None:
@@ -93,8 +106,8 @@ def linear_form(expression: ir.AffineExpr, dims: int, operands: Sequence[ir.Valu
         return lhs.plus(rhs)
     if lhs.factors and rhs.factors:
         return None
-    scaled, factor = (lhs, rhs.constant) if not rhs.factors else (rhs, lhs.constant)
-    return Linear({}).plus(scaled, factor)
+    scaled, times = (lhs, rhs.constant) if not rhs.factors else (rhs, lhs.constant)
+    return Linear({value: factor * times for value, factor in scaled.factors.items() if times}, scaled.constant * times)
 
 
 def indices_of(op: ir.Operation) -> list[ir.Value]:
@@ -118,11 +131,8 @@ def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
 
 def access_of(op: ir.Operation) -> Access:
     """The access of an affine.load or affine.store."""
-    at = _VALUE_FIRST[op.name]
-    buffer, *operands = list(op.operands)[at:]
-    indexing = op.attributes["map"].value
-    forms = tuple(linear_form(result, indexing.n_dims, operands) for result in indexing.results)
-    return Access(op, buffer, root_of(buffer), op.name == "affine.store", forms, _flat(buffer, forms))
+    buffer = op.operands[_VALUE_FIRST[op.name]]
+    return Access(op, buffer, root_of(buffer), op.name == "affine.store")
 
 
 def _flat(buffer: ir.Value, forms: Sequence[Linear | None]) -> Linear | None:
@@ -132,12 +142,14 @@ def _flat(buffer: ir.Value, forms: Sequence[Linear | None]) -> Linear | None:
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if offset == dynamic or dynamic in strides or not _is_plain_view(buffer):
         return None
-    total = Linear({}, offset)
+    factors: dict[ir.Value, int] = {}
     for form, stride in zip(forms, strides, strict=True):
         if form is None:
             return None
-        total = total.plus(form, stride)
-    return total
+        offset += stride * form.constant
+        for value, factor in form.factors.items():
+            factors[value] = factors.get(value, 0) + stride * factor
+    return Linear({value: factor for value, factor in factors.items() if factor}, offset)
 
 
 def _is_plain_view(value: ir.Value) -> bool:

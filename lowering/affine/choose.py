@@ -115,7 +115,7 @@ def _choices(nest: Nest, machine: Machine, jam: bool) -> Iterator[Choice]:
     for loop, reduces, facts in _lane_loops(nest, lanes):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, jam):
-            if tile.copies == 1 or cost.registers(tile) <= machine.registers:
+            if tile.copies == 1 or cost.fits(tile, machine.registers):
                 yield Choice(tile, cost.total(tile))
 
 

@@ -47,7 +47,7 @@ class Tile:
         """How many iterations a step of each cut loop takes."""
         return {self.lane_loop: self.lanes * self.slots, **dict(self.jams)}
 
-    @property
+    @cached_property
     def copies(self) -> int:
         """How many times the body stands in the tile."""
         total = self.slots
@@ -100,6 +100,11 @@ class NestCost:
         latency = _LATENCY if self.nest.inner_loops else 1.0
         busy = max(loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies + loads) / 4.0)
         return busy + waits
+
+    def fits(self, tile: Tile, registers: int) -> bool:
+        """Whether the hot block of `tile` keeps at most so many vector registers alive."""
+        sums = tile.copies if self.nest.inner_loops else 0
+        return sums < registers and self.registers(tile) <= registers
 
     def registers(self, tile: Tile) -> int:
         """Vector registers that the hot block of `tile` keeps alive."""

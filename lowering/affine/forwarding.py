@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, nested_ops, root_of
+from dlc.analysis.buffers import VIEW_OPS, nested_ops, root_of, written_roots
 from dlc.lowering.affine.accesses import Access, access_of, accesses_in, are_apart
 from dlc.lowering.affine.loops import real_ops
 
@@ -24,16 +24,15 @@ def _forward(block: ir.Block, known: Known) -> None:
             _load(op, known)
         elif op.name == "affine.store":
             access = access_of(op)
-            _forget(known, [access])
+            _forget(known, [access.root])
             if access.place is not None:
                 known[access.place] = access, op.operands[0]
-        elif len(op.regions):
-            _forget(known, accesses_in(op))
+        else:
+            if known:
+                _forget(known, written_roots(op))
             for region in op.regions:
                 for inner in region.blocks:
                     _forward(inner, dict(known))
-        else:
-            _forget(known, accesses_in(op))
 
 
 def _load(op: ir.Operation, known: Known) -> None:
@@ -47,12 +46,11 @@ def _load(op: ir.Operation, known: Known) -> None:
     op.erase()
 
 
-def _forget(known: Known, accesses: Iterable[Access]) -> None:
-    """Drop what the writes among `accesses` may change."""
-    for access in accesses:
-        if access.writes:
-            for place in [place for place, (other, _) in known.items() if not are_apart(access.root, other.root)]:
-                del known[place]
+def _forget(known: Known, written: Iterable[ir.Value]) -> None:
+    """Drop what writes to the memory of the roots `written` may change."""
+    for root in written:
+        for place in [place for place, (other, _) in known.items() if not are_apart(root, other.root)]:
+            del known[place]
 
 
 def remove_dead_stores(function: ir.Operation) -> None:
@@ -84,7 +82,7 @@ def _remove_overwritten(block: ir.Block) -> None:
             if access.place is not None:
                 later[access.place] = access
             continue
-        for access in accesses_in(op):
+        for access in accesses_in(op) if later else ():
             if not _only_writes(access):
                 for place in [place for place, other in later.items() if not are_apart(access.root, other.root)]:
                     del later[place]

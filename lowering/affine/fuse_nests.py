@@ -129,7 +129,7 @@ def _uses(op: ir.Operation, makers: Sequence[ir.Operation]) -> bool:
 
 def _collides(loop: ir.Operation, others: Sequence[ir.Operation]) -> bool:
     """Whether `loop` and one of `others` may touch the same memory, one of them writing."""
-    own = list(accesses_in(loop))
+    own = list(accesses_in(loop)) if others else []
     return any(next(conflicts(own, list(accesses_in(other))), None) is not None for other in others)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import affine, ir
 
@@ -32,7 +33,7 @@ class Bound:
         """The bound `value`, an index defined at the top level of the function."""
         return Bound(ir.AffineMap.get(0, 1, [ir.AffineSymbolExpr.get(0)]), (value,))
 
-    @property
+    @cached_property
     def static(self) -> int | None:
         """The bound as a number, or None."""
         expression = self.map.results[0].maybe_downcast()
@@ -65,7 +66,7 @@ class Loop:
     op: ir.Operation
     upper: Bound
 
-    @property
+    @cached_property
     def iv(self) -> ir.Value:
         """The induction variable."""
         return self.body.arguments[0]
