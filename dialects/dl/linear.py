@@ -14,6 +14,22 @@ from dlc.dialects.dl.types import (
     require_same_dtype,
 )
 
+_SMALL = 1024
+_ONE_THREAD = 1 << 17
+"""OpenBLAS computes products of fewer steps than twice this on one thread."""
+
+
+def _product_by_columns(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """np.matmul of a small matrix, by columns: threads gain nothing, and wait for each other in loops.
+
+    For the 32 products of a kernel of 512x512x3x3 by Winograd's 16x9 that is 20 ms of one processor instead of 250 of two.
+    """
+    found = np.empty((*rhs.shape[:-2], len(lhs), rhs.shape[-1]), np.result_type(lhs, rhs))
+    step = max(1, _ONE_THREAD // max(1, lhs.size))
+    for begin in range(0, rhs.shape[-1], step):
+        np.matmul(lhs, rhs[..., begin : begin + step], out=found[..., begin : begin + step])
+    return found
+
 
 class Matmul(DLOp, name="matmul"):
     """Matrix product over the two innermost dims; outer dims broadcast. ONNX MatMul, Gemm.
@@ -43,7 +59,7 @@ class Matmul(DLOp, name="matmul"):
     @staticmethod
     @wide
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        return np.matmul(lhs, rhs)
+        return _product_by_columns(lhs, rhs) if lhs.ndim == 2 and lhs.size <= _SMALL else np.matmul(lhs, rhs)
 
 
 class PackedMatmul(DLOp, name="packed_matmul"):

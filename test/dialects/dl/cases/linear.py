@@ -18,6 +18,8 @@ CASES = [
     Case("matmul", ((0, 4), (4, 3)), dtypes=_F32),
     Case("matmul", ((2, 0), (0, 3)), dtypes=("f32", "i32")),
     Case("matmul", ((0, 2, 4), (4, 3)), dtypes=_F32),
+    Case("matmul", ((16, 9), (2, 9, 2000)), dtypes=("f64", "f32", "bf16", "i32")),
+    Case("matmul", ((3, 9), (9, 0)), dtypes=_F32),
     Case("packed_matmul", ((5, 7), (3, 7, 4))),
     Case("packed_matmul", ((2, 3, 4), (2, 4, 16)), dtypes=("f32", "f16", "i8")),
     Case("packed_matmul", ((9, 65), (2, 65, 48)), dtypes=("f64", "f32", "bf16")),
