@@ -233,7 +233,7 @@ def lower(
 
 def _run(pipeline: Pipeline, module: ir.Module, progress: Progress | None) -> None:
     with module.context, ir.Location.unknown():
-        pipeline.run(module, instruments=[_Progress(progress)] if progress else [])
+        pipeline.run(module, verify_each=False, instruments=[_Progress(progress)] if progress else [])
 
 
 class _Progress(Instrument):

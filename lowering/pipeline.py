@@ -18,7 +18,7 @@ from dlc.diagnostics import did_you_mean
 from dlc.errors import PassError
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline_elements import NativePass, resolve
-from dlc.lowering.pipeline_run import Instrument, PipelineRun
+from dlc.lowering.pipeline_run import Instrument, PipelineRun, verify_result
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource, parse_nodes
 from dlc.lowering.pipelines import PIPELINES, STAGES
 
@@ -181,17 +181,21 @@ class Pipeline:
         *,
         stop_after: str | None = None,
         verify: bool = True,
+        verify_each: bool = True,
         instruments: Sequence[Instrument] = (),
     ) -> None:
         """Run on a module in place, up to and with the pass `stop_after`; `PassError` locates what failed.
 
-        The IR is verified after each pass unless `verify` is off. Instruments see each pass on each op on its own.
+        The IR is verified after each pass, or at the end only without `verify_each`, unless `verify` is off: on a graph the
+        verifier takes as long as the graph passes. Instruments see each pass on each op on its own.
         """
         op = module.operation
         if op.name != self.anchor:
             raise PassError(f"a pipeline on '{self.anchor}' can't run on '{op.name}'")
         chosen = self.until(stop_after) if stop_after else self
-        PipelineRun(op, verify, instruments).run(op, (op.name,), chosen._elements)
+        PipelineRun(op, verify and verify_each, instruments).run(op, (op.name,), chosen._elements)
+        if verify and not verify_each:
+            verify_result(op)
 
 
 def _is_called(element: Element, name: str) -> bool:

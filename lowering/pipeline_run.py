@@ -101,6 +101,11 @@ class PipelineRun:
         _guard(what, op, lambda: manager.run(op))
 
 
+def verify_result(op: ir.Operation) -> None:
+    """Verify what a pipeline made of `op`; `PassError` says what is wrong with it."""
+    _guard("the pipeline", op, op.verify, "left IR that does not verify (dlc-opt verifies after each pass)")
+
+
 def nested_ops(op: ir.Operation, name: str) -> Iterator[ir.Operation]:
     """The ops called `name` directly inside `op`, in order, listed before the first is given out."""
     inside = [child.operation for region in op.regions for block in region.blocks for child in block.operations]

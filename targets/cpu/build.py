@@ -65,7 +65,7 @@ def build(
     """
     head, tail = cut_at_units(pipeline)
     with module.context, ir.Location.unknown():
-        head.run(module, instruments=[_Report(progress)] if progress else [])
+        head.run(module, verify_each=False, instruments=[_Report(progress)] if progress else [])
     if options.schedules is not None:
         options.schedules.attach(module)
     profiled = _profiled(module) if options.profile else ()

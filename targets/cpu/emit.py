@@ -14,7 +14,6 @@ from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.library import load_library
 from dlc.targets.cpu.facts import facts_of, host_facts
-from dlc.targets.cpu.foreign import foreign_assembly, foreign_object
 
 _DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
 _DISASSEMBLER = "objdump"
@@ -38,6 +37,8 @@ def emit_object(module: ir.Module, opt_level: int = 2) -> bytes:
     if not entries:
         raise TargetError("the module has no entry point; convert-affine-to-llvm makes one of a public function")
     if _is_foreign(module):
+        from dlc.targets.cpu.foreign import foreign_object  # a second LLVM, which workers do without
+
         return foreign_object(emit_llvm_ir(module), facts_of(module.operation), opt_level)
     return emit_unit(module, f"{C_INTERFACE}{entries[0]}", opt_level)
 
@@ -88,6 +89,8 @@ def _object_of(engine: execution_engine.ExecutionEngine) -> bytes:
 def emit_assembly(module: ir.Module, opt_level: int = 2) -> str:
     """The module as assembly: disassembled from its object by binutils' objdump, or LLVM's text for another architecture."""
     if _is_foreign(module):
+        from dlc.targets.cpu.foreign import foreign_assembly
+
         return foreign_assembly(emit_llvm_ir(module), facts_of(module.operation), opt_level)
     tool = shutil.which(_DISASSEMBLER)
     if tool is None:

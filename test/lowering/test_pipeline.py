@@ -251,6 +251,13 @@ def test_the_verifier_runs_after_python_passes(module):
         Pipeline([Break()]).run(module)
 
 
+def test_the_verifier_may_wait_for_the_end(module):
+    log = Log()
+    with pytest.raises(PassError, match="the pipeline left IR that does not verify"):
+        Pipeline([Break(), Mark()]).run(module, verify_each=False, instruments=[log])
+    assert not any(event.startswith("failed") for event in log.events)
+
+
 def test_a_failing_native_pass_is_located():
     module = ir.Module.parse("\nmodule {}", make_context())
     message = "pass 'transform-interpreter' failed\n-:2:1: error: could not find a nested named sequence"
