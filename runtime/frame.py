@@ -125,6 +125,21 @@ class Frame:
 
         Then nothing was run. `InvalidInputError` if the entry raises an error.
         """
+        given = self._note_arrays(arguments)
+        if given is None:
+            return None
+        outcome = self._call_arrays(self.pointer, 0)
+        if not outcome:
+            return given
+        return self._finish(outcome, given, reader)
+
+    def bind(self, arguments: Sequence[Any]) -> list[Any] | None:
+        """Only prepare such a call: the arrays for `take_results` after it, or None as above."""
+        given = self._note_arrays(arguments)
+        return None if given is None or self._library.bind_arrays(self.pointer, 0) else given
+
+    def _note_arrays(self, arguments: Sequence[Any]) -> list[Any] | None:
+        """Note the arguments and new arrays for results, which are returned; None for a wrong number of arguments."""
         words = self._words
         if len(arguments) != len(self._input_objects):
             return None
@@ -139,10 +154,7 @@ class Frame:
                 values = _empty(slot.shape, slot.dtype) if slot.block is None else self._new_large(slot)
                 words[slot.object] = id(values)
                 given.append(values)
-        outcome = self._call_arrays(self.pointer, 0)
-        if not outcome:
-            return given
-        return self._finish(outcome, given, reader)
+        return given
 
     def call_into(self, arguments: Sequence[Any], outputs: Sequence[Any], reader: ResultReader) -> list[np.ndarray] | None:
         """The same with results in `outputs`; None also where these are not such arrays, or share memory."""

@@ -40,6 +40,7 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_call": [ctypes.c_void_p],
     "dlc_call_many": [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p],
     "dlc_call_arrays": [ctypes.c_void_p, ctypes.c_int32],
+    "dlc_bind_arrays": [ctypes.c_void_p, ctypes.c_int32],
     "dlc_read_array": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
@@ -60,6 +61,7 @@ _RESULTS: dict[str, type] = {
     "dlc_call": ctypes.c_int32,
     "dlc_call_many": ctypes.c_int64,
     "dlc_call_arrays": ctypes.c_int32,
+    "dlc_bind_arrays": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
     "dlc_profile_rows": ctypes.c_int64,
@@ -81,12 +83,13 @@ class RuntimeLibrary:
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
             self.call_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_call_arrays
             """`dlc_call_arrays`, without the GIL; where arrays are not laid out as it takes them, a function that fits none."""
+            self.bind_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_bind_arrays
             self.allocate_block: Callable[[int], int] = self._library._mlir_memref_to_llvm_alloc
             """`allocate` with the default alignment; as it is, for the sake of speed."""
             self.free: Callable[[int], None] = self._library._mlir_memref_to_llvm_free
             """Free memory of `allocate`, or a result that compiled code has allocated."""
             if not self._reads_arrays():
-                self.call_arrays = lambda call, is_foreign: 2
+                self.call_arrays = self.bind_arrays = lambda call, is_foreign: 2
         except (OSError, AttributeError) as error:
             raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
         self.path = path

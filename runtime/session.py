@@ -174,15 +174,11 @@ class Session:
         """`begin` is the number of the first request, for messages."""
         frames = [self._take_frame() for _ in requests]
         try:
-            inputs = [self._bind_request(*one) for one in zip(frames, requests, itertools.count(begin))]
-            given = [frame.new_results() for frame in frames]
-            for frame, arrays in zip(frames, given, strict=True):
-                frame.give_memory(arrays)
+            prepared = [self._prepare(*one) for one in zip(frames, requests, itertools.count(begin))]
             failed = self._library.call_many([frame.pointer.value or 0 for frame in frames], self._num_threads)
             # Results of those that did not fail are taken even where others did: so somebody owns their memory.
-            done = zip(frames, given, failed, strict=True)
-            results = [[] if fails else frame.take_results(arrays, self._reader) for frame, arrays, fails in done]
-            del inputs  # they lived until here
+            done = zip(frames, prepared, failed, strict=True)
+            results = [[] if fails else frame.take_results(given, self._reader) for frame, (_, given), fails in done]
             if any(failed):
                 raise InvalidInputError(f"request {begin + failed.index(True)}: {self._library.last_error()}")
             return results
@@ -195,11 +191,20 @@ class Session:
         except InvalidInputError as error:
             raise InvalidInputError(f"request {number}: {error}") from error
 
-    def _bind_request(self, frame: Frame, request: Any, number: int) -> list[np.ndarray]:
+    def _prepare(self, frame: Frame, request: Any, number: int) -> tuple[Sequence[np.ndarray], list[np.ndarray | None]]:
+        """Make a frame ready for `dlc_call`: the arrays that it reads, which must live until then, and those for results."""
         try:
-            return self._bind_inputs(frame, in_order(self.signature.inputs, [request]))
+            is_array = type(request) is np.ndarray
+            arguments = (request,) if is_array else tuple(in_order(self.signature.inputs, [request]))
+            given = frame.bind(arguments)
+            if given is not None:
+                return arguments, given
+            inputs = self._bind_inputs(frame, arguments)
         except InvalidInputError as error:
             raise InvalidInputError(f"request {number}: {error}") from error
+        given = frame.new_results()
+        frame.give_memory(given)
+        return inputs, given
 
     def _delivered(self, index: int, result: np.ndarray, given: np.ndarray | None) -> np.ndarray:
         """The caller's array with the result in it, the result itself if there is none."""

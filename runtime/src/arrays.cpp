@@ -97,8 +97,12 @@ bool isDelivered(const DlcArray &output) {
 
 } // namespace
 
+int32_t dlc_bind_arrays(const DlcArrayCall *prepared, int32_t isForeign) {
+  return bindInputs(*prepared) && bindOutputs(*prepared, isForeign != 0) ? kDone : kUnfit;
+}
+
 int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign) {
-  if (!bindInputs(*prepared) || !bindOutputs(*prepared, isForeign != 0))
+  if (dlc_bind_arrays(prepared, isForeign))
     return kUnfit;
   if (dlc_call(&prepared->call))
     return kRaised;

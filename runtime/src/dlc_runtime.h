@@ -117,6 +117,9 @@ struct DlcArrayCall {
 // Arrays for results are checked if they are `isForeign`: not new ones.
 DLC_EXPORT int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign);
 
+// What dlc_call_arrays does before it calls: returns 0 or 2. The DlcCall may then be run by other means.
+DLC_EXPORT int32_t dlc_bind_arrays(const DlcArrayCall *prepared, int32_t isForeign);
+
 // Writes the fields that dlc_call_arrays reads: class, address, dtype, its flags, rank, sizes.
 DLC_EXPORT void dlc_read_array(const NumpyArray *array, int64_t *words);
 
