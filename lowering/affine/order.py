@@ -11,7 +11,10 @@ from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
 
 _TYPICAL_EXTENT = 64
-_CACHES = ((32 << 10, 0.0), (1 << 20, 1.0))
+_CACHES = ((32 << 10, 0.0), (1 << 20, 1.0), (2 << 20, 2.0))
+"""(bytes, weight of a byte that is read again within so many); 49x512x6144, whose panels take 1.2 MB, is 1.2 times as fast
+with rows inside panels as with panels inside rows, which read all 12 MB for each tile of rows.
+"""
 _MEMORY_WEIGHT = 4.0
 _MOST_PERMUTED = 4
 

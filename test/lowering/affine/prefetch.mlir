@@ -32,6 +32,28 @@ func.func private @packed(%a: memref<128x128xf32>, %b: memref<64x128x48xf32>, %c
   return
 }
 
+// A panel of 1.2 MB: rows run inside panels, for all panels would be read again for every seven rows.
+// CHECK-LABEL: func.func private @long_panels(
+// CHECK: order = array<i64: 1, 0, 2>
+func.func private @long_panels(%a: memref<49x6144xf32>, %b: memref<11x6144x48xf32>, %c: memref<49x11x48xf32>) {
+  affine.for %i = 0 to 49 {
+    affine.for %p = 0 to 11 {
+      affine.for %j = 0 to 48 {
+        %0 = affine.load %c[%i, %p, %j] : memref<49x11x48xf32>
+        %1 = affine.for %k = 0 to 6144 iter_args(%acc = %0) -> (f32) {
+          %x = affine.load %a[%i, %k] : memref<49x6144xf32>
+          %y = affine.load %b[%p, %k, %j] : memref<11x6144x48xf32>
+          %m = arith.mulf %x, %y : f32
+          %s = arith.addf %acc, %m : f32
+          affine.yield %s : f32
+        }
+        affine.store %1, %c[%i, %p, %j] : memref<49x11x48xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
 // A dynamic number of rows: the share of a tile ends with the panel.
 // CHECK-LABEL: func.func private @dynamic_rows(
 // CHECK: affine.min
