@@ -122,11 +122,11 @@ class NestCost:
     def total(self, tile: Tile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
         jams = dict(tile.jams)
-        cycles = 0.0
+        cycles, inner_trips = 0.0, self._inner_trips(tile)
         for lane_trips, slots in _lane_parts(tile):
             for jam_trips, factors in _jam_parts(list(tile.jams)):
                 named = {loop.iv: factor for loop, factor in factors}
-                once = self.step(slots, tile.lanes, named) * self._inner_trips(tile)
+                once = self.step(slots, tile.lanes, named) * inner_trips
                 once *= lane_trips if tile.reduces else 1
                 copies = tile.copies if tile.reduces else 0
                 cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
