@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import onnx
 
-from bench.networks.builder import GraphBuilder, batch_dim
-from bench.networks.vision import batch_norm, classifier, conv
+from bench.networks.builder import GraphBuilder
+from bench.networks.residual import residual_network
+from bench.networks.vision import batch_norm, conv
 
 
 def build(
@@ -20,22 +21,18 @@ def build(
     seed: int = 0,
 ) -> onnx.ModelProto:
     """f32 `image` [N, 3, image, image] to `logits` [N, classes]; `blocks` per stage, `width` channels in the first one."""
-    g = GraphBuilder("resnet18", seed)
-    n = batch_dim(batch, dynamic_batch)
-    x = g.input("image", (n, 3, image, image))
-    with g.scope("stem"):
-        x = g.op("Relu", batch_norm(g, conv(g, x, 3, width, 7, stride=2), width))
-        x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    channels = width
-    for stage, count in enumerate(blocks):
-        for index in range(count):
-            with g.scope(f"layer{stage + 1}.{index}"):
-                x = _basic(g, x, channels, width << stage, 2 if stage and index == 0 else 1)
-            channels = width << stage
-    with g.scope("head"):
-        logits = classifier(g, x, channels, classes)
-    g.output("logits", logits, (n, classes))
-    return g.model()
+    return residual_network(
+        "resnet18",
+        _basic,
+        1,
+        batch=batch,
+        image=image,
+        blocks=blocks,
+        width=width,
+        classes=classes,
+        dynamic_batch=dynamic_batch,
+        seed=seed,
+    )
 
 
 def _basic(g: GraphBuilder, x: str, channels: int, width: int, stride: int) -> str:

@@ -7,6 +7,7 @@ from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.conv import Conv
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType, require
 from dlc.dialects.dl.window import Window
+from dlc.dialects.dl.word_products import word_product_type
 
 
 class Bf16Pairs(DLOp, name="bf16_pairs"):
@@ -63,13 +64,7 @@ class PairMatmul(DLOp, name="pair_matmul"):
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType, *, columns: int) -> TensorType:
-        require("c1", lhs.rank >= 2 and rhs.rank == 3, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
-        blocks, groups, width = (dim if isinstance(dim, int) else 0 for dim in rhs.shape)
-        require("c2", blocks * groups * width > 0, f"rhs is {rhs}")
-        require("c3", lhs.dim(-1) == 2 * groups, f"lhs is {lhs} and rhs {rhs}")
-        total = blocks * width
-        require("c4", columns == 0 or total - width < columns <= total, f"columns is {columns} but rhs is {rhs}")
-        return TensorType((*lhs.shape[:-1], columns or total), "f32")
+        return word_product_type(lhs, rhs, columns, 2, "f32")
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:

@@ -4,7 +4,8 @@ import numpy as np
 
 from dlc.dialects.dl.attributes import IntAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
-from dlc.dialects.dl.types import TensorType, require
+from dlc.dialects.dl.types import TensorType
+from dlc.dialects.dl.word_products import word_product_type
 
 
 class ByteMatmul(DLOp, name="byte_matmul"):
@@ -28,13 +29,7 @@ class ByteMatmul(DLOp, name="byte_matmul"):
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType, *, columns: int) -> TensorType:
-        require("c1", lhs.rank >= 2 and rhs.rank == 3, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
-        blocks, groups, width = (dim if isinstance(dim, int) else 0 for dim in rhs.shape)
-        require("c2", blocks * groups * width > 0, f"rhs is {rhs}")
-        require("c3", lhs.dim(-1) == 4 * groups, f"lhs is {lhs} and rhs {rhs}")
-        total = blocks * width
-        require("c4", columns == 0 or total - width < columns <= total, f"columns is {columns} but rhs is {rhs}")
-        return TensorType((*lhs.shape[:-1], columns or total), "i32")
+        return word_product_type(lhs, rhs, columns, 4, "i32")
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:
