@@ -74,6 +74,7 @@ class Frame:
         weights: array[int] | None = None,
     ) -> None:
         self._signature = signature
+        self._is_donating = any(spec.donated for spec in signature.inputs)
         self._library = library
         self._call_arrays = library.call_arrays
         self._weights = array("q") if weights is None else weights
@@ -206,12 +207,16 @@ class Frame:
             self._words[slot.given + 1] = 0 if values is None else values.nbytes
 
     def _expect(self, slot: _Output, shape: tuple[int, ...]) -> None:
-        """Note the shape of the next results, and whether arrays for them are made before the call."""
+        """Note the shape of the next results, and whether arrays for them are made before the call.
+
+        None are for large ones that may get another shape, or may lie in a donated input: a cache would be allocated for nothing.
+        """
         self._words[slot.sizes : slot.sizes + len(shape)] = array("q", shape)
         slot.bytes = slot.dtype.itemsize * math.prod(shape)
         is_large = slot.bytes >= SMALL_BYTES
-        slot.block = block_type(self._library, slot.bytes) if is_large and slot.is_static else None
-        slot.shape = None if slot.bytes == 0 or (is_large and not slot.is_static) else shape
+        is_made_by_entry = is_large and (self._is_donating or not slot.is_static)
+        slot.block = block_type(self._library, slot.bytes) if is_large and not is_made_by_entry else None
+        slot.shape = None if slot.bytes == 0 or is_made_by_entry else shape
 
     def take_results(self, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray]:
         """The results: those of `given` in which they lie, else what `reader` makes of their descriptors."""

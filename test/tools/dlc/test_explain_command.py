@@ -20,7 +20,8 @@ def test_json(dlc_command, network: Path, tmp_path: Path) -> None:
     done = dlc_command("explain", network, "--json")
     assert (done.code, done.err) == (0, "")
     data = json.loads(done.out)
-    assert list(data) == ["passes", "edges", "kernels", "transposes", "memory", "schedules", "entry_calls"]
+    keys = ["passes", "convolutions", "edges", "kernels", "transposes", "memory", "schedules", "entry_calls", "notes"]
+    assert list(data) == keys
     assert dlc_command("explain", network, "--json", "-o", tmp_path / "out.json").out == ""
     assert list(json.loads((tmp_path / "out.json").read_text())) == list(data)
 

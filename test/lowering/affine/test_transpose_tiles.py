@@ -80,7 +80,7 @@ def test_vectors_of_every_width(element: str, vector_bits: int, dynamic: bool, m
 _BESIDE_GUARD_PAGES = """
 import itertools
 from guard_pages import EDGES, guarded
-from test_transposes import check
+from test_transpose_tiles import check
 for edge, element, dynamic in itertools.product(EDGES, ("f32", "i8"), (False, True)):
     for shape in ([16, 16], [33, 17], [5, 40], [40, 5]):
         check(shape, [1, 0], element, dynamic, lambda values: guarded(values, edge))
