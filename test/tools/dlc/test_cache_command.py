@@ -16,7 +16,7 @@ def test_info_and_clear(dlc_command, network: Path, tmp_path: Path, monkeypatch:
     assert f"folder: {tmp_path / 'cache'}\n" in done.out
     count = int(done.out.split("entries: ")[1].split(",")[0])
     assert count >= 1  # kernels that this process has compiled before are not written again
-    assert dlc_command("cache", "clear").out == f"removed {count} entries\n"
+    assert dlc_command("cache", "clear").out == f"removed {count} {'entry' if count == 1 else 'entries'}\n"
     assert "entries: 0," in dlc_command("cache", "info").out
 
 
