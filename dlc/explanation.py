@@ -7,9 +7,8 @@ explanation.to_dot()                 # the graph of kernels for Graphviz
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +28,9 @@ from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.precompute import MARK
 from dlc.lowering.dl.winograd_choice import allowed_tiles, verdict_of
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target
+from dlc.pass_recorder import PassRecorder, PassReport, Progress
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import Model, ShapeOverrides, read_source
 from dlc.targets.cpu.build import cut_at_units
@@ -39,23 +38,11 @@ from dlc.targets.schedules import ScheduleTable, chosen_schedules
 from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe, params_of
 
-Progress = Callable[[str], None]
-
 _TILES = "dl-use-winograd"
 _FUSION = "dl-fuse-kernels"
 _PLANNING = "linalg-plan-memory"
 _CLASSES = ("contraction", "reduction", "opaque", "broadcast", "injective")
 """Classes of ops, the one that decides about a kernel first."""
-
-
-@dataclass(frozen=True)
-class PassReport:
-    """One run of a pass: ops in the module before and after, seconds."""
-
-    name: str
-    ops_before: int
-    ops_after: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -213,7 +200,7 @@ def explain(
     source = with_accuracy(source, winograd, precision)
     module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module))
-    recorder = _Recorder(progress)
+    recorder = PassRecorder(progress)
     before, after = _cut(Pipeline(["dl-optimize"]), _TILES)
     recorder.run(before, module)
     convolutions = _convolutions(module)
@@ -244,51 +231,6 @@ def _cut(pipeline: Pipeline, name: str) -> tuple[Pipeline, Pipeline]:
     """The passes before the one called `name`, and those from it on."""
     elements, position = list(pipeline), pipeline.index(name)
     return Pipeline(elements[:position]), Pipeline(elements[position:])
-
-
-class _Recorder(Instrument):
-    """Counts ops and seconds; a pass that runs function by function is one report."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self._found: list[PassReport] = []
-        self._last: object = None
-        self._begin, self._ops = 0.0, 0
-
-    def run(self, pipeline: Pipeline, module: ir.Module) -> None:
-        with module.context, ir.Location.unknown():
-            pipeline.run(module, instruments=[self])
-
-    def before(self, step: Step) -> None:
-        if self._progress:
-            self._progress(step.name)
-        self._ops = _count(step.root)
-        self._begin = time.perf_counter()
-
-    def after(self, step: Step) -> None:
-        seconds = time.perf_counter() - self._begin
-        report = PassReport(step.name, self._ops, _count(step.root), seconds)
-        if self._last is step.element:
-            last = self._found.pop()
-            report = PassReport(step.name, last.ops_before, report.ops_after, last.seconds + seconds)
-        self._found.append(report)
-        self._last = step.element
-
-    def reports(self) -> tuple[PassReport, ...]:
-        return tuple(self._found)
-
-
-def _count(module: ir.Operation) -> int:
-    """Ops inside the functions of a module."""
-    count = 0
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal count
-        count += 1
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit)
-    return count - 1 - len(module.regions[0].blocks[0].operations)
 
 
 def _functions(module: ir.Module) -> Iterator[ir.Operation]:

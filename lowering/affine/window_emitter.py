@@ -11,27 +11,12 @@ from dlc.lowering.affine.accesses import Linear, access_of
 from dlc.lowering.affine.expressions import result_maps
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, normalized, real_ops
 from dlc.lowering.affine.values import splat_constant
+from dlc.lowering.affine.window_values import Fill, Product, constant, fold, lane_mask, splat, zero
 from dlc.lowering.affine.windows import PaddedAxis, WindowLoad, Windows
 
 Place = tuple["ir.Value | None", int]
 """Where a loop stands: at its new induction variable, if any, plus a number."""
 Copy = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Fill:
-    """What padding holds, not yet emitted: a product with zero is zero, and a sum with it changes nothing."""
-
-    value: ir.Attribute
-
-
-@dataclass(frozen=True)
-class Product:
-    """A product that waits for the sum that it goes into."""
-
-    op: ir.Operation
-    lhs: ir.Value
-    rhs: ir.Value
 
 
 @dataclass(frozen=True)
@@ -156,13 +141,13 @@ class WindowEmitter:
         found = self._emitted(value)
         if isinstance(found.type, ir.VectorType):
             return found
-        return self._once(("splat", found), lambda: _splat(ir.VectorType.get([self.lanes], kind), found))
+        return self._once(("splat", found), lambda: splat(ir.VectorType.get([self.lanes], kind), found))
 
     def _emitted(self, value: object) -> ir.Value:
         """`value` as a value of the new code."""
         if isinstance(value, Fill):
             fill = value.value
-            return self._once(("fill", fill), lambda: _constant(fill))
+            return self._once(("fill", fill), lambda: constant(fill))
         if isinstance(value, Product):
             return self._multiplied(value)
         assert isinstance(value, ir.Value)
@@ -190,7 +175,7 @@ class WindowEmitter:
         ]
 
     def _computed(self, op: ir.Operation, operands: list[object]) -> object:
-        folded = _fold(op, operands)
+        folded = fold(op, operands)
         if folded is not None:
             return folded
         fused = self._multiply_add(op, operands)
@@ -283,7 +268,7 @@ class WindowEmitter:
                 "affine.load", results=[element], operands=[buffer, *operands], attributes=attributes
             ).results[0]
         kind = ir.VectorType.get([self.lanes], element)
-        other = fill if fill is not None else _zero(element)
+        other = fill if fill is not None else zero(element)
         if stride == 1:
             return self._load_vector(kind, buffer, places, lanes, other)
         low = self._load_vector(kind, buffer, places, _elements(lanes, 0, self.lanes), other)
@@ -298,7 +283,7 @@ class WindowEmitter:
         indexing, operands = _map_of(places)
         if lanes == (0, self.lanes):
             return affine.AffineVectorLoadOp(kind, buffer, operands, indexing).result
-        mask = self._once(("mask", lanes), lambda: _mask(self.lanes, lanes))
+        mask = self._once(("mask", lanes), lambda: lane_mask(self.lanes, lanes))
         passed = self._once(("passed", fill), lambda: splat_constant(kind, fill))
         indices = [apply(single, operands) for single in result_maps(indexing)]
         return vector.MaskedLoadOp(kind, buffer, indices, mask, passed).result
@@ -314,7 +299,7 @@ class WindowEmitter:
                 affine.AffineVectorStoreOp(whole, buffer, operands, indexing)
                 continue
             lanes = (0, valid)
-            mask = self._once(("mask", lanes), lambda lanes=lanes: _mask(self.lanes, lanes))
+            mask = self._once(("mask", lanes), lambda lanes=lanes: lane_mask(self.lanes, lanes))
             indices = [apply(single, operands) for single in result_maps(indexing)]
             vector.MaskedStoreOp(buffer, indices, mask, whole)
 
@@ -340,56 +325,10 @@ def _elements(lanes: tuple[int, int], skipped: int, width: int) -> tuple[int, in
     return max(first, 0), max(min(last, width), 0)
 
 
-def _fold(op: ir.Operation, operands: Sequence[object]) -> object | None:
-    """The result of `op` where padding decides it; None otherwise."""
-    fills = [operand for operand in operands if isinstance(operand, Fill)]
-    if not fills:
-        return None
-    others = [operand for operand in operands if not isinstance(operand, Fill)]
-    number = _number(fills[0].value)
-    if op.name in ("arith.mulf", "arith.muli") and number == 0:
-        return fills[0]
-    if op.name in ("arith.addf", "arith.addi") and number == 0 and others:
-        return others[0]
-    if op.name == "arith.maximumf" and number == -float("inf") and others:
-        return others[0]
-    if op.name == "arith.extf" and number == 0:
-        return Fill(ir.FloatAttr.get(op.results[0].type, 0.0))
-    return None
-
-
-def _number(value: ir.Attribute) -> float | int | None:
-    if isinstance(value, ir.FloatAttr) or (isinstance(value, ir.IntegerAttr) and not isinstance(value.type, ir.IndexType)):
-        return value.value
-    return None
-
-
 def _feeds_a_sum(op: ir.Operation) -> bool:
     """Whether the product `op` has one use, a sum."""
     uses = list(op.results[0].uses)
     return len(uses) == 1 and uses[0].owner.name == "arith.addf"
-
-
-def _zero(element: ir.Type) -> ir.Attribute:
-    return ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
-
-
-def _constant(value: ir.Attribute) -> ir.Value:
-    return ir.Operation.create("arith.constant", results=[value.type], attributes={"value": value}).results[0]
-
-
-def _splat(kind: ir.VectorType, scalar: ir.Value) -> ir.Value:
-    owner = scalar.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
-        return vector.BroadcastOp(kind, scalar).result
-    return splat_constant(kind, owner.attributes["value"])
-
-
-def _mask(width: int, lanes: tuple[int, int]) -> ir.Value:
-    """The mask of the lanes `first` to `last`."""
-    boolean = ir.IntegerType.get_signless(1)
-    bits = [ir.IntegerAttr.get(boolean, int(lanes[0] <= lane < lanes[1])) for lane in range(width)]
-    return _constant(ir.DenseElementsAttr.get(bits, ir.VectorType.get([width], boolean)))
 
 
 def _map_of(places: Sequence[Linear]) -> tuple[ir.AffineMap, list[ir.Value]]:
