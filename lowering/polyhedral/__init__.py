@@ -1,0 +1,1 @@
+"""What the affine passes share that transform loops by the polyhedral model: code generation, tree transformations, scheduling."""

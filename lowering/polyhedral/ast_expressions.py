@@ -1,0 +1,63 @@
+"""isl's AST expressions as affine expressions, bounds and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from dlc._mlir import ir
+
+_Op = isl.ast_expr_op_type
+
+
+class EmissionError(Exception):
+    """Code that isl generates and the affine dialect cannot say."""
+
+
+def affine_expression(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> ir.AffineExpr:
+    """`expression` over `names`, iterators and parameters."""
+    if expression.get_type() == isl.ast_expr_type.id:
+        return names[expression.get_id().get_name()]
+    if expression.get_type() == isl.ast_expr_type.int:
+        return ir.AffineExpr.get_constant(int(str(expression.get_val())))
+    kind = expression.get_op_type()
+    parts = [affine_expression(expression.get_op_arg(at), names) for at in range(expression.get_op_n_arg())]
+    if kind == _Op.add:
+        return parts[0] + parts[1]
+    if kind == _Op.sub:
+        return parts[0] - parts[1]
+    if kind == _Op.minus:
+        return parts[0] * -1
+    if kind == _Op.mul:
+        return parts[0] * parts[1]
+    if kind in (_Op.fdiv_q, _Op.pdiv_q, _Op.div):
+        return ir.AffineExpr.get_floor_div(parts[0], parts[1])
+    if kind in (_Op.pdiv_r, _Op.zdiv_r):
+        return ir.AffineExpr.get_mod(parts[0], parts[1])
+    raise EmissionError(f"an index expression {expression.to_C_str()} that affine maps cannot hold")
+
+
+def bounds(expression: isl.AstExpr, kind: isl.ast_expr_op_type, names: Mapping[str, ir.AffineExpr]) -> list[ir.AffineExpr]:
+    """The results of a bound's map: the arguments of nested `kind` (max for lower bounds, min for upper ones)."""
+    if expression.get_type() == isl.ast_expr_type.op and expression.get_op_type() == kind:
+        parts = [expression.get_op_arg(at) for at in range(expression.get_op_n_arg())]
+        return [bound for part in parts for bound in bounds(part, kind, names)]
+    return [affine_expression(expression, names)]
+
+
+def conditions(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[tuple[ir.AffineExpr, bool]]:
+    """A conjunction as constraints `(e, is_equality)`: `e == 0` or `e >= 0`."""
+    kind = expression.get_op_type()
+    if kind in (_Op.and_, _Op.and_then):
+        return [found for at in range(expression.get_op_n_arg()) for found in conditions(expression.get_op_arg(at), names)]
+    if kind not in (_Op.eq, _Op.ge, _Op.gt, _Op.le, _Op.lt):
+        raise EmissionError(f"a condition {expression.to_C_str()} that is no conjunction of affine constraints")
+    low, high = expression.get_op_arg(0), expression.get_op_arg(1)
+    if kind == _Op.eq:
+        return [(affine_expression(low, names) - affine_expression(high, names), True)]
+    if kind in (_Op.ge, _Op.gt):
+        low, high = high, low
+    gap = int(kind in (_Op.gt, _Op.lt))
+    lows, highs = bounds(low, _Op.max, names), bounds(high, _Op.min, names)
+    return [(above - below - gap, False) for below in lows for above in highs]

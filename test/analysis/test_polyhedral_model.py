@@ -1,0 +1,73 @@
+"""Affine loops to the polyhedral model and back."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.dependences import joined, memory_dependences
+from dlc.analysis.polyhedral.extract import extract
+from dlc.analysis.polyhedral.legality import violations
+from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.lowering.polyhedral.emit import replace_loops
+
+_STENCIL = """
+func.func @f(%n: index, %A: memref<100x64xf32>, %B: memref<100x64xf32>, %C: memref<100x64xf32>) {
+  %two = arith.constant 2.0 : f32
+  affine.for %i = 0 to 100 {
+    affine.for %j = 0 to %n {
+      %a = affine.load %A[%i, %j] : memref<100x64xf32>
+      %b = arith.mulf %a, %two : f32
+      affine.store %b, %B[%i, %j] : memref<100x64xf32>
+    }
+  }
+  affine.for %i = 1 to 99 {
+    affine.for %j = 0 to 64 step 3 {
+      %x = affine.load %B[%i - 1, %j] : memref<100x64xf32>
+      %y = affine.load %B[%i + 1, %j] : memref<100x64xf32>
+      %z = arith.addf %x, %y : f32
+      affine.store %z, %C[%i, %j] : memref<100x64xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def _function(module: ir.Module) -> ir.Operation:
+    return module.body.operations[0].operation
+
+
+def test_statements_have_exact_domains() -> None:
+    with ir.Context(), ir.Location.unknown():
+        first, second = extract(_function(ir.Module.parse(_STENCIL)), assume_no_alias=True).statements
+    assert first.domain.is_equal(isl.Set("[p0] -> { S0[i, j] : 0 <= i < 100 and 0 <= j < p0 }"))
+    assert second.domain.is_equal(isl.Set("[p0] -> { S1[i, j] : 1 <= i < 99 and 0 <= j < 64 and j mod 3 = 0 }"))
+
+
+def test_dependences_are_exact() -> None:
+    with ir.Context(), ir.Location.unknown():
+        scop = extract(_function(ir.Module.parse(_STENCIL)), assume_no_alias=True)
+    expected = isl.UnionMap(
+        "[p0] -> { S0[i, j] -> S1[k, j] : (k = i - 1 or k = i + 1) and 0 <= i < 100 and 1 <= k < 99"
+        " and 0 <= j < 64 and j < p0 and j mod 3 = 0 }"
+    )
+    assert joined(scop, memory_dependences(scop)).is_equal(expected)
+
+
+def test_the_original_schedule_gives_the_loops_back() -> None:
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(_STENCIL)
+        before = str(module)
+        scop = extract(_function(module), assume_no_alias=True)
+        replace_loops(scop, original_schedule(scop))
+        assert str(module) == before
+
+
+def test_reversed_statements_break_the_flow() -> None:
+    with ir.Context(), ir.Location.unknown():
+        scop = extract(_function(ir.Module.parse(_STENCIL)), assume_no_alias=True)
+    dependences = memory_dependences(scop)
+    assert not violations(dependences, original_schedule(scop))
+    first, second = (isl.Schedule.from_domain(isl.UnionSet.from_set(one.domain)) for one in scop.statements)
+    assert len(violations(dependences, second.sequence(first))) == 2
