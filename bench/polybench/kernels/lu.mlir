@@ -1,0 +1,34 @@
+// A = L U in place, without pivoting; the diagonal of L is 1 (PolyBench/C 4.2.1, linear-algebra/solvers).
+!NxN = memref<${N}x${N}x$T>
+func.func @kernel_lu(%A: !NxN {llvm.noalias}) {
+  affine.for %i = 0 to $N {
+    affine.for %j = 0 to affine_map<(i) -> (i)>(%i) {
+      affine.for %k = 0 to affine_map<(j) -> (j)>(%j) {
+        // A[i][j] -= A[i][k] * A[k][j]
+        %a = affine.load %A[%i, %j] : !NxN
+        %a2 = affine.load %A[%i, %k] : !NxN
+        %a3 = affine.load %A[%k, %j] : !NxN
+        %product = arith.mulf %a2, %a3 : $T
+        %new = arith.subf %a, %product : $T
+        affine.store %new, %A[%i, %j] : !NxN
+      }
+      // A[i][j] /= A[j][j]
+      %a = affine.load %A[%i, %j] : !NxN
+      %a2 = affine.load %A[%j, %j] : !NxN
+      %new = arith.divf %a, %a2 : $T
+      affine.store %new, %A[%i, %j] : !NxN
+    }
+    affine.for %j = affine_map<(i) -> (i)>(%i) to $N {
+      affine.for %k = 0 to affine_map<(i) -> (i)>(%i) {
+        // A[i][j] -= A[i][k] * A[k][j]
+        %a = affine.load %A[%i, %j] : !NxN
+        %a2 = affine.load %A[%i, %k] : !NxN
+        %a3 = affine.load %A[%k, %j] : !NxN
+        %product = arith.mulf %a2, %a3 : $T
+        %new = arith.subf %a, %product : $T
+        affine.store %new, %A[%i, %j] : !NxN
+      }
+    }
+  }
+  return
+}
