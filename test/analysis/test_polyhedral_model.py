@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
+import pytest
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import joined, memory_dependences
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.legality import violations
+from dlc.analysis.polyhedral.model import Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
 
@@ -34,20 +38,24 @@ func.func @f(%n: index, %A: memref<100x64xf32>, %B: memref<100x64xf32>, %C: memr
 """
 
 
-def _function(module: ir.Module) -> ir.Operation:
-    return module.body.operations[0].operation
-
-
-def test_statements_have_exact_domains() -> None:
+@pytest.fixture
+def module() -> Iterator[ir.Module]:
     with ir.Context(), ir.Location.unknown():
-        first, second = extract(_function(ir.Module.parse(_STENCIL)), assume_no_alias=True).statements
+        yield ir.Module.parse(_STENCIL)
+
+
+def _scop(module: ir.Module) -> Scop:
+    return extract(module.body.operations[0].operation, assume_no_alias=True)
+
+
+def test_statements_have_exact_domains(module: ir.Module) -> None:
+    first, second = _scop(module).statements
     assert first.domain.is_equal(isl.Set("[p0] -> { S0[i, j] : 0 <= i < 100 and 0 <= j < p0 }"))
     assert second.domain.is_equal(isl.Set("[p0] -> { S1[i, j] : 1 <= i < 99 and 0 <= j < 64 and j mod 3 = 0 }"))
 
 
-def test_dependences_are_exact() -> None:
-    with ir.Context(), ir.Location.unknown():
-        scop = extract(_function(ir.Module.parse(_STENCIL)), assume_no_alias=True)
+def test_dependences_are_exact(module: ir.Module) -> None:
+    scop = _scop(module)
     expected = isl.UnionMap(
         "[p0] -> { S0[i, j] -> S1[k, j] : (k = i - 1 or k = i + 1) and 0 <= i < 100 and 1 <= k < 99"
         " and 0 <= j < 64 and j < p0 and j mod 3 = 0 }"
@@ -55,18 +63,15 @@ def test_dependences_are_exact() -> None:
     assert joined(scop, memory_dependences(scop)).is_equal(expected)
 
 
-def test_the_original_schedule_gives_the_loops_back() -> None:
-    with ir.Context(), ir.Location.unknown():
-        module = ir.Module.parse(_STENCIL)
-        before = str(module)
-        scop = extract(_function(module), assume_no_alias=True)
-        replace_loops(scop, original_schedule(scop))
-        assert str(module) == before
+def test_the_original_schedule_gives_the_loops_back(module: ir.Module) -> None:
+    before = str(module)
+    scop = _scop(module)
+    replace_loops(scop, original_schedule(scop))
+    assert str(module) == before
 
 
-def test_reversed_statements_break_the_flow() -> None:
-    with ir.Context(), ir.Location.unknown():
-        scop = extract(_function(ir.Module.parse(_STENCIL)), assume_no_alias=True)
+def test_reversed_statements_break_the_flow(module: ir.Module) -> None:
+    scop = _scop(module)
     dependences = memory_dependences(scop)
     assert not violations(dependences, original_schedule(scop))
     first, second = (isl.Schedule.from_domain(isl.UnionSet.from_set(one.domain)) for one in scop.statements)
