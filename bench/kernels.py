@@ -22,7 +22,7 @@ def main() -> int:
     settings = read_settings("kernels", about, "", Effort(50, PROFILE_SLOT, 1.0), sys.argv[1:])
     print(HEADER, flush=True)
     for case in settings.chosen([*gemm.CASES, *conv.cases(), *ops.cases()]):
-        for row in profile(case, settings).rows[:-2]:
+        for row in profile(case, settings).kernels:
             rates = [f"{value / row.seconds * 1e-9:.1f}" if value and row.seconds else "" for value in (row.flops, row.bytes)]
             share = "" if row.of_peak is None else f"{row.of_peak:.0%}"
             print(f"| {case.name} | {row.name} | {row.seconds * 1e6:.2f} | {' | '.join(rates)} | {share} |", flush=True)

@@ -29,8 +29,7 @@ def profile(case: Case, settings: Settings) -> Profile:
 
 def rows(case: Case, found: Profile) -> Iterator[str]:
     """The rows of the Markdown table of one model."""
-    apart = found.sum / found.total - 1
-    yield f"| **{case.name}** | | {found.total * 1e3:.4g} | sum {apart:+.1%} | | | {found.peak_share:.0%} |"
+    yield f"| **{case.name}** | | {found.total * 1e3:.4g} | sum {found.bias:+.1%} | | | {found.peak_share:.0%} |"
     for row in found.rows[:TOP]:
         rates = [f"{value / row.seconds * 1e-9:.1f}" if value and row.seconds else "" for value in (row.flops, row.bytes)]
         share = "" if row.of_peak is None else f"{row.of_peak:.0%}"
@@ -46,7 +45,7 @@ def main() -> int:
         found[case.name] = profile(case, settings)
         print("\n".join(rows(case, found[case.name])), flush=True)
         gc.collect()
-    apart = {name: abs(entry.sum / entry.total - 1) for name, entry in found.items()}
+    apart = {name: abs(entry.bias) for name, entry in found.items()}
     within = sum(value <= 0.05 for value in apart.values())
     print(f"\nthe rows sum to the time of a call within 5 % on {within} of {len(apart)}")
     if settings.json:

@@ -7,11 +7,12 @@ runtime.memory_live()           # bytes that compiled code has allocated and not
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,9 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_profile_charge": [ctypes.c_int64],
     "dlc_profile_reset": [],
     "dlc_profile_rows": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
+    "dlc_profile_threads": [ctypes.c_void_p],
+    "dlc_profile_cost": [ctypes.c_int64],
+    "dlc_profile_use_clock": [ctypes.c_void_p],
 }
 _RESULTS: dict[str, type] = {
     "_mlir_memref_to_llvm_alloc": ctypes.c_void_p,
@@ -65,7 +69,10 @@ _RESULTS: dict[str, type] = {
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
     "dlc_profile_rows": ctypes.c_int64,
+    "dlc_profile_threads": ctypes.c_int64,
+    "dlc_profile_cost": ctypes.c_double,
 }
+_CLOCK = ctypes.CFUNCTYPE(ctypes.c_int64)
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -200,6 +207,26 @@ class RuntimeLibrary:
         calls, nanoseconds = (ctypes.c_int64 * count)(), (ctypes.c_int64 * count)()
         self._library.dlc_profile_rows(calls, nanoseconds, count)
         return list(zip(calls, nanoseconds, strict=True))
+
+    def profile_threads(self) -> tuple[int, int]:
+        """How many ranges this Python thread has shared with others since `profile_reset`, and nanoseconds of start and wait."""
+        calls = ctypes.c_int64()
+        nanoseconds = int(self._library.dlc_profile_threads(ctypes.byref(calls)))
+        return calls.value, nanoseconds
+
+    def profile_cost(self, pairs: int = 1000) -> float:
+        """Nanoseconds that code with a profile takes to charge time to a row, measured over `pairs` of two charges."""
+        return float(self._library.dlc_profile_cost(pairs))
+
+    @contextlib.contextmanager
+    def profile_clock(self, clock: Callable[[], int]) -> Iterator[None]:
+        """Let profiles of all threads read time, in nanoseconds, from `clock` while the block runs."""
+        callback = _CLOCK(clock)
+        self._library.dlc_profile_use_clock(ctypes.cast(callback, ctypes.c_void_p))
+        try:
+            yield
+        finally:
+            self._library.dlc_profile_use_clock(None)
 
     def memref_copy(self, source: npt.NDArray[np.generic], target: npt.NDArray[np.generic]) -> None:
         """Copy between arrays of equal shape and dtype that do not overlap, as `memref.copy` in compiled code does."""

@@ -3,10 +3,11 @@
     found = profile_of(file, inputs, threads=1, effort=Effort())
     found.rows[0].share                    # of the time of a call
 
-The rows are the kernels, the entry's own time between them (allocation, slices, checks), and what calling it from Python takes
-around that. All are measured in the same calls. Their sum differs from the time of a call of the model without a profile, which
-is measured by turns, by what measuring costs. Times are means over the faster half of the rounds: medians of rows would not
-add up, and means over all rounds hold what other programs did. How much slower a call with a profile is, is the median over
+The rows are the kernels, the entry's own time between them (allocation, slices, checks), starting and awaiting threads, and
+what calling the model from Python takes around that. All are measured in the same calls, and freed of what charging takes, whose
+cost for one row is measured in every round (`charges.py`). The time of a call of the model without a profile is measured by
+turns in the same rounds; `bias` is by how much the sum of the rows differs from it. Times are means over the faster half of the
+rounds: medians of rows would not add up, and means over all rounds hold what other programs did. The bias is the median over
 rounds of the ratio of both.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from dlc.accuracy import Precision, with_accuracy
 from dlc.analysis.call_costs import call_costs
 from dlc.analysis.kernel_costs import Amount, KernelCost
 from dlc.donation import donating
+from dlc.lowering.linalg.relayout import original_name
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
+from dlc.measuring.charges import Charges
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays
 from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
@@ -39,14 +42,19 @@ from dlc.sources import ShapeOverrides, Source, copy_module, read_source
 from dlc.weights import WeightRecipe, params_of
 
 ENTRY = "entry"
+THREADS = "threads: start and wait"
 CALL = "call from Python"
+OTHERS = (ENTRY, THREADS, CALL)
+"""Rows that are no kernels; they end the table."""
+_PAIRS, _TRIES = 100, 3
+"""Charges that are timed in each round; the least of the tries, since others only slow them."""
 PROFILE_SLOT = 0.004
 """Seconds of a turn that suit profiles: shorter than what another program takes of a processor at once, so many are undisturbed."""
 
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """One kernel, or `entry`, or `call from Python`, in one call of the model.
+    """One kernel, or one of `OTHERS`, in one call of the model.
 
     `calls` of the kernel take `seconds` together, and compute `flops` and move `bytes`;
     None where sizes are not known. `of_peak` is the least time that the machine's peaks allow, over the time taken.
@@ -63,17 +71,32 @@ class ProfileRow:
 
 @dataclass(frozen=True)
 class Profile:
-    """Rows by time, the slowest first. `total` is the seconds of a call of the model without a profile."""
+    """Rows by time, the slowest first. `total` is the seconds of a call of the model without a profile.
+
+    `charges` is how often a clock is read in a call with a profile, and `charge_seconds` what one reading takes; no row has it.
+    """
 
     rows: tuple[ProfileRow, ...]
     total: float
     rounds: int
     peaks: Peaks
+    charges: int = 0
+    charge_seconds: float = 0.0
 
     @property
     def sum(self) -> float:
         """Seconds of all rows."""
         return sum(row.seconds for row in self.rows)
+
+    @property
+    def bias(self) -> float:
+        """The sum of the rows over the time of a call without a profile, less 1."""
+        return self.sum / self.total - 1 if self.total else 0.0
+
+    @property
+    def kernels(self) -> tuple[ProfileRow, ...]:
+        """The rows that are kernels."""
+        return tuple(row for row in self.rows if row.name not in OTHERS)
 
     @property
     def peak_share(self) -> float:
@@ -88,6 +111,9 @@ class Profile:
         return {
             "total": self.total,
             "sum": self.sum,
+            "bias": self.bias,
+            "charges": self.charges,
+            "charge_seconds": self.charge_seconds,
             "rounds": self.rounds,
             "peaks": {"threads": self.peaks.threads, "flops": self.peaks.flops, "levels": levels},
             "rows": [vars(row) for row in self.rows],
@@ -129,20 +155,28 @@ def measure_profile(plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str
     profiled, given = plain.with_profile(), dict(inputs)
     for model in (profiled, plain):
         model(given)
-    count = max(1, round(effort.slot / _sample(plain, given, 1).seconds))
+    count = max(1, round(effort.slot / max(_sample(plain, given, 1).seconds, 1e-7)))
     threads = load_library().num_threads() if plain.options.num_threads is None else plain.options.num_threads
     peaks, loop = measure_peaks(threads), fma_loop()
-    rounds: list[_Round] = []
+    rounds: list[Round] = []
     end = time.perf_counter() + effort.seconds
     while len(rounds) < effort.least_rounds or (time.perf_counter() < end and len(rounds) < effort.rounds):
         rounds.append(_round(plain, profiled, given, count, loop, swap=bool(len(rounds) % 2)))
     rounds.sort(key=lambda each: each.plain.seconds + each.profiled.seconds)
-    kept = rounds[: (len(rounds) + 1) // 2]
-    now = Peaks(threads, fma_operations() * threads / statistics.fmean(each.loop for each in kept), peaks.levels)
-    samples = [each.profiled for each in kept]
-    rows = _rows(profiled.profiled, samples, costs, _sizes(profiled.inputs, given), now)
-    slower = median_ratio([each.profiled.seconds for each in rounds], [each.plain.seconds for each in rounds])
-    return Profile(rows, sum(row.seconds for row in rows) / slower, len(rounds), now)
+    loops = [each.loop for each in rounds[: (len(rounds) + 1) // 2]]
+    now = Peaks(threads, fma_operations() * threads / statistics.fmean(loops), peaks.levels)
+    return summarize_rounds(profiled.profiled, rounds, costs, _sizes(profiled.inputs, given), now)
+
+
+def summarize_rounds(
+    names: Sequence[str], rounds: Sequence[Round], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
+) -> Profile:
+    """The profile that rounds, the fastest first, tell; `names` are those of the rows from row 1 on."""
+    kept = [each.profiled for each in rounds[: (len(rounds) + 1) // 2]]
+    rows = _rows(names, [sample.without_cost() for sample in kept], costs, sizes, peaks)
+    slower = median_ratio([each.profiled.without_cost().seconds for each in rounds], [each.plain.seconds for each in rounds])
+    total = sum(row.seconds for row in rows) / slower
+    return Profile(rows, total, len(rounds), peaks, round(kept[0].count), statistics.median(each.cost for each in kept))
 
 
 def _seconds_of(call: Callable[[], None]) -> float:
@@ -152,23 +186,15 @@ def _seconds_of(call: Callable[[], None]) -> float:
 
 
 @dataclass(frozen=True)
-class _Sample:
-    """Seconds of a call as Python sees it, and (times charged, seconds) of each row a call."""
-
-    seconds: float
-    rows: Sequence[tuple[int, float]]
-
-
-@dataclass(frozen=True)
-class _Round:
+class Round:
     """Calls without and with a profile, and seconds of a loop of multiply-adds."""
 
-    plain: _Sample
-    profiled: _Sample
+    plain: Charges
+    profiled: Charges
     loop: float
 
 
-def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray], count: int) -> _Sample:
+def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray], count: int) -> Charges:
     """The mean over `count` calls; where they are several, a call before brings code and data back into the caches."""
     library = load_library()
     if count > 1:
@@ -178,7 +204,16 @@ def _sample(model: dlc.CompiledModel, inputs: dict[str, np.ndarray], count: int)
     for _ in range(count):
         model(inputs)
     seconds = (time.perf_counter() - begin) / count
-    return _Sample(seconds, [(calls // count, 1e-9 * spent / count) for calls, spent in library.profile_rows()])
+    if not model.profiled:
+        return Charges(seconds)
+    rows = [_of_one(charged, count) for charged in library.profile_rows()]
+    threads = _of_one(library.profile_threads(), count)
+    return Charges(seconds, rows, threads, min(library.profile_cost(_PAIRS) for _ in range(_TRIES)) * 1e-9)
+
+
+def _of_one(charged: tuple[int, int], count: int) -> tuple[float, float]:
+    """Times and seconds for one of `count` calls."""
+    return charged[0] / count, charged[1] * 1e-9 / count
 
 
 def _round(
@@ -188,11 +223,11 @@ def _round(
     count: int,
     loop: Callable[[], None],
     swap: bool,
-) -> _Round:
+) -> Round:
     """One turn of each; `swap` lets the profile begin."""
     order = (profiled, plain) if swap else (plain, profiled)
     first, second = (_sample(model, inputs, count) for model in order)
-    return _Round(*((second, first) if swap else (first, second)), _seconds_of(loop))
+    return Round(*((second, first) if swap else (first, second)), _seconds_of(loop))
 
 
 def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:
@@ -202,16 +237,18 @@ def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:
 
 
 def _rows(
-    names: Sequence[str], samples: Sequence[_Sample], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
+    names: Sequence[str], samples: Sequence[Charges], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
 ) -> tuple[ProfileRow, ...]:
     def mean(row: int) -> float:
-        return statistics.fmean(sample.rows[row][1] if row < len(sample.rows) else 0.0 for sample in samples)
+        return statistics.fmean(sample.row(row)[1] for sample in samples)
 
-    around = statistics.fmean(sample.seconds - sum(spent for _, spent in sample.rows) for sample in samples)
-    others = [ProfileRow(ENTRY, 1, mean(0), 0.0), ProfileRow(CALL, 1, around, 0.0)]
+    times = [round(samples[-1].row(row)[0]) for row in range(len(names) + 1)]
+    waited = statistics.fmean(sample.threads[1] for sample in samples)
+    others = [ProfileRow(ENTRY, 1, mean(0), 0.0), ProfileRow(CALL, 1, statistics.fmean(sample.around for sample in samples), 0.0)]
+    if samples[-1].threads[0]:
+        others.insert(1, ProfileRow(THREADS, round(samples[-1].threads[0]), waited, 0.0))
     found = [
-        _kernel(name, samples[-1].rows[row][0] if row < len(samples[-1].rows) else 0, mean(row), costs.get(name), sizes, peaks)
-        for row, name in enumerate(names, 1)
+        _kernel(name, times[row], mean(row), costs.get(original_name(name)), sizes, peaks) for row, name in enumerate(names, 1)
     ]
     total = sum(row.seconds for row in (*found, *others))
     ordered = [*sorted(found, key=lambda row: -row.seconds), *others]
@@ -219,8 +256,7 @@ def _rows(
 
 
 def _shared(row: ProfileRow, total: float) -> ProfileRow:
-    share = row.seconds / total if total else 0.0
-    return ProfileRow(row.name, row.calls, row.seconds, share, row.flops, row.bytes, row.of_peak)
+    return replace(row, share=row.seconds / total if total else 0.0)
 
 
 def _kernel(name: str, calls: int, seconds: float, cost: KernelCost | None, sizes: Mapping[str, int], peaks: Peaks) -> ProfileRow:

@@ -15,6 +15,12 @@ from dlc.analysis.buffers import is_linalg, nested_ops
 _DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 _OPEN: int = ir.ShapedType.get_dynamic_stride_or_offset()
 _ANY_LAYOUT = frozenset({"memref.copy", "memref.load", "memref.store", "memref.dim", "affine.load", "affine.store"})
+_SPECIAL = "_view"
+
+
+def original_name(name: str) -> str:
+    """The name of the function that the function `name` is a specialisation of; its own for any other."""
+    return name.split(_SPECIAL, 1)[0]
 
 
 class Relayout:
@@ -104,10 +110,10 @@ class Relayout:
         return fresh
 
     def _fresh(self, name: str) -> str:
-        stem, number = name.split("_view", 1)[0], 1
-        while self._effects.knows(f"{stem}_view{number}"):
+        stem, number = original_name(name), 1
+        while self._effects.knows(f"{stem}{_SPECIAL}{number}"):
             number += 1
-        return f"{stem}_view{number}"
+        return f"{stem}{_SPECIAL}{number}"
 
     def erase_unused(self) -> None:
         """Erase the functions that only their specialisations stand for now."""

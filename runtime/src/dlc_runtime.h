@@ -141,7 +141,8 @@ DLC_EXPORT __attribute__((noreturn)) void dlc_raise_dims(const char *message, in
 // --- profile.cpp ------------------------------------------------------------------------------------------------
 
 // Called by code that was compiled with a profile. `start` begins a call; `charge` adds to a row of this thread what has passed
-// since it was called last, or since `start`.
+// since it was called last, or since `start`: work, and the time that one charge takes. What dlc_parallel_for takes beside the
+// bodies that this thread runs, to start and to await other threads, is no row's.
 DLC_EXPORT void dlc_profile_start();
 DLC_EXPORT void dlc_profile_charge(int64_t row);
 
@@ -150,3 +151,12 @@ DLC_EXPORT void dlc_profile_reset();
 
 // Writes how often each row of this thread was charged, and nanoseconds, up to `capacity` rows. Returns how many rows there are.
 DLC_EXPORT int64_t dlc_profile_rows(int64_t *calls, int64_t *nanoseconds, int64_t capacity);
+
+// Nanoseconds that charged calls have spent starting and awaiting threads, and for how many ranges.
+DLC_EXPORT int64_t dlc_profile_threads(int64_t *calls);
+
+// Nanoseconds of one charge, the mean over `pairs` of one before and one after a call. Rows stay as they are.
+DLC_EXPORT double dlc_profile_cost(int64_t pairs);
+
+// Lets all threads read time, in nanoseconds, from `clock`; from the best clock of the machine again with null. For tests.
+DLC_EXPORT void dlc_profile_use_clock(int64_t (*clock)());

@@ -10,6 +10,7 @@
 #include "thread_pool.h"
 #include "affinity.h"
 #include "dlc_runtime.h"
+#include "profile.h"
 
 #include <algorithm>
 #include <array>
@@ -185,14 +186,18 @@ public:
     Slot *slot = usableHelpers() > 0 ? acquireSlot() : nullptr;
     if (!slot)
       return runBody(body, context, 0, n);
+    int64_t begin = profiledTime();
     growFor(parts - 1);
     slot->publish(body, context, n, parts);
     announce();
+    chargeThreads(begin, false);
     slot->work(0);
+    begin = profiledTime();
     slot->close();
     waitFor(*slot);
     demand.fetch_sub(parts - 1);
     slot->release();
+    chargeThreads(begin, true);
   }
 
   // Ends the threads; later calls run on their callers alone.

@@ -121,11 +121,11 @@ def profile_table(profile: Profile) -> Table:
 
 
 def profile_summary(profile: Profile) -> list[str]:
-    """The sum of the rows beside the time without a profile, and the peaks that shares refer to."""
-    apart = profile.sum / profile.total - 1
+    """The sum of the rows beside the time without a profile, what measuring took, and the peaks that shares refer to."""
     levels = ", ".join(f"{level.name} {level.rate * 1e-9:.0f} GB/s" for level in profile.peaks.levels)
     return [
-        f"sum {profile.sum * 1e3:.4g} ms; a call without a profile takes {profile.total * 1e3:.4g} ms ({apart:+.1%})",
+        f"sum {profile.sum * 1e3:.4g} ms; a call without a profile takes {profile.total * 1e3:.4g} ms ({profile.bias:+.1%})",
+        f"taken off: {profile.charges} readings of a clock, {profile.charge_seconds * 1e9:.1f} ns each",
         f"measured peaks, threads: {profile.peaks.threads}: {profile.peaks.flops * 1e-9:.0f} GFLOP/s, {levels}",
     ]
 
