@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
 
 from dlc._mlir import affine, ir
-from dlc.analysis.buffers import is_memref
 from dlc.analysis.polyhedral.grouping import FREE_OPS
 from dlc.analysis.polyhedral.model import Scop, Statement
-from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
+from dlc.lowering.affine import loops
+from dlc.lowering.polyhedral.affine_builder import AffineScope
 from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds, conditions
+from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
+from dlc.lowering.polyhedral.marks import COPIES, LANES, LOOP, PARALLEL, mark_parallel_bands, words_of
+from dlc.lowering.polyhedral.statement_copy import StatementCopy
 
 _Op = isl.ast_expr_op_type
-_SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
+
+_MOST_COPIES = 32
+"""Iterations that are written out at most."""
 
 
-def replace_loops(scop: Scop, schedule: isl.Schedule) -> list[ir.Operation]:
-    """Build the loops of `schedule` in place of the scop's items; returns the ops at their top level."""
-    first = scop.items[0]
-    built = emit(scop, schedule, ir.InsertionPoint(first))
-    for op in reversed(scop.items):
-        if op.name in (*_SUBSCRIPTS_AT, "affine.for", "affine.if", "affine.parallel") or not _is_used(op):
-            op.erase()
-        else:
-            op.move_before(built[0])
-    return built
+def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int = 0) -> None:
+    """Build the loops of `schedule` in place of the scop's items; vectors have `lanes` lanes.
 
-
-def emit(scop: Scop, schedule: isl.Schedule, where: ir.InsertionPoint) -> list[ir.Operation]:
-    """Build the loops of `schedule` at `where`; returns the ops at their top level."""
+    Raises EmissionError, with the IR as it was, where isl generates code that the affine dialect cannot hold.
+    """
     tree = generate(scop, schedule)
-    builder = _Builder(scop)
-    for name, value in scop.parameters.items():
-        builder.names[name] = builder.scope.symbol(value)
-    with where:
-        builder.node(tree)
-    return builder.top
+    for op in scop.items:
+        if op.name in FREE_OPS:
+            op.move_before(scop.items[0])
+    kept = [op for op in scop.items if op.name in FREE_OPS]
+    first = next(op for op in scop.items if op not in kept)
+    staging = ir.Operation.create(
+        "affine.if", regions=2, attributes={"condition": _always()}, loc=first.location, ip=ir.InsertionPoint(first)
+    )
+    block = staging.regions[0].blocks.append()
+    try:
+        _Builder(scop, lanes).build(tree, ir.InsertionPoint(block))
+    except EmissionError:
+        staging.erase()
+        raise
+    for op in [inner.operation for inner in block.operations]:
+        op.move_before(staging)
+    for op in reversed([op for op in scop.items if op not in kept]):
+        op.erase()
+    staging.erase()
+
+
+def _always() -> ir.Attribute:
+    return ir.Attribute.parse("affine_set<() : (0 == 0)>")
 
 
 def generate(scop: Scop, schedule: isl.Schedule) -> isl.AstNode:
@@ -47,11 +59,7 @@ def generate(scop: Scop, schedule: isl.Schedule) -> isl.AstNode:
     context.set_ast_build_allow_or(0)
     context.set_ast_build_detect_min_max(1)
     context.set_ast_build_atomic_upper_bound(1)
-    return isl.AstBuild.from_context(scop.context).node_from_schedule(schedule)
-
-
-def _is_used(op: ir.Operation) -> bool:
-    return any(True for result in op.results for _ in result.uses)
+    return isl.AstBuild.from_context(scop.context).node_from_schedule(mark_parallel_bands(schedule))
 
 
 @dataclass
@@ -59,145 +67,139 @@ class _Builder:
     """Turns AST nodes into ops at the current insertion point."""
 
     scop: Scop
+    lanes: int = 0
     scope: AffineScope = field(default_factory=AffineScope)
     names: dict[str, ir.AffineExpr] = field(default_factory=dict)
-    top: list[ir.Operation] = field(default_factory=list)
 
-    def node(self, node: isl.AstNode) -> None:
+    def build(self, tree: isl.AstNode, where: ir.InsertionPoint) -> None:
+        """Build the whole of `tree` at `where`."""
+        for name, value in self.scop.parameters.items():
+            self.names[name] = self.scope.symbol(value)
+        with where:
+            self._node(tree)
+
+    def _node(self, node: isl.AstNode, words: tuple[str, ...] = ()) -> None:
+        """Build `node`; `words` say what becomes of the loops of the innermost band around that are still to come."""
         kind = node.get_type()
         if kind == isl.ast_node_type.block:
-            children = node.block_get_children()
-            for at in range(children.n_ast_node()):
-                self.node(children.get_ast_node(at))
+            for child in _children(node):
+                self._node(child, words)
         elif kind == isl.ast_node_type.mark:
-            self.node(node.mark_get_node())
+            self._node(node.mark_get_node(), words_of(node.mark_get_id().get_name()) or words)
         elif kind == isl.ast_node_type.for_:
-            self._loop(node)
+            self._for(node, words)
         elif kind == isl.ast_node_type.if_:
-            self._condition(node)
+            self._condition(node, words)
         elif kind == isl.ast_node_type.user:
-            self._instance(node.user_get_expr())
+            StatementCopy(*self._instance(node), self.scope).run()
         else:
             raise EmissionError(f"a node of kind {kind}")
 
-    def _loop(self, node: isl.AstNode) -> None:
-        name = node.for_get_iterator().get_id().get_name()
-        lower = bounds(node.for_get_init(), _Op.max, self.names)
+    def _for(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
+        """A loop, or what stands for it: its body at the only value, a copy for each value, or vectors."""
+        word, inner = (words[0], words[1:]) if words else (LOOP, ())
         if node.for_is_degenerate():
-            self.names[name] = lower[0]
-            self.node(node.for_get_body())
-            return
+            return self._body_at(node, affine_expression(node.for_get_init(), self.names), inner)
+        values = self._values(node)
+        if word == LANES and values is not None and self._vectors(node, values):
+            return None
+        if word == COPIES and values is not None and len(values) <= _MOST_COPIES:
+            for value in values:
+                self._body_at(node, ir.AffineExpr.get_constant(value), inner)
+            return None
+        return self._loop(node, inner, word in (PARALLEL, LANES))
+
+    def _body_at(self, node: isl.AstNode, value: ir.AffineExpr, words: tuple[str, ...]) -> None:
+        self.names[_iterator(node)] = value
+        self._node(node.for_get_body(), words)
+
+    def _values(self, node: isl.AstNode) -> range | None:
+        """The values of a loop's variable; None where they are not numbers."""
+        lower, upper = self._bounds(node)
+        numbers = [bound.maybe_downcast() for bound in (*lower, *upper)]
+        if len(numbers) != 2 or not all(isinstance(number, ir.AffineConstantExpr) for number in numbers):
+            return None
+        return range(numbers[0].value, numbers[1].value, _step(node))
+
+    def _bounds(self, node: isl.AstNode) -> tuple[list[ir.AffineExpr], list[ir.AffineExpr]]:
+        """The lower bounds of a loop, and the upper ones, which its variable stays below."""
         condition = node.for_get_cond()
         gap = int(condition.get_op_type() == _Op.le)
-        upper = [bound + gap for bound in bounds(condition.get_op_arg(1), _Op.min, self.names)]
+        lower = bounds(node.for_get_init(), _Op.max, self.names)
+        return lower, [bound + gap for bound in bounds(condition.get_op_arg(1), _Op.min, self.names)]
+
+    def _loop(self, node: isl.AstNode, inner: tuple[str, ...], is_parallel: bool) -> None:
+        lower, upper = self._bounds(node)
         (lower_map, lower_operands), (upper_map, upper_operands) = self.scope.map(lower), self.scope.map(upper)
-        step = int(str(node.for_get_inc().get_val()))
         loop = affine.AffineForOp(
             lower_map,
             upper_map,
-            step,
+            _step(node),
             lower_bound_operands=lower_operands,
             upper_bound_operands=upper_operands,
             loc=self._location(),
         )
-        self._note(loop.operation)
-        self.names[name] = ir.AffineExpr.get_dim(len(self.scope.variables))
+        if is_parallel:
+            loop.operation.attributes[loops.PARALLEL] = ir.UnitAttr.get()
         self.scope.variables.append(loop.induction_variable)
         with ir.InsertionPoint(loop.body):
-            self.node(node.for_get_body())
+            self._body_at(node, ir.AffineExpr.get_dim(len(self.scope.variables) - 1), inner)
             affine.AffineYieldOp([], loc=self._location())
         self.scope.variables.pop()
 
-    def _condition(self, node: isl.AstNode) -> None:
+    def _vectors(self, node: isl.AstNode, values: range) -> bool:
+        """Build the loop as vectors; False, with nothing built, where a statement has no form on vectors."""
+        calls = _calls(node.for_get_body())
+        if calls is None or not self.lanes or values.step != 1 or len(values) % self.lanes:
+            return False
+        lane = len(self.scope.variables)
+        self.names[_iterator(node)] = ir.AffineExpr.get_dim(lane)
+        instances = [self._instance(call) for call in calls]
+        if not all(can_copy_lanes(statement, subscripts, lane) for statement, subscripts in instances):
+            return False
+        for start in values[:: self.lanes]:
+            for statement, subscripts in instances:
+                LaneCopy(statement, subscripts, self.scope, lane, start, self.lanes).run()
+        return True
+
+    def _condition(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
         condition, operands = self.scope.set(conditions(node.if_get_cond(), self.names))
         has_else = node.if_has_else_node()
         op = affine.AffineIfOp(condition, cond_operands=operands, has_else=has_else, loc=self._location())
-        self._note(op.operation)
         branches = [(op.then_block, node.if_get_then_node())] + ([(op.else_block, node.if_get_else_node())] if has_else else [])
         for block, branch in branches:
             with ir.InsertionPoint(block):
-                self.node(branch)
+                self._node(branch, words)
                 affine.AffineYieldOp([], loc=self._location())
 
-    def _instance(self, call: isl.AstExpr) -> None:
+    def _instance(self, node: isl.AstNode) -> tuple[Statement, list[ir.AffineExpr]]:
+        """The statement that a user node runs, and the values of its loops."""
+        call = node.user_get_expr()
         statement = self.scop.by_name[call.get_op_arg(0).get_id().get_name()]
-        values = [affine_expression(call.get_op_arg(at), self.names) for at in range(1, call.get_op_n_arg())]
-        _Copy(statement, values, self.scope).run(self._note)
-
-    def _note(self, op: ir.Operation) -> None:
-        if not self.scope.variables and op.block == self.scop.items[0].block:
-            self.top.append(op)
+        return statement, [affine_expression(call.get_op_arg(at), self.names) for at in range(1, call.get_op_n_arg())]
 
     def _location(self) -> ir.Location:
         return self.scop.items[0].location
 
 
-@dataclass
-class _Copy:
-    """Copies a statement's ops for the instance whose loops have `values`."""
+def _children(block: isl.AstNode) -> list[isl.AstNode]:
+    nodes = block.block_get_children()
+    return [nodes.get_ast_node(at) for at in range(nodes.n_ast_node())]
 
-    statement: Statement
-    values: Sequence[ir.AffineExpr]
-    scope: AffineScope
-    copies: dict[ir.Value, ir.Value] = field(default_factory=dict)
 
-    def run(self, note: Callable[[ir.Operation], None]) -> None:
-        for op in self.statement.ops:
-            if op.name in FREE_OPS:
-                continue
-            copy = self._access(op) if op.name in _SUBSCRIPTS_AT else self._plain(op)
-            note(copy)
-            self.copies.update(zip(op.results, copy.results, strict=True))
+def _calls(node: isl.AstNode) -> list[isl.AstNode] | None:
+    """The user nodes that `node` consists of; None where there is anything else."""
+    if node.get_type() == isl.ast_node_type.user:
+        return [node]
+    if node.get_type() != isl.ast_node_type.block:
+        return None
+    children = [_calls(child) for child in _children(node)]
+    return None if any(child is None for child in children) else [call for child in children for call in child or ()]
 
-    def _access(self, op: ir.Operation) -> ir.Operation:
-        at = _SUBSCRIPTS_AT[op.name]
-        operands = list(op.operands)
-        given, indices = [self._value(operand) for operand in operands[:at]], operands[at:]
-        indexing = op.attributes["map"].value
-        known = [self._expression(index) for index in indices]
-        results = [substitute(result, known[: indexing.n_dims], known[indexing.n_dims :]) for result in indexing.results]
-        map, used = self.scope.map(results)
-        attributes = dict(op.attributes.items()) | {"map": ir.AffineMapAttr.get(map)}
-        kinds = [result.type for result in op.results]
-        return ir.Operation.create(op.name, kinds, [*given, *used], attributes, loc=op.location)
 
-    def _plain(self, op: ir.Operation) -> ir.Operation:
-        operands = [self._value(operand) for operand in op.operands]
-        copy = op.clone().operation
-        for at, operand in enumerate(operands):
-            copy.operands[at] = operand
-        return copy
+def _iterator(node: isl.AstNode) -> str:
+    return str(node.for_get_iterator().get_id().get_name())
 
-    def _value(self, value: ir.Value) -> ir.Value:
-        """What stands for `value` in the copy."""
-        if value in self.copies:
-            return self.copies[value]
-        variable = self._variable(value)
-        if variable is not None:
-            map, operands = self.scope.map([self.values[variable]])
-            return affine.AffineApplyOp(map, operands, loc=self.statement.location).result
-        if isinstance(value, ir.BlockArgument) or is_memref(value) or not self._is_replaced(value.owner.operation):
-            return value
-        self.copies[value] = self._plain(value.owner.operation).results[0]
-        return self.copies[value]
 
-    def _is_replaced(self, op: ir.Operation) -> bool:
-        """Whether `op` is a cheap op that goes away with the old loops."""
-        return op.name in FREE_OPS and any(op.parent.operation == loop.op for loop in self.statement.loops)
-
-    def _variable(self, value: ir.Value) -> int | None:
-        """Which of the statement's loops `value` is the variable of."""
-        return next((at for at, loop in enumerate(self.statement.loops) if loop.variable == value), None)
-
-    def _expression(self, value: ir.Value) -> ir.AffineExpr:
-        """The index `value` as an expression at the new place."""
-        variable = self._variable(value)
-        if variable is not None:
-            return self.values[variable]
-        op = None if isinstance(value, ir.BlockArgument) else value.owner.operation
-        if op is not None and op.name == "affine.apply":
-            indexing, known = op.attributes["map"].value, [self._expression(operand) for operand in op.operands]
-            return substitute(indexing.results[0], known[: indexing.n_dims], known[indexing.n_dims :])
-        if op is not None and op.name == "arith.constant":
-            return ir.AffineExpr.get_constant(ir.IntegerAttr(op.attributes["value"]).value)
-        return self.scope.symbol(value)
+def _step(node: isl.AstNode) -> int:
+    return int(str(node.for_get_inc().get_val()))

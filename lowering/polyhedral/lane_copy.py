@@ -1,0 +1,115 @@
+"""Copies a statement for several neighbouring iterations at once, one a lane of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlc._mlir import affine, ir
+from dlc.analysis.polyhedral.grouping import FREE_OPS
+from dlc.analysis.polyhedral.model import Statement
+from dlc.lowering.affine.expressions import coefficient, mentions
+from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
+from dlc.lowering.polyhedral.statement_copy import SUBSCRIPTS_AT, StatementCopy
+
+_ELEMENTWISE = ("arith.", "math.")
+
+
+def can_copy_lanes(statement: Statement, values: Sequence[ir.AffineExpr], lane: int) -> bool:
+    """Whether every op of `statement` has a form on vectors along dim `lane`, which its loops' `values` mention."""
+    copy = StatementCopy(statement, values, AffineScope())
+    return all(_has_lanes(copy, op, lane) for op in statement.ops if op.name not in FREE_OPS)
+
+
+def _has_lanes(copy: StatementCopy, op: ir.Operation, lane: int) -> bool:
+    if op.name in SUBSCRIPTS_AT:
+        return all(coefficient(result, lane) is not None for result in copy.subscripts(op))
+    indices = [operand for operand in op.operands if copy.variable(operand) is not None]
+    uses_lane = any(mentions(copy.expression(index), lane) for index in indices)
+    return op.name.startswith(_ELEMENTWISE) and not uses_lane
+
+
+@dataclass
+class LaneCopy:
+    """The copy of a statement whose dim number `lane` runs over `width` values from `start`."""
+
+    statement: Statement
+    values: Sequence[ir.AffineExpr]
+    scope: AffineScope
+    lane: int
+    start: int
+    width: int
+    vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    """Values that differ between lanes."""
+
+    def run(self) -> None:
+        """Build the ops at the current insertion point."""
+        uniform = self._at(0)
+        for op in self.statement.ops:
+            if op.name in FREE_OPS:
+                continue
+            if op.name in SUBSCRIPTS_AT:
+                self._access(op, uniform)
+            elif any(operand in self.vectors for operand in op.operands):
+                self._elementwise(op, uniform)
+            else:
+                uniform.copy(op)
+
+    def _at(self, offset: int) -> StatementCopy:
+        """The scalar copy of one lane."""
+        return StatementCopy(self.statement, self._lane_values(offset), self.scope)
+
+    def _lane_values(self, offset: int) -> list[ir.AffineExpr]:
+        dims = [ir.AffineExpr.get_dim(at) for at in range(self.lane)] + [ir.AffineExpr.get_constant(self.start + offset)]
+        symbols = [ir.AffineExpr.get_symbol(at) for at in range(len(self.scope.outside))]
+        return [substitute(value, dims, symbols) for value in self.values]
+
+    def _access(self, op: ir.Operation, uniform: StatementCopy) -> None:
+        moving = StatementCopy(self.statement, self.values, self.scope)
+        strides = [coefficient(result, self.lane) for result in moving.subscripts(op)]
+        if op.name == "affine.store":
+            self._store(op, strides, uniform)
+        elif not any(strides):
+            uniform.copy(op)
+        elif strides[-1] == 1 and not any(strides[:-1]):
+            map, indices = self.scope.map(uniform.subscripts(op))
+            kind = self._vector_of(op.results[0].type)
+            load = affine.AffineVectorLoadOp(kind, op.operands[0], indices, ir.AffineMapAttr.get(map), loc=op.location)
+            self.vectors[op.results[0]] = load.result
+        else:
+            self.vectors[op.results[0]] = self._gathered(op)
+
+    def _gathered(self, op: ir.Operation) -> ir.Value:
+        """A load of each lane's element."""
+        loads = [self._at(offset).copy(op).results[0] for offset in range(self.width)]
+        kind = self._vector_of(op.results[0].type)
+        return ir.Operation.create("vector.from_elements", [kind], loads, loc=op.location).results[0]
+
+    def _store(self, op: ir.Operation, strides: Sequence[int | None], uniform: StatementCopy) -> None:
+        value = self._as_vector(op.operands[0], uniform, op.location)
+        if strides[-1] == 1 and not any(strides[:-1]):
+            map, indices = self.scope.map(uniform.subscripts(op))
+            attributes = {"map": ir.AffineMapAttr.get(map)}
+            ir.Operation.create("affine.vector_store", [], [value, op.operands[1], *indices], attributes, loc=op.location)
+            return
+        for offset in range(self.width):
+            attributes = {"static_position": ir.DenseI64ArrayAttr.get([offset])}
+            element = ir.Operation.create("vector.extract", [op.operands[0].type], [value], attributes, loc=op.location).results[0]
+            lane = self._at(offset)
+            lane.copies[op.operands[0]] = element
+            lane.copy(op)
+
+    def _elementwise(self, op: ir.Operation, uniform: StatementCopy) -> None:
+        operands = [self._as_vector(operand, uniform, op.location) for operand in op.operands]
+        kinds = [self._vector_of(result.type) for result in op.results]
+        copy = ir.Operation.create(op.name, kinds, operands, dict(op.attributes.items()), loc=op.location)
+        self.vectors.update(zip(op.results, copy.results, strict=True))
+
+    def _as_vector(self, value: ir.Value, uniform: StatementCopy, location: ir.Location) -> ir.Value:
+        if value in self.vectors:
+            return self.vectors[value]
+        scalar = uniform.value(value)
+        return ir.Operation.create("vector.broadcast", [self._vector_of(value.type)], [scalar], loc=location).results[0]
+
+    def _vector_of(self, kind: ir.Type) -> ir.VectorType:
+        return ir.VectorType.get([self.width], kind)

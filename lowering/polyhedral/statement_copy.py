@@ -1,0 +1,91 @@
+"""Copies a statement's ops to a new place, for one instance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlc._mlir import affine, ir
+from dlc.analysis.buffers import is_memref
+from dlc.analysis.polyhedral.grouping import FREE_OPS
+from dlc.analysis.polyhedral.model import Statement
+from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
+
+SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
+"""Place of the first subscript among the operands."""
+
+
+@dataclass
+class StatementCopy:
+    """Copies a statement's ops for the instance whose loops have `values`."""
+
+    statement: Statement
+    values: Sequence[ir.AffineExpr]
+    scope: AffineScope
+    copies: dict[ir.Value, ir.Value] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Build the ops at the current insertion point."""
+        for op in self.statement.ops:
+            if op.name not in FREE_OPS:
+                self.copy(op)
+
+    def copy(self, op: ir.Operation) -> ir.Operation:
+        """Build the copy of one of the statement's ops; those that it needs come first."""
+        copy = self._access(op) if op.name in SUBSCRIPTS_AT else self._plain(op)
+        self.copies.update(zip(op.results, copy.results, strict=True))
+        return copy
+
+    def subscripts(self, op: ir.Operation) -> list[ir.AffineExpr]:
+        """Where the copy of a load or store reads or writes."""
+        indexing = op.attributes["map"].value
+        known = [self.expression(index) for index in list(op.operands)[SUBSCRIPTS_AT[op.name] :]]
+        return [substitute(result, known[: indexing.n_dims], known[indexing.n_dims :]) for result in indexing.results]
+
+    def _access(self, op: ir.Operation) -> ir.Operation:
+        given = [self.value(operand) for operand in list(op.operands)[: SUBSCRIPTS_AT[op.name]]]
+        map, indices = self.scope.map(self.subscripts(op))
+        attributes = dict(op.attributes.items()) | {"map": ir.AffineMapAttr.get(map)}
+        kinds = [result.type for result in op.results]
+        return ir.Operation.create(op.name, kinds, [*given, *indices], attributes, loc=op.location)
+
+    def _plain(self, op: ir.Operation) -> ir.Operation:
+        operands = [self.value(operand) for operand in op.operands]
+        copy = op.clone().operation
+        for at, operand in enumerate(operands):
+            copy.operands[at] = operand
+        return copy
+
+    def value(self, value: ir.Value) -> ir.Value:
+        """What stands for `value` in the copy."""
+        if value in self.copies:
+            return self.copies[value]
+        variable = self.variable(value)
+        if variable is not None:
+            map, operands = self.scope.map([self.values[variable]])
+            return affine.AffineApplyOp(map, operands, loc=self.statement.location).result
+        if isinstance(value, ir.BlockArgument) or is_memref(value) or not self._is_replaced(value.owner.operation):
+            return value
+        self.copies[value] = self._plain(value.owner.operation).results[0]
+        return self.copies[value]
+
+    def _is_replaced(self, op: ir.Operation) -> bool:
+        """Whether `op` is a cheap op that goes away with the old loops."""
+        return op.name in FREE_OPS and any(op.parent.operation == loop.op for loop in self.statement.loops)
+
+    def variable(self, value: ir.Value) -> int | None:
+        """Which of the statement's loops `value` is the variable of."""
+        return next((at for at, loop in enumerate(self.statement.loops) if loop.variable == value), None)
+
+    def expression(self, value: ir.Value) -> ir.AffineExpr:
+        """The index `value` as an expression at the new place."""
+        variable = self.variable(value)
+        if variable is not None:
+            return self.values[variable]
+        op = None if isinstance(value, ir.BlockArgument) else value.owner.operation
+        if op is not None and op.name == "affine.apply":
+            indexing, known = op.attributes["map"].value, [self.expression(operand) for operand in op.operands]
+            return substitute(indexing.results[0], known[: indexing.n_dims], known[indexing.n_dims :])
+        if op is not None and op.name == "arith.constant":
+            return ir.AffineExpr.get_constant(ir.IntegerAttr(op.attributes["value"]).value)
+        return self.scope.symbol(value)
