@@ -13,7 +13,7 @@ from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
 from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds, conditions
 from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
-from dlc.lowering.polyhedral.marks import COPIES, LANES, LOOP, PARALLEL, mark_parallel_bands, words_of
+from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL, mark_parallel_bands, words_of
 from dlc.lowering.polyhedral.statement_copy import StatementCopy
 
 _Op = isl.ast_expr_op_type

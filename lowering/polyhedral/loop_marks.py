@@ -1,0 +1,48 @@
+"""What becomes of a band's loops, as a mark above it: one word a member, from the outside in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+LOOP = "loop"
+"""A loop whose iterations run in order."""
+
+PARALLEL = "parallel"
+"""A loop whose iterations have no order."""
+
+LANES = "lanes"
+"""The iterations become lanes of vectors, where a loop has a fixed number of them; else a parallel loop."""
+
+COPIES = "copies"
+"""The iterations are written out, where a loop has a fixed number of them; else a loop."""
+
+_PREFIX = "loops:"
+
+
+def mark_band(node: isl.ScheduleNode, words: Sequence[str]) -> isl.ScheduleNode:
+    """Mark `node`, a band of as many members; returns the mark's node."""
+    return node.insert_mark(isl.Id(_PREFIX + ",".join(words)))
+
+
+def words_of(mark: str) -> tuple[str, ...]:
+    """The words of a mark's name; none for a mark of somebody else."""
+    return tuple(mark.removeprefix(_PREFIX).split(",")) if mark.startswith(_PREFIX) else ()
+
+
+def mark_parallel_bands(schedule: isl.Schedule) -> isl.Schedule:
+    """Mark every band that has no mark: coincident members are parallel loops."""
+    return schedule.get_root().map_descendant_bottom_up(_mark_if_plain).get_schedule()
+
+
+def _mark_if_plain(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    if node.get_type() != isl.schedule_node_type.band or _has_mark(node):
+        return node
+    flags = [node.band_member_get_coincident(member) for member in range(node.band_n_member())]
+    return mark_band(node, [PARALLEL if flag else LOOP for flag in flags]) if any(flags) else node
+
+
+def _has_mark(node: isl.ScheduleNode) -> bool:
+    above = node.parent()
+    return above.get_type() == isl.schedule_node_type.mark and bool(words_of(above.mark_get_id().get_name()))

@@ -1,0 +1,68 @@
+"""How far accesses move when one loop goes a step further and the others stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.model import Access, Scop
+
+
+def access_strides(scop: Scop, times: isl.UnionMap, dim: int) -> list[tuple[Access, int | None]]:
+    """For each access of the instances that `times` schedules, its stride in elements along time dim `dim`.
+
+    None where it is not the same everywhere, or the memref's layout is not known. Accesses of statements that do not move with
+    the dim at all are left out.
+    """
+    found = []
+    for statement in scop.statements:
+        time = _time_of(times, statement.domain)
+        if time is None:
+            continue
+        moves = _moves(time, dim)
+        if moves.is_empty():
+            continue
+        found += [(access, _stride(access, moves)) for access in statement.accesses]
+    return found
+
+
+def _time_of(times: isl.UnionMap, domain: isl.Set) -> isl.Map | None:
+    """The schedule of one statement; None where `times` has none of its instances."""
+    own = times.intersect_domain(isl.UnionSet.from_set(domain))
+    return None if own.is_empty() else isl.Map.from_union_map(own)
+
+
+def _moves(time: isl.Map, dim: int) -> isl.Map:
+    """Instances to those one step further along `dim`."""
+    space = time.get_space().range()
+    steps = isl.Map.universe(space.map_from_set())
+    for at in range(space.dim(isl.dim_type.set)):
+        steps = _one_further(steps, at) if at == dim else steps.equate(isl.dim_type.in_, at, isl.dim_type.out, at)
+    return time.apply_range(steps).apply_range(time.reverse())
+
+
+def _one_further(steps: isl.Map, at: int) -> isl.Map:
+    space = isl.LocalSpace.from_space(steps.get_space())
+    equal = isl.Constraint.equality_alloc(space)
+    equal = equal.set_coefficient_val(isl.dim_type.out, at, isl.Val(1)).set_coefficient_val(isl.dim_type.in_, at, isl.Val(-1))
+    return steps.add_constraint(equal.set_constant_val(isl.Val(-1)))
+
+
+def _stride(access: Access, moves: isl.Map) -> int | None:
+    shifts = access.relation.reverse().apply_range(moves).apply_range(access.relation).deltas()
+    if not shifts.is_singleton():
+        return None
+    point = shifts.sample_point()
+    shift = [int(str(point.get_coordinate_val(isl.dim_type.set, at))) for at in range(access.array.rank)]
+    strides = _layout(access)
+    return None if strides is None else sum(by * stride for by, stride in zip(shift, strides, strict=True))
+
+
+def _layout(access: Access) -> Sequence[int] | None:
+    """The strides of the array's memref; None where they are not numbers."""
+    if not isinstance(access.array.value.type, ir.MemRefType):
+        return [0] * access.array.rank
+    strides, _ = ir.MemRefType(access.array.value.type).get_strides_and_offset()
+    return None if ir.ShapedType.get_dynamic_stride_or_offset() in strides else list(strides)
