@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import islpy as isl
+import numpy as np
 
 from dlc._mlir import affine, ir
 from dlc.analysis.polyhedral.grouping import FREE_OPS
@@ -13,7 +14,17 @@ from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
 from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds, conditions
 from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
-from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL, mark_parallel_bands, words_of
+from dlc.lowering.polyhedral.loop_marks import (
+    COPIES,
+    LANES,
+    LOOP,
+    NAME,
+    PARALLEL,
+    UNORDERED,
+    mark_parallel_bands,
+    parts_of,
+    words_of,
+)
 from dlc.lowering.polyhedral.statement_copy import StatementCopy
 
 _Op = isl.ast_expr_op_type
@@ -97,7 +108,7 @@ class _Builder:
 
     def _for(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
         """A loop, or what stands for it: its body at the only value, a copy for each value, or vectors."""
-        word, inner = (words[0], words[1:]) if words else (LOOP, ())
+        (word, name), inner = (parts_of(words[0]), words[1:]) if words else ((LOOP, ""), ())
         if node.for_is_degenerate():
             return self._body_at(node, affine_expression(node.for_get_init(), self.names), inner)
         values = self._values(node)
@@ -107,7 +118,9 @@ class _Builder:
             for value in values:
                 self._body_at(node, ir.AffineExpr.get_constant(value), inner)
             return None
-        return self._loop(node, inner, word in (PARALLEL, LANES))
+        if word == UNORDERED:
+            return self._parallel(node, inner, name)
+        return self._loop(node, inner, word in (PARALLEL, LANES), name)
 
     def _body_at(self, node: isl.AstNode, value: ir.AffineExpr, words: tuple[str, ...]) -> None:
         self.names[_iterator(node)] = value
@@ -128,7 +141,7 @@ class _Builder:
         lower = bounds(node.for_get_init(), _Op.max, self.names)
         return lower, [bound + gap for bound in bounds(condition.get_op_arg(1), _Op.min, self.names)]
 
-    def _loop(self, node: isl.AstNode, inner: tuple[str, ...], is_parallel: bool) -> None:
+    def _loop(self, node: isl.AstNode, inner: tuple[str, ...], is_parallel: bool, name: str) -> None:
         lower, upper = self._bounds(node)
         (lower_map, lower_operands), (upper_map, upper_operands) = self.scope.map(lower), self.scope.map(upper)
         loop = affine.AffineForOp(
@@ -141,8 +154,34 @@ class _Builder:
         )
         if is_parallel:
             loop.operation.attributes[loops.PARALLEL] = ir.UnitAttr.get()
-        self.scope.variables.append(loop.induction_variable)
-        with ir.InsertionPoint(loop.body):
+        self._fill(loop.operation, loop.body, node, inner, name)
+
+    def _parallel(self, node: isl.AstNode, inner: tuple[str, ...], name: str) -> None:
+        lower, upper = self._bounds(node)
+        (lower_map, lower_operands), (upper_map, upper_operands) = self.scope.map(lower), self.scope.map(upper)
+        index = ir.IndexType.get()
+        loop = ir.Operation.create(
+            "affine.parallel",
+            operands=[*lower_operands, *upper_operands],
+            attributes={
+                "reductions": ir.ArrayAttr.get([]),
+                "lowerBoundsMap": ir.AffineMapAttr.get(lower_map),
+                "lowerBoundsGroups": _group(len(lower)),
+                "upperBoundsMap": ir.AffineMapAttr.get(upper_map),
+                "upperBoundsGroups": _group(len(upper)),
+                "steps": ir.ArrayAttr.get([ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _step(node))]),
+            },
+            regions=1,
+            loc=self._location(),
+        )
+        self._fill(loop, loop.regions[0].blocks.append(index, arg_locs=[self._location()]), node, inner, name)
+
+    def _fill(self, loop: ir.Operation, body: ir.Block, node: isl.AstNode, inner: tuple[str, ...], name: str) -> None:
+        """Name a loop and build its body."""
+        if name:
+            loop.attributes[NAME] = ir.StringAttr.get(name)
+        self.scope.variables.append(body.arguments[0])
+        with ir.InsertionPoint(body):
             self._body_at(node, ir.AffineExpr.get_dim(len(self.scope.variables) - 1), inner)
             affine.AffineYieldOp([], loc=self._location())
         self.scope.variables.pop()
@@ -180,6 +219,11 @@ class _Builder:
 
     def _location(self) -> ir.Location:
         return self.scop.items[0].location
+
+
+def _group(count: int) -> ir.Attribute:
+    """How many results of a bounds' map belong to the only variable of an `affine.parallel`."""
+    return ir.DenseIntElementsAttr.get(np.array([count], np.int32))
 
 
 def _children(block: isl.AstNode) -> list[isl.AstNode]:

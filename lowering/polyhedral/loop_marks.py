@@ -1,10 +1,16 @@
-"""What becomes of a band's loops, as a mark above it: one word a member, from the outside in."""
+"""What becomes of a band's loops, as a mark above it: one word a member, from the outside in.
+
+A word is a kind, or `kind@name` where the loop gets the attribute `dlc.name`; a kind that is not listed here is a plain loop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import islpy as isl
+
+NAME = "dlc.name"
+"""Attribute of a loop that schedules call it by."""
 
 LOOP = "loop"
 """A loop whose iterations run in order."""
@@ -18,7 +24,11 @@ LANES = "lanes"
 COPIES = "copies"
 """The iterations are written out, where a loop has a fixed number of them; else a loop."""
 
+UNORDERED = "unordered"
+"""A loop whose iterations have no order, as an `affine.parallel`."""
+
 _PREFIX = "loops:"
+_SCRATCH = "scratch:"
 
 
 def mark_band(node: isl.ScheduleNode, words: Sequence[str]) -> isl.ScheduleNode:
@@ -29,6 +39,22 @@ def mark_band(node: isl.ScheduleNode, words: Sequence[str]) -> isl.ScheduleNode:
 def words_of(mark: str) -> tuple[str, ...]:
     """The words of a mark's name; none for a mark of somebody else."""
     return tuple(mark.removeprefix(_PREFIX).split(",")) if mark.startswith(_PREFIX) else ()
+
+
+def parts_of(word: str) -> tuple[str, str]:
+    """Kind and name ("" for none) of a word."""
+    kind, _, name = word.partition("@")
+    return kind, name
+
+
+def mark_scratch(node: isl.ScheduleNode, buffer: str) -> isl.ScheduleNode:
+    """Say that the memory of `buffer` exists while what is below `node` runs; returns the mark's node."""
+    return node.insert_mark(isl.Id(_SCRATCH + buffer))
+
+
+def scratch_of(mark: str) -> str:
+    """The buffer that a mark's name tells of; "" for another mark."""
+    return mark.removeprefix(_SCRATCH) if mark.startswith(_SCRATCH) else ""
 
 
 def mark_parallel_bands(schedule: isl.Schedule) -> isl.Schedule:
