@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
-from dlc.lowering.affine.lanes import LaneFacts
+from dlc.lowering.affine.accesses import stride_along
+from dlc.lowering.affine.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
 
@@ -25,6 +26,7 @@ _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
+_LINE_BITS = 512
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,31 @@ class Tile:
         return total
 
 
+@dataclass(frozen=True)
+class _HotLoad:
+    """A load of the hot block."""
+
+    followed: frozenset[ir.Value]
+    """The band loops that it follows."""
+    stride: int
+    """Its distance between lanes."""
+    line_share: float
+    """The part of a cache line that a step of the reduction moves it by."""
+    line_shares: Mapping[ir.Value, float]
+    """The same for each loop of `followed`."""
+
+    def lines(self, jams: Mapping[ir.Value, int]) -> float:
+        """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
+
+        A tile of 1024x14x14 images with 7 pixels of a row is 1.3 times as fast as with 7 of a column.
+        """
+        lines = self.line_share
+        if lines:
+            for iv, share in self.line_shares.items():
+                lines *= max(1.0, jams.get(iv, 1) * share)
+        return lines
+
+
 class NestCost:
     """The cost of a nest's tiles for one choice of the lane loop."""
 
@@ -65,16 +92,24 @@ class NestCost:
         self.lane_loop = lane_loop
 
     @cached_property
-    def _loads(self) -> list[tuple[frozenset[ir.Value], int]]:
-        """The band loops that each load of the hot block follows, and its distance between lanes."""
+    def _loads(self) -> list[_HotLoad]:
+        """The loads of the hot block."""
         ivs = {loop.iv for loop in self.nest.band} | ({self.lane_loop.iv} if self.lane_loop else set())
         found = []
         for op in real_ops(self.nest.hot_block):
             if op.name in ("affine.load", "memref.load"):
                 stride = self.facts.strides[op] if self.facts else 0
                 wide = bool(self.facts and op in self.facts.lanewise)
-                found.append((frozenset(set(op.operands) & ivs), _LANE_BY_LANE if wide else stride))
+                followed = frozenset(set(op.operands) & ivs)
+                found.append(_HotLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed)))
         return found
+
+    def _line_shares(self, op: ir.Operation, followed: frozenset[ir.Value]) -> tuple[float, Mapping[ir.Value, float]]:
+        """The parts of a cache line that `op` moves by in one step of the innermost reduction loop, and of each of `followed`."""
+        chain = self.nest.chain
+        if chain is None or op.name != "affine.load":
+            return 0.0, {}
+        return _line_share(op, chain.loops[-1].iv), {iv: _line_share(op, iv) for iv in followed}
 
     @cached_property
     def _arithmetic(self) -> float:
@@ -90,13 +125,13 @@ class NestCost:
         for factor in jams.values():
             copies *= factor
         loads = waits = 0.0
-        for followed, stride in self._loads:
-            share = _LOADS.get(stride, float(lanes))
-            for iv in followed:
+        for load in self._loads:
+            share = _LOADS.get(load.stride, float(lanes))
+            for iv in load.followed:
                 share *= jams.get(iv, 1)
-            share *= slots if self.lane_loop and self.lane_loop.iv in followed else 1
+            share *= slots if self.lane_loop and self.lane_loop.iv in load.followed else 1
             loads += share
-            waits += share * (_VECTOR_WAIT if stride else _SCALAR_WAIT)
+            waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(jams) * _VECTOR_WAIT)
         latency = _LATENCY if self.nest.inner_loops else 1.0
         busy = max(loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies + loads) / 4.0)
         return busy + waits
@@ -110,10 +145,10 @@ class NestCost:
         """Vector registers that the hot block of `tile` keeps alive."""
         jams = {loop.iv: factor for loop, factor in tile.jams}
         loaded = []
-        for followed, stride in self._loads:
-            if stride:
+        for load in self._loads:
+            if load.stride:
                 share = tile.slots
-                for iv in followed:
+                for iv in load.followed:
                     share *= jams.get(iv, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
@@ -149,6 +184,14 @@ class NestCost:
         for loop in (*self.nest.band, *(self.nest.chain.loops if self.nest.chain else ())):
             trips *= _extent(loop)
         return trips * self.step(1, 1, {})
+
+
+def _line_share(load: ir.Operation, iv: ir.Value) -> float:
+    """The part of a cache line that an affine.load moves by when `iv` grows by one; 1 where it is more, or not known."""
+    stride = stride_along(load, iv)
+    if stride is None:
+        return 1.0
+    return min(1.0, abs(stride) * (element_bits(load.results[0].type) or 64) / _LINE_BITS)
 
 
 def trips_of(loop: Loop, step: int) -> int | None:
