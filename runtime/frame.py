@@ -157,8 +157,8 @@ class Frame:
                 given.append(values)
         return given
 
-    def call_into(self, arguments: Sequence[Any], outputs: Sequence[Any], reader: ResultReader) -> list[np.ndarray] | None:
-        """The same with results in `outputs`; None also where these are not such arrays, or share memory."""
+    def call_into(self, arguments: Sequence[Any], outputs: Sequence[Any], reader: ResultReader) -> Sequence[np.ndarray] | None:
+        """The same with results in `outputs`, itself where all lie there; None also where these do not fit, or share memory."""
         words = self._words
         if len(arguments) != len(self._input_objects) or len(outputs) != len(self._outputs):
             return None
@@ -168,7 +168,7 @@ class Frame:
             words[slot.object] = 0 if value is None else id(value)
         outcome = self._call_arrays(self.pointer, 1)
         if not outcome:
-            return list(outputs)
+            return outputs
         return self._finish(outcome, outputs, reader)
 
     def _finish(self, outcome: int, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray] | None:

@@ -48,6 +48,7 @@ class Session:
         self._library = load_library()
         self._call = self._library.call
         self._reader = ResultReader(self._library)
+        self._input_names = dict.fromkeys(spec.name for spec in signature.inputs).keys()
         self._is_donating = any(spec.donated for spec in signature.inputs)
         self._param_arrays = self._bind(params)
         self._param_records = [array("q", describe(values)) for values in self._param_arrays]
@@ -97,11 +98,17 @@ class Session:
         frame = self._take_frame()
         try:
             if len(arguments) == 1 and type(arguments[0]) is not np.ndarray:
-                arguments = tuple(in_order(self.signature.inputs, arguments))
+                arguments = self._in_order(arguments[0])
             results = None if self._is_donating else frame.call(arguments, self._reader)
             return self._call_slowly(frame, arguments) if results is None else results
         finally:
             self._idle.append(frame)
+
+    def _in_order(self, given: Any) -> tuple[Any, ...]:
+        """One value per input, unchecked, from what holds all of them; a dict of them at 0.3 us, where other mappings take 2."""
+        if type(given) is dict and given.keys() == self._input_names:
+            return tuple([given[name] for name in self._input_names])
+        return tuple(in_order(self.signature.inputs, [given]))
 
     def _call_slowly(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """Run on whatever can be read as arrays of the right types."""
@@ -129,7 +136,7 @@ class Session:
         if outputs is None:
             return self(inputs)
         is_ordered = type(inputs) is list or type(inputs) is tuple
-        arguments = tuple(inputs if is_ordered else in_order(self.signature.inputs, [inputs]))
+        arguments = tuple(inputs) if is_ordered else self._in_order(inputs)
         if type(outputs) is not list:  # a question about Mapping takes 0.5 us
             outputs = outputs_in_order(self.signature.outputs, outputs)
         given = tuple(outputs)
@@ -140,6 +147,8 @@ class Session:
                 results = self._run_slowly(frame, arguments, given)
         finally:
             self._idle.append(frame)
+        if results is given:
+            return list(given)
         return [
             result if result is values else self._delivered(index, result, values)
             for index, (result, values) in enumerate(zip(results, given, strict=True))
