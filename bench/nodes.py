@@ -4,15 +4,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
+from onnx import TensorProto
 
 from bench.networks.builder import GraphBuilder
 
 F32 = 4
 """Bytes of a number."""
+
+DTYPES: Mapping[str, type[np.generic]] = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "i64": np.int64,
+    "i32": np.int32,
+    "i8": np.int8,
+    "u8": np.uint8,
+    "bool": np.bool_,
+}
+ELEMENTS: Mapping[str, int] = {
+    "f64": TensorProto.DOUBLE,
+    "f32": TensorProto.FLOAT,
+    "f16": TensorProto.FLOAT16,
+    "i64": TensorProto.INT64,
+    "i32": TensorProto.INT32,
+    "i8": TensorProto.INT8,
+    "u8": TensorProto.UINT8,
+    "bool": TensorProto.BOOL,
+}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or a result: its shape, and its dtype by a name of `DTYPES`."""
+
+    shape: tuple[int, ...]
+    dtype: str = "f32"
+
+
+Operand = Tensor | np.ndarray | np.generic | None
+"""An input, a constant, or nothing."""
 
 
 def matmul(m: int, n: int, k: int) -> onnx.ModelProto:
@@ -62,6 +97,17 @@ def layer_norm(rows: int, columns: int) -> onnx.ModelProto:
     return g.model()
 
 
+def group_norm(shape: Sequence[int], groups: int) -> onnx.ModelProto:
+    """Norms of groups of channels of `shape` [N, C, H, W], as exporters write it."""
+    g = GraphBuilder("group_norm", 0)
+    ones, zeros = g.constant(np.ones(groups)), g.constant(np.zeros(groups))
+    parts = g.op("Reshape", g.input("x", shape), g.integers(0, groups, -1))
+    normed = g.op("Reshape", g.op("InstanceNormalization", parts, ones, zeros), g.integers(*shape))
+    scale, bias = (g.normal(name, (shape[1], 1, 1), 0.1, mean) for name, mean in (("scale", 1.0), ("bias", 0.0)))
+    g.output("y", g.op("Add", g.op("Mul", normed, scale), bias), shape)
+    return g.model()
+
+
 def rms_norm(rows: int, columns: int) -> onnx.ModelProto:
     """x / sqrt(mean(x * x) + epsilon) * scale, as exporters write it."""
     g = GraphBuilder("rms_norm", 0)
@@ -86,6 +132,41 @@ def transpose(shape: Sequence[int], order: Sequence[int]) -> onnx.ModelProto:
     g = GraphBuilder("transpose", 0)
     g.output("y", g.op("Transpose", g.input("x", shape), perm=list(order)), [shape[axis] for axis in order])
     return g.model()
+
+
+def node(kind: str, operands: Sequence[Operand], results: Sequence[Tensor], **attributes: Any) -> onnx.ModelProto:
+    """One op on graph inputs and constants."""
+    g = GraphBuilder(kind, 0, opset=_NEWEST)
+    given = [_operand(g, index, operand) for index, operand in enumerate(operands)]
+    for index, (value, result) in enumerate(zip(g.ops(kind, *given, outputs=len(results), **attributes), results, strict=True)):
+        g.output(f"y{index}", value, result.shape, ELEMENTS[result.dtype])
+    return g.model()
+
+
+def _operand(g: GraphBuilder, index: int, operand: Operand) -> str:
+    if operand is None:
+        return ""
+    if isinstance(operand, Tensor):
+        return g.input(f"x{index}", operand.shape, ELEMENTS[operand.dtype])
+    return g.constant(operand, operand.dtype)
+
+
+def attention(heads: int, queries: int, keys: int, width: int) -> onnx.ModelProto:
+    """softmax(q k^T / sqrt(width)) v for [1, heads, positions, width], as exporters write it."""
+    g = GraphBuilder("attention", 0)
+    q = g.input("q", (1, heads, queries, width))
+    k, v = (g.input(name, (1, heads, keys, width)) for name in ("k", "v"))
+    scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+    weights = g.op("Softmax", g.op("Mul", scores, g.constant(1 / math.sqrt(width))), axis=-1)
+    g.output("y", g.op("MatMul", weights, v), (1, heads, queries, width))
+    return g.model()
+
+
+def bytes_of(value: Operand) -> int:
+    """Bytes of an operand or a result."""
+    if isinstance(value, Tensor):
+        return math.prod(value.shape) * np.dtype(DTYPES[value.dtype]).itemsize
+    return 0 if value is None else value.nbytes
 
 
 def identity() -> onnx.ModelProto:

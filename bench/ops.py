@@ -1,4 +1,4 @@
-"""Ops that move more than they compute: softmax, norms, activations, reductions, transposes.
+"""Ops that move more than they compute: softmax, norms, activations, reductions, transposes; every other operator once.
 
 python -m bench ops [name-part ...] [--vs onnxruntime,openvino]
 """
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from bench import nodes
+from bench import nodes, operators
 from bench.cases import Case
 from bench.comparing import run_table
 from bench.options import read_settings
@@ -44,7 +44,8 @@ MOVED = (
 def cases() -> Iterator[Case]:
     """Each op over its sizes; `moved` counts what is read and written once."""
     for shape in ROWS:
-        yield Case(f"softmax {_text(shape)}", partial(nodes.unary, "Softmax", shape, axis=-1), moved=nodes.size_of(shape, shape))
+        for kind, name in (("Softmax", "softmax"), ("LogSoftmax", "log_softmax")):
+            yield Case(f"{name} {_text(shape)}", partial(nodes.unary, kind, shape, axis=-1), moved=nodes.size_of(shape, shape))
     for rows, columns in NORMS:
         moved = nodes.size_of((rows, columns), (rows, columns), (2, columns))
         yield Case(f"layer_norm {rows}x{columns}", partial(nodes.layer_norm, rows, columns), moved=moved)
@@ -60,6 +61,7 @@ def cases() -> Iterator[Case]:
     for shape, order in MOVED:
         name = f"transpose {_text(shape)} to {','.join(map(str, order))}"
         yield Case(name, partial(nodes.transpose, shape, order), moved=nodes.size_of(shape, shape))
+    yield from operators.cases()
 
 
 def _elementwise() -> Iterator[Case]:
