@@ -20,10 +20,12 @@ WORD = 8
 _CALL_WORDS = 10
 """Words of the runtime's `DlcArrayCall`: entry, arguments, threads, results, their count; arrays, inputs' count, class, weights,
 their count. The first five are its `DlcCall`."""
-_ARRAY_WORDS = 6
-"""Words of a `DlcArray`: object, dtype, item size, rank, descriptor, sizes."""
-_RAISED, _UNFIT, _ELSEWHERE = 1, 2, 3
-"""What `dlc_call_arrays` returns; 0 is success."""
+_ARRAY_WORDS = 7
+"""Words of a `DlcArray`: object, dtype, item size, rank, descriptor, sizes, bytes of a new one."""
+_NEW_BYTES = 6
+"""The last of them."""
+_RAISED = 1
+"""The `DlcOutcome` of a call whose entry raised an error."""
 
 _empty = np.empty
 
@@ -60,7 +62,7 @@ class Frame:
     """What a call of the entry needs, in 8-byte words that stay where they are.
 
     A session keeps its frames from call to call: all but addresses and dynamic sizes stays the same. One call at a time uses
-    a frame. `pointer` is its `DlcArrayCall`, which begins with its `DlcCall`, for the runtime. `weights` are begins and ends of
+    a frame. `pointer`, to `address`, is its `DlcArrayCall`, which begins with its `DlcCall`. `weights` are begins and ends of
     memory that no result may lie in, in ascending order.
     """
 
@@ -76,7 +78,6 @@ class Frame:
         self._signature = signature
         self._is_donating = any(spec.donated for spec in signature.inputs)
         self._library = library
-        self._call_arrays = library.call_arrays
         self._weights = array("q") if weights is None else weights
         specs = (*signature.outputs, *signature.inputs)
         places = list(itertools.accumulate((3 + 2 * spec.rank for spec in specs), initial=0))
@@ -97,7 +98,8 @@ class Frame:
         self._words[call : call + 5] = array("q", [entry, base + WORD * table, threads or 0, base + WORD * given, outputs])
         begin, length = self._weights.buffer_info()
         self._words[call + 5 :] = array("q", [base + WORD * objects, inputs, id(np.ndarray), begin, length // 2])
-        self.pointer = ctypes.c_void_p(base + WORD * call)
+        self.address = base + WORD * call
+        self.pointer = ctypes.c_void_p(self.address)
         array_places = [objects + _ARRAY_WORDS * index for index in range(len(specs))]
         self._inputs = [_Input(at, place) for at, place in zip(places[outputs:], array_places[:inputs], strict=False)]
         self._input_objects = array_places[:inputs]
@@ -117,30 +119,15 @@ class Frame:
     def _note_array(self, spec: TensorSpec, place: int, descriptor: int, sizes: int) -> None:
         """Write a `DlcArray`; no array has its sizes yet."""
         base, dtype = self._words.buffer_info()[0], spec.numpy_dtype
-        fields = [0, id(dtype), dtype.itemsize, spec.rank, base + WORD * descriptor, base + WORD * sizes]
+        fields = [0, id(dtype), dtype.itemsize, spec.rank, base + WORD * descriptor, base + WORD * sizes, 0]
         self._words[place : place + _ARRAY_WORDS] = array("q", fields)
         self._words[sizes : sizes + spec.rank] = array("q", [-1] * spec.rank)
 
-    def call(self, arguments: Sequence[Any], reader: ResultReader) -> list[np.ndarray] | None:
-        """The results of the entry for row-major arrays of the shapes of the last call; None for any others.
-
-        Then nothing was run. `InvalidInputError` if the entry raises an error.
-        """
-        given = self._note_arrays(arguments)
-        if given is None:
-            return None
-        outcome = self._call_arrays(self.pointer, 0)
-        if not outcome:
-            return given
-        return self._finish(outcome, given, reader)
-
     def bind(self, arguments: Sequence[Any]) -> list[Any] | None:
-        """Only prepare such a call: the arrays for `take_results` after it, or None as above."""
-        given = self._note_arrays(arguments)
-        return None if given is None or self._library.bind_arrays(self.pointer, 0) else given
+        """Prepare a call with row-major arrays of the shapes of the last call: the arrays for `take_results` after it.
 
-    def _note_arrays(self, arguments: Sequence[Any]) -> list[Any] | None:
-        """Note the arguments and new arrays for results, which are returned; None for a wrong number of arguments."""
+        None for any other arguments.
+        """
         words = self._words
         if len(arguments) != len(self._input_objects):
             return None
@@ -155,25 +142,10 @@ class Frame:
                 values = _empty(slot.shape, slot.dtype) if slot.block is None else self._new_large(slot)
                 words[slot.object] = id(values)
                 given.append(values)
-        return given
+        return None if self._library.bind_arrays(self.pointer, 0) else given
 
-    def call_into(self, arguments: Sequence[Any], outputs: Sequence[Any], reader: ResultReader) -> Sequence[np.ndarray] | None:
-        """The same with results in `outputs`, itself where all lie there; None also where these do not fit, or share memory."""
-        words = self._words
-        if len(arguments) != len(self._input_objects) or len(outputs) != len(self._outputs):
-            return None
-        for place, value in zip(self._input_objects, arguments):  # noqa: B905
-            words[place] = id(value)
-        for slot, value in zip(self._outputs, outputs):  # noqa: B905
-            words[slot.object] = 0 if value is None else id(value)
-        outcome = self._call_arrays(self.pointer, 1)
-        if not outcome:
-            return outputs
-        return self._finish(outcome, outputs, reader)
-
-    def _finish(self, outcome: int, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray] | None:
-        if outcome == _UNFIT:
-            return None
+    def finish(self, outcome: int, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray]:
+        """The results of a call that came to `outcome`: an error, or results that may lie elsewhere than in `given`."""
         if outcome == _RAISED:
             raise self._library.last_error()
         return self.take_results(given, reader)
@@ -216,7 +188,12 @@ class Frame:
         is_large = slot.bytes >= SMALL_BYTES
         is_made_by_entry = is_large and (self._is_donating or not slot.is_static)
         slot.block = block_type(self._library, slot.bytes) if is_large and not is_made_by_entry else None
-        slot.shape = None if slot.bytes == 0 or is_made_by_entry else shape
+        self._plan(slot, None if slot.bytes == 0 or is_made_by_entry else shape)
+
+    def _plan(self, slot: _Output, shape: tuple[int, ...] | None) -> None:
+        """Have arrays of `shape` made for a result before calls, or none."""
+        slot.shape = shape
+        self._words[slot.object + _NEW_BYTES] = 0 if shape is None else slot.bytes
 
     def take_results(self, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray]:
         """The results: those of `given` in which they lie, else what `reader` makes of their descriptors."""
@@ -237,7 +214,7 @@ class Frame:
         slot, spec = self._outputs[index], self._signature.outputs[index]
         values = reader.read(spec, self._words[slot.at : slot.at + 3 + spec.rank])
         if slot.is_static and self._words[slot.given]:
-            slot.shape = None
+            self._plan(slot, None)
         return values
 
     def _expect_shapes(self, results: Sequence[np.ndarray]) -> None:

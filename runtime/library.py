@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import functools
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 import dlc.runtime
 from dlc.errors import InvalidInputError, RuntimeLoadError
+from dlc.runtime.native_calls import NativeCalls, reads_arrays
 
 _PATTERN = "lib/libdlc_runtime.*"
 _ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
@@ -40,9 +40,9 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_set_thread_affinity": [ctypes.c_char_p],
     "dlc_call": [ctypes.c_void_p],
     "dlc_call_many": [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p],
-    "dlc_call_arrays": [ctypes.c_void_p, ctypes.c_int32],
     "dlc_bind_arrays": [ctypes.c_void_p, ctypes.c_int32],
     "dlc_read_array": [ctypes.c_void_p, ctypes.c_void_p],
+    "dlc_has_python": [],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
     "dlc_profile_start": [],
@@ -64,8 +64,8 @@ _RESULTS: dict[str, type] = {
     "dlc_set_thread_affinity": ctypes.c_int32,
     "dlc_call": ctypes.c_int32,
     "dlc_call_many": ctypes.c_int64,
-    "dlc_call_arrays": ctypes.c_int32,
     "dlc_bind_arrays": ctypes.c_int32,
+    "dlc_has_python": ctypes.c_int32,
     "dlc_invoke": ctypes.c_int32,
     "dlc_last_error": ctypes.c_char_p,
     "dlc_profile_rows": ctypes.c_int64,
@@ -88,35 +88,20 @@ class RuntimeLibrary:
                 function.restype = _RESULTS.get(name)
             self.call: Callable[[ctypes.c_void_p], int] = self._library.dlc_call
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
-            self.call_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_call_arrays
-            """`dlc_call_arrays`, without the GIL; where arrays are not laid out as it takes them, a function that fits none."""
             self.bind_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_bind_arrays
+            """`dlc_bind_arrays`; where arrays are not laid out as it takes them, a function that fits none."""
             self.allocate_block: Callable[[int], int] = self._library._mlir_memref_to_llvm_alloc
             """`allocate` with the default alignment; as it is, for the sake of speed."""
             self.free: Callable[[int], None] = self._library._mlir_memref_to_llvm_free
             """Free memory of `allocate`, or a result that compiled code has allocated."""
-            if not self._reads_arrays():
-                self.call_arrays = self.bind_arrays = lambda call, is_foreign: 2
+            self.new_callers = NativeCalls(self._library).new_callers
+            """Built-in functions for calls from Python, see `NativeCalls`."""
+            if not reads_arrays(self._library):
+                self.bind_arrays = lambda call, is_foreign: 2
         except (OSError, AttributeError) as error:
             raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
         self.path = path
         self._check_environment()
-
-    def _reads_arrays(self) -> bool:
-        """Whether the library finds in array objects what NumPy says of them. Only CPython's object header is known to it."""
-        if sys.implementation.name != "cpython" or (ctypes.sizeof(ctypes.c_void_p), object.__basicsize__) != (8, 16):
-            return False
-        whole = np.zeros((3, 5), np.float32)
-        frozen = np.zeros(7, np.int16)
-        frozen.flags.writeable = False
-        return all(self._reads_array(values) for values in (whole, frozen, whole.T, whole[:, 1:3], np.zeros(())))
-
-    def _reads_array(self, values: npt.NDArray[np.generic]) -> bool:
-        words = (ctypes.c_int64 * (5 + values.ndim))()
-        self._library.dlc_read_array(id(values), words)
-        flags = 0x1 * values.flags.c_contiguous | 0x100 * values.flags.aligned | 0x400 * values.flags.writeable
-        expected = [id(np.ndarray), values.ctypes.data, id(values.dtype), flags, values.ndim, *values.shape]
-        return list(words) == expected
 
     def _check_environment(self) -> None:
         """The library itself skips settings that it does not understand; say so instead."""

@@ -26,8 +26,6 @@ namespace {
 
 constexpr int32_t kContiguous = 0x1, kAligned = 0x100, kWriteable = 0x400;
 
-enum Outcome : int32_t { kDone = 0, kRaised = 1, kUnfit = 2, kElsewhere = 3 };
-
 struct Span {
   const char *begin;
   const char *end;
@@ -36,7 +34,7 @@ struct Span {
 
 bool fits(const DlcArray &expected, const void *type, int32_t flags) {
   const NumpyArray *array = expected.object;
-  return array->type == type && array->dtype == expected.dtype && array->rank == expected.rank &&
+  return array && array->type == type && array->dtype == expected.dtype && array->rank == expected.rank &&
          (array->flags & flags) == flags && std::equal(array->sizes, array->sizes + array->rank, expected.sizes);
 }
 
@@ -98,16 +96,16 @@ bool isDelivered(const DlcArray &output) {
 } // namespace
 
 int32_t dlc_bind_arrays(const DlcArrayCall *prepared, int32_t isForeign) {
-  return bindInputs(*prepared) && bindOutputs(*prepared, isForeign != 0) ? kDone : kUnfit;
+  return bindInputs(*prepared) && bindOutputs(*prepared, isForeign != 0) ? DLC_DONE : DLC_UNFIT;
 }
 
 int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign) {
   if (dlc_bind_arrays(prepared, isForeign))
-    return kUnfit;
+    return DLC_UNFIT;
   if (dlc_call(&prepared->call))
-    return kRaised;
+    return DLC_RAISED;
   const DlcArray *outputs = prepared->arrays + prepared->inputCount;
-  return std::all_of(outputs, outputs + prepared->call.resultCount, isDelivered) ? kDone : kElsewhere;
+  return std::all_of(outputs, outputs + prepared->call.resultCount, isDelivered) ? DLC_DONE : DLC_ELSEWHERE;
 }
 
 void dlc_read_array(const NumpyArray *array, int64_t *words) {

@@ -91,7 +91,7 @@ DLC_EXPORT void *dlc_result_memory(int64_t index, uint64_t size);
 struct NumpyArray;
 
 // An input or result of a call with arrays: the array object of this call (null: none for this result), and what it must be. The
-// sizes of an input are those in its descriptor.
+// sizes of an input are those in its descriptor. Arrays of `newBytes` are made for a result before a call, none where that is 0.
 struct DlcArray {
   const NumpyArray *object;
   const void *dtype;
@@ -99,29 +99,52 @@ struct DlcArray {
   int64_t rank;
   int64_t *descriptor;
   const int64_t *sizes;
+  int64_t newBytes;
 };
 
 // A call with arrays, inputs before results. `type` is NumPy's class of arrays; `weights` are the begins and ends of memory that
 // no result may lie in, in ascending order.
 struct DlcArrayCall {
   DlcCall call;
-  const DlcArray *arrays;
+  DlcArray *arrays;
   int64_t inputCount;
   const void *type;
   const int64_t *weights;
   int64_t weightCount;
 };
 
-// dlc_call after its descriptors were pointed at the arrays. Returns 0, 1 when the entry raised an error, 2 when an array is not
-// the row-major one that is expected and nothing was run, 3 when results lie elsewhere than in the arrays given for them.
-// Arrays for results are checked if they are `isForeign`: not new ones.
-DLC_EXPORT int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign);
+// What a call with arrays comes to: it raised an error; an array is not the row-major one that is expected, and nothing was run;
+// results lie elsewhere than in the arrays given for them.
+enum DlcOutcome : int32_t { DLC_DONE = 0, DLC_RAISED = 1, DLC_UNFIT = 2, DLC_ELSEWHERE = 3 };
+
+// dlc_call after its descriptors were pointed at the arrays; returns a DlcOutcome. Arrays for results are checked if they are
+// `isForeign`: not new ones.
+int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign);
 
 // What dlc_call_arrays does before it calls: returns 0 or 2. The DlcCall may then be run by other means.
 DLC_EXPORT int32_t dlc_bind_arrays(const DlcArrayCall *prepared, int32_t isForeign);
 
 // Writes the fields that dlc_call_arrays reads: class, address, dtype, its flags, rank, sizes.
 DLC_EXPORT void dlc_read_array(const NumpyArray *array, int64_t *words);
+
+// --- python_call.cpp --------------------------------------------------------------------------------------------
+
+struct PyObject;
+
+// Whether the process has the functions of CPython that the next two call.
+DLC_EXPORT int32_t dlc_has_python();
+
+// Two built-in functions for calls from Python, in a tuple. Arguments of the first are arrays by position, one list or tuple of
+// them, or one dict by the names `inputs` (a tuple). It takes the address of a DlcArrayCall from the end of the list `idle`, makes
+// arrays for its results, and runs it without the GIL. The second takes the arguments in one and, likewise by the names
+// `outputs`, the arrays for the results. Both return a list of the results; None where nothing was run, because `idle` is empty or
+// an array is not as expected; else a tuple of the DlcOutcome, the address, which the caller has to put back, and the list of
+// arrays for results. `arrayType` is NumPy's class of arrays, `numpyTable` the table of its C interface. Null after a Python error.
+DLC_EXPORT PyObject *dlc_new_callers(PyObject *idle, PyObject *inputs, PyObject *outputs, const void *arrayType,
+                                     void *const *numpyTable);
+
+// An array as the first of them makes it.
+DLC_EXPORT PyObject *dlc_new_array(const DlcArray *array, const void *arrayType, void *const *numpyTable);
 
 // --- errors.cpp -------------------------------------------------------------------------------------------------
 
