@@ -33,10 +33,11 @@ _MOST_COPIES = 32
 """Iterations that are written out at most."""
 
 
-def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int = 0) -> None:
+def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> None:
     """Build the loops of `schedule` in place of the scop's items; vectors have `lanes` lanes.
 
-    Raises EmissionError, with the IR as it was, where isl generates code that the affine dialect cannot hold.
+    With None, a loop of lanes is one vector, or an error where it can't be. Raises EmissionError, with the IR as it was, where
+    isl generates code that the affine dialect cannot hold.
     """
     tree = generate(scop, schedule)
     for op in scop.items:
@@ -78,7 +79,7 @@ class _Builder:
     """Turns AST nodes into ops at the current insertion point."""
 
     scop: Scop
-    lanes: int = 0
+    lanes: int | None = 0
     scope: AffineScope = field(default_factory=AffineScope)
     names: dict[str, ir.AffineExpr] = field(default_factory=dict)
 
@@ -114,6 +115,8 @@ class _Builder:
         values = self._values(node)
         if word == LANES and values is not None and self._vectors(node, values):
             return None
+        if word == LANES and self.lanes is None:
+            raise EmissionError(f"a vector form of {_statements_in(node)}, which has none")
         if word == COPIES and values is not None and len(values) <= _MOST_COPIES:
             for value in values:
                 self._body_at(node, ir.AffineExpr.get_constant(value), inner)
@@ -189,16 +192,17 @@ class _Builder:
     def _vectors(self, node: isl.AstNode, values: range) -> bool:
         """Build the loop as vectors; False, with nothing built, where a statement has no form on vectors."""
         calls = _calls(node.for_get_body())
-        if calls is None or not self.lanes or values.step != 1 or len(values) % self.lanes:
+        width = len(values) if self.lanes is None else self.lanes
+        if calls is None or not width or values.step != 1 or len(values) % width:
             return False
         lane = len(self.scope.variables)
         self.names[_iterator(node)] = ir.AffineExpr.get_dim(lane)
         instances = [self._instance(call) for call in calls]
         if not all(can_copy_lanes(statement, subscripts, lane) for statement, subscripts in instances):
             return False
-        for start in values[:: self.lanes]:
+        for start in values[::width]:
             for statement, subscripts in instances:
-                LaneCopy(statement, subscripts, self.scope, lane, start, self.lanes).run()
+                LaneCopy(statement, subscripts, self.scope, lane, start, width).run()
         return True
 
     def _condition(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
@@ -239,6 +243,12 @@ def _calls(node: isl.AstNode) -> list[isl.AstNode] | None:
         return None
     children = [_calls(child) for child in _children(node)]
     return None if any(child is None for child in children) else [call for child in children for call in child or ()]
+
+
+def _statements_in(node: isl.AstNode) -> str:
+    """The names of the statements that a loop runs, where they are its whole body."""
+    calls = _calls(node.for_get_body()) or []
+    return ", ".join(call.user_get_expr().get_op_arg(0).get_id().get_name() for call in calls) or "a loop"
 
 
 def _iterator(node: isl.AstNode) -> str:

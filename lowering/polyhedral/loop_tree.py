@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Literal, Union, get_args
+from typing import Literal, get_args
 
 import islpy as isl
 
@@ -57,7 +57,7 @@ class Scratch:
     body: Tree
 
 
-Tree = Union[Leaf, Loop, Block, Scratch]
+Tree = Leaf | Loop | Block | Scratch
 
 Path = tuple[int, ...]
 """The way from the root to a node: the place of each child."""
@@ -192,7 +192,8 @@ def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, .
     tree = _read(node.child(0), domain, ())
     partial = node.band_get_partial_schedule()
     for member in reversed(range(node.band_n_member())):
-        kind, name = parts_of(words[member]) if member < len(words) else ("loop", "")
+        plain = "parallel" if node.band_member_get_coincident(member) else "loop"
+        kind, name = parts_of(words[member]) if member < len(words) else (plain, "")
         known = next((one for one in _KINDS if one == kind), "loop")
         tree = around(partial.get_union_pw_aff(member), tree, name, known)
     return tree
@@ -206,7 +207,10 @@ def to_schedule(tree: Tree) -> isl.Schedule:
         return reduce(lambda before, after: before.sequence(after), [to_schedule(item) for item in tree.items])
     if isinstance(tree, Scratch):
         return mark_scratch(_top(to_schedule(tree.body)), tree.array).get_schedule()
-    band = _top(to_schedule(tree.body).insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(tree.values.gist(tree.domain))))
+    values = isl.MultiUnionPwAff.from_union_pw_aff(tree.values.gist(tree.domain))
+    band = _top(to_schedule(tree.body).insert_partial_schedule(values))
+    if tree.kind in ("unordered", "parallel", "lanes"):
+        band = band.band_member_set_coincident(0, True)
     if tree.kind == "unrolled":
         band = band.band_set_ast_build_options(isl.UnionSet("{ unroll[i] }"))
     return mark_band(band, [f"{tree.kind}@{tree.name}" if tree.name else tree.kind]).get_schedule()

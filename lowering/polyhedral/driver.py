@@ -1,0 +1,67 @@
+"""Changes of a function's loops: extract them, change their schedule, check it, write the loops."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.extract import extract
+from dlc.analysis.polyhedral.model import ExtractionError
+from dlc.lowering.pass_base import PassFailure
+from dlc.lowering.polyhedral.ast_expressions import EmissionError
+from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.primitives.common import Result
+from dlc.lowering.polyhedral.program import PrimitiveError, Program
+
+
+class LoopPass(Protocol):
+    """A pass that is one primitive: its options are the primitive's arguments."""
+
+    @property
+    def function(self) -> str:
+        """Name of the only function that it changes; "" for all."""
+
+    @property
+    def assume_no_alias(self) -> bool:
+        """Whether distinct memrefs are taken to share no memory."""
+
+    def change(self, program: Program) -> Result:
+        """The changed program and the names of loops to go on with."""
+
+
+def change_loops(function: ir.Operation, change: LoopPass) -> None:
+    """Apply `change` to `function`, a `func.func`, unless it has no loops or another one is meant. Raises PassFailure."""
+    wanted = change.function.removeprefix("@")
+    if (wanted and wanted != ir.StringAttr(function.attributes["sym_name"]).value) or not has_loops(function):
+        return
+    try:
+        program, _ = change.change(read(function, assume_no_alias=change.assume_no_alias))
+        write(program)
+    except ExtractionError as error:
+        raise PassFailure(error.op, error.reason, error.remedy) from None
+    except PrimitiveError as error:
+        raise PassFailure(error.location or function, error.reason, error.remedy) from None
+
+
+def has_loops(function: ir.Operation) -> bool:
+    """Whether there are affine loops at the top level of a function's body."""
+    blocks = list(function.regions[0].blocks)
+    ops = [op.operation.name for op in blocks[0].operations] if blocks else []
+    return "affine.for" in ops or "affine.parallel" in ops
+
+
+def read(function: ir.Operation, *, assume_no_alias: bool = False) -> Program:
+    """The program of a function's loops; raises ExtractionError."""
+    return Program.of(extract(function, assume_no_alias=assume_no_alias))
+
+
+def write(program: Program) -> None:
+    """Build the program's loops in place of those that it was made from; PrimitiveError, with the IR as it was, where that fails."""
+    try:
+        replace_loops(program.scop, program.schedule, lanes=None)
+    except EmissionError as error:
+        raise PrimitiveError(f"the loops would need {error}", "change less at once", program.location) from None
+    except isl.Error as error:
+        raise PrimitiveError(f"isl found no loops: {error}", "change less at once", program.location) from None

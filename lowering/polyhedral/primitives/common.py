@@ -1,0 +1,120 @@
+"""What primitives share: nests without statements between their loops, and loops cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from dlc.lowering.polyhedral.iterations import Numbered, in_whole_blocks, numbered, value_map, whole_of
+from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Path, Tree, around, at, block, loops_above, put, restrict
+from dlc.lowering.polyhedral.program import PrimitiveError, Program
+
+Result = tuple[Program, tuple[str, ...]]
+"""The changed program, and names of loops in it."""
+
+
+def loop_at(program: Program, path: Path) -> Loop:
+    """The loop at a path that `Program.find` gave."""
+    loop = at(program.tree, path)
+    assert isinstance(loop, Loop)
+    return loop
+
+
+def nest_of(program: Program, names: Sequence[str]) -> list[Path]:
+    """The paths of loops that lie directly in each other, from the outside in; PrimitiveError for others."""
+    paths = [program.find(name) for name in names]
+    for position, (outer, inner) in enumerate(zip(paths, paths[1:], strict=False)):
+        if inner == (*outer, 0):
+            continue
+        nested = inner[: len(outer)] == outer
+        reason = f"loop '{names[position + 1]}' does not lie directly in loop '{names[position]}'"
+        if not nested:
+            reason = f"loop '{names[position + 1]}' does not lie inside loop '{names[position]}'"
+        raise PrimitiveError(
+            reason, "name the loops between them, or distribute the outer one first" if nested else "name loops from the outside in"
+        )
+    return paths
+
+
+def require_positive(what: str, number: int, least: int = 1) -> None:
+    """PrimitiveError where an argument is too small."""
+    if number < least:
+        raise PrimitiveError(f"{what} is {number}", f"give {least} or more")
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A loop cut into blocks of `size` iterations: the instances before, in and after the blocks that hold anything `whole`."""
+
+    loop: Loop
+    steps: Numbered
+    size: int
+    whole: isl.UnionSet
+    before: isl.UnionSet
+    main: isl.UnionSet
+    after: isl.UnionSet
+
+    @property
+    def starts(self) -> isl.UnionPwAff:
+        """The value that each instance's block starts with."""
+        return self.steps.start_of_block(self.size)
+
+    @property
+    def places(self) -> isl.UnionPwAff:
+        """Each instance's place in its block, from 0."""
+        return self.steps.place_in_block(self.size)
+
+
+def cut(program: Program, path: Path, size: int, *, jammed: bool) -> Cut:
+    """Cut the loop at `path` into blocks. With `jammed`, whole means so for every iteration of the loops inside, too."""
+    loop, above = loop_at(program, path), loops_above(program.tree, path)
+    steps = numbered(program.tree, path)
+    places, blocks = steps.place_in_block(size), steps.block_of(size)
+    whole = in_whole_blocks(loop, above, places, blocks, size) if jammed else whole_of(loop.domain, above, places, blocks, size)
+    keys = value_map([*above, around(blocks, Leaf(loop.domain))], loop.domain)
+    main_keys = whole.apply(keys)
+    earlier = isl.UnionMap.from_map(_same_but_last_less(len(above) + 1))
+    main = keys.intersect_range(main_keys).domain()
+    before = keys.intersect_range(earlier.intersect_range(main_keys).domain()).domain().subtract(main)
+    after = loop.domain.subtract(main).subtract(before)
+    return Cut(loop, steps, size, whole, before.coalesce(), main.coalesce(), after.coalesce())
+
+
+def _same_but_last_less(count: int) -> isl.Map:
+    outer = [f"a{number}" for number in range(count - 1)]
+    return isl.Map(f"{{ [{', '.join([*outer, 'b'])}] -> [{', '.join([*outer, 'c'])}] : b < c }}")
+
+
+def replace_by_blocks(program: Program, path: Path, parts: Cut, inside: Tree | None) -> Result:
+    """Put the blocks in the loop's place: `inside` for what is whole, the loop as it was for the rest.
+
+    Returns the names of the loop over the blocks and of the loops before and after, where there are such.
+    """
+    if inside is None:
+        raise PrimitiveError(
+            f"loop '{_called(program, path)}' has no {parts.size} iterations that go together", "give a smaller number"
+        )
+    base = program.base_name(path)
+    partial = restrict(parts.loop, parts.main.subtract(parts.whole))
+    body = block([inside] if partial is None else [inside, _renamed(partial, program.fresh_name(f"{base}.partial"))])
+    items: list[Tree] = [around(parts.starts, body, parts.loop.name or program.fresh_name(base), parts.loop.kind)]
+    names = [items[0].name] if isinstance(items[0], Loop) else []
+    for instances, word in ((parts.before, "head"), (parts.after, "rest")):
+        outside = restrict(parts.loop, instances)
+        if outside is None:
+            continue
+        name = program.fresh_name(f"{base}.{word}")
+        items.insert(0 if word == "head" else len(items), _renamed(outside, name))
+        names.append(name)
+    return program.changed(put(program.tree, path, block(items))), tuple(names)
+
+
+def _renamed(tree: Tree, name: str) -> Tree:
+    assert isinstance(tree, Loop)
+    return Loop(tree.domain, tree.values, tree.body, name, tree.kind)
+
+
+def _called(program: Program, path: Path) -> str:
+    return loop_at(program, path).name or program.base_name(path)

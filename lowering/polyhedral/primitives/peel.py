@@ -1,0 +1,42 @@
+"""Peeling: the first or last iterations of a loop on their own."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from dlc.lowering.polyhedral.iterations import first_values, last_values, stride_of
+from dlc.lowering.polyhedral.loop_tree import Loop, Tree, block, put, restrict
+from dlc.lowering.polyhedral.primitives.common import Result, loop_at, require_positive
+from dlc.lowering.polyhedral.program import PrimitiveError, Program
+
+
+def peel(program: Program, loop: str, count: int = 1, last: bool = False) -> Result:
+    """Take the first `count` iterations out of a loop, or the last ones. Always legal. Returns both loops in their order.
+
+    for i in 0..100 { S(i) }  ->  S(0)  for i in 1..100 { S(i) }
+    """
+    require_positive("count", count)
+    path = program.find(loop)
+    old = loop_at(program, path)
+    reach = count * (stride_of(old) or 1)
+    if last:
+        distance = last_values(program.tree, path, path).sub(old.values)
+    else:
+        distance = old.values.sub(first_values(program.tree, path, path))
+    near = isl.UnionSet(f"{{ [distance] : 0 <= distance < {reach} }}")
+    peeled = isl.UnionMap.from_union_pw_aff(distance).intersect_range(near).domain()
+    return cut_in_two(program, path, old.domain.subtract(peeled) if last else peeled, ("", "last") if last else ("first", ""))
+
+
+def cut_in_two(program: Program, path: tuple[int, ...], first: isl.UnionSet, words: tuple[str, str]) -> Result:
+    """Two loops in place of one: for the instances `first`, then for the others; `words` are added to its name."""
+    old, base = loop_at(program, path), program.base_name(path)
+    parts = restrict(old, first), restrict(old, old.domain.subtract(first))
+    if parts[0] is None or parts[1] is None:
+        raise PrimitiveError(f"all iterations of loop '{old.name or base}' lie on one side", "cut it elsewhere")
+    names = tuple(program.fresh_name(f"{base}.{word}") if word else old.name or program.fresh_name(base) for word in words)
+    named: list[Tree] = []
+    for part, name in zip(parts, names, strict=True):
+        assert isinstance(part, Loop)
+        named.append(Loop(part.domain, part.values, part.body, name, part.kind))
+    return program.changed(put(program.tree, path, block(named))), names

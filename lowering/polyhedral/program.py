@@ -1,0 +1,142 @@
+"""A scop with the schedule tree that it is to get, and whether that tree means the same as the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.dependences import Dependence, memory_dependences
+from dlc.analysis.polyhedral.legality import Violation, carried_by_parallel, violations
+from dlc.analysis.polyhedral.model import Scop
+from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.diagnostics import did_you_mean
+from dlc.lowering.polyhedral.loop_marks import NAME, parts_of, words_of
+from dlc.lowering.polyhedral.loop_tree import (
+    Loop,
+    Path,
+    Tree,
+    at,
+    from_schedule,
+    label,
+    loops_above,
+    put,
+    statement_names,
+    to_schedule,
+    walk,
+)
+
+
+class PrimitiveError(Exception):
+    """A change of a schedule that cannot be made: `reason` says why, `remedy` what to do, `location` where."""
+
+    def __init__(self, reason: str, remedy: str = "", location: ir.Location | None = None) -> None:
+        self.reason = reason
+        self.remedy = remedy
+        self.location = location
+        super().__init__(f"{reason}; {remedy}" if remedy else reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A scop, the tree of its schedule, and the dependences that a tree must keep."""
+
+    scop: Scop
+    tree: Tree
+    dependences: Sequence[Dependence]
+
+    @classmethod
+    def of(cls, scop: Scop) -> Program:
+        """The program of the text; loops are called by their attribute `dlc.name`."""
+        tree = from_schedule(original_schedule(scop))
+        for path, node in walk(tree):
+            if isinstance(node, Loop):
+                loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
+                kind = "unordered" if loop.is_parallel else "loop"
+                tree = put(tree, path, replace(at(tree, path), name=_name_of(loop.op), kind=kind))
+        return cls(scop, tree, memory_dependences(scop))
+
+    @cached_property
+    def schedule(self) -> isl.Schedule:
+        """The tree as isl has it."""
+        return to_schedule(self.tree)
+
+    def find(self, name: str) -> Path:
+        """The path of the loop called `name`: the name itself, or `S0:1` for the loop at depth 1 around statement S0.
+
+        Raises PrimitiveError, which lists the names that exist.
+        """
+        loops = [(path, node) for path, node in walk(self.tree) if isinstance(node, Loop)]
+        named = [path for path, node in loops if node.name == name]
+        found = named or _by_depth(self.tree, name)
+        if len(found) == 1:
+            return found[0]
+        known = list(dict.fromkeys(label(self.tree, path) for path, _ in loops))
+        if found:
+            raise PrimitiveError(f"{len(found)} loops are called '{name}'", f"use one of {', '.join(known)}", self.location)
+        remedy = f"use one of {', '.join(known)}{did_you_mean(name, known)}" if known else "there are no loops"
+        raise PrimitiveError(f"no loop is called '{name}'", remedy, self.location)
+
+    def loop(self, name: str) -> Loop:
+        """The loop that `find` finds."""
+        found = at(self.tree, self.find(name))
+        assert isinstance(found, Loop)
+        return found
+
+    @property
+    def location(self) -> ir.Location:
+        """Where the loops begin."""
+        return self.scop.items[0].location
+
+    def fresh_name(self, base: str) -> str:
+        """`base`, with a number where a loop is called so already."""
+        taken = {node.name for _, node in walk(self.tree) if isinstance(node, Loop)}
+        numbers = (f"{base}.{number}" for number in range(2, len(taken) + 3))
+        return next(name for name in (base, *numbers) if name not in taken)
+
+    def base_name(self, path: Path) -> str:
+        """What names of loops made from the one at `path` begin with."""
+        return label(self.tree, path).replace(":", "_")
+
+    def changed(self, tree: Tree) -> Program:
+        """The program with another tree, which must keep every dependence; else PrimitiveError with a pair of iterations."""
+        new = replace(self, tree=tree)
+        new.check()
+        return new
+
+    def check(self) -> None:
+        """Raise PrimitiveError unless every dependence goes forward, and none lies between iterations without order."""
+        broken = violations(self.dependences, self.schedule)
+        if broken:
+            raise _refusal(broken[0], "before")
+        mixed = carried_by_parallel(self.dependences, self.schedule, _kinds_of)
+        if mixed:
+            raise _refusal(mixed[0], "at the same time as")
+
+
+def _refusal(violation: Violation, when: str) -> PrimitiveError:
+    witness = violation.witness
+    return PrimitiveError(witness.text("it", when), "", witness.location)
+
+
+def _kinds_of(mark: str) -> list[str]:
+    return [parts_of(word)[0] for word in words_of(mark)]
+
+
+def _name_of(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes[NAME]).value if NAME in op.attributes else ""
+
+
+def _by_depth(tree: Tree, name: str) -> list[Path]:
+    """The loops that `S0:1` may mean."""
+    statement, colon, depth = name.partition(":")
+    if not colon or not depth.isdecimal():
+        return []
+    found = []
+    for path, node in walk(tree):
+        if isinstance(node, Loop) and len(loops_above(tree, path)) == int(depth) and statement in statement_names(node):
+            found.append(path)
+    return found
