@@ -39,7 +39,7 @@ def run_table(cases: Sequence[Case], settings: Settings, with_peak: bool = False
             for note in _notes(result, settings):
                 print(note, file=sys.stderr, flush=True)
     results = [result for _, result in found]
-    print("\n".join(_summary(results, others, overheads)))
+    print("\n".join(summary(results, others, overheads)))
     if settings.json:
         entries = [result.to_json() | {"flops": case.flops, "bytes": case.moved} for case, result in found]
         settings.json.write_text(json.dumps(_document(settings, overheads) | {"rows": entries}, indent=2) + "\n", encoding="utf-8")
@@ -51,7 +51,7 @@ def run_table(cases: Sequence[Case], settings: Settings, with_peak: bool = False
 
 
 def _document(settings: Settings, overheads: Mapping[str, float]) -> dict[str, Any]:
-    head = {"processor": _processor(), "threads": settings.threads, "precision": settings.precision}
+    head = {"processor": processor(), "threads": settings.threads, "precision": settings.precision}
     return head | {"tolerance": TOLERANCE[settings.precision], "overhead_seconds": dict(overheads)}
 
 
@@ -69,11 +69,11 @@ def _columns(others: Sequence[str], with_peak: bool, net: bool, tolerance: float
     """What shows each column, by its title."""
     columns: dict[str, Show] = {"model": lambda case, result: case.name}
     for name in (OURS, *others):
-        columns[f"{name}, ms"] = lambda case, result, name=name: _milliseconds(result.of(name))
+        columns[f"{name}, ms"] = lambda case, result, name=name: milliseconds(result.of(name))
     for name in others:
-        columns[f"{name} / dlc"] = lambda case, result, name=name: _ratio((entry := result.of(name)) and entry.ratio)
+        columns[f"{name} / dlc"] = lambda case, result, name=name: ratio_text((entry := result.of(name)) and entry.ratio)
     for name in others if net else ():
-        columns[f"{name} / dlc net"] = lambda case, result, name=name: _ratio((entry := result.of(name)) and entry.net_ratio)
+        columns[f"{name} / dlc net"] = lambda case, result, name=name: ratio_text((entry := result.of(name)) and entry.net_ratio)
     if with_peak:
         columns["GFLOP/s"] = lambda case, result: _rate(case.flops, result)
         columns["of peak"] = lambda case, result: f"{case.flops / result.per_peak:.0%}" if result.per_peak else ""
@@ -105,15 +105,17 @@ def _notes(result: Comparison, settings: Settings) -> Iterator[str]:
             yield f"{result.model}: the outputs of {entry.engine} differ from onnxruntime's by {entry.error:.1e} relative"
 
 
-def _milliseconds(result: EngineResult | None) -> str:
+def milliseconds(result: EngineResult | None) -> str:
+    """The cell of a time."""
     return "fails" if result is None else f"{result.median * 1e3:.4g}"
 
 
-def _ratio(ratio: float | None) -> str:
+def ratio_text(ratio: float | None) -> str:
+    """The cell of a ratio; below 1 it is bold."""
     return "" if ratio is None else f"{ratio:.2f}" if ratio >= 1 else f"**{ratio:.2f}**"
 
 
-def _summary(results: Sequence[Comparison], others: Sequence[str], overheads: Mapping[str, float]) -> Iterator[str]:
+def summary(results: Sequence[Comparison], others: Sequence[str], overheads: Mapping[str, float]) -> Iterator[str]:
     """Geometric means, and how often dlc is level or ahead; below the table."""
     yield ""
     for name in others:
@@ -137,7 +139,8 @@ def _line(what: str, ratios: Sequence[float]) -> str:
     return f"{what}: geometric mean {geometric_mean(ratios):.3f}, at least 1.0 on {ahead} of {len(ratios)}"
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Architecture and name of this processor."""
     from dlc.targets.cpu.link import host_processor
 
     return f"{platform.machine()} {host_processor().split(' ')[0]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.cases import Case
@@ -31,11 +31,20 @@ class Settings:
 
 def read_settings(table: str, about: str, vs: str, effort: Effort, arguments: Sequence[str]) -> Settings:
     """Parse the arguments of a table; `vs` are the engines that are compared by default."""
+    parser = shared_options(table, about, vs, effort)
+    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="bf16 lets engines compute in bf16")
+    given = parser.parse_args(arguments)
+    engines = [engine.name for engine in find_engines([name for name in given.vs.split(",") if name])]
+    asked = effort_of(given, effort)
+    return Settings(tuple(given.parts), tuple(engines), given.threads, given.precision, asked, given.json, given.plot)
+
+
+def shared_options(table: str, about: str, vs: str, effort: Effort) -> argparse.ArgumentParser:
+    """A parser of the options that all tables have."""
     parser = argparse.ArgumentParser(prog=f"python -m bench {table}", description=about)
     parser.add_argument("parts", nargs="*", metavar="name-part", help="only rows whose names hold one of these")
     parser.add_argument("--vs", default=vs, metavar="A,B", help=f"engines to compare with (default: {vs})")
     parser.add_argument("--threads", type=_positive, default=1, help="threads of a call, in all engines (default: 1)")
-    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="bf16 lets engines compute in bf16")
     parser.add_argument("--rounds", type=_positive, default=effort.rounds, help=f"turns of each engine (default: {effort.rounds})")
     parser.add_argument(
         "--seconds", type=float, default=effort.seconds, help=f"time for a row's rounds (default: {effort.seconds:g})"
@@ -43,10 +52,12 @@ def read_settings(table: str, about: str, vs: str, effort: Effort, arguments: Se
     parser.add_argument("--slot", type=float, default=effort.slot, help=f"seconds of a turn (default: {effort.slot:g})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file, too")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them, too: a .svg, .png or .pdf file")
-    given = parser.parse_args(arguments)
-    engines = [engine.name for engine in find_engines([name for name in given.vs.split(",") if name])]
-    asked = Effort(given.rounds, given.slot, given.seconds)
-    return Settings(tuple(given.parts), tuple(engines), given.threads, given.precision, asked, given.json, given.plot)
+    return parser
+
+
+def effort_of(given: argparse.Namespace, default: Effort) -> Effort:
+    """What `shared_options` were given of it, and the rest of the default."""
+    return replace(default, rounds=given.rounds, slot=given.slot, seconds=given.seconds)
 
 
 def _positive(text: str) -> int:

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -41,12 +41,16 @@ _PAUSE = 0.002
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: `rounds` turns of `slot` seconds (one call at least) each, fewer when `seconds` are over, but three."""
+    """How long to measure: `rounds` turns of `slot` seconds (one call at least) each, fewer when `seconds` are over, but three.
+
+    Before, `probes` calls say how many fit a slot, after one that warms up; a single one does both.
+    """
 
     rounds: int = 20
     slot: float = 0.05
     seconds: float = 20.0
     least_rounds: int = 3
+    probes: int = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,17 @@ class Times:
     @property
     def median(self) -> float:
         return statistics.median(self.rounds)
+
+
+class Timed(Protocol):
+    """What `interleave` needs of a contender."""
+
+    engine: str
+    threads: int
+
+    def time(self, calls: int, warm: int = 0) -> list[float]:
+        """Seconds of each of `calls` calls, after `warm` others."""
+        ...
 
 
 class Contender:
@@ -126,13 +141,13 @@ class Contender:
         self.close()
 
 
-def interleave(contenders: Sequence[Contender], effort: Effort) -> dict[str, Times]:
+def interleave(contenders: Sequence[Timed], effort: Effort) -> dict[str, Times]:
     """Times of each loaded contender by its engine's name, one after the other in every round.
 
     So the machine's moods meet all of them. Each turn begins with a call that is not timed, since the others have been in
     the caches; a call that is as long as the slot needs none after the first turn.
     """
-    first = {one.engine: one.time(3, warm=1) for one in contenders}
+    first = {one.engine: one.time(effort.probes, warm=int(effort.probes > 1)) for one in contenders}
     counts = {name: _calls_of(min(seconds), effort.slot) for name, seconds in first.items()}
     times: dict[str, Times] = {one.engine: Times([], []) for one in contenders}
     end = time.perf_counter() + effort.seconds

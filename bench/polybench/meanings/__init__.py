@@ -1,0 +1,1 @@
+"""What the kernels mean, in NumPy, and the data that they start from, by family."""

@@ -1,0 +1,116 @@
+"""One kernel compiled by dlc and by C compilers: results checked, then times by turns in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bench.polybench.compiled import NativeFunction, compile_kernel
+from bench.polybench.meanings.meaning import Arguments
+from bench.polybench.native import Compiler, compile_c
+from bench.polybench.sizes import CLASSES
+from bench.polybench.suite import Kernel, copied, restore
+from dlc.errors import DLCError
+from dlc.measuring.comparison import OURS, Comparison, EngineResult
+from dlc.measuring.contenders import Effort, Times, interleave
+from dlc.measuring.samples import median_ratio, summarize
+from dlc.runtime.library import load_library
+
+TOLERANCE = {"f64": 1e-12, "f32": 1e-4}
+"""Largest difference of an array after a run, relative to the largest magnitude in it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with each kernel. Results are compared with NumPy's meaning, or with nothing where not `checked`."""
+
+    size: str
+    dtype: str
+    threads: int
+    pipeline: str
+    compilers: Sequence[Compiler]
+    effort: Effort
+    checked: bool = True
+
+
+@dataclass(frozen=True)
+class _Contender:
+    """Compiled code with arguments that all contenders share; they get their initial values before each call, untimed."""
+
+    engine: str
+    threads: int
+    call: Callable[[], None]
+    arguments: Arguments
+    initial: Arguments
+
+    def time(self, calls: int, warm: int = 0) -> list[float]:
+        """Seconds of each of `calls` calls, after `warm` others."""
+        seconds = [self._once() for _ in range(warm + calls)]
+        return seconds[warm:]
+
+    def _once(self) -> float:
+        restore(self.arguments, self.initial)
+        begin = time.perf_counter()
+        self.call()
+        return time.perf_counter() - begin
+
+
+def compare(kernel: Kernel, job: Job) -> Comparison:
+    """Compile a kernel everywhere, check the results, and time what runs; dlc comes first."""
+    codes: dict[str, NativeFunction] = {}
+    results = {OURS: _loaded(OURS, lambda: compile_kernel(kernel, job.size, job.dtype, job.pipeline), codes)}
+    for each in job.compilers:
+        results[each.name] = _loaded(each.name, lambda each=each: compile_c(kernel, job.size, job.dtype, each), codes)
+    errors = _errors(kernel, job, codes) if job.checked else {}
+    times = _times(kernel, job, codes)
+    found = [_result(replace(result, error=errors.get(name)), times) for name, result in results.items()]
+    rounds = min((len(entry.rounds) for entry in times.values()), default=0)
+    return Comparison(kernel.name, job.threads, rounds, tuple(found))
+
+
+def _loaded(name: str, load: Callable[[], NativeFunction], codes: dict[str, NativeFunction]) -> EngineResult:
+    begin = time.perf_counter()
+    try:
+        codes[name] = load()
+    except DLCError as error:
+        return EngineResult(name, failure=str(error).removeprefix("error: "))
+    return EngineResult(name, time.perf_counter() - begin)
+
+
+def _errors(kernel: Kernel, job: Job, codes: Mapping[str, NativeFunction]) -> dict[str, float]:
+    """How far the results of each are from the meaning; from those of the first C compiler where the meaning takes too long."""
+    initial = kernel.checked_arguments(job.size, job.dtype)
+    expected, work = copied(initial), copied(initial)
+    is_large = CLASSES.index(job.size) >= CLASSES.index("LARGE")
+    judge = next((codes[each.name] for each in job.compilers if each.name in codes), None)
+    if kernel.meaning.is_slow and is_large and judge:
+        judge.bind(expected)()
+    else:
+        kernel.expect(expected, job.size)
+    errors = {}
+    for name, code in codes.items():
+        restore(work, initial)
+        code.bind(work)()
+        errors[name] = kernel.error(work, expected)
+    return errors
+
+
+def _times(kernel: Kernel, job: Job, codes: Mapping[str, NativeFunction]) -> dict[str, Times]:
+    initial = kernel.arguments(job.size, job.dtype)
+    work = copied(initial)
+    contenders = [_Contender(name, job.threads, code.bind(work), work, initial) for name, code in codes.items()]
+    library = load_library()
+    before = library.set_num_threads(job.threads)
+    try:
+        return interleave(contenders, job.effort)
+    finally:
+        library.set_num_threads(before)
+
+
+def _result(result: EngineResult, times: Mapping[str, Times]) -> EngineResult:
+    own, ours = times.get(result.engine), times.get(OURS)
+    if own is None:
+        return result
+    ratio = median_ratio(own.rounds, ours.rounds) if ours else None
+    return replace(result, median=own.median, calls=summarize(own.calls), ratio=ratio)
