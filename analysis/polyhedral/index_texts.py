@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import ALLOCATIONS, defining_op
+from dlc.analysis.polyhedral.index_maps import applied_map, constant_of
 from dlc.analysis.polyhedral.model import ExtractionError, Loop
 
 
@@ -13,27 +15,66 @@ from dlc.analysis.polyhedral.model import ExtractionError, Loop
 class IndexTexts:
     """Spells index values over the names of the loops around them; other values from outside become parameters."""
 
-    outside: ir.Block
-    """The block that the scop's ops lie in: index values that it, or a block around it, defines are parameters."""
+    is_outside: Callable[[ir.Value], bool]
+    """Whether a value exists before the scop's first op runs: such index values are parameters."""
 
     parameters: dict[str, ir.Value] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
+    """What is known of the parameters, as constraints."""
 
     def value(self, value: ir.Value, loops: Sequence[Loop], user: ir.Operation) -> str:
         """`value` as an expression; ExtractionError at `user` when it is not affine."""
         for loop in loops:
             if loop.variable == value:
                 return loop.name
-        if isinstance(value, ir.BlockArgument):
-            return self._outer(value, user)
-        op = value.owner.operation
+        op = defining_op(value)
+        if op is None:
+            return self._parameter(value, user)
         if op.name == "arith.constant":
             return str(ir.IntegerAttr(op.attributes["value"]).value)
-        if op.name == "affine.apply":
-            return self.map(op.attributes["map"].value, list(op.operands), loops, op)[0]
+        if op.name == "memref.dim":
+            return self._size_of(op, loops, user)
         if op.name in ("affine.min", "affine.max"):
             found = self.map(op.attributes["map"].value, list(op.operands), loops, op)
             return extreme(op.name.removeprefix("affine."), found)
-        return self._outer(value, user)
+        applied = applied_map(op)
+        if applied is None:
+            return self._parameter(value, user)
+        return self.map(*applied, loops, op)[0]
+
+    def size(self, memref: ir.Value, axis: int, loops: Sequence[Loop], user: ir.Operation) -> str | None:
+        """The size of `memref` along `axis`; None where no value here tells it."""
+        kind = ir.MemRefType(memref.type)
+        if kind.is_static_dim(axis):
+            return str(kind.shape[axis])
+        op = defining_op(memref)
+        if op is not None and op.name in ALLOCATIONS:
+            dynamic = sum(not kind.is_static_dim(before) for before in range(axis))
+            return self.value(op.operands[dynamic], loops, user)
+        known = (name for name, value in self.parameters.items() if _is_size_of(value, memref, axis))
+        return next(known, None)
+
+    def note_sizes(self, memref: ir.Value) -> None:
+        """Sizes that `memref` was allocated with, where they come from outside, are at least 0."""
+        op = defining_op(memref)
+        if op is None or op.name not in ALLOCATIONS:
+            return
+        for operand in list(op.operands)[: ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]]:
+            if self.is_outside(operand):
+                fact = f"{self.value(operand, (), op)} >= 0"
+                self.facts += [] if fact in self.facts else [fact]
+
+    def _size_of(self, op: ir.Operation, loops: Sequence[Loop], user: ir.Operation) -> str:
+        """A `memref.dim`: a number, the value that the allocation got, or a parameter, one for each memref and axis."""
+        axis = constant_of(op.operands[1])
+        if axis is None or not isinstance(op.operands[0].type, ir.MemRefType):
+            return self._parameter(op.results[0], user)
+        known = self.size(op.operands[0], axis, loops, user)
+        if known is not None and (known.isdigit() or self.is_outside(op.results[0])):
+            return known
+        name = self._parameter(op.results[0], user)
+        self.facts.append(f"{name} >= 0")
+        return name
 
     def map(self, map: ir.AffineMap, operands: Sequence[ir.Value], loops: Sequence[Loop], user: ir.Operation) -> list[str]:
         """The results of `map` on `operands` (dims first, then symbols)."""
@@ -46,13 +87,13 @@ class IndexTexts:
         texts = self.map(sides, list(op.operands), loops, op)
         return [f"{text} {relation} 0" for text, relation in zip(texts, relations, strict=True)]
 
-    def _outer(self, value: ir.Value, user: ir.Operation) -> str:
+    def _parameter(self, value: ir.Value, user: ir.Operation) -> str:
         """The name of the parameter `value`."""
-        if not _is_visible(value, self.outside):
+        if not self.is_outside(value):
             raise ExtractionError(
                 user,
-                "an index is computed inside the loops and is not affine in their variables",
-                "express it with affine.apply, or keep this nest out of the polyhedral passes",
+                "an index is computed or read inside the loops and is not affine in their variables",
+                "express it with affine.apply, hoist what does not change, or keep this nest out of the polyhedral passes",
             )
         for name, known in self.parameters.items():
             if known == value:
@@ -60,6 +101,11 @@ class IndexTexts:
         name = f"p{len(self.parameters)}"
         self.parameters[name] = value
         return name
+
+
+def _is_size_of(value: ir.Value, memref: ir.Value, axis: int) -> bool:
+    op = defining_op(value)
+    return op is not None and op.name == "memref.dim" and op.operands[0] == memref and constant_of(op.operands[1]) == axis
 
 
 def _constraints(condition: ir.Attribute) -> tuple[ir.AffineMap, list[str]]:
@@ -81,18 +127,6 @@ def extreme(kind: str, texts: Sequence[str]) -> str:
     for other in reversed(texts[:-1]):
         text = f"{kind}({other}, {text})"
     return text
-
-
-def _is_visible(value: ir.Value, block: ir.Block) -> bool:
-    """Whether `value` is defined in `block`, or in a block around it."""
-    home = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
-    current: ir.Block | None = block
-    while current is not None:
-        if current == home:
-            return True
-        owner = current.owner.operation
-        current = owner.block if owner.parent is not None else None
-    return False
 
 
 def _expression(expression: ir.AffineExpr, names: Sequence[str], dims: int, user: ir.Operation) -> str:

@@ -29,7 +29,8 @@ class ExtractionError(Exception):
 class Array:
     """Memory that shares no element with other arrays: the root `value` is a memref, or an SSA value that crosses statements.
 
-    `name` is its tuple name in relations, unique in its scop.
+    `name` is its tuple name in relations, unique in its scop. One that is allocated, or a value that is computed, inside loops
+    exists once an iteration: its first dims are the variables of `loops`, and `rank` counts them. Values have no dims beside these.
     """
 
     name: str
@@ -37,7 +38,8 @@ class Array:
     rank: int
     is_memory: bool = True
     is_local: bool = False
-    """Whether nothing outside the scop's function can see it: contents before and after do not matter."""
+    """Whether nothing outside the scop can see it: contents before and after do not matter."""
+    loops: tuple[Loop, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,8 @@ class Access:
     """One op of a statement that reads or writes elements of `array`.
 
     `relation` takes instances of the statement to elements; a vector access takes one to several. `position` is the index of
-    `op` in the statement's `ops`: within one instance, accesses happen in its order.
+    `op` in the statement's `ops`: within one instance, accesses happen in its order, reads of one op before its writes.
+    An op that reads a value of another statement has an access of that value's array.
     """
 
     statement_name: str
@@ -106,6 +109,8 @@ class Scop:
     """A static control part: consecutive ops of one block (`items`) whose loops, bounds and subscripts are affine.
 
     `parameters` are the index values from outside that bounds and subscripts use, by name; `context` is what is known of them.
+    Items of `prologue` (allocations, views, values computed from outside ones) belong to no statement and may run before all
+    others, in their order; those of `epilogue` (`memref.dealloc`) after all others.
     """
 
     items: tuple[ir.Operation, ...]
@@ -113,6 +118,8 @@ class Scop:
     arrays: tuple[Array, ...]
     parameters: Mapping[str, ir.Value]
     context: isl.Set
+    prologue: tuple[ir.Operation, ...] = ()
+    epilogue: tuple[ir.Operation, ...] = ()
 
     @cached_property
     def by_name(self) -> Mapping[str, Statement]:

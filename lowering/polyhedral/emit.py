@@ -8,7 +8,6 @@ import islpy as isl
 import numpy as np
 
 from dlc._mlir import affine, ir
-from dlc.analysis.polyhedral.grouping import FREE_OPS
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
@@ -39,11 +38,11 @@ def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> 
     With None, a loop of lanes is one vector, or an error where it can't be. Raises EmissionError, with the IR as it was, where
     isl generates code that the affine dialect cannot hold.
     """
+    _refuse_values(scop)
     tree = generate(scop, schedule)
-    for op in scop.items:
-        if op.name in FREE_OPS:
-            op.move_before(scop.items[0])
-    kept = [op for op in scop.items if op.name in FREE_OPS]
+    for op in scop.prologue:
+        op.move_before(scop.items[0])
+    kept = {*scop.prologue, *scop.epilogue}
     first = next(op for op in scop.items if op not in kept)
     staging = ir.Operation.create(
         "affine.if", regions=2, attributes={"condition": _always()}, loc=first.location, ip=ir.InsertionPoint(first)
@@ -59,6 +58,14 @@ def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> 
     for op in reversed([op for op in scop.items if op not in kept]):
         op.erase()
     staging.erase()
+
+
+def _refuse_values(scop: Scop) -> None:
+    """Statements exchange values through memory alone, and memory exists once."""
+    for array in scop.arrays:
+        if not array.is_memory or array.loops:
+            what = "is allocated inside loops" if array.is_memory else "is computed by one statement and used by another"
+            raise EmissionError(f"{array.name} {what}; run --affine-demote-values first")
 
 
 def _always() -> ir.Attribute:

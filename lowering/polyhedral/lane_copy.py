@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir
-from dlc.analysis.polyhedral.grouping import FREE_OPS
+from dlc.analysis.polyhedral.grouping import is_free
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.affine.expressions import coefficient, mentions
 from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
@@ -18,7 +18,7 @@ _ELEMENTWISE = ("arith.", "math.")
 def can_copy_lanes(statement: Statement, values: Sequence[ir.AffineExpr], lane: int) -> bool:
     """Whether every op of `statement` has a form on vectors along dim `lane`, which its loops' `values` mention."""
     copy = StatementCopy(statement, values, AffineScope())
-    return all(_has_lanes(copy, op, lane) for op in statement.ops if op.name not in FREE_OPS)
+    return all(_has_lanes(copy, op, lane) for op in statement.ops if not is_free(op))
 
 
 def _has_lanes(copy: StatementCopy, op: ir.Operation, lane: int) -> bool:
@@ -46,7 +46,7 @@ class LaneCopy:
         """Build the ops at the current insertion point."""
         uniform = self._at(0)
         for op in self.statement.ops:
-            if op.name in FREE_OPS:
+            if is_free(op):
                 continue
             if op.name in SUBSCRIPTS_AT:
                 self._access(op, uniform)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir
-from dlc.analysis.buffers import is_memref
-from dlc.analysis.polyhedral.grouping import FREE_OPS
+from dlc.analysis.buffers import defining_op
+from dlc.analysis.polyhedral.grouping import is_free
+from dlc.analysis.polyhedral.index_maps import applied_map, constant_of
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
 
@@ -27,7 +28,7 @@ class StatementCopy:
     def run(self) -> None:
         """Build the ops at the current insertion point."""
         for op in self.statement.ops:
-            if op.name not in FREE_OPS:
+            if not is_free(op):
                 self.copy(op)
 
     def copy(self, op: ir.Operation) -> ir.Operation:
@@ -64,14 +65,14 @@ class StatementCopy:
         if variable is not None:
             map, operands = self.scope.map([self.values[variable]])
             return affine.AffineApplyOp(map, operands, loc=self.statement.location).result
-        if isinstance(value, ir.BlockArgument) or is_memref(value) or not self._is_replaced(value.owner.operation):
+        if isinstance(value, ir.BlockArgument) or not self._is_replaced(value.owner.operation):
             return value
         self.copies[value] = self._plain(value.owner.operation).results[0]
         return self.copies[value]
 
     def _is_replaced(self, op: ir.Operation) -> bool:
         """Whether `op` is a cheap op that goes away with the old loops."""
-        return op.name in FREE_OPS and any(op.parent.operation == loop.op for loop in self.statement.loops)
+        return is_free(op) and op.parent.operation.name in ("affine.for", "affine.parallel", "affine.if")
 
     def variable(self, value: ir.Value) -> int | None:
         """Which of the statement's loops `value` is the variable of."""
@@ -82,10 +83,11 @@ class StatementCopy:
         variable = self.variable(value)
         if variable is not None:
             return self.values[variable]
-        op = None if isinstance(value, ir.BlockArgument) else value.owner.operation
-        if op is not None and op.name == "affine.apply":
-            indexing, known = op.attributes["map"].value, [self.expression(operand) for operand in op.operands]
-            return substitute(indexing.results[0], known[: indexing.n_dims], known[indexing.n_dims :])
-        if op is not None and op.name == "arith.constant":
-            return ir.AffineExpr.get_constant(ir.IntegerAttr(op.attributes["value"]).value)
-        return self.scope.symbol(value)
+        number, op = constant_of(value), defining_op(value)
+        if number is not None:
+            return ir.AffineExpr.get_constant(number)
+        applied = applied_map(op) if op is not None else None
+        if applied is None:
+            return self.scope.symbol(value)
+        indexing, known = applied[0], [self.expression(operand) for operand in applied[1]]
+        return substitute(indexing.results[0], known[: indexing.n_dims], known[indexing.n_dims :])

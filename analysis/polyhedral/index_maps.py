@@ -1,0 +1,60 @@
+"""Index ops as affine maps."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op
+
+
+def applied_map(op: ir.Operation) -> tuple[ir.AffineMap, list[ir.Value]] | None:
+    """The map of one result that `op` applies to operands, where it is affine: `affine.apply`, and arithmetic on indices.
+
+    `index_cast` is one between `index` and integers of 64 bits; fewer could wrap.
+    """
+    if op.name == "affine.apply":
+        return op.attributes["map"].value, list(op.operands)
+    if not op.name.startswith("arith.") or not all(_is_wide(value) for value in (*op.operands, *op.results)):
+        return None
+    with op.context:
+        return _of_arithmetic(op)
+
+
+def constant_of(value: ir.Value) -> int | None:
+    """The number that an integer or index constant is; None for other values."""
+    op = defining_op(value)
+    if op is None or op.name != "arith.constant" or not isinstance(op.attributes["value"], ir.IntegerAttr):
+        return None
+    return int(ir.IntegerAttr(op.attributes["value"]).value)
+
+
+def is_index_arithmetic(op: ir.Operation) -> bool:
+    """Whether `op` computes an index from indices by arithmetic that affine maps have."""
+    return op.name.startswith("arith.") and applied_map(op) is not None
+
+
+def _of_arithmetic(op: ir.Operation) -> tuple[ir.AffineMap, list[ir.Value]] | None:
+    one, other = ir.AffineExpr.get_dim(0), ir.AffineExpr.get_dim(1)
+    operands = list(op.operands)
+    if op.name == "arith.index_cast":
+        return ir.AffineMap.get(1, 0, [one]), operands
+    if op.name == "arith.addi":
+        return ir.AffineMap.get(2, 0, [one + other]), operands
+    if op.name == "arith.subi":
+        return ir.AffineMap.get(2, 0, [one - other]), operands
+    if op.name == "arith.muli" and constant_of(operands[0]) is not None:
+        operands.reverse()
+    number = constant_of(operands[1]) if len(operands) == 2 else None
+    if number is None:
+        return None
+    if op.name == "arith.muli":
+        return ir.AffineMap.get(1, 0, [one * number]), operands[:1]
+    if number > 0 and op.name == "arith.floordivsi":
+        return ir.AffineMap.get(1, 0, [ir.AffineExpr.get_floor_div(one, number)]), operands[:1]
+    if number > 0 and op.name == "arith.ceildivsi":
+        return ir.AffineMap.get(1, 0, [ir.AffineExpr.get_ceil_div(one, number)]), operands[:1]
+    return None
+
+
+def _is_wide(value: ir.Value) -> bool:
+    kind = value.type
+    return isinstance(kind, ir.IndexType) or (isinstance(kind, ir.IntegerType) and kind.width == 64)
