@@ -34,10 +34,12 @@ _PUBLIC = {
     "Pass": "dlc.lowering.pass_base",
     "PassFailure": "dlc.lowering.pass_base",
     "Pipeline": "dlc.lowering.pipeline",
+    "Schedule": "dlc.lowering.polyhedral.schedule",
     "DLCError": "dlc.errors",
     "ParseError": "dlc.errors",
     "VerifyError": "dlc.errors",
     "PassError": "dlc.errors",
+    "ScheduleError": "dlc.errors",
     "UnsupportedError": "dlc.errors",
     "UnsupportedNode": "dlc.errors",
     "InvalidInputError": "dlc.errors",
@@ -91,6 +93,9 @@ if TYPE_CHECKING:
         RuntimeLoadError as RuntimeLoadError,
     )
     from dlc.errors import (
+        ScheduleError as ScheduleError,
+    )
+    from dlc.errors import (
         TargetError as TargetError,
     )
     from dlc.errors import (
@@ -106,6 +111,7 @@ if TYPE_CHECKING:
     from dlc.lowering.pass_base import Pass as Pass
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline
+    from dlc.lowering.polyhedral.schedule import Schedule as Schedule
     from dlc.scheduling import schedules_of as schedules_of
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module

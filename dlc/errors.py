@@ -33,6 +33,16 @@ class PassError(DLCError):
     """A pass that failed, or was given an unknown name, option or unfit input."""
 
 
+class ScheduleError(DLCError):
+    """A step of a `dlc.Schedule` that is not legal, or names what does not exist: `reason` says why, `remedy` what to do."""
+
+    def __init__(self, reason: str, remedy: str = "", diagnostics: Sequence[Diagnostic] = ()) -> None:
+        self.reason = reason
+        self.remedy = remedy
+        text = f"{reason}; {remedy}" if remedy else reason
+        super().__init__("" if diagnostics else text, diagnostics)
+
+
 @dataclass(frozen=True)
 class UnsupportedNode:
     """One model node that dlc can't compile: its name (or output), its op with domain, and why."""

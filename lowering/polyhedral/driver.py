@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract
-from dlc.analysis.polyhedral.model import ExtractionError
+from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
-from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.emit import replace_loops, try_loops
 from dlc.lowering.polyhedral.primitives.common import Result
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 
@@ -58,9 +59,21 @@ def read(function: ir.Operation, *, assume_no_alias: bool = False) -> Program:
 
 
 def write(program: Program) -> None:
-    """Build the program's loops in place of those that it was made from; PrimitiveError, with the IR as it was, where that fails."""
+    """Build the program's loops in place of those that it was made from.
+
+    Raises PrimitiveError, with the IR as it was, where that cannot be done.
+    """
+    _emitted(program, replace_loops)
+
+
+def try_write(program: Program) -> None:
+    """Raise the PrimitiveError that `write` would raise, if any."""
+    _emitted(program, try_loops)
+
+
+def _emitted(program: Program, emit: Callable[[Scop, isl.Schedule, int | None], None]) -> None:
     try:
-        replace_loops(program.scop, program.schedule, lanes=None)
+        emit(program.scop, program.schedule, None)
     except EmissionError as error:
         raise PrimitiveError(f"the loops would need {error}", "change less at once", program.location) from None
     except isl.Error as error:

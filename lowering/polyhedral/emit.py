@@ -38,6 +38,22 @@ def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> 
     With None, a loop of lanes is one vector, or an error where it can't be. Raises EmissionError, with the IR as it was, where
     isl generates code that the affine dialect cannot hold.
     """
+    kept = {*scop.prologue, *scop.epilogue}
+    staging = _staged(scop, schedule, lanes)
+    for op in [inner.operation for inner in staging.regions[0].blocks[0].operations]:
+        op.move_before(staging)
+    for op in reversed([op for op in scop.items if op not in kept]):
+        op.erase()
+    staging.erase()
+
+
+def try_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> None:
+    """Raise the EmissionError that `replace_loops` would raise, if any; the loops stay as they are."""
+    _staged(scop, schedule, lanes).erase()
+
+
+def _staged(scop: Scop, schedule: isl.Schedule, lanes: int | None) -> ir.Operation:
+    """An op before the loops that holds the new ones; the prologue is before it."""
     _refuse_values(scop)
     tree = generate(scop, schedule)
     for op in scop.prologue:
@@ -53,11 +69,7 @@ def replace_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> 
     except EmissionError:
         staging.erase()
         raise
-    for op in [inner.operation for inner in block.operations]:
-        op.move_before(staging)
-    for op in reversed([op for op in scop.items if op not in kept]):
-        op.erase()
-    staging.erase()
+    return staging
 
 
 def _refuse_values(scop: Scop) -> None:

@@ -119,7 +119,7 @@ class Program:
 
 def _refusal(violation: Violation, when: str) -> PrimitiveError:
     witness = violation.witness
-    return PrimitiveError(witness.text("it", when), "", witness.location)
+    return PrimitiveError(witness.text("the new order", when), "", witness.location)
 
 
 def _kinds_of(mark: str) -> list[str]:
@@ -138,5 +138,6 @@ def _by_depth(tree: Tree, name: str) -> list[Path]:
     found = []
     for path, node in walk(tree):
         if isinstance(node, Loop) and len(loops_above(tree, path)) == int(depth) and statement in statement_names(node):
-            found.append(path)
-    return found
+            found.append((path, node.name))
+    nameless = [path for path, own in found if not own]
+    return nameless if len(nameless) == 1 else [path for path, _ in found]

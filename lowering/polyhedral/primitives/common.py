@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import islpy as isl
 
 from dlc.lowering.polyhedral.iterations import Numbered, in_whole_blocks, numbered, value_map, whole_of
-from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Path, Tree, around, at, block, loops_above, put, restrict
+from dlc.lowering.polyhedral.loop_tree import (
+    Leaf,
+    Loop,
+    Path,
+    Tree,
+    around,
+    at,
+    block,
+    loops_above,
+    put,
+    restrict,
+    statement_names,
+    walk,
+)
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 
 Result = tuple[Program, tuple[str, ...]]
@@ -17,15 +31,13 @@ Result = tuple[Program, tuple[str, ...]]
 
 def loop_at(program: Program, path: Path) -> Loop:
     """The loop at a path that `Program.find` gave."""
-    loop = at(program.tree, path)
-    assert isinstance(loop, Loop)
-    return loop
+    return loop_in(program.tree, path)
 
 
 def nest_of(program: Program, names: Sequence[str]) -> list[Path]:
     """The paths of loops that lie directly in each other, from the outside in; PrimitiveError for others."""
     paths = [program.find(name) for name in names]
-    for position, (outer, inner) in enumerate(zip(paths, paths[1:], strict=False)):
+    for position, (outer, inner) in enumerate(pairwise(paths)):
         if inner == (*outer, 0):
             continue
         nested = inner[: len(outer)] == outer
@@ -98,22 +110,42 @@ def replace_by_blocks(program: Program, path: Path, parts: Cut, inside: Tree | N
         )
     base = program.base_name(path)
     partial = restrict(parts.loop, parts.main.subtract(parts.whole))
-    body = block([inside] if partial is None else [inside, _renamed(partial, program.fresh_name(f"{base}.partial"))])
+    body = block([inside] if partial is None else [inside, named_copy(program, path, partial, "partial")])
     items: list[Tree] = [around(parts.starts, body, parts.loop.name or program.fresh_name(base), parts.loop.kind)]
     names = [items[0].name] if isinstance(items[0], Loop) else []
     for instances, word in ((parts.before, "head"), (parts.after, "rest")):
         outside = restrict(parts.loop, instances)
         if outside is None:
             continue
-        name = program.fresh_name(f"{base}.{word}")
-        items.insert(0 if word == "head" else len(items), _renamed(outside, name))
-        names.append(name)
+        copy = named_copy(program, path, outside, word)
+        items.insert(0 if word == "head" else len(items), copy)
+        names.append(copy.name)
     return program.changed(put(program.tree, path, block(items))), tuple(names)
 
 
-def _renamed(tree: Tree, name: str) -> Tree:
-    assert isinstance(tree, Loop)
-    return Loop(tree.domain, tree.values, tree.body, name, tree.kind)
+def named_copy(program: Program, path: Path, tree: Tree, word: str) -> Loop:
+    """`tree`, a copy of the loop at `path`, and the loops inside it with `word` added to their names."""
+    new = tree
+    for inside, node in walk(tree):
+        if isinstance(node, Loop) and node.kind in ("loop", "unordered", "parallel"):
+            base = node.name or _place(program, path, tree, inside)
+            name = program.fresh_name(f"{base}.{word}".replace(":", "_"))
+            new = put(new, inside, replace(loop_in(new, inside), name=name))
+    assert isinstance(new, Loop)
+    return new
+
+
+def _place(program: Program, path: Path, tree: Tree, inside: Path) -> str:
+    """What the loop at `inside`, below a copy of the loop at `path`, would be called by its depth."""
+    depth = len(loops_above(program.tree, path)) + len(loops_above(tree, inside))
+    return f"{statement_names(at(tree, inside))[0]}:{depth}"
+
+
+def loop_in(tree: Tree, path: Path) -> Loop:
+    """The loop at `path` below `tree`."""
+    found = at(tree, path)
+    assert isinstance(found, Loop)
+    return found
 
 
 def _called(program: Program, path: Path) -> str:

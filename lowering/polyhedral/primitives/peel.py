@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 
 from dlc.lowering.polyhedral.iterations import first_values, last_values, stride_of
-from dlc.lowering.polyhedral.loop_tree import Loop, Tree, block, put, restrict
-from dlc.lowering.polyhedral.primitives.common import Result, loop_at, require_positive
+from dlc.lowering.polyhedral.loop_tree import Loop, block, put, restrict
+from dlc.lowering.polyhedral.primitives.common import Result, loop_at, named_copy, require_positive
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 
 
@@ -34,9 +36,9 @@ def cut_in_two(program: Program, path: tuple[int, ...], first: isl.UnionSet, wor
     parts = restrict(old, first), restrict(old, old.domain.subtract(first))
     if parts[0] is None or parts[1] is None:
         raise PrimitiveError(f"all iterations of loop '{old.name or base}' lie on one side", "cut it elsewhere")
-    names = tuple(program.fresh_name(f"{base}.{word}") if word else old.name or program.fresh_name(base) for word in words)
-    named: list[Tree] = []
-    for part, name in zip(parts, names, strict=True):
+    named: list[Loop] = []
+    for part, word in zip(parts, words, strict=True):
         assert isinstance(part, Loop)
-        named.append(Loop(part.domain, part.values, part.body, name, part.kind))
-    return program.changed(put(program.tree, path, block(named))), names
+        kept = replace(part, name=old.name or program.fresh_name(base))
+        named.append(named_copy(program, path, part, word) if word else kept)
+    return program.changed(put(program.tree, path, block(named))), tuple(part.name for part in named)

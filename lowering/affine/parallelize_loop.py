@@ -1,0 +1,35 @@
+"""Turn a loop whose iterations do not depend on each other into an affine.parallel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.polyhedral.driver import change_loops
+from dlc.lowering.polyhedral.primitives.common import Result
+from dlc.lowering.polyhedral.primitives.parallelize import parallelize
+from dlc.lowering.polyhedral.program import Program
+
+
+@dataclass(frozen=True)
+class ParallelizeLoop(Pass):
+    """Turn a loop whose iterations do not depend on each other into an affine.parallel.
+
+    before: affine.for %i = 0 to 100 { S(%i) }
+    after:  affine.parallel (%i) = (0) to (100) { S(%i) }
+    """
+
+    anchor = "func.func"
+
+    loop: str = option("", "the loop")
+    function: str = option("", "the only function to change; empty: each that has loops")
+    assume_no_alias: bool = option(False, "take it that distinct memrefs share no memory")
+
+    def run(self, op: ir.Operation) -> None:
+        """Change the loops of one function."""
+        change_loops(op, self)
+
+    def change(self, program: Program) -> Result:
+        """The changed program, and the names of loops to go on with."""
+        return parallelize(program, self.loop)

@@ -1,0 +1,219 @@
+"""Schedules as Python and as MLIR's transform dialect, and back."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.diagnostics import from_mlir
+from dlc.errors import ScheduleError
+from dlc.lowering.pass_base import OptionError, Pass
+from dlc.lowering.registry import find_pass
+
+METHODS: Mapping[str, str] = {
+    "tile": "affine-tile-band",
+    "split": "affine-split-loop",
+    "strip_mine": "affine-strip-mine-loop",
+    "interchange": "affine-interchange-band",
+    "fuse": "affine-fuse-loops",
+    "distribute": "affine-distribute-loop",
+    "fission": "affine-distribute-loop",
+    "skew": "affine-skew-band",
+    "peel": "affine-peel-loop",
+    "split_index_set": "affine-split-index-set",
+    "unroll": "affine-unroll-loop",
+    "unroll_and_jam": "affine-unroll-and-jam-loop",
+    "vectorize": "affine-vectorize-loop",
+    "parallelize": "affine-parallelize-loop",
+    "pack": "affine-pack-buffer",
+    "reverse": "affine-reverse-loop",
+    "shift": "affine-shift-statement",
+    "compute_at": "affine-compute-at",
+}
+"""The methods of `dlc.Schedule` and the passes that do the same; the passes' options are the methods' arguments in order."""
+
+_SHARED = ("function", "assume_no_alias")
+"""Options that say where a pass works, not what it does."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A step that was made, and the names of the loops that it returned."""
+
+    change: Pass
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the text of a schedule says."""
+
+    function: str
+    assume_no_alias: bool
+    changes: tuple[Pass, ...]
+
+
+def as_python(function: str, assume_no_alias: bool, steps: Sequence[Recorded]) -> str:
+    """Lines that make the schedule of a module called `module`."""
+    suffix = ", assume_no_alias=True" if assume_no_alias else ""
+    lines = [f'schedule = dlc.Schedule(module, "{function}"{suffix})']
+    methods = {name: method for method, name in METHODS.items() if method != "fission"}
+    for step in steps:
+        given = ", ".join(f"{key}={_python(value)}" for key, value in _arguments(step.change))
+        note = f"  # {', '.join(step.loops)}" if step.loops else ""
+        lines.append(f"schedule.{methods[step.change.name()]}({given}){note}")
+    return "\n".join([*lines, "schedule.apply()", ""])
+
+
+def _python(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_python(item) for item in value)}]"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _arguments(change: Pass) -> Iterator[tuple[str, object]]:
+    """The options that differ from their defaults, and say what the pass does."""
+    for field in dataclasses.fields(change):
+        value = getattr(change, field.name)
+        if field.name not in _SHARED and value != field.default:
+            yield field.name, value
+
+
+def as_transform(function: str, steps: Sequence[Recorded]) -> str:
+    """A module with the named sequence `__transform_main`, one registered pass a step."""
+    any_op = "!transform.any_op"
+    lines = [
+        "module attributes {transform.with_named_sequence} {",
+        f"  transform.named_sequence @__transform_main(%module: {any_op} {{transform.consumed}}) {{",
+        f'    %0 = transform.structured.match ops{{["func.func"]}} attributes {{sym_name = {json.dumps(function)}}} in %module'
+        f" : ({any_op}) -> {any_op}",
+    ]
+    for number, step in enumerate(steps):
+        shared = [("assume_no_alias", True)] if getattr(step.change, "assume_no_alias", False) else []
+        given = [("function", function), *_arguments(step.change), *shared]
+        options = ", ".join(f'"{key.replace("_", "-")}" = {_attribute(value)}' for key, value in given)
+        lines.append(
+            f'    %{number + 1} = transform.apply_registered_pass "{step.change.name()}" with options = {{ {options} }}'
+            f" to %{number} : ({any_op}) -> {any_op}"
+        )
+    return "\n".join([*lines, "    transform.yield", "  }", "}", ""])
+
+
+def _attribute(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_attribute(item) for item in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def read_steps(text: str) -> Steps:
+    """What `as_python` or `as_transform` printed; ScheduleError says what else the text holds."""
+    return _from_transform(text) if "transform.named_sequence" in text else _from_python(text)
+
+
+# Transform dialect.
+
+
+def _from_transform(text: str) -> Steps:
+    from dlc.dialects import make_context
+
+    with make_context(), ir.Location.unknown():
+        try:
+            module = ir.Module.parse(text)
+        except ir.MLIRError as error:
+            raise ScheduleError("the text is no MLIR", "", [from_mlir(found) for found in error.error_diagnostics]) from None
+        changes = [_pass_of(op) for op in _sequence(module) if op.name == "transform.apply_registered_pass"]
+    functions = {getattr(change, "function", "") for change in changes}
+    if len(functions) > 1:
+        raise ScheduleError(f"the steps change functions {', '.join(sorted(functions))}", "make one schedule a function")
+    no_alias = any(getattr(change, "assume_no_alias", False) for change in changes)
+    return Steps(functions.pop() if functions else "", no_alias, tuple(changes))
+
+
+def _sequence(module: ir.Module) -> list[ir.Operation]:
+    known = ("transform.structured.match", "transform.apply_registered_pass", "transform.yield")
+    for sequence in module.body.operations:
+        ops = [op.operation for op in sequence.operation.regions[0].blocks[0].operations]
+        strange = next((op for op in ops if op.name not in known), None)
+        if strange is not None:
+            raise ScheduleError(f"a schedule has no '{strange.name}'", "apply it with MLIR's transform interpreter instead")
+        return ops
+    raise ScheduleError("the module holds no named sequence", "give what Schedule.to_transform printed")
+
+
+def _pass_of(op: ir.Operation) -> Pass:
+    name = ir.StringAttr(op.attributes["pass_name"]).value
+    options = ir.DictAttr(op.attributes["options"]) if "options" in op.attributes else {}
+    found = find_pass(name) if name in METHODS.values() else None
+    if found is None:
+        raise ScheduleError(f"pass '{name}' is no step of a schedule", f"use {', '.join(sorted(set(METHODS.values())))}")
+    given = {entry.name: _option(entry.attr) for entry in options}
+    try:
+        return found.from_options(given)
+    except OptionError as error:
+        raise ScheduleError(str(error)) from None
+
+
+def _option(value: ir.Attribute) -> str:
+    """The text of an option's value as it stands in a pipeline."""
+    if isinstance(value, ir.ArrayAttr):
+        return ",".join(_option(item) for item in value)
+    return value.value if isinstance(value, ir.StringAttr) else str(value.value).lower()
+
+
+# Python.
+
+
+def _from_python(text: str) -> Steps:
+    """Read the calls without running them: literals and the names of loops that earlier calls returned are all they may use."""
+    try:
+        body = ast.parse(text).body
+    except SyntaxError as error:
+        raise ScheduleError(f"line {error.lineno}: neither MLIR nor Python", "give what Schedule.to_python printed") from None
+    calls = [call for node in body if (call := _call_of(node)) is not None]
+    if not calls or _method_of(calls[0]) != "Schedule":
+        raise ScheduleError("the text makes no dlc.Schedule first", "give what Schedule.to_python printed")
+    made = _given(calls[0], ("source", "function"), skip=1)
+    changes = [_pass_called(call, made) for call in calls[1:] if _method_of(call) != "apply"]
+    return Steps(str(made.get("function", "")), bool(made.get("assume_no_alias", False)), tuple(changes))
+
+
+def _call_of(node: ast.stmt) -> ast.Call | None:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return None
+    if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
+        return node.value
+    raise ScheduleError(f"line {node.lineno}: a schedule consists of calls alone", "give what Schedule.to_python printed")
+
+
+def _method_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _pass_called(call: ast.Call, made: Mapping[str, object]) -> Pass:
+    method = _method_of(call)
+    if method not in METHODS:
+        raise ScheduleError(f"line {call.lineno}: a schedule has no step '{method}'", f"use one of {', '.join(METHODS)}")
+    found = find_pass(METHODS[method])
+    assert found is not None
+    names = [field.name for field in dataclasses.fields(found) if field.name not in _SHARED]
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in _given(call, names).items()}
+    unknown = [key for key in given if key not in names]
+    if unknown:
+        raise ScheduleError(f"line {call.lineno}: '{method}' has no argument '{unknown[0]}'", f"use {', '.join(names)}")
+    where = {key: made[key] for key in _SHARED if key in made}
+    return found(**given, **where)
+
+
+def _given(call: ast.Call, names: Sequence[str], skip: int = 0) -> dict[str, object]:
+    """The arguments of a call by name; the first `skip` are not looked at."""
+    pairs = [*zip(names, call.args, strict=False), *((word.arg or "", word.value) for word in call.keywords)]
+    try:
+        return {key: ast.literal_eval(value) for key, value in pairs[skip:]}
+    except ValueError:
+        raise ScheduleError(f"line {call.lineno}: an argument is no literal", "give what Schedule.to_python printed") from None
