@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import islpy as isl
 
 from dlc.analysis.polyhedral.model import Access, Scop, Statement
@@ -13,22 +15,37 @@ def happens_before(first: Statement, second: Statement, *, same_instance: bool =
     Iterations of an `affine.parallel` have no order, so that two instances are ordered only within one iteration of it.
     With `same_instance`, an instance counts as before itself.
     """
-    shared = shared_loops(first, second)
     pairs = isl.Map.from_domain_and_range(first.domain, second.domain)
-    found = pairs.subtract(pairs)
-    for depth in range(shared):
-        if not first.loops[depth].is_parallel:
-            found = found.union(_smaller_at(_equal_above(pairs, depth), depth))
-    comes_first = first.beta[shared] < second.beta[shared]
-    if comes_first or (same_instance and first is second):
-        found = found.union(_equal_above(pairs, shared))
-    return found
+    return pairs.intersect(order_of(first, second, same_instance=same_instance))
+
+
+def order_of(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
+    """The same for all tuples of numbers, instances or not, in a space without their constraints."""
+    shared = shared_loops(first, second)
+    pairs = _all_pairs(first, second)
+    parts = [carried_at(pairs, depth) for depth in range(shared) if not first.loops[depth].is_parallel]
+    if first.beta[shared] < second.beta[shared] or (same_instance and first is second):
+        parts.append(_equal_above(pairs, shared))
+    return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
+
+
+def unordered(first: Statement, second: Statement) -> isl.Map:
+    """Pairs of tuples in iterations of one `affine.parallel` that differ, those of `first` with the smaller value."""
+    shared = shared_loops(first, second)
+    pairs = _all_pairs(first, second)
+    parts = [carried_at(pairs, depth) for depth in range(shared) if first.loops[depth].is_parallel]
+    return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
 
 
 def accesses_in_order(scop: Scop, first: Access, second: Access) -> isl.Map:
     """Instances with `first` to instances with `second` where the first access surely happens before the second."""
     one, other = scop.by_name[first.statement_name], scop.by_name[second.statement_name]
-    return happens_before(one, other, same_instance=one is other and first.position < second.position)
+    return happens_before(one, other, same_instance=one is other and comes_first(first, second))
+
+
+def comes_first(first: Access, second: Access) -> bool:
+    """Whether `first` happens before `second`, another access of its statement, in one instance: an op reads before it writes."""
+    return (first.position, first.writes) < (second.position, second.writes)
 
 
 def shared_loops(first: Statement, second: Statement) -> int:
@@ -41,13 +58,18 @@ def shared_loops(first: Statement, second: Statement) -> int:
     return count
 
 
+def carried_at(pairs: isl.Map, depth: int) -> isl.Map:
+    """Those of `pairs` that agree in the dims before `depth`, and whose first instance has the smaller value there."""
+    return _equal_above(pairs, depth).order_lt(isl.dim_type.in_, depth, isl.dim_type.out, depth)
+
+
+def _all_pairs(first: Statement, second: Statement) -> isl.Map:
+    domain, range_ = first.domain.get_space(), second.domain.get_space()
+    return isl.Map.universe(isl.Space.map_from_domain_and_range(domain, range_))
+
+
 def _equal_above(pairs: isl.Map, depth: int) -> isl.Map:
     """The pairs that agree in the first `depth` dims."""
     for dim in range(depth):
         pairs = pairs.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
     return pairs
-
-
-def _smaller_at(pairs: isl.Map, dim: int) -> isl.Map:
-    """The pairs whose first instance has the smaller value in `dim`."""
-    return pairs.order_lt(isl.dim_type.in_, dim, isl.dim_type.out, dim)
