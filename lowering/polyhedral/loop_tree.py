@@ -19,7 +19,7 @@ Kind = Literal["loop", "unordered", "parallel", "lanes", "copies", "unrolled"]
 """How iterations run: one after the other; without order, as an `affine.parallel` or a loop that says so; as lanes of a vector;
 written out by the emitter, or by isl. All but the last are words of `loop_marks.py`."""
 
-_KINDS = get_args(Kind)
+_KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +80,13 @@ def walk(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
 def at(tree: Tree, path: Path) -> Tree:
     """The node at `path`."""
     return reduce(lambda node, place: children(node)[place], path, tree)
+
+
+def loop_in(tree: Tree, path: Path) -> Loop:
+    """The loop at `path` below `tree`."""
+    found = at(tree, path)
+    assert isinstance(found, Loop)
+    return found
 
 
 def loops_above(tree: Tree, path: Path) -> list[Loop]:
@@ -194,8 +201,7 @@ def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, .
     for member in reversed(range(node.band_n_member())):
         plain = "parallel" if node.band_member_get_coincident(member) else "loop"
         kind, name = parts_of(words[member]) if member < len(words) else (plain, "")
-        known = next((one for one in _KINDS if one == kind), "loop")
-        tree = around(partial.get_union_pw_aff(member), tree, name, known)
+        tree = around(partial.get_union_pw_aff(member), tree, name, _KINDS.get(kind, "loop"))
     return tree
 
 

@@ -16,12 +16,13 @@ from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.diagnostics import did_you_mean
 from dlc.lowering.polyhedral.loop_marks import NAME, parts_of, words_of
 from dlc.lowering.polyhedral.loop_tree import (
+    Kind,
     Loop,
     Path,
     Tree,
-    at,
     from_schedule,
     label,
+    loop_in,
     loops_above,
     put,
     statement_names,
@@ -55,8 +56,8 @@ class Program:
         for path, node in walk(tree):
             if isinstance(node, Loop):
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
-                kind = "unordered" if loop.is_parallel else "loop"
-                tree = put(tree, path, replace(at(tree, path), name=_name_of(loop.op), kind=kind))
+                kind: Kind = "unordered" if loop.is_parallel else "loop"
+                tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
         return cls(scop, tree, memory_dependences(scop))
 
     @cached_property
@@ -82,9 +83,7 @@ class Program:
 
     def loop(self, name: str) -> Loop:
         """The loop that `find` finds."""
-        found = at(self.tree, self.find(name))
-        assert isinstance(found, Loop)
-        return found
+        return loop_in(self.tree, self.find(name))
 
     @property
     def location(self) -> ir.Location:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, cast
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import ExtractionError
@@ -27,7 +28,7 @@ from dlc.lowering.polyhedral.schedule_text import Recorded, as_python, as_transf
 from dlc.lowering.polyhedral.tree_text import loop_names, tree_text
 from dlc.lowering.registry import find_pass
 
-Source = str | ir.Module | ir.Operation | ir.OpView
+Source: TypeAlias = str | ir.Module | ir.Operation | ir.OpView
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Schedule:
         self._is_applied = False
         with self._function.context, ir.Location.unknown():
             try:
-                self._program = read(self._function, assume_no_alias=assume_no_alias)
+                self._program: Program = read(self._function, assume_no_alias=assume_no_alias)
             except ExtractionError as error:
                 raise _located(error.op.location, error.reason, error.remedy) from None
 
@@ -137,17 +138,18 @@ class Schedule:
     def _step(self, kind: str, **arguments: object) -> tuple[str, ...]:
         found = find_pass(f"affine-{kind}")
         assert found is not None
-        return self._do(found(**arguments, function=self.function, assume_no_alias=self.assume_no_alias))
+        given = arguments | {"function": self.function, "assume_no_alias": self.assume_no_alias}
+        return self._do(found(**given))
 
     def _do(self, change: Pass) -> tuple[str, ...]:
         self._require_open()
         with self._function.context, ir.Location.unknown():
             try:
-                new, loops = _as_loop_pass(change).change(self._program)
+                new, loops = cast(LoopPass, change).change(self._program)
                 try_write(new)
             except PrimitiveError as error:
                 raise _located(error.location or self._program.location, error.reason, error.remedy) from None
-        self._program: Program = new
+        self._program = new
         self.trace = (*self.trace, Step(change, loops))
         return loops
 
@@ -190,11 +192,6 @@ class Schedule:
         return new
 
 
-def _as_loop_pass(change: Pass) -> LoopPass:
-    assert hasattr(change, "change")
-    return change  # type: ignore[return-value]
-
-
 def _located(location: ir.Location, reason: str, remedy: str) -> ScheduleError:
     message = f"{reason}; {remedy}" if remedy else reason
     return ScheduleError(reason, remedy, [at_location(location, message)])
@@ -226,4 +223,3 @@ def _parsed(text: str) -> ir.Module:
             return ir.Module.parse(text)
         except ir.MLIRError as error:
             raise ScheduleError("the text is no MLIR", "", [from_mlir(found) for found in error.error_diagnostics]) from None
-

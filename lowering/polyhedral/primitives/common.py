@@ -17,6 +17,7 @@ from dlc.lowering.polyhedral.loop_tree import (
     around,
     at,
     block,
+    loop_in,
     loops_above,
     put,
     restrict,
@@ -139,13 +140,6 @@ def _place(program: Program, path: Path, tree: Tree, inside: Path) -> str:
     """What the loop at `inside`, below a copy of the loop at `path`, would be called by its depth."""
     depth = len(loops_above(program.tree, path)) + len(loops_above(tree, inside))
     return f"{statement_names(at(tree, inside))[0]}:{depth}"
-
-
-def loop_in(tree: Tree, path: Path) -> Loop:
-    """The loop at `path` below `tree`."""
-    found = at(tree, path)
-    assert isinstance(found, Loop)
-    return found
 
 
 def _called(program: Program, path: Path) -> str:
