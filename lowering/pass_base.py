@@ -76,7 +76,7 @@ class Pass:
     def from_options(cls, given: Mapping[str, str]) -> Pass:
         """Build the pass from `{option: text}`; `OptionError` names an unknown option or an unfit value."""
         kinds = typing.get_type_hints(cls)
-        fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(cls)}
+        fields = {_spelled(field.name): field for field in dataclasses.fields(cls)}
         values = {}
         for key, text in given.items():
             field = fields.get(key.replace("_", "-"))
@@ -95,12 +95,17 @@ class Pass:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if value != field.default:
-                shown.append(f"{field.name.replace('_', '-')}={_show_value(value)}")
+                shown.append(f"{_spelled(field.name)}={_show_value(value)}")
         return " ".join(shown)
 
     def __str__(self) -> str:
         text = self.options_text()
         return f"{self.name()}{{{text}}}" if text else self.name()
+
+
+def _spelled(field: str) -> str:
+    """An option's name; a field that would be a keyword of Python ends in an underscore."""
+    return field.rstrip("_").replace("_", "-")
 
 
 def _show_value(value: Any) -> str:

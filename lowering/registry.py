@@ -81,7 +81,7 @@ def _option_of(node: ast.stmt) -> Iterator[OptionEntry]:
     call = node.value
     if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("option") and len(call.args) == 2:
         help_text = call.args[1].value if isinstance(call.args[1], ast.Constant) else ""
-        name = node.target.id.replace("_", "-")
+        name = node.target.id.rstrip("_").replace("_", "-")
         yield OptionEntry(name, ast.unparse(node.annotation), ast.unparse(call.args[0]), str(help_text))
 
 

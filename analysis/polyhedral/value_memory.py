@@ -1,0 +1,142 @@
+"""How ops that touch memory look in the graph of values: loads and stores of lanes, copies, and ops that may do anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op, is_memref
+from dlc.analysis.polyhedral.memory_ops import is_store, memref_of, subscripts_of
+from dlc.analysis.polyhedral.model import ExtractionError
+from dlc.analysis.polyhedral.value_graph import INDEX, Cells, Operand
+from dlc.analysis.polyhedral.value_reader import Frame, Reader
+
+
+def read_memory_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+    """A load or store, of one element or of a vector of them."""
+    writes = is_store(op)
+    kind = op.operands[0].type if writes else op.results[0].type
+    if isinstance(memref_of(op).type.element_type, ir.VectorType):
+        raise ExtractionError(op, "it touches a memref of vectors", "make the memref one of scalars")
+    shape = list(kind.shape) if isinstance(kind, ir.VectorType) else []
+    map, operands = subscripts_of(op)
+    subscripts = reader.texts.map(map, operands, frame.loops, op)
+    subscripts, inside = _with_lanes(reader, op, frame, subscripts, shape)
+    names = [f"l{at}" for at in range(len(shape))]
+    cells, place = reader.cells_of(memref_of(op), subscripts, frame, op)
+    if writes:
+        node = reader.node(op, "stores", frame, shape, inside)
+        reader.touch(node, cells, place, frame, writes=True)
+        node.operands.append(reader.use(node, op.operands[0], frame, names))
+        return
+    node = reader.node(op, "result 0", frame, shape)
+    reader.touch(node, cells, place, frame, writes=False, where=inside)
+    if inside:
+        padding = op.operands[1 + memref_of(op).type.rank]
+        node.operands.append(reader.use(node, padding, frame, (), [f"not ({' and '.join(inside)})"]))
+    reader.values[op.results[0]] = node
+
+
+def _with_lanes(
+    reader: Reader, op: ir.Operation, frame: Frame, subscripts: list[str], shape: Sequence[int]
+) -> tuple[list[str], list[str]]:
+    """The subscripts of lane `l0, l1, ...` of a vector, and the conditions under which it is inside of the memref."""
+    if not shape:
+        return subscripts, []
+    rank = len(subscripts)
+    if not op.name.startswith("vector.transfer"):
+        axes: list[int | None] = list(range(rank - len(shape), rank))
+        clipped = [False] * len(shape)
+    else:
+        if list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1]:
+            raise ExtractionError(
+                op, "its mask decides which elements it touches", "use loop bounds or affine.if instead of the mask"
+            )
+        axes = [_position(result) for result in op.attributes["permutation_map"].value.results]
+        clipped = [not ir.BoolAttr(flag).value for flag in ir.ArrayAttr(op.attributes["in_bounds"])]
+    found, inside = list(subscripts), []
+    for lane, axis in enumerate(axes):
+        if axis is None:
+            continue
+        found[axis] = f"({found[axis]} + l{lane})"
+        if clipped[lane]:
+            size = reader.size_of(memref_of(op), axis, frame.loops)
+            inside.append(f"0 <= {found[axis]} < {size}")
+    return found, inside
+
+
+def _position(result: ir.AffineExpr) -> int | None:
+    """The axis that a lane of a transfer runs along; None where all lanes have one element."""
+    expression = result.maybe_downcast()
+    return int(expression.position) if isinstance(expression, ir.AffineDimExpr) else None
+
+
+def read_copy(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+    """`memref.copy`: a load and a store of every element."""
+    source, target = op.operands
+    kind = ir.MemRefType(source.type)
+    names = [f"l{axis}" for axis in range(kind.rank)]
+    sizes = [reader.size_of(source, axis, frame.loops) for axis in range(kind.rank)]
+    load = reader.node(op, "loads", frame, sizes)
+    cells, place = reader.cells_of(source, names, frame, op)
+    reader.touch(load, cells, place, frame.branch(0, ()), writes=False)
+    store = reader.node(op, "stores", frame, sizes)
+    cells, place = reader.cells_of(target, names, frame, op)
+    reader.touch(store, cells, place, frame.branch(1, ()), writes=True)
+    store.operands.append(Operand((reader.graph.map(store, load.name, store.dims),)))
+
+
+def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+    """An op that may read and write what it is given, all that others can see, and the world outside of memory.
+
+    It becomes a node for its run, whose operands are its scalars and all the elements that it may read, and one for each array
+    that it may write, whose elements are functions of the run and of their place.
+    """
+    touched = _touched(reader, op)
+    run = reader.node(op, "runs", frame)
+    run.signature = _signature(op)
+    names = [loop.name for loop in frame.loops]
+    run.operands += [reader.use(run, value, frame) for value in op.operands if not is_memref(value)]
+    for slot, cells in touched:
+        load = reader.node(op, f"reads {slot}", frame.branch(0, ()), cells.sizes)
+        reader.touch(load, cells, load.dims[len(names) :], frame.branch(0, ()), writes=False)
+        run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(cells.sizes)))
+    for slot, cells in touched:
+        after = reader.node(op, f"writes {slot}", frame.branch(1, ()), cells.sizes)
+        after.signature = f"{run.signature} writes {slot}"
+        place = after.dims[len(names) :]
+        after.operands.append(Operand((reader.graph.map(after, run.name, names),)))
+        after.operands += [Operand((reader.graph.map(after, INDEX, [name]),)) for name in place]
+        reader.touch(after, cells, place, frame.branch(1, ()), writes=True)
+    for number, result in enumerate(op.results):
+        if is_memref(result) or isinstance(result.type, ir.VectorType):
+            raise ExtractionError(op, f"it gives back a value of type {result.type}", "inline or outline what is around it")
+        node = reader.node(op, f"result {number}", frame)
+        node.signature = f"{run.signature} result {number}"
+        node.operands.append(Operand((reader.graph.map(node, run.name, names),)))
+        reader.values[result] = node
+
+
+def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, Cells]]:
+    """What an opaque op may read and write: slots are equal in both functions."""
+    found: dict[Cells, str] = {cells: cells.key for cells in reader.public_cells()}
+    for position, value in enumerate(op.operands):
+        if not is_memref(value):
+            continue
+        root = value
+        while (view := defining_op(root)) is not None and view.name == "memref.cast":
+            root = view.operands[0]
+        if (
+            view is not None
+            and view.name.startswith("memref.")
+            and view.name not in ("memref.alloc", "memref.alloca", "memref.get_global")
+        ):
+            raise ExtractionError(op, f"it is given a view of a memref, by '{view.name}'", "give it the memref itself")
+        found.setdefault(reader.cells_at(root, op), f"operand {position}")
+    return [(slot, cells) for cells, slot in found.items()]
+
+
+def _signature(op: ir.Operation) -> str:
+    attributes = ", ".join(sorted(f"{name} = {op.attributes[name]}" for name in op.attributes))
+    roots = [str(value.type) for value in op.operands]
+    return f"{op.name}{{{attributes}}} ({', '.join(roots)})"
