@@ -52,6 +52,8 @@ class AffineScope:
 
     variables: list[ir.Value] = field(default_factory=list)
     outside: list[ir.Value] = field(default_factory=list)
+    buffers: dict[str, ir.Value] = field(default_factory=dict)
+    """Memory that was allocated for arrays which transformations made, by their names."""
 
     def symbol(self, value: ir.Value) -> ir.AffineExpr:
         """The expression of `value`, defined outside of the loops."""

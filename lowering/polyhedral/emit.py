@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -12,6 +14,7 @@ from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
 from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds, conditions
+from dlc.lowering.polyhedral.buffers import Buffer, allocate, buffer_accesses, subscripts_at
 from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
 from dlc.lowering.polyhedral.loop_marks import (
     COPIES,
@@ -22,6 +25,7 @@ from dlc.lowering.polyhedral.loop_marks import (
     UNORDERED,
     mark_parallel_bands,
     parts_of,
+    scratch_of,
     words_of,
 )
 from dlc.lowering.polyhedral.statement_copy import StatementCopy
@@ -55,7 +59,8 @@ def try_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> None
 def _staged(scop: Scop, schedule: isl.Schedule, lanes: int | None) -> ir.Operation:
     """An op before the loops that holds the new ones; the prologue is before it."""
     _refuse_values(scop)
-    tree = generate(scop, schedule)
+    places: dict[str, list[isl.AstExpr]] = {}
+    tree = generate(scop, schedule, places)
     for op in scop.prologue:
         op.move_before(scop.items[0])
     kept = {*scop.prologue, *scop.epilogue}
@@ -65,7 +70,7 @@ def _staged(scop: Scop, schedule: isl.Schedule, lanes: int | None) -> ir.Operati
     )
     block = staging.regions[0].blocks.append()
     try:
-        _Builder(scop, lanes).build(tree, ir.InsertionPoint(block))
+        _Builder(scop, lanes, places).build(tree, block)
     except EmissionError:
         staging.erase()
         raise
@@ -84,13 +89,38 @@ def _always() -> ir.Attribute:
     return ir.Attribute.parse("affine_set<() : (0 == 0)>")
 
 
-def generate(scop: Scop, schedule: isl.Schedule) -> isl.AstNode:
-    """isl's AST of `schedule`, whose guards are conjunctions and whose bounds are minima and maxima."""
+def generate(scop: Scop, schedule: isl.Schedule, places: dict[str, list[isl.AstExpr]] | None = None) -> isl.AstNode:
+    """isl's AST of `schedule`, whose guards are conjunctions and whose bounds are minima and maxima.
+
+    `places` receives the subscripts of accesses to buffers, by the annotations of the user nodes that run these.
+    """
     context = schedule.get_ctx()
     context.set_ast_build_allow_or(0)
     context.set_ast_build_detect_min_max(1)
     context.set_ast_build_atomic_upper_bound(1)
-    return isl.AstBuild.from_context(scop.context).node_from_schedule(mark_parallel_bands(schedule))
+    build = isl.AstBuild.from_context(scop.context)
+    if places is not None and any(buffer_accesses(statement) for statement in scop.statements):
+        build, _kept = build.set_at_each_domain(_Placer(scop, places))  # the second keeps the callback alive
+    return build.node_from_schedule(mark_parallel_bands(schedule))
+
+
+@dataclass
+class _Placer:
+    """Called for each user node while isl builds it: notes the subscripts of its accesses to buffers."""
+
+    scop: Scop
+    places: dict[str, list[isl.AstExpr]]
+
+    def __call__(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        name = node.user_get_expr().get_op_arg(0).get_id().get_name()
+        note = f"at{len(self.places)}"
+        self.places[note] = []
+        try:
+            for access in buffer_accesses(self.scop.by_name[name]):
+                self.places[note] += subscripts_at(build, access)
+        except isl.Error:  # an exception would end the process; the missing subscripts make an error later
+            self.places[note] = []
+        return node.set_annotation(isl.Id(note))
 
 
 @dataclass
@@ -99,15 +129,37 @@ class _Builder:
 
     scop: Scop
     lanes: int | None = 0
+    places: dict[str, list[isl.AstExpr]] = field(default_factory=dict)
     scope: AffineScope = field(default_factory=AffineScope)
     names: dict[str, ir.AffineExpr] = field(default_factory=dict)
+    homes: list[tuple[ir.Block, list[Buffer]]] = field(default_factory=list)
+    """The blocks that buffers may be allocated in, the innermost last, each with the buffers that are."""
 
-    def build(self, tree: isl.AstNode, where: ir.InsertionPoint) -> None:
-        """Build the whole of `tree` at `where`."""
+    def build(self, tree: isl.AstNode, block: ir.Block) -> None:
+        """Build the whole of `tree` in an empty block."""
         for name, value in self.scop.parameters.items():
             self.names[name] = self.scope.symbol(value)
-        with where:
+        with ir.InsertionPoint(block), self._home(block):
             self._node(tree)
+
+    @contextmanager
+    def _home(self, block: ir.Block) -> Iterator[None]:
+        """Buffers are allocated where `block` begins and freed where it ends: once for all loops in it that run in order."""
+        self.homes.append((block, []))
+        yield
+        for buffer in self.homes.pop()[1]:
+            memref = self.scope.buffers.pop(buffer.name)
+            if not buffer.is_on_stack:
+                ir.Operation.create("memref.dealloc", [], [memref], loc=self._location())
+
+    def _scratch(self, name: str) -> None:
+        """Allocate the buffer of that name, if there is one and code that isl makes twice has it not already."""
+        buffer = next((array for array in self.scop.arrays if array.name == name), None)
+        if name in self.scope.buffers or not isinstance(buffer, Buffer):
+            return
+        block, allocated = self.homes[-1]
+        self.scope.buffers[name] = allocate(buffer, self._location(), ir.InsertionPoint.at_block_begin(block))
+        allocated.append(buffer)
 
     def _node(self, node: isl.AstNode, words: tuple[str, ...] = ()) -> None:
         """Build `node`; `words` say what becomes of the loops of the innermost band around that are still to come."""
@@ -116,7 +168,9 @@ class _Builder:
             for child in _children(node):
                 self._node(child, words)
         elif kind == isl.ast_node_type.mark:
-            self._node(node.mark_get_node(), words_of(node.mark_get_id().get_name()) or words)
+            mark, body = node.mark_get_id().get_name(), node.mark_get_node()
+            self._scratch(scratch_of(mark))
+            self._node(body, words_of(mark) or words)
         elif kind == isl.ast_node_type.for_:
             self._for(node, words)
         elif kind == isl.ast_node_type.if_:
@@ -203,8 +257,10 @@ class _Builder:
         if name:
             loop.attributes[NAME] = ir.StringAttr.get(name)
         self.scope.variables.append(body.arguments[0])
+        has_order = loop.name == "affine.for" and loops.PARALLEL not in loop.attributes
         with ir.InsertionPoint(body):
-            self._body_at(node, ir.AffineExpr.get_dim(len(self.scope.variables) - 1), inner)
+            with nullcontext() if has_order else self._home(body):
+                self._body_at(node, ir.AffineExpr.get_dim(len(self.scope.variables) - 1), inner)
             affine.AffineYieldOp([], loc=self._location())
         self.scope.variables.pop()
 
@@ -238,7 +294,17 @@ class _Builder:
         """The statement that a user node runs, and the values of its loops."""
         call = node.user_get_expr()
         statement = self.scop.by_name[call.get_op_arg(0).get_id().get_name()]
-        return statement, [affine_expression(call.get_op_arg(at), self.names) for at in range(1, call.get_op_n_arg())]
+        given = [call.get_op_arg(at) for at in range(1, call.get_op_n_arg())]
+        if buffer_accesses(statement):
+            given = self._with_places(given, node, statement)
+        return statement, [affine_expression(value, self.names) for value in given]
+
+    def _with_places(self, given: list[isl.AstExpr], node: isl.AstNode, statement: Statement) -> list[isl.AstExpr]:
+        """The values of the loops, where the statement has ops that use them, and the subscripts of accesses to buffers."""
+        found = self.places[node.get_annotation().get_name()]
+        if len(found) != sum(access.array.rank for access in buffer_accesses(statement)):
+            raise EmissionError(f"subscripts of {statement.name} in its buffer that are not affine")
+        return [*given[: len(statement.loops)], *found]
 
     def _location(self) -> ir.Location:
         return self.scop.items[0].location

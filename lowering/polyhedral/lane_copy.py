@@ -10,6 +10,7 @@ from dlc.analysis.polyhedral.grouping import is_free
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.affine.expressions import coefficient, mentions
 from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
+from dlc.lowering.polyhedral.buffers import CopyStatement
 from dlc.lowering.polyhedral.statement_copy import SUBSCRIPTS_AT, StatementCopy
 
 _ELEMENTWISE = ("arith.", "math.")
@@ -17,6 +18,8 @@ _ELEMENTWISE = ("arith.", "math.")
 
 def can_copy_lanes(statement: Statement, values: Sequence[ir.AffineExpr], lane: int) -> bool:
     """Whether every op of `statement` has a form on vectors along dim `lane`, which its loops' `values` mention."""
+    if isinstance(statement, CopyStatement):
+        return False
     copy = StatementCopy(statement, values, AffineScope())
     return all(_has_lanes(copy, op, lane) for op in statement.ops if not is_free(op))
 
@@ -74,7 +77,7 @@ class LaneCopy:
         elif strides[-1] == 1 and not any(strides[:-1]):
             map, indices = self.scope.map(uniform.subscripts(op))
             kind = self._vector_of(op.results[0].type)
-            load = affine.AffineVectorLoadOp(kind, op.operands[0], indices, ir.AffineMapAttr.get(map), loc=op.location)
+            load = affine.AffineVectorLoadOp(kind, uniform.memref(op), indices, ir.AffineMapAttr.get(map), loc=op.location)
             self.vectors[op.results[0]] = load.result
         else:
             self.vectors[op.results[0]] = self._gathered(op)
@@ -90,7 +93,7 @@ class LaneCopy:
         if strides[-1] == 1 and not any(strides[:-1]):
             map, indices = self.scope.map(uniform.subscripts(op))
             attributes = {"map": ir.AffineMapAttr.get(map)}
-            ir.Operation.create("affine.vector_store", [], [value, op.operands[1], *indices], attributes, loc=op.location)
+            ir.Operation.create("affine.vector_store", [], [value, uniform.memref(op), *indices], attributes, loc=op.location)
             return
         for offset in range(self.width):
             attributes = {"static_position": ir.DenseI64ArrayAttr.get([offset])}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.analysis.polyhedral.dependences import Dependence, memory_dependences
+from dlc.analysis.polyhedral.dependences import Dependence, kind_of, memory_dependences
 from dlc.analysis.polyhedral.legality import Violation, carried_by_parallel, violations
 from dlc.analysis.polyhedral.model import Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
@@ -19,6 +20,7 @@ from dlc.lowering.polyhedral.loop_tree import (
     Kind,
     Loop,
     Path,
+    Scratch,
     Tree,
     from_schedule,
     label,
@@ -108,12 +110,38 @@ class Program:
 
     def check(self) -> None:
         """Raise PrimitiveError unless every dependence goes forward, and none lies between iterations without order."""
-        broken = violations(self.dependences, self.schedule)
+        dependences = self._dependences_that_count()
+        broken = violations(dependences, self.schedule)
         if broken:
             raise _refusal(broken[0], "before")
-        mixed = carried_by_parallel(self.dependences, self.schedule, _kinds_of)
+        mixed = carried_by_parallel(dependences, self.schedule, _kinds_of)
         if mixed:
             raise _refusal(mixed[0], "at the same time as")
+
+    def _dependences_that_count(self) -> list[Dependence]:
+        """All but those through a buffer between iterations of a loop without order around it, which have one each."""
+        private = {
+            node.array: [loop for loop in loops_above(self.tree, path) if loop.kind in ("unordered", "parallel")]
+            for path, node in walk(self.tree)
+            if isinstance(node, Scratch)
+        }
+        found = []
+        for dependence in self.dependences:
+            relation = _within_iterations(dependence.relation, private.get(dependence.source.array.name, []))
+            if not relation.is_empty():
+                found.append(replace(dependence, relation=relation))
+        return found
+
+
+def _within_iterations(relation: isl.Map, loops: Sequence[Loop]) -> isl.Map:
+    """The pairs that lie in the same iteration of `loops`."""
+    for loop in loops:
+        values = isl.UnionMap.from_union_pw_aff(loop.values)
+        same = values.apply_range(values.reverse()).intersect(isl.UnionMap.from_map(relation))
+        if same.is_empty():
+            return relation.subtract(relation)
+        relation = isl.Map.from_union_map(same)
+    return relation
 
 
 def _refusal(violation: Violation, when: str) -> PrimitiveError:
@@ -140,3 +168,33 @@ def _by_depth(tree: Tree, name: str) -> list[Path]:
             found.append((path, node.name))
     nameless = [path for path, own in found if not own]
     return nameless if len(nameless) == 1 else [path for path, _ in found]
+
+
+def dependences_of(scop: Scop, tree: Tree) -> list[Dependence]:
+    """Every pair of accesses to one element of which one writes, in the order of `tree`; transitive pairs included.
+
+    As `memory_dependences`, for a scop some of whose statements have no place in the text.
+    """
+    times = _times_by_statement(to_schedule(tree))
+    accesses = [access for statement in scop.statements for access in statement.accesses]
+    found = []
+    for source, sink in product(accesses, accesses):
+        if source.array is not sink.array or not (source.writes or sink.writes):
+            continue
+        order = times[source.statement_name].lex_lt_map(times[sink.statement_name])
+        if source.statement_name == sink.statement_name and source.position < sink.position:
+            order = order.union(scop.by_name[source.statement_name].domain.identity())
+        relation = source.relation.apply_range(sink.relation.reverse()).intersect(order).coalesce()
+        if not relation.is_empty():
+            found.append(Dependence(kind_of(source, sink), source, sink, relation))
+    return found
+
+
+def _times_by_statement(schedule: isl.Schedule) -> dict[str, isl.Map]:
+    found: dict[str, isl.Map] = {}
+
+    def note(times: isl.Map) -> None:
+        found[times.get_tuple_name(isl.dim_type.in_)] = times
+
+    schedule.get_map().foreach_map(note)
+    return found

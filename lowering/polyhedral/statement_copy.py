@@ -9,8 +9,9 @@ from dlc._mlir import affine, ir
 from dlc.analysis.buffers import defining_op
 from dlc.analysis.polyhedral.grouping import is_free
 from dlc.analysis.polyhedral.index_maps import applied_map, constant_of
-from dlc.analysis.polyhedral.model import Statement
+from dlc.analysis.polyhedral.model import Array, Statement
 from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
+from dlc.lowering.polyhedral.buffers import CopyStatement, buffer_accesses
 
 SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
 """Place of the first subscript among the operands."""
@@ -18,7 +19,10 @@ SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
 
 @dataclass
 class StatementCopy:
-    """Copies a statement's ops for the instance whose loops have `values`."""
+    """Copies a statement's ops for the instance whose loops have `values`.
+
+    The subscripts of its accesses to buffers follow the values of its loops, in the order of the accesses.
+    """
 
     statement: Statement
     values: Sequence[ir.AffineExpr]
@@ -27,9 +31,25 @@ class StatementCopy:
 
     def run(self) -> None:
         """Build the ops at the current insertion point."""
+        if isinstance(self.statement, CopyStatement):
+            return self._move_element(self.statement)
         for op in self.statement.ops:
             if not is_free(op):
                 self.copy(op)
+        return None
+
+    def _move_element(self, statement: CopyStatement) -> None:
+        source, target = statement.accesses
+        ends = self.values[: source.array.rank], self.values[source.array.rank :]
+        memrefs = [self.scope.buffers.get(access.array.name, access.array.value) for access in (source, target)]
+        map, indices = self.scope.map(ends[0])
+        kind = ir.MemRefType(memrefs[0].type).element_type
+        attributes = {"map": ir.AffineMapAttr.get(map)}
+        load = ir.Operation.create("affine.load", [kind], [memrefs[0], *indices], attributes, loc=statement.location)
+        map, indices = self.scope.map(ends[1])
+        attributes = {"map": ir.AffineMapAttr.get(map)}
+        operands = [load.results[0], memrefs[1], *indices]
+        ir.Operation.create("affine.store", [], operands, attributes, loc=statement.location)
 
     def copy(self, op: ir.Operation) -> ir.Operation:
         """Build the copy of one of the statement's ops; those that it needs come first."""
@@ -39,12 +59,29 @@ class StatementCopy:
 
     def subscripts(self, op: ir.Operation) -> list[ir.AffineExpr]:
         """Where the copy of a load or store reads or writes."""
+        moved = self._moved(op)
+        if moved is not None:
+            return moved[1]
         indexing = op.attributes["map"].value
         known = [self.expression(index) for index in list(op.operands)[SUBSCRIPTS_AT[op.name] :]]
         return [substitute(result, known[: indexing.n_dims], known[indexing.n_dims :]) for result in indexing.results]
 
+    def memref(self, op: ir.Operation) -> ir.Value:
+        """What the copy of a load or store reads or writes."""
+        moved = self._moved(op)
+        return self.value(op.operands[SUBSCRIPTS_AT[op.name] - 1]) if moved is None else self.scope.buffers[moved[0].name]
+
+    def _moved(self, op: ir.Operation) -> tuple[Array, list[ir.AffineExpr]] | None:
+        """The buffer that the access of `op` goes to, and its subscripts; None where it goes where it went."""
+        at = len(self.statement.loops)
+        for access in buffer_accesses(self.statement):
+            if access.op == op:
+                return access.array, list(self.values[at : at + access.array.rank])
+            at += access.array.rank
+        return None
+
     def _access(self, op: ir.Operation) -> ir.Operation:
-        given = [self.value(operand) for operand in list(op.operands)[: SUBSCRIPTS_AT[op.name]]]
+        given = [*(self.value(operand) for operand in list(op.operands)[: SUBSCRIPTS_AT[op.name] - 1]), self.memref(op)]
         map, indices = self.scope.map(self.subscripts(op))
         attributes = dict(op.attributes.items()) | {"map": ir.AffineMapAttr.get(map)}
         kinds = [result.type for result in op.results]
