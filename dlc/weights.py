@@ -17,11 +17,10 @@ from dlc.runtime.arguments import bind_arguments
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import ParamTable
 from dlc.targets.signature import has_signature
+from dlc.weight_memory import LINE, gather
 
-_LINE = 64
 _MOST_COPIED = 16 << 20
 """Bytes from which on a weight that is read as it is stays where the model has it, mapped from a file perhaps."""
-_ANY_SIZE = float("inf")
 
 
 @dataclass(frozen=True)
@@ -57,15 +56,14 @@ class WeightRecipe:
     def evaluate(self, params: ParamTable) -> dict[str, np.ndarray]:
         """The arrays that the entry reads by key, those that are computed and those that are not.
 
-        They start at cache lines: a product of 169x512 by 512x1000 takes three times as long when each vector of its matrix lies
-        across two lines.
+        They start at cache lines, unless they are large and only read as they are.
 
         `InvalidInputError` names a weight of the model that is missing or unfit, or says what cannot be computed.
         """
         given = {spec.name: params[spec.name] for spec in self.needed if spec.name in params}
         names = [spec.name for spec in self.needed]
         found = dict(zip(names, bind_arguments(self.needed, [given]), strict=True))
-        kept = {key: _on_line(array) for key, array in found.items() if key in self.read}
+        kept = _placed({key: array for key, array in found.items() if key in self.read}, found.values())
         if self.module is None:
             return kept
         try:
@@ -76,7 +74,7 @@ class WeightRecipe:
             if (shape := computed[spec.name].shape) != spec.shape:
                 have = show_type(spec.dtype, shape)
                 raise InvalidInputError(f"weights cannot be computed from these: '{spec.name}' would be {have} instead of {spec}")
-        return kept | {key: _on_line(computed.pop(key), _ANY_SIZE) for key in list(computed)}
+        return kept | _placed(computed, found.values())
 
     def _computed(self) -> list[TensorSpec]:
         """The weights that `module` computes."""
@@ -88,15 +86,22 @@ class WeightRecipe:
         return [TensorSpec(key, kind.shape, kind.dtype) for key, kind in pairs if kind is not None]
 
 
-def _on_line(array: np.ndarray, most: float = _MOST_COPIED) -> np.ndarray:
-    """`array` in row-major order, at the start of a cache line where it has at most `most` bytes."""
-    if array.flags.c_contiguous and (array.ctypes.data % _LINE == 0 or not _LINE <= array.nbytes <= most):
-        return array
-    memory = np.empty(array.nbytes + _LINE, np.uint8)
-    begin = -memory.ctypes.data % _LINE
-    made = memory[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
-    np.copyto(made, array)
-    return made
+def _placed(arrays: dict[str, np.ndarray], given: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
+    """Copies of `arrays`, which is emptied, in memory made for weights; what lies well in memory of `given` ones stays there."""
+    owners = {id(_owner(array)) for array in given}
+    staying = [key for key, array in arrays.items() if id(_owner(array)) in owners and _lies_well(array)]
+    kept = {key: arrays.pop(key) for key in staying}
+    return kept | gather(arrays)
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _lies_well(array: np.ndarray) -> bool:
+    return array.flags.c_contiguous and (array.ctypes.data % LINE == 0 or not LINE <= array.nbytes <= _MOST_COPIED)
 
 
 def params_of(module: ir.Module) -> Iterator[TensorSpec]:
