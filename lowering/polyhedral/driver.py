@@ -8,10 +8,12 @@ from typing import Protocol
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import is_allocation
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
+from dlc.lowering.polyhedral.buffers import Buffer
 from dlc.lowering.polyhedral.emit import replace_loops, try_loops
 from dlc.lowering.polyhedral.primitives.common import Result
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
@@ -64,6 +66,20 @@ def write(program: Program) -> None:
     Raises PrimitiveError, with the IR as it was, where that cannot be done.
     """
     _emitted(program, replace_loops)
+    used = {access.array for statement in program.scop.statements for access in statement.accesses}
+    for array in program.scop.arrays:
+        if array.is_local and array not in used and not isinstance(array, Buffer):
+            _erase_unused(array.value)
+
+
+def _erase_unused(memref: ir.Value) -> None:
+    """Drop an allocation that a buffer has taken the place of."""
+    users = [use.owner.operation for use in memref.uses]
+    if not is_allocation(memref) or any(user.name != "memref.dealloc" for user in users):
+        return
+    for user in users:
+        user.erase()
+    memref.owner.operation.erase()
 
 
 def try_write(program: Program) -> None:

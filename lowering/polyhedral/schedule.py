@@ -135,6 +135,15 @@ class Schedule:
         """Run a statement `distance` iterations later than the rest of a loop's body."""
         return self._step("shift-statement", statement=statement, loop=loop, distance=distance)[0]
 
+    def pack(self, array: str, loop: str = "") -> tuple[str, ...]:
+        """Copy what an iteration of `loop` touches of an array (A0, or arg0) into a buffer and back; returns the copies' loops."""
+        return self._step("pack-buffer", array=array, loop=loop)
+
+    def compute_at(self, statements: str | Sequence[str], loop: str) -> str:
+        """Run producers inside a loop of their consumer; local arrays shrink to what is needed at a time."""
+        names = (statements,) if isinstance(statements, str) else tuple(statements)
+        return self._step("compute-at", statements=names, loop=loop)[0]
+
     def _step(self, kind: str, **arguments: object) -> tuple[str, ...]:
         found = find_pass(f"affine-{kind}")
         assert found is not None

@@ -202,12 +202,20 @@ def _pass_called(call: ast.Call, made: Mapping[str, object]) -> Pass:
     found = find_pass(METHODS[method])
     assert found is not None
     names = [field.name for field in dataclasses.fields(found) if field.name not in _SHARED]
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in _given(call, names).items()}
+    kinds = {field.name: str(field.type) for field in dataclasses.fields(found)}
+    given = {key: _fitting(value, kinds.get(key, "")) for key, value in _given(call, names).items()}
     unknown = [key for key in given if key not in names]
     if unknown:
         raise ScheduleError(f"line {call.lineno}: '{method}' has no argument '{unknown[0]}'", f"use {', '.join(names)}")
     where = {key: made[key] for key in _SHARED if key in made}
     return found(**given, **where)
+
+
+def _fitting(value: object, kind: str) -> object:
+    """An argument as the pass's option of type `kind` holds it."""
+    if kind.startswith("tuple"):
+        return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return str(value) if kind == "str" else value
 
 
 def _given(call: ast.Call, names: Sequence[str], skip: int = 0) -> dict[str, object]:
