@@ -92,12 +92,11 @@ def _use_values(program: Program, moved: isl.UnionSet, chain: Sequence[Loop], de
     """For each of the instances `moved`, a value of the loop number `depth` of `chain` at or before that of its first use."""
     found = None
     for instances in sets_of(moved):
+        producer = program.scop.by_name[instances.get_tuple_name()]
         uses = _uses(program, instances, chain[-1].domain)
         if uses.is_empty():
-            reason = f"nothing in loop '{loop}' reads what {instances.get_tuple_name()} computes"
-            raise PrimitiveError(
-                reason, "name a loop around its consumer", program.scop.by_name[instances.get_tuple_name()].location
-            )
+            reason = f"nothing in loop '{loop}' reads what {producer.name} computes"
+            raise PrimitiveError(reason, "name a loop around its consumer", producer.location)
         value = _near_a_dim(instances, uses, chain[depth]) or _exact(instances, uses, chain, depth)
         if value is None:
             reason = f"no value of loop '{chain[depth].name or loop}' follows the iterations of {producer.name}"
