@@ -20,7 +20,7 @@ from dlc.analysis.polyhedral.equivalence import Comparison
 from dlc.analysis.polyhedral.explain import dependences, statement_of
 from dlc.analysis.polyhedral.value_flow import time_of
 from dlc.analysis.polyhedral.value_graph import Graph, MemoryUse, Shared
-from dlc.analysis.polyhedral.witness import place_text
+from dlc.analysis.polyhedral.witness import coordinates, place_text
 
 VERSION = 1
 
@@ -98,8 +98,8 @@ def _distance(relation: isl.Map) -> str:
     dims = [relation.dim(kind) for kind in (isl.dim_type.in_, isl.dim_type.out)]
     if dims[0] != dims[1]:
         return ""
-    plain = relation.set_tuple_name(isl.dim_type.in_, "").set_tuple_name(isl.dim_type.out, "")
-    return str(plain.deltas().coalesce())
+    distances = relation.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out).deltas().coalesce()
+    return f"({', '.join(map(str, coordinates(distances)))})" if distances.is_singleton() else str(distances)
 
 
 def _relation(comparison: Comparison) -> list[dict[str, str]]:

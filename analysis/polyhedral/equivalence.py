@@ -11,15 +11,19 @@ from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import Kind
 from dlc.analysis.polyhedral.explain import Explanation, element_text, witness_between
 from dlc.analysis.polyhedral.matching import Matching, Mismatch, Unmatched
-from dlc.analysis.polyhedral.value_graph import Graph, Shared
+from dlc.analysis.polyhedral.source_names import memref_name
+from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Graph, Shared, initial
 from dlc.analysis.polyhedral.value_ops import read_function
-from dlc.analysis.polyhedral.value_races import conflicts, outside
-from dlc.analysis.polyhedral.witness import Witness, first_point, place_text
+from dlc.analysis.polyhedral.value_races import conflicts, inside, outside
+from dlc.analysis.polyhedral.witness import Witness, coordinates, first_point, place_text
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is taken for granted: that memref arguments share no memory, and that index arguments are not negative."""
+    """What is taken for granted: that memref arguments share no memory, and that index arguments are not negative.
+
+    That the function before stays inside of its memrefs always is.
+    """
 
     no_alias: bool = False
     non_negative: bool = False
@@ -63,6 +67,7 @@ def compare(
     changed = read_function(after, "a", shared, assume_no_alias=assumed.no_alias)
     if assumed.non_negative:
         shared.non_negative.update(name for key, name in shared.parameters.items() if key.startswith("arg"))
+    shared.assumed = inside(graph)
     comparison = Comparison(graph, changed, assumed)
     for name, check in ((_VALUES, _check_values), (_RACES, _check_races), (_BOUNDS, _check_bounds)):
         comparison.refusal = check(comparison, origins, what)
@@ -91,41 +96,42 @@ def _check_values(comparison: Comparison, origins: Mapping[ir.Operation, ir.Oper
 
 
 def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
-    """Says which element comes out otherwise, from the root of the chain of pairs."""
+    """Says which result comes out otherwise, from the root of the chain of pairs, and an example of where it comes from."""
     pair = mismatch.pair
-    ends = _described(comparison.after, pair.after), _described(comparison.before, pair.before)
-    doubt = "; the relation between them was guessed, so they may be equal" if pair.is_widened else ""
+    example = first_point(pair.relation.wrap()).unwrap()
+    ends = _described(comparison.after, pair.after, example.domain()), _described(comparison.before, pair.before, example.range())
+    doubt = "; the relation between the iterations was guessed here, so they may be equal" if pair.is_widened else ""
+    location = _location(comparison.after, pair.after)
     while pair.parent is not None:
+        location = location or _location(comparison.after, pair.parent.after)
         pair = pair.parent
-    node = comparison.before.nodes[pair.before]
-    use = node.reads
-    result = f"what {memref_of(comparison, pair.before)} holds" if use is not None else "what the function returns"
-    node_at = _node_of(comparison.after, mismatch.pair.after)
-    location = node_at or comparison.after.function.location
-    return Refusal(f"{what} would change {result}: it would come from {ends[0]}, and comes from {ends[1]}{doubt}", location)
+    use = comparison.before.nodes[pair.before].reads
+    result = element_text(use, first_point(use.elements.range())).split("[")[0] if use is not None else "what it returns"
+    message = f"{what} would change {result}: a value would come from {ends[0]} that comes from {ends[1]}{doubt}"
+    return Refusal(message, location or comparison.after.function.location)
 
 
-def memref_of(comparison: Comparison, name: str) -> str:
-    """An example of an element that the result node `name` stands for."""
-    use = comparison.before.nodes[name].reads
-    assert use is not None
-    return element_text(use, first_point(use.elements.range())).split("[")[0]
+def _location(graph: Graph, name: str) -> ir.Location | None:
+    """Where the op of a node is, unless that stands for the whole function."""
+    op = graph.nodes[name].op if name in graph.nodes else None
+    return op.location if op is not None and op != graph.function else None
 
 
-def _node_of(graph: Graph, name: str) -> ir.Location | None:
-    return graph.nodes[name].op.location if name in graph.nodes else None
-
-
-def _described(graph: Graph, name: str) -> str:
-    """A node or terminal for a message."""
+def _described(graph: Graph, name: str, point: isl.Set) -> str:
+    """A node or terminal for a message, at one instance."""
+    place = ", ".join(map(str, coordinates(point)))
     if name in graph.nodes:
-        op = graph.nodes[name].op
-        return f"'{op.name}' ({place_text(op.location)})" if place_text(op.location) else f"'{op.name}'"
-    constants = {tuple_name: key for key, tuple_name in graph.shared.constants.items()}
-    if name in constants:
-        return f"the constant {constants[name]}"
-    known = {"undefined": "memory that nothing wrote", "index": "an index"}
-    return known.get(name, "what was there before the function ran" if name.startswith("before_") else f"argument {name}")
+        node = graph.nodes[name]
+        where = place_text(node.op.location)
+        return f"'{node.op.name}'[{place}]" + (f" ({where})" if where else "")
+    if name == INDEX:
+        return f"the index {place}"
+    if name == UNDEFINED:
+        return "memory that nothing wrote"
+    memory = next((cells for cells in graph.cells if initial(cells) == name), None)
+    if memory is not None:
+        return f"{memref_name(memory.value) if memory.value is not None else memory.key}[{place}] as the function found it"
+    return next((f"the constant {key}" for key, constant in graph.shared.constants.items() if constant == name), f"argument {name}")
 
 
 def _check_races(comparison: Comparison, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
@@ -138,9 +144,7 @@ def _check_races(comparison: Comparison, origins: Mapping[ir.Operation, ir.Opera
 
 
 def _check_bounds(comparison: Comparison, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
-    """Accesses outside of memrefs, unless the function before had such: sizes that are not known allow them."""
-    if next(outside(comparison.before), None) is not None:
-        return None
+    """Accesses outside of memrefs, for parameters for which the function before has none."""
     for found in outside(comparison.after):
         element = element_text(found.use, first_point(found.elements.range()))
         verb = "write" if found.use.writes else "read"

@@ -6,6 +6,8 @@ and after are related by their subscripts; with that, the dependences of the fun
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -94,10 +96,12 @@ class Explanation:
     def _companions(self, after: MemoryUse, before: MemoryUse) -> Iterator[tuple[MemoryUse, MemoryUse]]:
         """The two uses, and the pairs of others of the same blocks that have one counterpart there."""
         yield after, before
-        for one in self.after.uses:
-            if one.node.op.block != after.node.op.block or one is after:
-                continue
+        neighbours = [use for use in self.after.uses if use.node.op.block == after.node.op.block]
+        counts = Counter(self.origins.get(use.node.op) for use in neighbours)
+        for one in neighbours:
             origin = self.origins.get(one.node.op)
+            if one is after or counts[origin] > 1:
+                continue
             others = [use for use in self.before.uses if use.node.op == origin and use.writes is one.writes]
             if origin is not None and len(others) == 1 and origin.block == before.node.op.block and _lanes(one) == _lanes(after):
                 yield one, others[0]
@@ -138,9 +142,28 @@ def witness_between(graph: Graph, kind: Kind, source: MemoryUse, sink: MemoryUse
         _instance(graph, source, first),
         _instance(graph, sink, second),
         element_text(source, first_point(element)),
-        parameter_values(pair.wrap()),
+        parameter_values(pair.wrap(), parameter_names(graph)),
         sink.node.op.location,
     )
+
+
+def parameter_names(graph: Graph) -> dict[str, str]:
+    """What messages call the parameters: `%n`, `size 0 of %A`."""
+    arguments = list(graph.function.regions[0].blocks[0].arguments)
+    found = {}
+    for key, name in graph.shared.parameters.items():
+        argument = _ARGUMENT.search(key)
+        called = memref_name(arguments[int(argument[1])]) if argument else ""
+        axis = _SIZE.match(key)
+        if key == f"arg{argument[1] if argument else ''}":
+            found[name] = called
+        elif axis:
+            found[name] = f"size {axis[1]} of {called}"
+    return found
+
+
+_ARGUMENT = re.compile(r"\barg(\d+)")
+_SIZE = re.compile(r"memref\.dim#0{}\(arg\d+, arith\.constant#0{value = (\d+) : index}")
 
 
 def element_text(use: MemoryUse, element: isl.Set) -> str:

@@ -61,6 +61,7 @@ class Matching:
     related: dict[tuple[str, str], isl.Map] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
     _visits: dict[tuple[str, str], int] = field(default_factory=dict)
+    _whole: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         """Compare all results; stops at the first that differs."""
@@ -105,16 +106,13 @@ class Matching:
         return Pair(pair.after, pair.before, fresh.coalesce(), pair.parent, pair.slot, is_widened)
 
     def _widened(self, relation: isl.Map, after: str, before: str) -> isl.Map:
+        """The pairs of instances that fulfil the equations that all of `relation` does."""
         hull = isl.Map.from_basic_map(relation.affine_hull())
-        for graph, name, clip in ((self.after, after, hull.intersect_domain), (self.before, before, hull.intersect_range)):
-            if name in graph.nodes:
-                hull = clip(graph.nodes[name].domain)
-                clip = hull.intersect_range
-        if before in self.before.nodes:
-            hull = hull.intersect_range(self.before.nodes[before].domain)
         if after in self.after.nodes:
             hull = hull.intersect_domain(self.after.nodes[after].domain)
-        return hull.union(relation)
+        if before in self.before.nodes:
+            hull = hull.intersect_range(self.before.nodes[before].domain)
+        return hull.intersect_params(self._context).union(relation)
 
     def _successors(self, pair: Pair) -> list[Pair]:
         """What must be related for `pair` to be; notes a mismatch where that cannot be."""
@@ -134,6 +132,9 @@ class Matching:
         return self._operands(pair, after, before)
 
     def _through_copies(self, pair: Pair, after: Node | None, before: Node | None) -> list[Pair]:
+        for node in (after, before):
+            if node is not None:
+                self._is_whole(node)
         ends = [pair.relation]
         if after is not None:
             ends = [one.apply_domain(source) for one in ends for source in after.operands[0].sources]
@@ -141,7 +142,21 @@ class Matching:
             ends = [one.apply_range(source) for one in ends for source in before.operands[0].sources]
         return [_pair(one, pair, 0) for one in ends if not one.is_empty()]
 
+    def _is_whole(self, node: Node) -> None:
+        """Every instance has each of its operands from somewhere; else pairs would be lost, and with them differences."""
+        if node.name in self._whole:
+            return
+        self._whole.add(node.name)
+        for operand in node.operands:
+            missing = node.domain.intersect_params(self._context)
+            for source in operand.sources:
+                missing = missing.subtract(source.domain())
+            if not operand.joined and not missing.is_empty():
+                raise Unmatched(f"where an operand of '{node.op.name}' comes from is not known")
+
     def _operands(self, pair: Pair, after: Node, before: Node) -> list[Pair]:
+        self._is_whole(after)
+        self._is_whole(before)
         found = []
         slots = list(zip(after.operands, before.operands, strict=True))
         if before.op.name in _COMMUTATIVE and self._is_swapped(pair, slots):

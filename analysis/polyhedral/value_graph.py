@@ -25,6 +25,8 @@ class Shared:
     non_negative: set[str] = field(default_factory=set)
     constants: dict[str, str] = field(default_factory=dict)
     globals: dict[str, str] = field(default_factory=dict)
+    assumed: isl.Set | None = None
+    """What else is taken for granted of the parameters."""
 
     def parameter(self, key: str, *, is_size: bool = False) -> str:
         """The name of the index value `key`."""
@@ -48,7 +50,8 @@ class Shared:
     def context(self) -> isl.Set:
         """What is known of the parameters."""
         known = " and ".join(f"{name} >= 0" for name in sorted(self.non_negative))
-        return isl.Set(f"{self.prefix()}{{ : {known} }}")
+        found = isl.Set(f"{self.prefix()}{{ : {known} }}")
+        return found if self.assumed is None else found.intersect(self.assumed)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dlc.analysis.polyhedral.domains import inits_of, loops_of
 from dlc.analysis.polyhedral.memory_ops import is_memory_op
 from dlc.analysis.polyhedral.model import Array, ExtractionError
 from dlc.analysis.polyhedral.shared_texts import SharedTexts
+from dlc.analysis.polyhedral.value_copies import resolve_copies
 from dlc.analysis.polyhedral.value_flow import resolve_loads
 from dlc.analysis.polyhedral.value_graph import WORLD, Graph, Node, Operand, Shared
 from dlc.analysis.polyhedral.value_memory import read_copy, read_memory_op, read_opaque_op
@@ -47,6 +48,7 @@ def read_function(function: ir.Operation, side: str, shared: Shared, *, assume_n
     reader.visit([op.operation for op in block.operations], Frame())
     reader.see_results(len(list(block.operations)))
     resolve_loads(graph)
+    resolve_copies(graph)
     if not assume_no_alias:
         arrays = {cells: Array(cells.name, cells.value, len(cells.sizes)) for cells in graph.cells if cells.key != WORLD}
         refuse_aliases(

@@ -63,6 +63,14 @@ def _shared_parallel(one: Sequence[Loop], other: Sequence[Loop]) -> Iterator[tup
             yield depth, first
 
 
+def inside(graph: Graph) -> isl.Set:
+    """The parameters for which no access of `graph` leaves its memref."""
+    context = graph.shared.context()
+    for found in outside(graph):
+        context = context.subtract(found.elements.params())
+    return context.coalesce()
+
+
 def outside(graph: Graph) -> Iterator[Outside]:
     """The accesses that leave their memref."""
     context = graph.shared.context()

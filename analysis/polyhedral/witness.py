@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -86,7 +88,7 @@ def _instance(name: str, point: isl.Set, op: ir.Operation) -> Instance:
     return Instance(name, tuple(zip(names_of_loops(op), coordinates(point), strict=False)), place_text(op.location))
 
 
-_BOUNDS = (8, 64, 1024, 1 << 16)
+_BOUNDS = ((0, 8), (0, 64), (0, 1024), (-8, 8), (-1024, 1024), (-(1 << 16), 1 << 16))
 
 
 def first_point(points: isl.Set) -> isl.Set:
@@ -103,10 +105,10 @@ def first_point(points: isl.Set) -> isl.Set:
 
 def _within(points: isl.Set, kind: isl.dim_type, count: int) -> isl.Set:
     """The points whose dims of this kind are smaller than the first bound for which there are any."""
-    for bound in _BOUNDS:
+    for least, bound in _BOUNDS:
         near = points
         for at in range(count):
-            near = near.lower_bound_val(kind, at, isl.Val(-bound)).upper_bound_val(kind, at, isl.Val(bound))
+            near = near.lower_bound_val(kind, at, isl.Val(least)).upper_bound_val(kind, at, isl.Val(bound))
         if not near.is_empty():
             return near
     return points
@@ -118,13 +120,12 @@ def coordinates(point: isl.Set) -> tuple[int, ...]:
     return tuple(int(str(found.get_coordinate_val(isl.dim_type.set, at))) for at in range(point.dim(isl.dim_type.set)))
 
 
-def parameter_values(point: isl.Set) -> tuple[tuple[str, int], ...]:
-    """The parameters of a set of one element."""
+def parameter_values(point: isl.Set, names: Mapping[str, str] = MappingProxyType({})) -> tuple[tuple[str, int], ...]:
+    """The parameters of a set of one element, by what `names` calls them; those that nothing bounds left out."""
     found = point.sample_point()
-    return tuple(
-        (point.get_dim_name(isl.dim_type.param, at), int(str(found.get_coordinate_val(isl.dim_type.param, at))))
-        for at in range(point.dim(isl.dim_type.param))
-    )
+    involved = [at for at in range(point.dim(isl.dim_type.param)) if point.involves_dims(isl.dim_type.param, at, 1)]
+    values = [(point.get_dim_name(isl.dim_type.param, at), found.get_coordinate_val(isl.dim_type.param, at)) for at in involved]
+    return tuple((names.get(name, name), int(str(value))) for name, value in values)
 
 
 def place_text(location: ir.Location) -> str:
