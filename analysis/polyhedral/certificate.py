@@ -34,6 +34,7 @@ def certificate(name: str, what: str, comparison: Comparison) -> dict[str, Any]:
         "verdict": "refused" if refusal else "accepted",
         "reason": refusal.message if refusal else "",
         "checks": comparison.checks,
+        "reassociated": comparison.is_reassociated,
         "assumptions": {"no_alias": comparison.assumed.no_alias, "non_negative": comparison.assumed.non_negative},
         "parameters": {name: key for key, name in comparison.before.shared.parameters.items()},
         "before": _side(comparison.before),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -11,6 +12,7 @@ from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import Kind
 from dlc.analysis.polyhedral.explain import Explanation, element_text, witness_between
 from dlc.analysis.polyhedral.matching import Matching, Mismatch, Unmatched
+from dlc.analysis.polyhedral.reassociation import Reassociation, may_reassociate
 from dlc.analysis.polyhedral.source_names import memref_name
 from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Graph, Shared, initial
 from dlc.analysis.polyhedral.value_ops import read_function
@@ -27,6 +29,8 @@ class Assumptions:
 
     no_alias: bool = False
     non_negative: bool = False
+    reassociate: bool = False
+    """Sums and products of floats may be taken in any order, though their ops do not say so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class Comparison:
     assumed: Assumptions
     related: Mapping[tuple[str, str], isl.Map] = field(default_factory=dict)
     checks: dict[str, str] = field(default_factory=dict)
+    is_reassociated: bool = False
+    """Whether equal values are so in exact arithmetic: chains of one op combine the same in another order."""
     refusal: Refusal | None = None
 
 
@@ -87,12 +93,23 @@ def _check_values(comparison: Comparison, origins: Mapping[ir.Operation, ir.Oper
     except Unmatched as error:
         return Refusal(f"the result of {what} could not be compared: {error}", after.function.location)
     comparison.related = matching.related
+    if matching.mismatches and _may_reassociate(before, comparison.assumed):
+        freed = Matching(after, before, reassociation=Reassociation(after, before, comparison.assumed.reassociate))
+        with suppress(Unmatched):
+            freed.run()
+            if not freed.mismatches:
+                comparison.related, comparison.is_reassociated = freed.related, True
+                return None
     if not matching.mismatches:
         return None
     witness = Explanation(before, after, origins).witness()
     if witness is not None:
         return Refusal(witness.text(what), witness.location, witness)
     return _mismatch(comparison, matching.mismatches[0], what)
+
+
+def _may_reassociate(graph: Graph, assumed: Assumptions) -> bool:
+    return any(node.signature and may_reassociate(node.op, assumed.reassociate) for node in graph.nodes.values())
 
 
 def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
@@ -107,7 +124,7 @@ def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
         pair = pair.parent
     use = comparison.before.nodes[pair.before].reads
     result = element_text(use, first_point(use.elements.range())).split("[")[0] if use is not None else "what it returns"
-    message = f"{what} would change {result}: a value would come from {ends[0]} that comes from {ends[1]}{doubt}"
+    message = f"{what} would change {result}: a value would come from {ends[0]}, and not from {ends[1]}{doubt}"
     return Refusal(message, location or comparison.after.function.location)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.reassociation import Reassociation
 from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Graph, Node, Operand
 
 _PATIENCE = 4
@@ -60,6 +61,9 @@ class Matching:
     before: Graph
     related: dict[tuple[str, str], isl.Map] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
+    reassociation: Reassociation | None = None
+    """How chains are compared whose order does not matter; None where all order does."""
+
     _visits: dict[tuple[str, str], int] = field(default_factory=dict)
     _whole: set[str] = field(default_factory=set)
 
@@ -129,7 +133,8 @@ class Matching:
         if after.signature != before.signature:
             self._differ(pair, "they are different ops")
             return []
-        return self._operands(pair, after, before)
+        leaves = self._leaves(pair, after, before)
+        return self._operands(pair, after, before) if leaves is None else leaves
 
     def _through_copies(self, pair: Pair, after: Node | None, before: Node | None) -> list[Pair]:
         for node in (after, before):
@@ -141,6 +146,13 @@ class Matching:
         if before is not None:
             ends = [one.apply_range(source) for one in ends for source in before.operands[0].sources]
         return [_pair(one, pair, 0) for one in ends if not one.is_empty()]
+
+    def _leaves(self, pair: Pair, after: Node, before: Node) -> list[Pair] | None:
+        """The leaves of two chains; None where order counts or partners are not found."""
+        if self.reassociation is None or not self.reassociation.covers(after, before):
+            return None
+        found = self.reassociation.leaf_pairs(pair.relation, after, before)
+        return None if found is None else [_pair(relation, pair, 0) for relation in found if not relation.is_empty()]
 
     def _is_whole(self, node: Node) -> None:
         """Every instance has each of its operands from somewhere; else pairs would be lost, and with them differences."""

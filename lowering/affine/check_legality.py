@@ -41,6 +41,8 @@ class CheckLegality(Pass):
     assume_no_alias: bool = option(False, "distinct memref arguments share no memory")
     assume_non_negative: bool = option(False, "index arguments are sizes, which are not negative")
 
+    reassociate: bool = option(False, "sums and products of floats may be taken in any order")
+
     def run(self, op: ir.Operation) -> None:
         """Check one module."""
         if bool(self.pass_) == bool(self.before):
@@ -83,7 +85,7 @@ class CheckLegality(Pass):
         return [self._compare(name, one, other, what) for name, one, other in pairs if str(one) != str(other)]
 
     def _compare(self, name: str, before: ir.Operation, after: ir.Operation, what: str) -> _Finding:
-        assumed = Assumptions(self.assume_no_alias, self.assume_non_negative)
+        assumed = Assumptions(self.assume_no_alias, self.assume_non_negative, self.reassociate)
         try:
             comparison = compare(before, after, origins(after, before), what, assumed)
         except ExtractionError as error:
