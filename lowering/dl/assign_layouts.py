@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,16 @@ def _settle_convolution(op: ir.Operation, order: Order) -> OpOrders | None:
         return None
     kernel = Demand(build=_transposed_kernel if op.name == "dl.conv_transpose" else _kernel_builder(op))
     rest = [AS_IS] if bias is not None else []
-    return OpOrders((Demand(order), kernel, *rest), (order,), {"channels_last": True})
+    image = Demand(order, folds=_reads_single_pixels(op))
+    return OpOrders((image, kernel, *rest), (order,), {"channels_last": True})
+
+
+def _reads_single_pixels(op: ir.Operation) -> bool:
+    """Whether the op is a product with one tap for all channels, without padding: its tiles read pixels one by one."""
+    if op.name != "dl.conv":
+        return False
+    found, taps = attributes_of(op), type_of(op.operands[1]).shape[2:]
+    return found["groups"] == 1 and not any(found["pads"]) and all(size == 1 for size in taps)
 
 
 def _transposed_kernel(weight: ir.Value) -> ir.Value:
@@ -124,12 +134,14 @@ def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
     flops = 2.0 * _size(result.shape[0]) * out * per_group
     for size in (*taps, *(_size(dim) for dim in result.shape[2:])):
         flops *= size
-    first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), _size(result.shape[-1]))
+    image = [_size(dim) for dim in result.shape[2:]]
+    first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), image)
     return flops / _PEAK * (1 / first - 1 / last / speed_up(op, tiles))
 
 
-def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, width: int) -> tuple[float, float]:
+def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, image: Sequence[int]) -> tuple[float, float]:
     """Measured shares of the peak with channels first and last on one core of AVX-512."""
+    width = image[-1]
     if groups > 1 and per_group == 1:
         return (0.20, 0.20) if width >= 28 else (0.20, 0.25)
     if groups > 1 and out // groups < _BLOCK:
@@ -137,9 +149,16 @@ def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, wid
     if out < _BLOCK:
         return 0.50, 0.05 * out
     if kernel == 1:
-        return (0.22 if per_group < 32 else 0.65), 0.60 if per_group < 32 else 0.80
+        return _shares_of_product(per_group, stride, math.prod(image))
     first = 0.45 if stride > 1 else 0.70
     return first * (1.0 if width >= 14 else 0.5), 0.80 if width >= 14 else 0.65
+
+
+def _shares_of_product(inner: int, stride: int, pixels: int) -> tuple[float, float]:
+    """The same for one tap: with channels first pixels are lanes, and those of 7x7 images leave a quarter of them idle."""
+    if inner < 32:
+        return 0.22, 0.60
+    return (0.55 if stride > 1 else 0.80 * pixels / (-(-pixels // _BLOCK) * _BLOCK)), 0.90
 
 
 _CONVOLUTION = Rule(

@@ -69,12 +69,14 @@ def with_axes(order: Order, axes: Sequence[int]) -> Order:
 class Demand:
     """How an op reads an operand: in `order` (None: as it is), after axes of size 1 are put before it up to `rank`.
 
-    A weight may be asked for in a form that is more than an order: `build` makes it then.
+    A weight may be asked for in a form that is more than an order: `build` makes it then. `folds` says that the op reads single
+    elements in any order, so that a transpose which nothing else reads costs nothing.
     """
 
     order: Order | None = None
     rank: int = 0
     build: Callable[[ir.Value], ir.Value] | None = None
+    folds: bool = False
 
     def own_order(self, rank: int) -> Order:
         """The order of the operand's own axes."""

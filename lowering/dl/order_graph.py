@@ -86,8 +86,11 @@ class OrderGraph:
 
     def seconds(self, value: ir.Value) -> float:
         """Estimated time of the transposes of `value`, one for each order that differs."""
-        distinct = {order for _, order in self.moves(value)}
-        return len(distinct) * self.bytes_of(value) / _BYTES_PER_SECOND if distinct else 0.0
+        readers: dict[Order, list[Use]] = defaultdict(list)
+        for use, order in self.moves(value):
+            readers[order].append(use)
+        made = [uses for uses in readers.values() if len(uses) > 1 or not self.demand(uses[0]).folds]
+        return len(made) * self.bytes_of(value) / _BYTES_PER_SECOND if made else 0.0
 
     def bytes_of(self, value: ir.Value) -> int:
         """Size of a value."""
