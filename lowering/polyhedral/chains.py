@@ -85,12 +85,13 @@ def _replaced(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNo
     """The tree with `levels` in place of the chain of `node`; returns the node of the outermost."""
     while is_band(node):
         node = node.delete()
-    for level in reversed(levels):
-        node = node.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(level.value))
+    depth = node.get_tree_depth()
+    for level in levels:
+        node = mark_band(node.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(level.value)), [level.word]).child(0)
         if level.isolated is not None:
             node = node.band_set_ast_build_options(_isolate(level.isolated))
-        node = mark_band(node, [level.word])
-    return node
+        node = node.child(0)
+    return node.ancestor(node.get_tree_depth() - depth)
 
 
 def _isolate(iterations: isl.Set) -> isl.UnionSet:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 import numpy as np
 
-from dlc._mlir import affine, ir
+from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
@@ -185,9 +185,9 @@ class _Builder:
         (word, name), inner = (parts_of(words[0]), words[1:]) if words else ((LOOP, ""), ())
         if node.for_is_degenerate():
             return self._body_at(node, affine_expression(node.for_get_init(), self.names), inner)
-        values = self._values(node)
-        if word == LANES and values is not None and self._vectors(node, values):
+        if word == LANES and self._vectors(node):
             return None
+        values = self._values(node)
         if word == LANES and self.lanes is None:
             raise EmissionError(f"a vector form of {_statements_in(node)}, which has none")
         if word == COPIES and values is not None and len(values) <= _MOST_COPIES:
@@ -264,21 +264,71 @@ class _Builder:
             affine.AffineYieldOp([], loc=self._location())
         self.scope.variables.pop()
 
-    def _vectors(self, node: isl.AstNode, values: range) -> bool:
+    def _vectors(self, node: isl.AstNode) -> bool:
         """Build the loop as vectors; False, with nothing built, where a statement has no form on vectors."""
         calls = _calls(node.for_get_body())
-        width = len(values) if self.lanes is None else self.lanes
-        if calls is None or not width or values.step != 1 or len(values) % width:
+        values = self._values(node)
+        width = len(values or ()) if self.lanes is None else self.lanes
+        if calls is None or not width or _step(node) != 1:
             return False
-        lane = len(self.scope.variables)
+        whole = values is not None and len(values) % width == 0
+        lane = len(self.scope.variables) + (not whole)
         self.names[_iterator(node)] = ir.AffineExpr.get_dim(lane)
         instances = [self._instance(call) for call in calls]
-        if not all(can_copy_lanes(statement, subscripts, lane) for statement, subscripts in instances):
+        if not all(can_copy_lanes(*instance, lane, masked=not whole) for instance in instances):
             return False
+        if values is None or not whole:
+            self._masked_vectors(node, lane, width)
+            return True
         for start in values[::width]:
-            for statement, subscripts in instances:
-                LaneCopy(statement, subscripts, self.scope, lane, start, width).run()
+            for instance in instances:
+                LaneCopy(*instance, self.scope, lane, ir.AffineExpr.get_constant(start), width).run()
         return True
+
+    def _masked_vectors(self, node: isl.AstNode, lane: int, width: int) -> None:
+        """A loop over those vectors, counted from variable 0, that hold some of the iterations."""
+        lower, upper = self._bounds(node)
+        constraints = [(high - low - 1, False) for low in lower for high in upper]
+        condition, operands = self.scope.set(constraints)
+        guard = affine.AffineIfOp(condition, cond_operands=operands, loc=self._location())
+        with ir.InsertionPoint(guard.then_block):
+            (lower_map, lower_operands), (upper_map, upper_operands) = (
+                self.scope.map([ir.AffineExpr.get_floor_div(bound, width) for bound in lower]),
+                self.scope.map([ir.AffineExpr.get_ceil_div(bound, width) for bound in upper]),
+            )
+            loop = affine.AffineForOp(
+                lower_map,
+                upper_map,
+                lower_bound_operands=lower_operands,
+                upper_bound_operands=upper_operands,
+                loc=self._location(),
+            )
+            loop.operation.attributes[loops.PARALLEL] = ir.UnitAttr.get()
+            start = ir.AffineExpr.get_dim(lane - 1) * width
+            self.scope.variables.append(loop.induction_variable)
+            with ir.InsertionPoint(loop.body):
+                before = [] if _begin_whole(lower, width) else [bound - start for bound in lower]
+                mask = self._mask(width, before, [bound - start for bound in upper])
+                self.names[_iterator(node)] = ir.AffineExpr.get_dim(lane)
+                for call in _calls(node.for_get_body()) or []:
+                    LaneCopy(*self._instance(call), self.scope, lane, start, width, mask).run()
+                affine.AffineYieldOp([], loc=self._location())
+            self.scope.variables.pop()
+            affine.AffineYieldOp([], loc=self._location())
+
+    def _mask(self, width: int, lower: list[ir.AffineExpr], upper: list[ir.AffineExpr]) -> ir.Value:
+        """The lanes from the largest of `lower` on, from the first one where there is none, and below the least of `upper`."""
+        kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+        map, operands = self.scope.map(upper)
+        below = affine.AffineMinOp(map, operands, loc=self._location()).result
+        mask = vector.create_mask(kind, [below], loc=self._location())
+        if not lower:
+            return mask
+        map, operands = self.scope.map(lower)
+        first = affine.AffineMaxOp(map, operands, loc=self._location()).result
+        before = vector.create_mask(kind, [first], loc=self._location())
+        ones = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, ir.BoolAttr.get(True)), loc=self._location()).result
+        return arith.andi(mask, arith.xori(before, ones, loc=self._location()), loc=self._location())
 
     def _condition(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
         condition, operands = self.scope.set(conditions(node.if_get_cond(), self.names))
@@ -338,6 +388,12 @@ def _statements_in(node: isl.AstNode) -> str:
 
 def _iterator(node: isl.AstNode) -> str:
     return str(node.for_get_iterator().get_id().get_name())
+
+
+def _begin_whole(lower: list[ir.AffineExpr], lanes: int) -> bool:
+    """Whether a loop with these lower bounds begins at the first lane of a vector."""
+    first = lower[0].maybe_downcast()
+    return len(lower) == 1 and isinstance(first, ir.AffineConstantExpr) and first.value % lanes == 0
 
 
 def _step(node: isl.AstNode) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dlc._mlir import affine, ir
+from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.polyhedral.grouping import is_free
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.affine.expressions import coefficient, mentions
@@ -16,17 +16,23 @@ from dlc.lowering.polyhedral.statement_copy import SUBSCRIPTS_AT, StatementCopy
 _ELEMENTWISE = ("arith.", "math.")
 
 
-def can_copy_lanes(statement: Statement, values: Sequence[ir.AffineExpr], lane: int) -> bool:
-    """Whether every op of `statement` has a form on vectors along dim `lane`, which its loops' `values` mention."""
+def can_copy_lanes(statement: Statement, values: Sequence[ir.AffineExpr], lane: int, *, masked: bool = False) -> bool:
+    """Whether every op of `statement` has a form on vectors along dim `lane`, which its loops' `values` mention.
+
+    Masked vectors must lie in one piece in memory.
+    """
     if isinstance(statement, CopyStatement):
         return False
     copy = StatementCopy(statement, values, AffineScope())
-    return all(_has_lanes(copy, op, lane) for op in statement.ops if not is_free(op))
+    return all(_has_lanes(copy, op, lane, masked) for op in statement.ops if not is_free(op))
 
 
-def _has_lanes(copy: StatementCopy, op: ir.Operation, lane: int) -> bool:
+def _has_lanes(copy: StatementCopy, op: ir.Operation, lane: int, masked: bool) -> bool:
     if op.name in SUBSCRIPTS_AT:
-        return all(coefficient(result, lane) is not None for result in copy.subscripts(op))
+        strides = [coefficient(result, lane) for result in copy.subscripts(op)]
+        if op.name == "affine.store" and not any(strides):
+            return False
+        return None not in strides and (not masked or (not strides or (strides[-1] in (0, 1) and not any(strides[:-1]))))
     indices = [operand for operand in op.operands if copy.variable(operand) is not None]
     uses_lane = any(mentions(copy.expression(index), lane) for index in indices)
     return op.name.startswith(_ELEMENTWISE) and not uses_lane
@@ -34,14 +40,18 @@ def _has_lanes(copy: StatementCopy, op: ir.Operation, lane: int) -> bool:
 
 @dataclass
 class LaneCopy:
-    """The copy of a statement whose dim number `lane` runs over `width` values from `start`."""
+    """The copy of a statement whose dim number `lane` runs over `width` values from `start`.
+
+    With `mask`, one bit a lane, the other lanes read and write nothing.
+    """
 
     statement: Statement
     values: Sequence[ir.AffineExpr]
     scope: AffineScope
     lane: int
-    start: int
+    start: ir.AffineExpr
     width: int
+    mask: ir.Value | None = None
     vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
     """Values that differ between lanes."""
 
@@ -63,7 +73,7 @@ class LaneCopy:
         return StatementCopy(self.statement, self._lane_values(offset), self.scope)
 
     def _lane_values(self, offset: int) -> list[ir.AffineExpr]:
-        dims = [ir.AffineExpr.get_dim(at) for at in range(self.lane)] + [ir.AffineExpr.get_constant(self.start + offset)]
+        dims = [ir.AffineExpr.get_dim(at) for at in range(self.lane)] + [self.start + offset]
         symbols = [ir.AffineExpr.get_symbol(at) for at in range(len(self.scope.outside))]
         return [substitute(value, dims, symbols) for value in self.values]
 
@@ -75,12 +85,26 @@ class LaneCopy:
         elif not any(strides):
             uniform.copy(op)
         elif strides[-1] == 1 and not any(strides[:-1]):
-            map, indices = self.scope.map(uniform.subscripts(op))
-            kind = self._vector_of(op.results[0].type)
-            load = affine.AffineVectorLoadOp(kind, uniform.memref(op), indices, ir.AffineMapAttr.get(map), loc=op.location)
-            self.vectors[op.results[0]] = load.result
+            self.vectors[op.results[0]] = self._row(op, uniform)
         else:
             self.vectors[op.results[0]] = self._gathered(op)
+
+    def _row(self, op: ir.Operation, uniform: StatementCopy) -> ir.Value:
+        """A load of neighbouring elements."""
+        kind = self._vector_of(op.results[0].type)
+        if self.mask is not None:
+            zeros = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)), loc=op.location).result
+            return vector.maskedload(kind, uniform.memref(op), self._indices(op, uniform), self.mask, zeros, loc=op.location)
+        map, indices = self.scope.map(uniform.subscripts(op))
+        return affine.AffineVectorLoadOp(kind, uniform.memref(op), indices, ir.AffineMapAttr.get(map), loc=op.location).result
+
+    def _indices(self, op: ir.Operation, uniform: StatementCopy) -> list[ir.Value]:
+        """The subscripts of lane 0 as values."""
+        found = []
+        for subscript in uniform.subscripts(op):
+            map, operands = self.scope.map([subscript])
+            found.append(affine.AffineApplyOp(map, operands, loc=op.location).result)
+        return found
 
     def _gathered(self, op: ir.Operation) -> ir.Value:
         """A load of each lane's element."""
@@ -90,6 +114,9 @@ class LaneCopy:
 
     def _store(self, op: ir.Operation, strides: Sequence[int | None], uniform: StatementCopy) -> None:
         value = self._as_vector(op.operands[0], uniform, op.location)
+        if self.mask is not None:
+            vector.maskedstore(uniform.memref(op), self._indices(op, uniform), self.mask, value, loc=op.location)
+            return
         if strides[-1] == 1 and not any(strides[:-1]):
             map, indices = self.scope.map(uniform.subscripts(op))
             attributes = {"map": ir.AffineMapAttr.get(map)}
@@ -116,3 +143,7 @@ class LaneCopy:
 
     def _vector_of(self, kind: ir.Type) -> ir.VectorType:
         return ir.VectorType.get([self.width], kind)
+
+
+def _zero(kind: ir.Type) -> ir.Attribute:
+    return ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)

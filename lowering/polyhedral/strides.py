@@ -13,7 +13,7 @@ from dlc.analysis.polyhedral.model import Access, Scop
 def access_strides(scop: Scop, times: isl.UnionMap, dim: int) -> list[tuple[Access, int | None]]:
     """For each access of the instances that `times` schedules, its stride in elements along time dim `dim`.
 
-    None where it is not the same everywhere, or the memref's layout is not known. Accesses of statements that do not move with
+    None where it is not the same everywhere, leads to another iteration's own memory, or the memref's layout is not known. Accesses of statements that do not move with
     the dim at all are left out.
     """
     found = []
@@ -56,13 +56,14 @@ def _stride(access: Access, moves: isl.Map) -> int | None:
         return None
     point = shifts.sample_point()
     shift = [int(str(point.get_coordinate_val(isl.dim_type.set, at))) for at in range(access.array.rank)]
-    strides = _layout(access)
-    return None if strides is None else sum(by * stride for by, stride in zip(shift, strides, strict=True))
+    own = len(access.array.loops)
+    strides = None if any(shift[:own]) else _layout(access)
+    return None if strides is None else sum(by * stride for by, stride in zip(shift[own:], strides, strict=True))
 
 
 def _layout(access: Access) -> Sequence[int] | None:
     """The strides of the array's memref; None where they are not numbers."""
     if not isinstance(access.array.value.type, ir.MemRefType):
-        return [0] * access.array.rank
+        return []
     strides, _ = ir.MemRefType(access.array.value.type).get_strides_and_offset()
     return None if ir.ShapedType.get_dynamic_stride_or_offset() in strides else list(strides)
