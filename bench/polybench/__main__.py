@@ -32,7 +32,7 @@ _DEFAULT = Effort(rounds=9, slot=0.02, seconds=3.0, least_rounds=2, probes=1)
 def main() -> int:
     """Print the table; status 1 when dlc fails on a kernel or gives a wrong result."""
     given = _parser().parse_args()
-    kernels = [kernel for name, kernel in suite().items() if not given.parts or any(part in name for part in given.parts)]
+    kernels = _chosen(given.parts)
     if given.source:
         for kernel in kernels:
             print(kernel_source(kernel, given.size, given.dtype))
@@ -57,6 +57,15 @@ def main() -> int:
 
         plot_ratios(results, names, given.plot)
     return int(not all(result.correct(TOLERANCE[job.dtype]) for result in results))
+
+
+def _chosen(parts: Sequence[str]) -> list[Kernel]:
+    """The kernels whose names hold one of the parts, all without any; a whole name (`lu`) chooses that kernel alone."""
+
+    def fits(name: str) -> bool:
+        return any(part == name or (part in name and part not in suite()) for part in parts)
+
+    return [kernel for name, kernel in suite().items() if not parts or fits(name)]
 
 
 def _parser() -> argparse.ArgumentParser:
