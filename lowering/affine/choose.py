@@ -115,7 +115,7 @@ def is_contraction(nest: Nest) -> bool:
 
 def _choices(nest: Nest, machine: Machine, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
-    lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.body)
+    lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
     for loop, reduces, facts in _lane_loops(nest, lanes):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, jam):

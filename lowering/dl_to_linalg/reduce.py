@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.reduce import reduced_axes
@@ -59,49 +60,102 @@ def _divided(b: Builder, total: ir.Value, sizes: Sequence[Extent], dtype: str) -
 
 @lowering("arg_max", "arg_min")
 def lower_arg_extremum(b: Builder, op: SourceOp) -> ir.Value:
-    """One generic that carries the extremum and its index; the order in which elements are combined does not matter.
+    """Places of extrema, by one pass where neighbours in memory are of different rows, else by two, which vectors can do.
 
-    Indices are i32 on the way where they fit: as many of them as of f32 are in a vector.
+    Places are i32 on the way where they fit: as many of them as of f32 are in a vector. Until then those of NaN, which come
+    before all others, may be moved by `step`.
     """
-    x, kind = op.operands[0], op.types[0]
-    axis, dtype = op["axis"] % kind.rank, b.wide(kind.dtype)
-    is_max = op.name == "dl.arg_max"
-    kept = [size for at, size in enumerate(b.shape(x)) if at != axis]
-    target = ir.AffineMap.get(kind.rank, 0, [ir.AffineExpr.get_dim(at) for at in range(kind.rank) if at != axis])
-    size = kind.shape[axis]
-    counter = "i32" if isinstance(size, int) and size < 1 << 31 else "i64"
-    starts = [b.full(kept, b.lowest(dtype) if is_max else b.highest(dtype)), b.full(kept, b.scalar(0, counter))]
-
-    def body(element: ir.Value, best: ir.Value, place: ir.Value) -> list[ir.Value]:
-        value = b.widen(element, kind.dtype)
-        index = b.index_cast(b.iteration(axis), b.element(counter))
-        takes = _beats(b, value, best, "gt" if is_max else "lt", dtype)
-        nearer = b.compare("gt" if op["select_last_index"] else "lt", index, place, counter)
-        takes = b.binary("arith.ori", takes, b.binary("arith.andi", nearer, _ties(b, value, best, dtype)))
-        return [b.select(takes, value, best), b.select(takes, index, place)]
-
-    iterators = [REDUCTION if at == axis else PARALLEL for at in range(kind.rank)]
-    maps = [ir.AffineMap.get_identity(kind.rank), target, target]
-    found = b.generics([x], starts, maps, iterators, body)[1]
-    if counter != "i64":
-        found = b.map([found], kept, "i64", lambda place: b.convert(place, counter, "i64"))
+    kind = op.types[0]
+    axis, size = op["axis"] % kind.rank, kind.shape[op["axis"]]
+    is_small = isinstance(size, int) and size <= 1 << 30
+    sign = 1 if op["select_last_index"] else -1
+    search = _Search(op, axis, *(("i32", sign << 30) if is_small else ("i64", sign << 62)))
+    places = search.in_one_pass(b) if any(dim != 1 for dim in kind.shape[axis + 1 :]) else search.in_two_passes(b)
+    found = b.map([places], b.shape(places), "i64", lambda place: b.convert(place, search.counter, "i64"))
     return b.insert_ones(found, [axis]) if op["keepdims"] else found
 
 
-def _beats(b: Builder, value: ir.Value, best: ir.Value, predicate: str, dtype: str) -> ir.Value:
-    """True where `value` comes before `best`; NaN comes before all else."""
-    if dtype not in FLOATS:
-        return b.compare(predicate, value, best, dtype)
-    return b.binary("arith.andi", b.compare(f"u{predicate}", value, best, dtype), b.compare("ord", best, best, dtype))
+@dataclass(frozen=True)
+class _Search:
+    """A search along `axis`, whose places are of dtype `counter`."""
 
+    op: SourceOp
+    axis: int
+    counter: str
+    step: int
 
-def _ties(b: Builder, value: ir.Value, best: ir.Value, dtype: str) -> ir.Value:
-    """True where both are equal or both NaN."""
-    same = b.compare("eq", value, best, dtype)
-    if dtype not in FLOATS:
-        return same
-    nans = [b.compare("uno", item, item, dtype) for item in (value, best)]
-    return b.binary("arith.ori", same, b.binary("arith.andi", *nans))
+    @property
+    def dtype(self) -> str:
+        """What elements are compared in."""
+        return accumulator_dtype(self.op.types[0].dtype) if self.op.types[0].dtype in FLOATS else self.op.types[0].dtype
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the last of equals is wanted."""
+        return self.step > 0
+
+    def in_one_pass(self, b: Builder) -> ir.Value:
+        """Carry the extremum and its place; elements come in the order of the axis."""
+        return self._generic(b, [self.op.operands[0]], [self._lowest(b), b.scalar(0, self.counter)], self._taken)[1]
+
+    def in_two_passes(self, b: Builder) -> ir.Value:
+        """The extremum of numbers, then the nearest place where it or a NaN stands."""
+        x = self.op.operands[0]
+        best = self._generic(b, [x], [self._lowest(b)], self._better)[0]
+        places = self._generic(b, [x, best], [b.scalar(0 if self.is_last else -self.step, self.counter)], self._nearer)[0]
+        return b.map([places], b.shape(places), self.counter, lambda place: self._unmoved(b, place))
+
+    def _generic(
+        self, b: Builder, inputs: Sequence[ir.Value], starts: Sequence[ir.Value], body: Callable[..., Sequence[ir.Value]]
+    ) -> list[ir.Value]:
+        """Reductions along the axis of inputs with and without it."""
+        rank, shape = self.op.types[0].rank, b.shape(self.op.operands[0])
+        kept = [at for at in range(rank) if at != self.axis]
+        target = ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(at) for at in kept])
+        maps = [ir.AffineMap.get_identity(rank), *[target] * (len(inputs) - 1 + len(starts))]
+        iterators = [REDUCTION if at == self.axis else PARALLEL for at in range(rank)]
+        outs = [b.full([shape[at] for at in kept], start) for start in starts]
+        return b.generics(inputs, outs, maps, iterators, lambda *scalars: body(b, *scalars))
+
+    def _lowest(self, b: Builder) -> ir.Value:
+        return b.lowest(self.dtype) if self._predicate == "gt" else b.highest(self.dtype)
+
+    @property
+    def _predicate(self) -> str:
+        return "gt" if self.op.name == "dl.arg_max" else "lt"
+
+    def _taken(self, b: Builder, element: ir.Value, best: ir.Value, place: ir.Value) -> list[ir.Value]:
+        value, index = self._read(b, element)
+        predicate = {"gt": "ge", "lt": "le"}[self._predicate] if self.is_last else self._predicate
+        if self.dtype in FLOATS:  # NaN comes before all else
+            takes = b.compare("ord", best, best, self.dtype)
+            if self.is_last:
+                takes = b.binary("arith.ori", takes, b.compare("uno", value, value, self.dtype))
+            takes = b.binary("arith.andi", takes, b.compare(f"u{predicate}", value, best, self.dtype))
+        else:
+            takes = b.compare(predicate, value, best, self.dtype)
+        return [b.select(takes, value, best), b.select(takes, index, place)]
+
+    def _better(self, b: Builder, element: ir.Value, best: ir.Value) -> list[ir.Value]:
+        value, _ = self._read(b, element)
+        return [b.select(b.compare(self._predicate, value, best, self.dtype), value, best)]
+
+    def _nearer(self, b: Builder, element: ir.Value, best: ir.Value, place: ir.Value) -> list[ir.Value]:
+        value, index = self._read(b, element)
+        none = b.scalar(0 if self.is_last else -self.step, self.counter)
+        found = b.select(b.compare("eq", value, best, self.dtype), index, none)
+        if self.dtype in FLOATS:
+            moved = b.arith("add", index, b.scalar(self.step, self.counter), self.counter)
+            found = b.select(b.compare("uno", value, value, self.dtype), moved, found)
+        return [b.binary("arith.maxsi" if self.is_last else "arith.minsi", found, place)]
+
+    def _read(self, b: Builder, element: ir.Value) -> tuple[ir.Value, ir.Value]:
+        return b.widen(element, self.op.types[0].dtype), b.index_cast(b.iteration(self.axis), b.element(self.counter))
+
+    def _unmoved(self, b: Builder, place: ir.Value) -> ir.Value:
+        """The index of a place that may be that of a NaN."""
+        is_moved = b.compare("ge" if self.is_last else "lt", place, b.scalar(max(self.step, 0), self.counter), self.counter)
+        return b.select(is_moved, b.arith("sub", place, b.scalar(self.step, self.counter), self.counter), place)
 
 
 @lowering("cumsum")

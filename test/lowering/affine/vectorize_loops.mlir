@@ -124,6 +124,28 @@ func.func private @select_every_second(%c: memref<20xi1>, %x: memref<10xf32>, %y
   return
 }
 
+// Vectors are full of what the inner loop computes; what is stored after it may be wider.
+// CHECK-LABEL: func.func private @narrow_places(
+// CHECK: affine.for {{.*}} iter_args({{.*}}) -> ({{.*}}vector<4xf32>{{.*}}vector<4xi32>
+// CHECK: arith.extsi {{.*}} : vector<4xi32> to vector<4xi64>
+func.func private @narrow_places(%x: memref<9x64xf32>, %y: memref<64xi64>) {
+  %low = arith.constant 0xFF800000 : f32
+  %none = arith.constant 0 : i32
+  affine.for %j = 0 to 64 {
+    %found:2 = affine.for %k = 0 to 9 iter_args(%best = %low, %place = %none) -> (f32, i32) {
+      %v = affine.load %x[%k, %j] : memref<9x64xf32>
+      %at = arith.index_cast %k : index to i32
+      %more = arith.cmpf ogt, %v, %best : f32
+      %value = arith.select %more, %v, %best : f32
+      %index = arith.select %more, %at, %place : i32
+      affine.yield %value, %index : f32, i32
+    }
+    %wide = arith.extsi %found#1 : i32 to i64
+    affine.store %wide, %y[%j] : memref<64xi64>
+  } {dlc.parallel}
+  return
+}
+
 // Stores that lie apart, and a running sum: nothing to do.
 // CHECK-LABEL: func.func private @no_match(
 // CHECK-NOT: vector

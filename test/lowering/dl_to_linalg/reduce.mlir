@@ -32,22 +32,37 @@ func.func @dynamic_mean(%x: tensor<4x?xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+// Along the last axis lanes are elements of a row: a maximum of numbers, then the least place where it or a NaN stands.
 // CHECK-LABEL: func.func @arg_max(
-// CHECK: %[[FOUND:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xi32>)
+// CHECK: %[[BEST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2xf32>)
+// CHECK: arith.cmpf ogt
+// CHECK: %[[PLACE:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[BEST]] : tensor<2x7xf32>, tensor<2xf32>) outs(%{{.*}} : tensor<2xi32>)
 // CHECK: linalg.index 1
-// CHECK: arith.cmpf ugt
-// CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[FOUND]]#1 : tensor<2xi32>)
-// CHECK: return %[[WIDE]]
+// CHECK: arith.cmpf oeq
+// CHECK: arith.cmpf uno
+// CHECK: arith.minsi
+// CHECK: linalg.generic {{.*}} ins(%[[PLACE]] : tensor<2xi32>)
 func.func @arg_max(%x: tensor<2x7xf32>) -> tensor<2xi64> {
   %0 = "dl.arg_max"(%x) {axis = 1 : i64} : (tensor<2x7xf32>) -> tensor<2xi64>
   return %0 : tensor<2xi64>
 }
 
-// Indices along an axis of unknown size may need 64 bits.
+// Elsewhere lanes are rows, and one pass carries the extremum and its place.
+// CHECK-LABEL: func.func @arg_min_of_columns(
+// CHECK: %[[FOUND:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<7xf32>, tensor<7xi32>)
+// CHECK: arith.cmpf ule
+// CHECK: linalg.generic {{.*}} ins(%[[FOUND]]#1 : tensor<7xi32>)
+func.func @arg_min_of_columns(%x: tensor<2x7xf32>) -> tensor<7xi64> {
+  %0 = "dl.arg_min"(%x) {axis = 0 : i64, select_last_index = true} : (tensor<2x7xf32>) -> tensor<7xi64>
+  return %0 : tensor<7xi64>
+}
+
+// Places along an axis of unknown size may need 64 bits.
 // CHECK-LABEL: func.func @arg_max_of_any_size(
-// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xi64>)
-func.func @arg_max_of_any_size(%x: tensor<2x?xf32>) -> tensor<2xi64> {
-  %0 = "dl.arg_max"(%x) {axis = 1 : i64} : (tensor<2x?xf32>) -> tensor<2xi64>
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2xi64>)
+// CHECK: arith.maxsi
+func.func @arg_max_of_any_size(%x: tensor<2x?xi8>) -> tensor<2xi64> {
+  %0 = "dl.arg_max"(%x) {axis = 1 : i64, select_last_index = true} : (tensor<2x?xi8>) -> tensor<2xi64>
   return %0 : tensor<2xi64>
 }
 
