@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import affine, arith, ir, vector
+from dlc.analysis.buffers import defining_op
 from dlc.analysis.polyhedral.grouping import is_free
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.affine.expressions import coefficient, mentions
@@ -32,10 +33,18 @@ def _has_lanes(copy: StatementCopy, op: ir.Operation, lane: int, masked: bool) -
         strides = [coefficient(result, lane) for result in copy.subscripts(op)]
         if op.name == "affine.store" and not any(strides):
             return False
+        if op.name == "affine.store" and _counts_lanes(copy, op.operands[0], lane):
+            return False
         return None not in strides and (not masked or (not strides or (strides[-1] in (0, 1) and not any(strides[:-1]))))
-    indices = [operand for operand in op.operands if copy.variable(operand) is not None]
-    uses_lane = any(mentions(copy.expression(index), lane) for index in indices)
-    return op.name.startswith(_ELEMENTWISE) and not uses_lane
+    return op.name.startswith(_ELEMENTWISE) and not any(_counts_lanes(copy, operand, lane) for operand in op.operands)
+
+
+def _counts_lanes(copy: StatementCopy, value: ir.Value, lane: int) -> bool:
+    """Whether `value` is computed from the number of the lane."""
+    if copy.variable(value) is not None:
+        return mentions(copy.expression(value), lane)
+    op = defining_op(value)
+    return op is not None and is_free(op) and any(_counts_lanes(copy, operand, lane) for operand in op.operands)
 
 
 @dataclass
@@ -59,11 +68,12 @@ class LaneCopy:
         """Build the ops at the current insertion point."""
         uniform = self._at(0)
         for op in self.statement.ops:
-            if is_free(op):
+            takes_vectors = any(operand in self.vectors for operand in op.operands)
+            if is_free(op) and not takes_vectors:
                 continue
             if op.name in SUBSCRIPTS_AT:
                 self._access(op, uniform)
-            elif any(operand in self.vectors for operand in op.operands):
+            elif takes_vectors:
                 self._elementwise(op, uniform)
             else:
                 uniform.copy(op)

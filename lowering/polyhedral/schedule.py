@@ -68,6 +68,10 @@ class Schedule:
         """What the loops are called, in the order in which they begin."""
         return loop_names(self._program.tree)
 
+    def statements(self) -> list[str]:
+        """What the statements are called: S0, S1, ... in the order of the text, then those that steps have made."""
+        return [statement.name for statement in self._program.scop.statements]
+
     def __str__(self) -> str:
         return f"@{self.function}\n{tree_text(self._program)}"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlc.lowering.polyhedral.loop_tree import Tree, around, put
-from dlc.lowering.polyhedral.primitives.common import Result, loop_at, nest_of
+from dlc.lowering.polyhedral.loop_tree import Loop, Path, Tree, around, at, put
+from dlc.lowering.polyhedral.primitives.common import Result, loop_at
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 
 
@@ -32,9 +32,8 @@ def interchange(program: Program, loops: Sequence[str]) -> Result:
     return program.changed(put(program.tree, outermost, tree)), names
 
 
-def _check_nest(program: Program, loops: Sequence[str], wanted: Sequence[tuple[int, ...]], span: Sequence[tuple[int, ...]]) -> None:
-    from dlc.lowering.polyhedral.loop_tree import label
-
+def _check_nest(program: Program, loops: Sequence[str], wanted: Sequence[Path], span: Sequence[Path]) -> None:
     if any(path not in span for path in wanted):
         raise PrimitiveError(f"loops {', '.join(loops)} do not lie in each other", "name loops of one nest")
-    nest_of(program, [label(program.tree, path) for path in span])
+    if any(not isinstance(at(program.tree, path), Loop) for path in span):
+        raise PrimitiveError(f"between loops {', '.join(loops)} lies other work", "distribute the loops around it first")
