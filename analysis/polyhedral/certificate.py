@@ -116,7 +116,10 @@ def _end(graph: Graph, name: str, numbers: dict[ir.Operation, int]) -> str:
     """`op 12 result 0` for a node; a terminal by what it is."""
     if name in graph.nodes:
         node = graph.nodes[name]
-        return f"op {numbers[node.op]} {node.role}"
+        role = node.role
+        for key, name in graph.shared.globals.items():
+            role = f"keeps {key}" if role == f"keeps {name}" else role
+        return f"op {numbers[node.op]} {role}"
     return terminal_text(graph.shared, name)
 
 
