@@ -102,6 +102,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-tile-registers",
             "affine-transpose-tiles",
             "affine-vectorize-loops",
+            "affine-scan-lanes",
             "affine-stream-stores",
             "affine-use-dot-products",
             "affine-outline-parallel",

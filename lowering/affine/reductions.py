@@ -97,6 +97,11 @@ def _picks(select: ir.Operation, accumulator: ir.Value) -> bool:
     return predicate in _PICKS and kept == accumulator and list(condition.owner.operands) == [other, accumulator]
 
 
+def is_combiner(op: ir.Operation) -> bool:
+    """Whether `op` combines its two operands in a way that associates."""
+    return op.name in _KINDS
+
+
 def identity(combiner: ir.Operation) -> ir.Attribute:
     """The value that `combiner` leaves others unchanged with, as an attribute of its element type."""
     element = combiner.results[0].type

@@ -10,6 +10,7 @@ from dlc.dialects.dl.reduce import reduced_axes
 from dlc.dialects.dl.types import FLOATS
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, REDUCTION, Builder, Extent, accumulator_dtype
 from dlc.lowering.dl_to_linalg.elementwise import safe_divide
+from dlc.lowering.dl_to_linalg.indexing import read_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _COMBINERS = {"reduce_sum": "add", "reduce_mean": "add", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "mul"}
@@ -160,33 +161,31 @@ class _Search:
 
 @lowering("cumsum")
 def lower_cumsum(b: Builder, op: SourceOp) -> ir.Value:
-    """A loop along the axis whose steps add one slice to the running sums of all other axes at once."""
+    """A reduction that writes its running sums, over elements in reverse where the attribute says so."""
     x, kind = op.operands[0], op.types[0]
     axis, dtype = op["axis"] % kind.rank, kind.dtype
     shape, wide = b.shape(x), accumulator_dtype(dtype)
-    sizes: list[Extent] = [1 if at == axis else size for at, size in enumerate(shape)]
-    starts = [b.empty(shape, dtype), b.full(sizes, b.scalar(0, wide))]
 
-    def add(element: ir.Value, total: ir.Value) -> ir.Value:
-        return b.arith("add", total, b.widen(element, dtype), wide)
+    def add(element: ir.Value, _: ir.Value, total: ir.Value) -> list[ir.Value]:
+        after = b.arith("add", total, b.widen(element, dtype), wide)
+        shown = total if op["exclusive"] else after
+        return [shown if wide == dtype else b.narrow(shown, dtype), after]
 
-    def step(index: ir.Value, result: ir.Value, sums: ir.Value) -> list[ir.Value]:
-        count = b.index(shape[axis])
-        place = b.extent("sub", b.extent("sub", count, 1), index) if op["reverse"] else index
-        offsets: list[Extent] = [place if at == axis else 0 for at in range(kind.rank)]
-        part = b.slice(x, offsets, sizes, [1] * kind.rank)
-        if op["exclusive"]:
-            result = _store_sums(b, sums, result, offsets, dtype)
-        identity = ir.AffineMap.get_identity(kind.rank)
-        sums = b.generic([part], sums, [identity, identity], [PARALLEL] * kind.rank, add)
-        return [result if op["exclusive"] else _store_sums(b, sums, result, offsets, dtype), sums]
-
-    return b.loop(shape[axis], starts, step)[0]
+    kept = [at for at in range(kind.rank) if at != axis]
+    outs = [b.empty(shape, dtype), b.full([shape[at] for at in kept], b.scalar(0, wide))]
+    identity = ir.AffineMap.get_identity(kind.rank)
+    target = ir.AffineMap.get(kind.rank, 0, [ir.AffineExpr.get_dim(at) for at in kept])
+    iterators = [REDUCTION if at == axis else PARALLEL for at in range(kind.rank)]
+    source = _flipped(b, x, axis, dtype) if op["reverse"] else x
+    sums = b.generics([source], outs, [identity, identity, target], iterators, add)[0]
+    return _flipped(b, sums, axis, dtype) if op["reverse"] else sums
 
 
-def _store_sums(b: Builder, sums: ir.Value, result: ir.Value, offsets: Sequence[Extent], dtype: str) -> ir.Value:
-    """`result` with the running sums, rounded to `dtype`, at `offsets`."""
-    sizes = b.shape(sums)
-    if accumulator_dtype(dtype) != dtype:
-        sums = b.map([sums], sizes, dtype, lambda total: b.narrow(total, dtype))
-    return b.insert_slice(sums, result, offsets, sizes, [1] * len(sizes))
+def _flipped(b: Builder, x: ir.Value, axis: int, dtype: str) -> ir.Value:
+    """x in reverse along an axis."""
+    last = b.extent("sub", b.dim(x, axis), 1)
+
+    def position(at: Sequence[ir.Value]) -> list[Extent]:
+        return [b.extent("sub", last, index) if place == axis else index for place, index in enumerate(at)]
+
+    return read_at(b, x, b.shape(x), dtype, position)

@@ -52,13 +52,24 @@ class Generic:
         """The loops that linalg calls reductions."""
         return [loop for loop, parallel in enumerate(self.parallel) if not parallel]
 
+    def moves(self, output: int) -> bool:
+        """Whether output `output` moves with a reduction: each step of it writes an element of its own."""
+        return any(uses_loop(self.maps[output], loop) for loop in self.reductions)
+
+    def reads(self, operand: int) -> bool:
+        """Whether the body asks for what operand `operand` holds, an output before the op."""
+        return next(iter(self.body.arguments[operand].uses), None) is not None
+
     @property
     def ordered(self) -> bool:
-        """Whether the order of iterations matters: an output moves with a reduction, or not with a parallel loop."""
+        """Whether the order of iterations matters: an output is read that moves with a reduction, or not with a parallel loop.
+
+        An output that moves with a reduction and is only written takes what the accumulators are by then: a running sum.
+        """
         parallel = {loop for loop, kind in enumerate(self.parallel) if kind}
         outputs = range(self.num_inputs, len(self.operands))
         selected = all(parallel <= self.output_dims(output) for output in outputs)
-        return not selected or any(uses_loop(self.maps[output], loop) for output in outputs for loop in self.reductions)
+        return not selected or any(self.moves(output) and self.reads(output) for output in outputs)
 
     def sources(self) -> list[tuple[ir.Value, int]]:
         """For every loop, an operand and its axis that the loop indexes alone (linalg demands one); static if any is."""

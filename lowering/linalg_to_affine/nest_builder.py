@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dlc._mlir import affine, arith, ir
 from dlc.lowering.affine.loops import Bound, build_for
@@ -12,8 +12,9 @@ from dlc.lowering.linalg_to_affine.generic import Generic, uses_loop
 class NestBuilder:
     """Emits parallel loops outside, then reduction loops that carry the outputs as accumulators.
 
-    Where an output moves with a reduction loop, or a parallel loop does not select an output element, the order of
-    iterations matters: then the loops keep linalg's order, carry no mark, and accumulate in memory.
+    Outputs that move with a reduction loop and are not read are stored in each step of it. Where one is read, or a parallel loop
+    does not select an output element, the order of iterations matters: then the loops keep linalg's order, carry no mark, and
+    accumulate in memory.
     """
 
     def __init__(self, generic: Generic, starts: Sequence[ir.Value | None] = ()) -> None:
@@ -49,23 +50,33 @@ class NestBuilder:
     def _point(self) -> None:
         """One element of the outputs: load them, reduce, store."""
         generic = self.generic
-        read = [not _unused(generic.body.arguments[output]) for output in self.outputs]
         if self.ordered or not generic.reductions:
-            olds = [self._load(output) if needed else None for output, needed in zip(self.outputs, read, strict=True)]
-            results = self._body(olds)
+            results = self._body({output: self._load(output) for output in self.outputs if generic.reads(output)})
+            stored = self.outputs
         else:
-            pairs = zip(self.outputs, self.starts, strict=True)
-            results = self._reduce(generic.reductions, [self._load(o) if start is None else start for o, start in pairs])
-        for output, value in zip(self.outputs, results, strict=True):
+            starts = dict(zip(self.outputs, self.starts, strict=True))
+            stored = [output for output in self.outputs if not generic.moves(output)]
+            inits = [self._load(output) if starts[output] is None else starts[output] for output in stored]
+            results = self._reduce(generic.reductions, [init for init in inits if init is not None])
+        for output, value in zip(stored, results, strict=True):
             self._store(output, value)
 
     def _reduce(self, loops: list[int], inits: list[ir.Value]) -> list[ir.Value]:
         if not loops:
-            return self._body(inits)
+            return self._step(inits)
         with self._loop(loops[0], inits) as loop:
             accumulators = list(loop.regions[0].blocks[0].arguments)[1:]
             affine.AffineYieldOp(self._reduce(loops[1:], accumulators))
         return list(loop.results)
+
+    def _step(self, accumulators: list[ir.Value]) -> list[ir.Value]:
+        """One step of all reductions: store what moves with them, return what they carry on."""
+        carried = [output for output in self.outputs if not self.generic.moves(output)]
+        results = dict(zip(self.outputs, self._body(dict(zip(carried, accumulators, strict=True))), strict=True))
+        for output in self.outputs:
+            if output not in carried:
+                self._store(output, results[output])
+        return [results[output] for output in carried]
 
     def _loop(self, index: int, inits: Sequence[ir.Value] = (), parallel: bool = False) -> _Inside:
         loop = build_for(Bound.constant(0), self.bounds[index], inits=inits, parallel=parallel)
@@ -95,15 +106,11 @@ class NestBuilder:
         buffer = self.generic.operands[operand]
         ir.Operation.create("affine.store", operands=[value, buffer, *ivs], attributes={"map": indexing})
 
-    def _body(self, olds: Sequence[ir.Value | None]) -> list[ir.Value]:
-        """Emit the scalar computation; returns what it yields."""
-        values: dict[ir.Value, ir.Value] = {}
-        for operand, argument in enumerate(self.generic.body.arguments):
-            if operand >= self.generic.num_inputs:
-                old = olds[operand - self.generic.num_inputs]
-                if old is not None:
-                    values[argument] = old
-            elif not _unused(argument):
+    def _body(self, olds: Mapping[int, ir.Value]) -> list[ir.Value]:
+        """Emit the scalar computation on outputs that are `olds`; returns what it yields."""
+        values = {self.generic.body.arguments[output]: old for output, old in olds.items()}
+        for operand, argument in enumerate(self.generic.body.arguments[: self.generic.num_inputs]):
+            if self.generic.reads(operand):
                 values[argument] = self._load(operand)
         *ops, terminator = [op.operation for op in self.generic.body.operations]
         for op in ops:
@@ -144,7 +151,3 @@ def _clone(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     copy.operation.walk(rename)
     for old, new in zip(op.results, copy.operation.results, strict=True):
         values[old] = new
-
-
-def _unused(value: ir.Value) -> bool:
-    return next(iter(value.uses), None) is None

@@ -66,12 +66,25 @@ func.func @arg_max_of_any_size(%x: tensor<2x?xi8>) -> tensor<2xi64> {
   return %0 : tensor<2xi64>
 }
 
+// A reduction that writes what it has summed so far.
 // CHECK-LABEL: func.func @cumsum(
-// CHECK: scf.for
-// CHECK: tensor.extract_slice
-// CHECK: linalg.generic
-// CHECK: tensor.insert_slice
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<4x3xf32>) outs(%{{.*}}, %{{.*}} : tensor<4x3xf32>, tensor<3xf32>)
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK: linalg.yield %[[SUM]], %[[SUM]]
 func.func @cumsum(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %0 = "dl.cumsum"(%x) {axis = 0 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// In reverse it reads and writes from the end.
+// CHECK-LABEL: func.func @reverse_cumsum(
+// CHECK: arith.subi
+// CHECK: tensor.extract %{{.*}}[%{{.*}}, %{{.*}}] : tensor<4x3xf32>
+// CHECK: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %[[BEFORE:.*]]: f32):
+// CHECK: %[[SUM:.*]] = arith.addf %[[BEFORE]]
+// CHECK: linalg.yield %[[BEFORE]], %[[SUM]]
+// CHECK: tensor.extract %{{.*}}[%{{.*}}, %{{.*}}] : tensor<4x3xf32>
+func.func @reverse_cumsum(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = "dl.cumsum"(%x) {axis = 1 : i64, exclusive = true, reverse = true} : (tensor<4x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }

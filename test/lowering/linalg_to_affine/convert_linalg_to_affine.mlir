@@ -56,6 +56,27 @@ func.func private @ordered(%x: memref<4xf32>, %y: memref<1xf32>) {
   return
 }
 
+// An output that moves with the reduction and is only written takes each step of it.
+// CHECK-LABEL: func.func private @running_sum(
+// CHECK-SAME: %[[X:.*]]: memref<4x9xf32>, %[[Y:.*]]: memref<4x9xf32>, %[[T:.*]]: memref<4xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to 4 {
+// CHECK: %[[START:.*]] = affine.load %[[T]][%[[I]]]
+// CHECK: %[[TOTAL:.*]] = affine.for %[[J:.*]] = 0 to 9 iter_args(%[[SUM:.*]] = %[[START]]) -> (f32) {
+// CHECK: %[[NEXT:.*]] = arith.addf
+// CHECK: affine.store %[[NEXT]], %[[Y]][%[[I]], %[[J]]]
+// CHECK: affine.yield %[[NEXT]]
+// CHECK: affine.store %[[TOTAL]], %[[T]][%[[I]]]
+// CHECK: } {dlc.parallel}
+func.func private @running_sum(%x: memref<4x9xf32>, %y: memref<4x9xf32>, %t: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x9xf32>) outs(%y, %t : memref<4x9xf32>, memref<4xf32>) {
+  ^bb0(%v: f32, %old: f32, %sum: f32):
+    %s = arith.addf %sum, %v : f32
+    linalg.yield %s, %s : f32, f32
+  }
+  return
+}
+
 // Copies between strided buffers become loops, contiguous ones stay.
 // CHECK-LABEL: func.func private @copies(
 // CHECK: memref.copy
