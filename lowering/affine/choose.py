@@ -13,7 +13,7 @@ from dlc.lowering.affine.expressions import block_size
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
-from dlc.lowering.affine.order import best_order
+from dlc.lowering.affine.order import Caches, best_order
 from dlc.lowering.affine.prefetch import panels_of
 from dlc.lowering.affine.schedule import Schedule, lane_facts, schedule_for
 from dlc.lowering.pass_base import PassFailure
@@ -55,11 +55,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Machine:
-    """The vector registers to fill, and the cache that panels of operands stay in."""
+    """The vector registers to fill, and the caches that panels of operands stay in."""
 
     vector_bits: int
     registers: int
-    l2_bytes: int
+    caches: Caches
 
     @staticmethod
     def of(op: ir.Operation, vector_bits: int, registers: int) -> Machine:
@@ -68,7 +68,7 @@ class Machine:
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return Machine(bits, registers or facts.vector_registers, facts.l2_bytes)
+        return Machine(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes))
 
 
 def chosen(nest: Nest, machine: Machine, emitter: str) -> Schedule | None:
@@ -91,14 +91,14 @@ def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> l
 
 def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedule:
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
-    order = best_order(nest, tile)
+    order = best_order(nest, tile, machine.caches)
     if emitter == "tile" and nest.chain is not None and not tile.reduces:
         extent = nest.chain.loops[-1].extent
         unroll = _UNROLL if extent is None or extent >= _UNROLL else 1
         tile = dataclasses.replace(tile, unroll=unroll, prefetch=_PREFETCH)
         facts = lane_facts(nest, schedule_for(nest, tile, order, emitter))
         panels = panels_of(nest, tile, order, facts)
-        if not panels or sum(panel.bytes for panel in panels) > machine.l2_bytes * _MOST_OF_L2:
+        if not panels or sum(panel.bytes for panel in panels) > machine.caches.l2_bytes * _MOST_OF_L2:
             tile = dataclasses.replace(tile, prefetch=0)
     return schedule_for(nest, tile, order, emitter)
 
