@@ -121,9 +121,9 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
             return Amount.product(2, *moved.shape, None)
         bias = [_elements(result)] if len(types) > 2 else []
         return Amount.sum([Amount.product(2, *moved.shape, weight // channels), *bias])
-    if name == "pair_conv":
-        *taps, pairs, _ = types[1].shape[1:]
-        return Amount.product(4, *result.shape, *taps, pairs)
+    if name in ("pair_conv", "byte_conv"):
+        taps = types[1].shape[1:-2]
+        return Amount.product(2, *result.shape, *taps, types[0].shape[-1])
     if name == "winograd_conv":
         return _winograd(types, result)
     return Amount.product(2, *result.shape, types[0].shape[-1])

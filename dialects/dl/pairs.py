@@ -6,8 +6,7 @@ from dlc.dialects.dl.attributes import IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.conv import Conv
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType, require
-from dlc.dialects.dl.window import Window
-from dlc.dialects.dl.word_products import word_product_type
+from dlc.dialects.dl.word_products import word_conv_type, word_product_type
 
 
 class Bf16Pairs(DLOp, name="bf16_pairs"):
@@ -102,14 +101,7 @@ class PairConv(DLOp, name="pair_conv"):
     def infer(
         x: TensorType, weight: TensorType, *, strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...]
     ) -> TensorType:
-        ranks = f"x has rank {x.rank} and weight rank {weight.rank}"
-        require("c1", 3 <= x.rank <= 5 and weight.rank == x.rank + 1, ranks)
-        blocks, *taps, groups, width = (dim if isinstance(dim, int) else 0 for dim in weight.shape)
-        require("c2", min(blocks, *taps, groups, width) > 0, f"weight is {weight}")
-        require("c3", x.dim(-1) == 2 * groups, f"x is {x} and weight {weight}")
-        window = Window.of("c4", taps, strides, pads, dilations)
-        positions = window.output_dims("c5", x.shape[1:-1], 1)
-        return TensorType((x.dim(0), *positions, blocks * width), "f32")
+        return word_conv_type(x, weight, 2, "f32", strides, pads, dilations)
 
     @staticmethod
     def reference(

@@ -2,10 +2,13 @@
 
 import numpy as np
 
-from dlc.dialects.dl.attributes import IntAttr
+from dlc.dialects.dl.attributes import IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
+from dlc.dialects.dl.conv import Conv
 from dlc.dialects.dl.types import TensorType
-from dlc.dialects.dl.word_products import word_product_type
+from dlc.dialects.dl.word_products import word_conv_type, word_product_type
+
+_BYTES = 4
 
 
 class ByteMatmul(DLOp, name="byte_matmul"):
@@ -29,11 +32,47 @@ class ByteMatmul(DLOp, name="byte_matmul"):
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType, *, columns: int) -> TensorType:
-        return word_product_type(lhs, rhs, columns, 4, "i32")
+        return word_product_type(lhs, rhs, columns, _BYTES, "i32")
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:
-        blocks, groups, width = rhs.shape
-        parts = np.stack([(rhs >> (8 * place)).astype(np.int8) for place in range(4)], axis=2)  # [blocks, groups, 4, width]
-        whole = parts.transpose(1, 2, 0, 3).reshape(4 * groups, blocks * width)[:, : columns or None]
-        return np.matmul(lhs.astype(np.int32), whole.astype(np.int32))
+        whole = np.moveaxis(_numbers(rhs), 0, 1).reshape(lhs.shape[-1], -1)[:, : columns or None]
+        return np.matmul(lhs.astype(np.int32), whole)
+
+
+class ByteConv(DLOp, name="byte_conv"):
+    """Convolution of unsigned bytes, channels last, with signed ones that come four to an i32. `dl-use-byte-products` writes it.
+
+    result[n, o, b * C + c] = sum over t, g, i < 4 of
+        x[n, o * strides + t * dilations, 4 * g + i] * s8(byte i of weight[b, t, g, c])
+
+    where o and t run over all spatial axes, weight is [blocks, kernel..., channels / 4, C] in blocks of C output channels, and sums
+    are of i32, which wrap.
+
+    c1: x has rank 3 to 5 and weight one more.    c2: weight is static and not empty.
+    c3: the channels of x are four times weight dim -2.
+    c4: strides and dilations have one positive value per spatial axis.    c5: the dilated kernel fits the input.
+    """
+
+    fusion_class = "contraction"
+    accepts = {"x": ("ui8",), "weight": ("i32",)}
+    x: Operand[Tensor]
+    weight: Operand[Tensor]
+    result: Result[Tensor]
+    strides = IntsAttr(default=(), doc="step per spatial axis; empty: 1")
+    dilations = IntsAttr(default=(), doc="distance of taps per spatial axis; empty: 1")
+
+    @staticmethod
+    def infer(x: TensorType, weight: TensorType, *, strides: tuple[int, ...], dilations: tuple[int, ...]) -> TensorType:
+        return word_conv_type(x, weight, _BYTES, "i32", strides, (), dilations)
+
+    @staticmethod
+    def reference(x: np.ndarray, weight: np.ndarray, *, strides: tuple[int, ...], dilations: tuple[int, ...]) -> np.ndarray:
+        given = {"strides": strides, "pads": (), "dilations": dilations}
+        return Conv.reference(x.astype(np.int32), _numbers(weight), None, **given, groups=1, channels_last=True)
+
+
+def _numbers(words: np.ndarray) -> np.ndarray:
+    """The signed bytes of words along axis -2, as i32."""
+    parts = np.stack([(words >> (8 * place)).astype(np.int8) for place in range(_BYTES)], axis=-2)
+    return parts.reshape(*words.shape[:-2], _BYTES * words.shape[-2], words.shape[-1]).astype(np.int32)

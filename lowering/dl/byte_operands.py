@@ -8,7 +8,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.lowering.dl.matching import source, type_of
+from dlc.lowering.dl.matching import constant_scalar, source, type_of
 
 _HALF = 128
 """What unsigned bytes are above the signed ones with the same low bits but for the sign."""
@@ -43,7 +43,10 @@ class Centered:
 
     def _moved(self, dtype: str, offset: int) -> Centered:
         moved = dl.cast(dl.add(dl.cast(self.bytes, to="i32"), number(offset)), to=dtype)
-        return Centered(moved, number(offset) if self.zero is None else dl.add(self.zero, number(offset)))
+        known = 0.0 if self.zero is None else constant_scalar(self.zero)
+        if known is None:
+            return Centered(moved, dl.add(self.zero, number(offset)))
+        return Centered(moved, number(int(known) + offset))
 
 
 def number(value: int) -> ir.Value:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.dialects.dl.window import Layout, Window
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder
-from dlc.lowering.dl_to_linalg.contraction import Loops, widened, zeros
+from dlc.lowering.dl_to_linalg.contraction import widened
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.quantized import multiply_words
-from dlc.lowering.dl_to_linalg.windows import pad_spatial, position_extents
+from dlc.lowering.dl_to_linalg.word_products import convolve_words, multiply_words
 
 _PAIR = 2
 _BITS = 16
@@ -44,31 +42,8 @@ def lower_pair_matmul(b: Builder, op: SourceOp) -> ir.Value:
 
 @lowering("pair_conv")
 def lower_pair_conv(b: Builder, op: SourceOp) -> ir.Value:
-    """Pad, then loops (n, positions..., block, lane, taps..., pair); block and lane become one axis."""
-    x, weight = op.operands
-    layout = Layout(op.types[0].rank - 2, channels_last=True)
-    blocks, *taps, _, width = weight.type.shape
-    window = Window.of("", taps, op["strides"], op["pads"], op["dilations"])
-    positions = position_extents(b, x, taps, window, layout)
-    padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.types[0].dtype))
-    shape, rank = [b.dim(x, 0), *positions, blocks, width], layout.rank
-    loops = Loops(rank + 3, rank + 1)
-    batch, *image, block, lane = loops.dims()[: rank + 3]
-    *steps, pair = loops.dims()[rank + 3 :]
-    moves = zip(image, window.strides, steps, window.dilations, strict=True)
-    reads = [place * stride + step * dilation for place, stride, step, dilation in moves]
-    maps = [
-        *(loops.map([batch, *reads, pair * _PAIR + place]) for place in range(_PAIR)),
-        loops.map([block, *steps, pair, lane]),
-        loops.map([batch, *image, block, lane]),
-    ]
-
-    def body(*scalars: ir.Value) -> ir.Value:
-        *values, packed, total = scalars
-        return b.arith("add", total, _products(b, values, packed), "f32")
-
-    found = b.generic([*[padded] * _PAIR, weight], zeros(b, shape, "f32"), maps, loops.iterators, body)
-    return b.collapse(found, [*([axis] for axis in range(rank + 1)), [rank + 1, rank + 2]])
+    """Loops of any convolution with words."""
+    return convolve_words(b, op, _PAIR, "f32", lambda values, packed: _products(b, values, packed))
 
 
 def _products(b: Builder, values: Sequence[ir.Value], packed: ir.Value) -> ir.Value:

@@ -1,10 +1,8 @@
-"""Convolutions of bytes as products: for each pixel of the result, the bytes that its taps read lie in a row."""
+"""Convolutions of bytes less a zero point: which are computed as such, and their operands."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
-from typing import Any
 
 from dlc._mlir import ir
 from dlc.dialects import dl
@@ -26,8 +24,13 @@ class ByteConv:
     def of(op: ir.Operation) -> ByteConv | None:
         """That of a `dl.conv` of one group on images of static sizes, channels first; None for another."""
         image, kernel = (Centered.of(value) for value in list(op.operands)[:2])
+        return None if image is None or kernel is None else ByteConv.over(op, image, kernel)
+
+    @staticmethod
+    def over(op: ir.Operation, image: Centered, kernel: Centered) -> ByteConv | None:
+        """That of such a `dl.conv`, whose operands stand for these."""
         attributes = attributes_of(op)
-        if image is None or kernel is None or attributes["channels_last"] or attributes["groups"] != 1:
+        if attributes["channels_last"] or attributes["groups"] != 1:
             return None
         pixels, weights = type_of(image.bytes), type_of(kernel.bytes)
         sizes = (*pixels.shape[1:], *weights.shape)
@@ -56,42 +59,38 @@ class ByteConv:
         kind, weights = type_of(zero), type_of(self.kernel.bytes)
         return kind.rank == weights.rank and set(kind.shape[1:]) == {1} and kind.dim(0) in (1, weights.dim(0))
 
+    @property
+    def window(self) -> dict[str, list[int]]:
+        """Strides and dilations."""
+        attributes, spatial = attributes_of(self.op), type_of(self.image.bytes).rank - 2
+        return {name: list(attributes[name]) or [1] * spatial for name in ("strides", "dilations")}
+
+    @property
+    def is_product(self) -> bool:
+        """Whether each pixel of the result reads one of the image, in order."""
+        taps = type_of(self.kernel.bytes).shape[2:]
+        return {*taps, *self.window["strides"]} == {1}
+
     def operands(self) -> tuple[Centered, Centered]:
-        """The rows of bytes [n, pixels..., taps * channels], unsigned, and the matrix [taps * channels, out], signed."""
+        """The padded image [n, pixels..., channels], unsigned, and the kernel [taps..., channels, out], signed."""
         image, kernel = self.image.unsigned(), self.kernel.signed()
-        return Centered(self._rows(image), image.zero), self._matrix(kernel)
+        rank = type_of(image.bytes).rank
+        weights = dl.transpose(kernel.bytes, perm=[*range(2, rank), 1, 0])
+        return Centered(self._padded(image), image.zero), Centered(weights, _vector(kernel.zero))
 
-    def _matrix(self, kernel: Centered) -> Centered:
-        out, inner, *taps = _dims(kernel.bytes)
-        rank = 2 + len(taps)
-        matrix = dl.transpose(kernel.bytes, perm=[*range(2, rank), 1, 0])
-        zero = kernel.zero
-        if zero is not None and type_of(zero).rank:
-            zero = dl.reshape(zero, shape=[type_of(zero).dim(0)])
-        size = inner
-        for tap in taps:
-            size *= tap
-        return Centered(dl.reshape(matrix, shape=[size, out]), zero)
-
-    def _rows(self, image: Centered) -> ir.Value:
-        attributes, spatial = attributes_of(self.op), type_of(image.bytes).rank - 2
-        taps = _dims(self.kernel.bytes)[2:]
-        strides, dilations = (_each(attributes, name, spatial) for name in ("strides", "dilations"))
-        pads = list(attributes["pads"]) or [0] * (2 * spatial)
+    def _padded(self, image: Centered) -> ir.Value:
+        spatial = type_of(image.bytes).rank - 2
+        pads = list(attributes_of(self.op)["pads"])
         value = dl.transpose(image.bytes, perm=[0, *range(2, spatial + 2), 1])
-        if any(pads):
-            zero = None if image.zero is None else dl.cast(image.zero, to="ui8")
-            value = dl.pad(value, zero, low=[0, *pads[:spatial], 0], high=[0, *pads[spatial:], 0])
-        pixels = [int(str(dim)) for dim in type_of(self.op.results[0]).shape[2:]]
-        rows: ir.Value | None = None
-        for tap in itertools.product(*map(range, taps)):
-            starts = [place * dilation for place, dilation in zip(tap, dilations, strict=True)]
-            ends = [start + (size - 1) * step + 1 for start, size, step in zip(starts, pixels, strides, strict=True)]
-            axes = list(range(1, spatial + 1))
-            part = dl.slice(value, None, starts=starts, ends=ends, axes=axes, steps=strides)
-            rows = part if rows is None else dl.concat(rows, part, axis=spatial + 1)
-        assert rows is not None
-        return rows
+        if not any(pads):
+            return value
+        zero = None if image.zero is None else dl.cast(image.zero, to="ui8")
+        return dl.pad(value, zero, low=[0, *pads[:spatial], 0], high=[0, *pads[spatial:], 0])
+
+
+def _vector(zero: ir.Value | None) -> ir.Value | None:
+    """A zero point of each output channel, as it combines with images whose channels are last."""
+    return zero if zero is None or not type_of(zero).rank else dl.reshape(zero, shape=[type_of(zero).dim(0)])
 
 
 def channels_first(value: ir.Value) -> ir.Value:
@@ -103,11 +102,3 @@ def channels_first(value: ir.Value) -> ir.Value:
 def with_bias(value: ir.Value, op: ir.Operation) -> ir.Value:
     """`value`, with channels last, plus the bias of the convolution `op`."""
     return dl.add(value, op.operands[2]) if len(op.operands) > 2 else value
-
-
-def _dims(value: ir.Value) -> list[int]:
-    return [dim for dim in type_of(value).shape if isinstance(dim, int)]
-
-
-def _each(attributes: dict[str, Any], name: str, count: int) -> list[int]:
-    return list(attributes[name]) or [1] * count
