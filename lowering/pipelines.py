@@ -33,6 +33,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "dl-canonicalize",
             "dl-fold-constants",
             "cse",
+            "dl-fuse-quantization",
             "dl-recompose-norms",
             "dl-recompose-activations",
             "dl-recompose-rotary-embedding",

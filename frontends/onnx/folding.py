@@ -19,7 +19,9 @@ _NEVER = {
     "If",
     "Loop",
     "Scan",
+    "DequantizeLinear",
 }
+"""Ops of chance and of control flow; and what makes floats of weights that products read as bytes."""
 
 
 def can_fold(node: onnx.NodeProto) -> bool:

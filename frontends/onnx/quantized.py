@@ -37,8 +37,11 @@ def import_dequantize_linear(node: NodeContext) -> ir.Value:
     rank, dtype = type_of_value(x).rank, type_of_value(scale).dtype
     axis = _axis(node, rank)
     whole = dl.cast(x, to="i32")
-    if node.has_input(2):
+    known = node.constant(2) if node.has_input(2) else np.zeros((), np.int32)
+    if known is None or len(np.unique(known)) > 1:
         whole = dl.sub(whole, dl.cast(_along(node, node.value(2), axis, rank), to="i32"))
+    elif known.any():
+        whole = dl.sub(whole, node.constant_value(known.astype(np.int32).reshape(-1)[0]))
     return dl.mul(dl.cast(whole, to=dtype), _along(node, scale, axis, rank))
 
 

@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl import op_class, ops
 from dlc.dialects.dl.window import Layout
+from dlc.lowering.dl.byte_operands import Centered
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, functions, groups_of, has_one_use, is_weight, type_of, users
 from dlc.lowering.pass_base import Pass, option
 
@@ -29,6 +30,7 @@ class FuseSiblings(Pass):
 
     Biases and an activation that all of them have are applied to the one result, whose slices lie along its channels. The weights
     that are joined are weights themselves, computed before the first call. Convolutions are fused where one of them is narrow.
+    Products of bytes stay apart: each is scaled and rounded by numbers of its own at once.
     """
 
     most_columns: int = option(32768, "largest number of output channels of a fused op")
@@ -82,7 +84,7 @@ def _families(block: ir.Block) -> list[list[_Sibling]]:
 
 def _sibling(op: ir.Operation, facts: WeightFacts) -> _Sibling | None:
     maker = {"dl.matmul": _matmul_sibling, "dl.conv": _conv_sibling}.get(op.name)
-    return maker(op, facts) if maker else None
+    return maker(op, facts) if maker and Centered.of(op.operands[1]) is None else None
 
 
 def _matmul_sibling(op: ir.Operation, facts: WeightFacts) -> _Sibling | None:

@@ -75,13 +75,19 @@ func.func @convolutions(%x: tensor<1x3x8x8xf32>) -> (tensor<1x6x4x4xf32>, tensor
 
 // -----
 
-// no-match: a right-hand side that is no weight, and inputs that differ.
+// no-match: a right-hand side that is no weight, inputs that differ, products of bytes.
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT: dl.concat
-func.func @apart(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>, %v: tensor<4x8xf32>) -> (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>) {
+func.func @apart(
+    %x: tensor<3x4xf32>, %y: tensor<3x4xf32>, %v: tensor<4x8xf32>, %p: tensor<3x4xi32>
+) -> (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xi32>, tensor<3x8xi32>) {
   %w = "dl.param"() {key = "w", shape = array<i64: 4, 8>, dtype = f32} : () -> tensor<4x8xf32>
   %0 = "dl.matmul"(%x, %w) : (tensor<3x4xf32>, tensor<4x8xf32>) -> tensor<3x8xf32>
   %1 = "dl.matmul"(%x, %v) : (tensor<3x4xf32>, tensor<4x8xf32>) -> tensor<3x8xf32>
   %2 = "dl.matmul"(%y, %w) : (tensor<3x4xf32>, tensor<4x8xf32>) -> tensor<3x8xf32>
-  return %0, %1, %2 : tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>
+  %b = "dl.param"() {key = "b", shape = array<i64: 4, 8>, dtype = i8} : () -> tensor<4x8xi8>
+  %c = "dl.cast"(%b) {to = i32} : (tensor<4x8xi8>) -> tensor<4x8xi32>
+  %3 = "dl.matmul"(%p, %c) : (tensor<3x4xi32>, tensor<4x8xi32>) -> tensor<3x8xi32>
+  %4 = "dl.matmul"(%p, %c) : (tensor<3x4xi32>, tensor<4x8xi32>) -> tensor<3x8xi32>
+  return %0, %1, %2, %3, %4 : tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xi32>, tensor<3x8xi32>
 }
