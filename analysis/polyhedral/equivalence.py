@@ -11,10 +11,10 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import Kind
 from dlc.analysis.polyhedral.explain import Explanation, element_text, witness_between
-from dlc.analysis.polyhedral.matching import Matching, Mismatch, Unmatched
+from dlc.analysis.polyhedral.matching import Matching, Mismatch, Pair, Unmatched
 from dlc.analysis.polyhedral.reassociation import Reassociation, may_reassociate
 from dlc.analysis.polyhedral.source_names import memref_name
-from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Graph, Shared, initial
+from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Graph, Node, Shared, initial
 from dlc.analysis.polyhedral.value_ops import read_function
 from dlc.analysis.polyhedral.value_races import conflicts, inside, outside
 from dlc.analysis.polyhedral.witness import Witness, coordinates, first_point, place_text
@@ -35,11 +35,15 @@ class Assumptions:
 
 @dataclass(frozen=True, eq=False)
 class Refusal:
-    """Why the change is not accepted; `witness` is the dependence that it breaks, where one was found."""
+    """Why the change is not accepted; `witness` is the dependence that it breaks, where one was found.
+
+    Else `element` is one that comes out otherwise (`%A[2, 5]`), unless that is not sure.
+    """
 
     message: str
     location: ir.Location
     witness: Witness | None = None
+    element: str = ""
 
 
 @dataclass(eq=False)
@@ -113,19 +117,47 @@ def _may_reassociate(graph: Graph, assumed: Assumptions) -> bool:
 
 
 def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
-    """Says which result comes out otherwise, from the root of the chain of pairs, and an example of where it comes from."""
+    """Says which element of which result comes out otherwise, and an example of where it comes from."""
     pair = mismatch.pair
     example = first_point(pair.relation.wrap()).unwrap()
     ends = _described(comparison.after, pair.after, example.domain()), _described(comparison.before, pair.before, example.range())
-    doubt = "; the relation between the iterations was guessed here, so they may be equal" if pair.is_widened else ""
     location = _location(comparison.after, pair.after)
+    root: isl.Map | None = example
     while pair.parent is not None:
+        root = None if root is None else _parent_of(comparison, pair.parent, root)
         location = location or _location(comparison.after, pair.parent.after)
         pair = pair.parent
     use = comparison.before.nodes[pair.before].reads
-    result = element_text(use, first_point(use.elements.range())).split("[")[0] if use is not None else "what it returns"
-    message = f"{what} would change {result}: a value would come from {ends[0]}, and not from {ends[1]}{doubt}"
-    return Refusal(message, location or comparison.after.function.location)
+    element = (
+        "what it returns"
+        if use is None
+        else element_text(use, use.elements.intersect_domain((root or pair.relation).range()).range())
+    )
+    doubt = "" if root is not None else "; the relation between the iterations was guessed here, so they may be equal"
+    message = f"{what} would change {element}: a value would come from {ends[0]}, and not from {ends[1]}{doubt}"
+    return Refusal(message, location or comparison.after.function.location, element=element if root is not None else "")
+
+
+def _parent_of(comparison: Comparison, parent: Pair, point: isl.Map) -> isl.Map | None:
+    """A pair of `parent` whose operands, or what it copies, are those of `point`; None when widening made it up."""
+    nodes = comparison.after.nodes.get(parent.after), comparison.before.nodes.get(parent.before)
+    copies = [node is not None and not node.signature for node in nodes]
+    pairs = parent.relation
+    if nodes[0] is not None and (copies[0] or not copies[1]):
+        pairs = pairs.intersect_domain(_users(nodes[0], point.domain()))
+    if nodes[1] is not None and (copies[1] or not copies[0]):
+        pairs = pairs.intersect_range(_users(nodes[1], point.range()))
+    return None if pairs.is_empty() else first_point(pairs.wrap()).unwrap()
+
+
+def _users(node: Node, point: isl.Set) -> isl.Set:
+    """The instances of `node` that take a value from `point`."""
+    found = isl.Set.empty(node.domain.get_space())
+    for operand in node.operands:
+        for source in operand.sources:
+            if source.get_tuple_name(isl.dim_type.out) == point.get_tuple_name():
+                found = found.union(source.intersect_range(point).domain())
+    return found
 
 
 def _location(graph: Graph, name: str) -> ir.Location | None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 
 import islpy as isl
 
@@ -118,12 +119,30 @@ def _at_nodes(relation: isl.Map, after: MemoryUse, before: MemoryUse) -> isl.Map
 
 
 def _equated(relation: isl.Map, depth: int, dim: int) -> isl.Map:
-    """`relation` where loop `dim` before is the innermost loop after that runs over the same values."""
-    for candidate in reversed(range(depth)):
-        equal = relation.equate(isl.dim_type.in_, candidate, isl.dim_type.out, dim)
-        if equal.domain().is_equal(relation.domain()) and equal.range().is_equal(relation.range()):
-            return equal
+    """`relation` where loop `dim` before is the first affine function of loops after that gives all of its values, and no other."""
+    for coefficients in _COEFFICIENTS:
+        for places in permutations(range(depth), len(coefficients)):
+            terms = dict(zip(reversed(places), coefficients, strict=True))
+            equal = relation.intersect(_affine(relation, terms, dim))
+            if equal.domain().is_equal(relation.domain()) and equal.range().is_equal(relation.range()):
+                return equal
     return relation
+
+
+_COEFFICIENTS = ((1,), (-1,), (1, 1), (1, -1), (-1, -1), (1, 2), (1, -2))
+
+
+def _affine(relation: isl.Map, terms: Mapping[int, int], dim: int) -> isl.Map:
+    """The pairs where dim `dim` of the range is this combination of the domain's, moved so that the least values are equal."""
+    ends = [isl.LocalSpace.from_space(end.get_space()) for end in (relation.domain(), relation.range())]
+    combined = isl.Aff.zero_on_domain(ends[0])
+    for place, factor in terms.items():
+        combined = combined.add(isl.Aff.var_on_domain(ends[0], isl.dim_type.set, place).scale_val(isl.Val(factor)))
+    wanted = isl.Aff.var_on_domain(ends[1], isl.dim_type.set, dim)
+    least = relation.domain().min_val(combined), relation.range().min_val(wanted)
+    if least[0].is_int() and least[1].is_int():
+        combined = combined.add(isl.Aff.zero_on_domain(ends[0]).add_constant_val(least[1].sub(least[0])))
+    return isl.Map.from_aff(combined).apply_range(isl.Map.from_aff(wanted).reverse())
 
 
 def _runs_before(graph: Graph, first: MemoryUse, second: MemoryUse) -> isl.Map:
