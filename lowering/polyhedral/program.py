@@ -27,6 +27,7 @@ from dlc.lowering.polyhedral.loop_tree import (
     loop_in,
     loops_above,
     put,
+    restrict,
     statement_names,
     to_schedule,
     walk,
@@ -60,7 +61,7 @@ class Program:
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
                 kind: Kind = "unordered" if loop.is_parallel else "loop"
                 tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
-        return cls(scop, tree, memory_dependences(scop))
+        return cls(scop, restrict(tree, tree.domain) or tree, memory_dependences(scop))
 
     @cached_property
     def schedule(self) -> isl.Schedule:
@@ -173,13 +174,16 @@ def _by_depth(tree: Tree, name: str) -> list[Path]:
 def dependences_of(scop: Scop, tree: Tree) -> list[Dependence]:
     """Every pair of accesses to one element of which one writes, in the order of `tree`; transitive pairs included.
 
+    Statements that never run have none.
+
     As `memory_dependences`, for a scop some of whose statements have no place in the text.
     """
     times = _times_by_statement(to_schedule(tree))
     accesses = [access for statement in scop.statements for access in statement.accesses]
     found = []
     for source, sink in product(accesses, accesses):
-        if source.array is not sink.array or not (source.writes or sink.writes):
+        ends = source.statement_name, sink.statement_name
+        if source.array is not sink.array or not (source.writes or sink.writes) or not all(name in times for name in ends):
             continue
         order = times[source.statement_name].lex_lt_map(times[sink.statement_name])
         if source.statement_name == sink.statement_name and source.position < sink.position:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.dependences import Dependence
+from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.polyhedral.iterations import on_instances, stride_of, value_map, values_of
 from dlc.lowering.polyhedral.loop_tree import (
     Loop,
@@ -94,7 +96,7 @@ def _use_values(program: Program, moved: isl.UnionSet, chain: Sequence[Loop], de
     for instances in sets_of(moved):
         producer = program.scop.by_name[instances.get_tuple_name()]
         uses = _uses(program, instances, chain[-1].domain)
-        if uses.is_empty():
+        if not any(_feeds(dependence, producer, chain[-1].domain) for dependence in program.dependences):
             reason = f"nothing in loop '{loop}' reads what {producer.name} computes"
             raise PrimitiveError(reason, "name a loop around its consumer", producer.location)
         value = _near_a_dim(instances, uses, chain[depth]) or _exact(instances, uses, chain, depth)
@@ -113,6 +115,13 @@ def _uses(program: Program, instances: isl.Set, inside: isl.UnionSet) -> isl.Uni
         if dependence.source.statement_name == instances.get_tuple_name():
             whole = whole.union(isl.UnionMap.from_map(dependence.relation))
     return whole.intersect_domain(isl.UnionSet.from_set(instances)).intersect_range(inside)
+
+
+def _feeds(dependence: Dependence, producer: Statement, inside: isl.UnionSet) -> bool:
+    """Whether instances of `inside` read what `producer` writes."""
+    if dependence.kind != "flow" or dependence.source.statement_name != producer.name:
+        return False
+    return not isl.UnionMap.from_map(dependence.relation).intersect_range(inside).is_empty()
 
 
 def _near_a_dim(instances: isl.Set, uses: isl.UnionMap, loop: Loop) -> isl.UnionPwAff | None:

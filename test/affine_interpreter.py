@@ -1,0 +1,209 @@
+"""Runs functions of affine loops on NumPy arrays, one iteration at a time, as the oracle of tests of loop transformations.
+
+Iterations of `affine.parallel` run in a shuffled order, so that a wrong one shows. New memory holds NaN (floats) or a large number.
+An access outside of its memref is an IndexError.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from dlc._mlir import ir
+
+_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "i1": np.bool_, "index": np.int64}
+
+
+def run(function: ir.Operation, *arguments: Any, seed: int = 0) -> None:
+    """Call `function`, a `func.func` without results, on arrays (memrefs, changed in place) and ints (indices)."""
+    block = function.regions[0].blocks[0]
+    _Run(dict(zip(block.arguments, arguments, strict=True)), random.Random(seed)).block(block)
+
+
+def arguments_for(function: ir.Operation, seed: int, sizes: Sequence[int] = ()) -> list[Any]:
+    """Arrays of small whole numbers for the memrefs of `function`, and `sizes` for its indices."""
+    numbers, given = np.random.default_rng(seed), iter(sizes)
+    found: list[Any] = []
+    for argument in function.regions[0].blocks[0].arguments:
+        if isinstance(argument.type, ir.MemRefType):
+            found.append(numbers.integers(-8, 8, argument.type.shape).astype(_TYPES[str(argument.type.element_type)]))
+        else:
+            found.append(next(given))
+    return found
+
+
+class _Run:
+    def __init__(self, values: dict[ir.Value, Any], order: random.Random) -> None:
+        self.values, self.order = values, order
+
+    def block(self, block: ir.Block) -> list[Any]:
+        """Run the ops; returns what the terminator gives."""
+        ops = [op.operation for op in block.operations]
+        for op in ops:
+            if op.name in ("affine.yield", "func.return"):
+                return self.operands(op)
+            results = getattr(self, "_" + op.name.replace(".", "_"), self._other)(op)
+            self.values.update(zip(op.results, results, strict=True))
+        return []
+
+    def operands(self, op: ir.Operation) -> list[Any]:
+        return [self.values[operand] for operand in op.operands]
+
+    # Loops.
+
+    def _affine_for(self, op: ir.Operation) -> Sequence[Any]:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = self.operands(op)
+        low = max(evaluate(op.attributes["lowerBoundMap"].value, given[: sizes[0]]))
+        high = min(evaluate(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
+        carried = given[sizes[0] + sizes[1] :]
+        body = op.regions[0].blocks[0]
+        for value in range(low, high, ir.IntegerAttr(op.attributes["step"]).value):
+            self.values.update(zip(body.arguments, [value, *carried], strict=True))
+            carried = self.block(body)
+        return carried
+
+    def _affine_parallel(self, op: ir.Operation) -> Sequence[Any]:
+        lower, upper = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
+        given, count = self.operands(op), lower.n_dims + lower.n_symbols
+        lows = _grouped(evaluate(lower, given[:count]), op.attributes["lowerBoundsGroups"], max)
+        highs = _grouped(evaluate(upper, given[count:]), op.attributes["upperBoundsGroups"], min)
+        steps = [ir.IntegerAttr(step).value for step in ir.ArrayAttr(op.attributes["steps"])]
+        points = list(product(*map(range, lows, highs, steps)))
+        self.order.shuffle(points)
+        for point in points:
+            self.values.update(zip(op.regions[0].blocks[0].arguments, point, strict=True))
+            self.block(op.regions[0].blocks[0])
+        return ()
+
+    def _affine_if(self, op: ir.Operation) -> Sequence[Any]:
+        inputs, constraints = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">").split(" : ", 1)
+        sides = [side.rsplit(" ", 2) for side in constraints[1:-1].split(", ")]
+        text = f"affine_map<{inputs} -> ({', '.join(side[0] for side in sides)})>"
+        found = evaluate(ir.AffineMapAttr(ir.Attribute.parse(text)).value, self.operands(op))
+        holds = all(value == 0 if side[1] == "==" else value >= 0 for value, side in zip(found, sides, strict=True))
+        region = op.regions[0 if holds else 1]
+        return self.block(region.blocks[0]) if len(region.blocks) else ()
+
+    # Memory.
+
+    def _memref_alloc(self, op: ir.Operation) -> Sequence[Any]:
+        kind = op.results[0].type
+        element = _TYPES[str(kind.element_type)]
+        return [np.full(kind.shape, np.nan if np.issubdtype(element, np.floating) else 99, element)]
+
+    _memref_alloca = _memref_alloc
+
+    def _memref_dealloc(self, op: ir.Operation) -> Sequence[Any]:
+        return ()
+
+    def _place(self, op: ir.Operation, first: int, width: int = 1) -> tuple[Any, ...]:
+        array = self.values[op.operands[first - 1]]
+        place = evaluate(op.attributes["map"].value, self.operands(op)[first:])
+        ends = [*place[:-1], place[-1] + width - 1] if place else []
+        if any(index < 0 for index in place) or any(end >= size for end, size in zip(ends, array.shape, strict=True)):
+            raise IndexError(f"{op} at {place} of {array.shape}")
+        return (*place[:-1], slice(place[-1], place[-1] + width)) if width > 1 else tuple(place)
+
+    def _affine_load(self, op: ir.Operation) -> Sequence[Any]:
+        return [self.values[op.operands[0]][self._place(op, 1)]]
+
+    def _affine_store(self, op: ir.Operation) -> Sequence[Any]:
+        self.values[op.operands[1]][self._place(op, 2)] = self.values[op.operands[0]]
+        return ()
+
+    def _affine_vector_load(self, op: ir.Operation) -> Sequence[Any]:
+        return [self.values[op.operands[0]][self._place(op, 1, op.results[0].type.shape[0])].copy()]
+
+    def _affine_vector_store(self, op: ir.Operation) -> Sequence[Any]:
+        value = self.values[op.operands[0]]
+        self.values[op.operands[1]][self._place(op, 2, len(value))] = value
+        return ()
+
+    # Values.
+
+    def _affine_apply(self, op: ir.Operation) -> Sequence[Any]:
+        return evaluate(op.attributes["map"].value, self.operands(op))
+
+    def _affine_min(self, op: ir.Operation) -> Sequence[Any]:
+        return [min(evaluate(op.attributes["map"].value, self.operands(op)))]
+
+    def _affine_max(self, op: ir.Operation) -> Sequence[Any]:
+        return [max(evaluate(op.attributes["map"].value, self.operands(op)))]
+
+    def _arith_constant(self, op: ir.Operation) -> Sequence[Any]:
+        return [_TYPES[str(op.results[0].type)](op.attributes["value"].value)]
+
+    def _vector_broadcast(self, op: ir.Operation) -> Sequence[Any]:
+        return [np.full(op.results[0].type.shape, self.operands(op)[0])]
+
+    def _vector_from_elements(self, op: ir.Operation) -> Sequence[Any]:
+        return [np.array(self.operands(op))]
+
+    def _vector_extract(self, op: ir.Operation) -> Sequence[Any]:
+        return [self.operands(op)[0][ir.DenseI64ArrayAttr(op.attributes["static_position"])[0]]]
+
+    def _arith_index_cast(self, op: ir.Operation) -> Sequence[Any]:
+        return [_TYPES[str(op.results[0].type)](self.operands(op)[0])]
+
+    _arith_sitofp = _arith_index_cast
+
+    def _other(self, op: ir.Operation) -> Sequence[Any]:
+        if op.name not in _MEANINGS:
+            raise NotImplementedError(op.name)
+        return [_MEANINGS[op.name](*self.operands(op))]
+
+
+_MEANINGS: dict[str, Callable[..., Any]] = {
+    "arith.addf": operator.add,
+    "arith.subf": operator.sub,
+    "arith.mulf": operator.mul,
+    "arith.divf": operator.truediv,
+    "arith.negf": operator.neg,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
+    "math.sqrt": np.sqrt,
+    "math.exp": np.exp,
+}
+
+
+def _grouped(values: Sequence[int], groups: ir.Attribute, extreme: Callable[[Sequence[int]], int]) -> list[int]:
+    found, at = [], 0
+    for count in ir.DenseIntElementsAttr(groups):
+        found.append(extreme(values[at : at + count]))
+        at += count
+    return found
+
+
+def evaluate(map: ir.AffineMap, operands: Sequence[Any]) -> list[int]:
+    """The results of an affine map."""
+    return [_value(result, [int(operand) for operand in operands], map.n_dims) for result in map.results]
+
+
+def _value(expression: ir.AffineExpr, operands: Sequence[int], dims: int) -> int:
+    expression = expression.maybe_downcast()
+    if isinstance(expression, ir.AffineDimExpr):
+        return operands[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return operands[dims + expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return expression.value
+    lhs, rhs = _value(expression.lhs, operands, dims), _value(expression.rhs, operands, dims)
+    if isinstance(expression, ir.AffineAddExpr):
+        return lhs + rhs
+    if isinstance(expression, ir.AffineMulExpr):
+        return lhs * rhs
+    if isinstance(expression, ir.AffineModExpr):
+        return lhs % rhs
+    return lhs // rhs if isinstance(expression, ir.AffineFloorDivExpr) else math.ceil(lhs / rhs)

@@ -1,0 +1,44 @@
+// RUN: dlc-opt %s "--affine-vectorize-loop=loop=i width=8" --split-input-file --verify-diagnostics | filecheck %s
+// Eight iterations become lanes, the last four stay scalar; a chain of iterations is refused.
+
+// CHECK-LABEL: func.func @vectorize(
+// CHECK-SAME: %[[ARG1:.*]]: memref<100xf32>) {
+// CHECK: affine.for %[[I2:.*]] = 0 to 96 step 8 {
+// CHECK: %[[V3:.*]] = affine.vector_load %[[ARG1]][%[[I2]]] : memref<100xf32>, vector<8xf32>
+// CHECK: %[[V4:.*]] = arith.negf %[[V3]] : vector<8xf32>
+// CHECK: affine.vector_store %[[V4]], %[[ARG1]][%[[I2]]] : memref<100xf32>, vector<8xf32>
+// CHECK: } {dlc.name = "i"}
+// CHECK: affine.for %[[I5:.*]] = 96 to 100 {
+// CHECK: %[[V6:.*]] = affine.load %[[ARG1]][%[[I5]]] : memref<100xf32>
+// CHECK: %[[V7:.*]] = arith.negf %[[V6]] : f32
+// CHECK: affine.store %[[V7]], %[[ARG1]][%[[I5]]] : memref<100xf32>
+// CHECK: } {dlc.name = "i.rest"}
+// CHECK: return
+func.func @vectorize(%A: memref<100xf32>) {
+  affine.for %i = 0 to 100 {
+    %a = affine.load %A[%i] : memref<100xf32>
+    %b = arith.negf %a : f32
+    affine.store %b, %A[%i] : memref<100xf32>
+  } {dlc.name = "i"}
+  return
+}
+
+// -----
+
+func.func @refused(%A: memref<100xf32>) {
+  affine.for %i = 1 to 100 {
+    // expected-error@below {{the new order would run S0[i0=2]}}
+    %a = affine.load %A[%i - 1] : memref<100xf32>
+    affine.store %a, %A[%i] : memref<100xf32>
+  } {dlc.name = "i"}
+  return
+}
+
+// -----
+
+// no-match: a function without loops stays as it is.
+// CHECK-LABEL: func.func @no_loops(
+// CHECK-NEXT: return
+func.func @no_loops(%A: memref<4xf32>) {
+  return
+}

@@ -1,0 +1,93 @@
+"""Whatever sequence of primitives is legal, the loops compute the same bytes as before."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dlc
+from dlc._mlir import ir
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+from affine_interpreter import arguments_for, run
+from random_nests import functions
+
+_STEPS = (
+    "tile",
+    "split",
+    "strip_mine",
+    "interchange",
+    "fuse",
+    "distribute",
+    "skew",
+    "peel",
+    "split_index_set",
+    "unroll",
+    "unroll_and_jam",
+    "vectorize",
+    "parallelize",
+    "pack",
+    "reverse",
+    "shift",
+    "compute_at",
+)
+
+
+def results_of(text: str, module: ir.Module) -> list[np.ndarray]:
+    """The arrays after the module's function ran on those that belong to `text`."""
+    with module.context, ir.Location.unknown():
+        function = module.body.operations[0].operation
+        arrays = arguments_for(function, seed=len(text))
+        with np.errstate(over="ignore"):
+            run(function, *arrays)
+    return arrays
+
+
+def some_step(draw: st.DrawFn, schedule: dlc.Schedule, kinds: tuple[str, ...]) -> None:
+    """Try one primitive on loops, statements and arrays that there are."""
+    loops, statements = schedule.loops(), schedule.statements()
+    loop, other = draw(st.sampled_from(loops)), draw(st.sampled_from(loops))
+    number, statement = draw(st.integers(1, 4)), draw(st.sampled_from(statements))
+    array = draw(st.sampled_from(["arg0", "arg1", "arg2", "A0", "A1"]))
+    calls = {
+        "tile": lambda: schedule.tile([loop, other] if loop != other else [loop], [number, 3] if loop != other else [number]),
+        "split": lambda: schedule.split(loop, number + 1),
+        "strip_mine": lambda: schedule.strip_mine(loop, number + 1),
+        "interchange": lambda: schedule.interchange([loop, other]),
+        "fuse": lambda: schedule.fuse(loop, other),
+        "distribute": lambda: schedule.distribute(loop),
+        "skew": lambda: schedule.skew(loop, other, number - 2),
+        "peel": lambda: schedule.peel(loop, number, last=number % 2 == 0),
+        "split_index_set": lambda: schedule.split_index_set(loop, number),
+        "unroll": lambda: schedule.unroll(loop, number - 1),
+        "unroll_and_jam": lambda: schedule.unroll_and_jam(loop, number),
+        "vectorize": lambda: schedule.vectorize(loop, number),
+        "parallelize": lambda: schedule.parallelize(loop),
+        "pack": lambda: schedule.pack(array, loop if number > 1 else ""),
+        "reverse": lambda: schedule.reverse(loop),
+        "shift": lambda: schedule.shift(statement, loop, number - 2),
+        "compute_at": lambda: schedule.compute_at(statement, loop),
+    }
+    calls[draw(st.sampled_from(kinds))]()
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_legal_sequences_keep_the_results(data: st.DataObject) -> None:
+    text = data.draw(functions())
+    schedule = dlc.Schedule(text)
+    expected = results_of(text, schedule.module)
+    for _ in range(data.draw(st.integers(1, 5))):
+        try:
+            some_step(data.draw, schedule, _STEPS)
+        except dlc.ScheduleError:
+            continue
+    steps = schedule.to_python()
+    schedule.apply()
+    schedule.module.operation.verify()
+    for before, after in zip(expected, results_of(text, schedule.module), strict=True):
+        np.testing.assert_array_equal(after, before, err_msg=f"{text}\n{steps}\n{schedule.module}")
