@@ -109,8 +109,8 @@ def _typed() -> Iterator[Case]:
     for kind, names in TYPED:
         for name in names.split():
             result = Tensor(ROWS, "bool" if kind in ("Equal", "Less") else name)
-            ones = np.ones(ROWS, nodes.DTYPES[name])
-            operands = [Tensor(ROWS, name), ones if kind == "Div" else Tensor(ROWS, name)]
+            divisors = _RANDOM.integers(1, 9, ROWS).astype(nodes.DTYPES[name])
+            operands = [Tensor(ROWS, name), divisors if kind == "Div" else Tensor(ROWS, name)]
             yield _case(f"{kind} {name} {_text(ROWS)}", kind, operands, [result])
     for kind, names in TYPED_UNARY:
         for name in names.split():

@@ -108,6 +108,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-use-dot-products",
             "affine-outline-parallel",
             "math-expand-functions",
+            "expand-integer-division",
             "legalize-float-truncations",
             "convert-affine-to-llvm",
         ),
