@@ -54,6 +54,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "cse",
             "dl-use-winograd",
             "dl-pack-weights",
+            "dl-pack-operands",
             "dl-lower-precision",
             "cse",
             "dl-outline-constants",

@@ -10,7 +10,7 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
-_BLOCKS = (48, 64, 32, 16)
+BLOCKS = (48, 64, 32, 16)
 """Columns of a block: whole vectors of AVX-512, as many as a tile of registers has; the last block is filled up with zeros."""
 
 
@@ -65,11 +65,11 @@ def _sizes(kind: TensorType) -> list[int]:
 
 
 def _block_of(columns: int) -> int:
-    """Columns of a block for a matrix of so many: of a narrow one, what adds the fewest, of equals the first in `_BLOCKS`.
+    """Columns of a block for a matrix of so many: of a narrow one, what adds the fewest, of equals the first in `BLOCKS`.
 
     Tiles of 8 by 48 are level with 6 by 64 where both fit, and waste less of heights such as 49.
     """
-    return _BLOCKS[0] if columns >= _WIDE else min(_BLOCKS, key=lambda block: -columns % block)
+    return BLOCKS[0] if columns >= _WIDE else min(BLOCKS, key=lambda block: -columns % block)
 
 
 def _is_pointwise(op: ir.Operation) -> bool:
