@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
 from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds, conditions
+from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, first_statement, iterator_of, statement_of, step_of
 from dlc.lowering.polyhedral.buffers import Buffer, allocate, buffer_accesses, subscripts_at
 from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
 from dlc.lowering.polyhedral.loop_marks import (
@@ -132,6 +134,8 @@ class _Builder:
     places: dict[str, list[isl.AstExpr]] = field(default_factory=dict)
     scope: AffineScope = field(default_factory=AffineScope)
     names: dict[str, ir.AffineExpr] = field(default_factory=dict)
+    loop_names: Counter[str] = field(default_factory=Counter)
+    """How many loops have been given each name: where isl makes several of one, the names get numbers."""
     homes: list[tuple[ir.Block, list[Buffer]]] = field(default_factory=list)
     """The blocks that buffers may be allocated in, the innermost last, each with the buffers that are."""
 
@@ -165,7 +169,7 @@ class _Builder:
         """Build `node`; `words` say what becomes of the loops of the innermost band around that are still to come."""
         kind = node.get_type()
         if kind == isl.ast_node_type.block:
-            for child in _children(node):
+            for child in children_of(node):
                 self._node(child, words)
         elif kind == isl.ast_node_type.mark:
             mark, body = node.mark_get_id().get_name(), node.mark_get_node()
@@ -189,7 +193,8 @@ class _Builder:
             return None
         values = self._values(node)
         if word == LANES and self.lanes is None:
-            raise EmissionError(f"a vector form of {_statements_in(node)}, which has none")
+            names = ", ".join(statement_of(call) for call in calls_in(node.for_get_body()) or [])
+            raise EmissionError(f"a vector form of {names or 'a loop'}, which has none")
         if word == COPIES and values is not None and len(values) <= _MOST_COPIES:
             for value in values:
                 self._body_at(node, ir.AffineExpr.get_constant(value), inner)
@@ -199,7 +204,7 @@ class _Builder:
         return self._loop(node, inner, word in (PARALLEL, LANES), name)
 
     def _body_at(self, node: isl.AstNode, value: ir.AffineExpr, words: tuple[str, ...]) -> None:
-        self.names[_iterator(node)] = value
+        self.names[iterator_of(node)] = value
         self._node(node.for_get_body(), words)
 
     def _values(self, node: isl.AstNode) -> range | None:
@@ -208,7 +213,7 @@ class _Builder:
         numbers = [bound.maybe_downcast() for bound in (*lower, *upper)]
         if len(numbers) != 2 or not all(isinstance(number, ir.AffineConstantExpr) for number in numbers):
             return None
-        return range(numbers[0].value, numbers[1].value, _step(node))
+        return range(numbers[0].value, numbers[1].value, step_of(node))
 
     def _bounds(self, node: isl.AstNode) -> tuple[list[ir.AffineExpr], list[ir.AffineExpr]]:
         """The lower bounds of a loop, and the upper ones, which its variable stays below."""
@@ -223,10 +228,10 @@ class _Builder:
         loop = affine.AffineForOp(
             lower_map,
             upper_map,
-            _step(node),
+            step_of(node),
             lower_bound_operands=lower_operands,
             upper_bound_operands=upper_operands,
-            loc=self._location(),
+            loc=self._loop_location(node),
         )
         if is_parallel:
             loop.operation.attributes[loops.PARALLEL] = ir.UnitAttr.get()
@@ -245,17 +250,19 @@ class _Builder:
                 "lowerBoundsGroups": _group(len(lower)),
                 "upperBoundsMap": ir.AffineMapAttr.get(upper_map),
                 "upperBoundsGroups": _group(len(upper)),
-                "steps": ir.ArrayAttr.get([ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _step(node))]),
+                "steps": ir.ArrayAttr.get([ir.IntegerAttr.get(ir.IntegerType.get_signless(64), step_of(node))]),
             },
             regions=1,
-            loc=self._location(),
+            loc=self._loop_location(node),
         )
-        self._fill(loop, loop.regions[0].blocks.append(index, arg_locs=[self._location()]), node, inner, name)
+        self._fill(loop, loop.regions[0].blocks.append(index, arg_locs=[self._loop_location(node)]), node, inner, name)
 
     def _fill(self, loop: ir.Operation, body: ir.Block, node: isl.AstNode, inner: tuple[str, ...], name: str) -> None:
         """Name a loop and build its body."""
         if name:
-            loop.attributes[NAME] = ir.StringAttr.get(name)
+            self.loop_names[name] += 1
+            number = self.loop_names[name]
+            loop.attributes[NAME] = ir.StringAttr.get(name if number == 1 else f"{name}.{number}")
         self.scope.variables.append(body.arguments[0])
         has_order = loop.name == "affine.for" and loops.PARALLEL not in loop.attributes
         with ir.InsertionPoint(body):
@@ -266,14 +273,14 @@ class _Builder:
 
     def _vectors(self, node: isl.AstNode) -> bool:
         """Build the loop as vectors; False, with nothing built, where a statement has no form on vectors."""
-        calls = _calls(node.for_get_body())
+        calls = calls_in(node.for_get_body())
         values = self._values(node)
         width = len(values or ()) if self.lanes is None else self.lanes
-        if calls is None or not width or _step(node) != 1:
+        if calls is None or not width or step_of(node) != 1:
             return False
         whole = values is not None and len(values) % width == 0
         lane = len(self.scope.variables) + (not whole)
-        self.names[_iterator(node)] = ir.AffineExpr.get_dim(lane)
+        self.names[iterator_of(node)] = ir.AffineExpr.get_dim(lane)
         instances = [self._instance(call) for call in calls]
         if not all(can_copy_lanes(*instance, lane, masked=not whole) for instance in instances):
             return False
@@ -309,8 +316,8 @@ class _Builder:
             with ir.InsertionPoint(loop.body):
                 before = [] if _begin_whole(lower, width) else [bound - start for bound in lower]
                 mask = self._mask(width, before, [bound - start for bound in upper])
-                self.names[_iterator(node)] = ir.AffineExpr.get_dim(lane)
-                for call in _calls(node.for_get_body()) or []:
+                self.names[iterator_of(node)] = ir.AffineExpr.get_dim(lane)
+                for call in calls_in(node.for_get_body()) or []:
                     LaneCopy(*self._instance(call), self.scope, lane, start, width, mask).run()
                 affine.AffineYieldOp([], loc=self._location())
             self.scope.variables.pop()
@@ -356,6 +363,14 @@ class _Builder:
             raise EmissionError(f"subscripts of {statement.name} in its buffer that are not affine")
         return [*given[: len(statement.loops)], *found]
 
+    def _loop_location(self, node: isl.AstNode) -> ir.Location:
+        """Where the loop that the first statement inside had at this depth comes from, or else that statement."""
+        first = first_statement(node)
+        if not first:
+            return self._location()
+        statement, depth = self.scop.by_name[first], len(self.scope.variables)
+        return statement.loops[depth].op.location if depth < len(statement.loops) else statement.location
+
     def _location(self) -> ir.Location:
         return self.scop.items[0].location
 
@@ -365,36 +380,7 @@ def _group(count: int) -> ir.Attribute:
     return ir.DenseIntElementsAttr.get(np.array([count], np.int32))
 
 
-def _children(block: isl.AstNode) -> list[isl.AstNode]:
-    nodes = block.block_get_children()
-    return [nodes.get_ast_node(at) for at in range(nodes.n_ast_node())]
-
-
-def _calls(node: isl.AstNode) -> list[isl.AstNode] | None:
-    """The user nodes that `node` consists of; None where there is anything else."""
-    if node.get_type() == isl.ast_node_type.user:
-        return [node]
-    if node.get_type() != isl.ast_node_type.block:
-        return None
-    children = [_calls(child) for child in _children(node)]
-    return None if any(child is None for child in children) else [call for child in children for call in child or ()]
-
-
-def _statements_in(node: isl.AstNode) -> str:
-    """The names of the statements that a loop runs, where they are its whole body."""
-    calls = _calls(node.for_get_body()) or []
-    return ", ".join(call.user_get_expr().get_op_arg(0).get_id().get_name() for call in calls) or "a loop"
-
-
-def _iterator(node: isl.AstNode) -> str:
-    return str(node.for_get_iterator().get_id().get_name())
-
-
 def _begin_whole(lower: list[ir.AffineExpr], lanes: int) -> bool:
     """Whether a loop with these lower bounds begins at the first lane of a vector."""
     first = lower[0].maybe_downcast()
     return len(lower) == 1 and isinstance(first, ir.AffineConstantExpr) and first.value % lanes == 0
-
-
-def _step(node: isl.AstNode) -> int:
-    return int(str(node.for_get_inc().get_val()))

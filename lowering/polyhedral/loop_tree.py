@@ -31,13 +31,17 @@ class Leaf:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """Runs `body` for rising `values` of its instances."""
+    """Runs `body` for rising `values` of its instances.
+
+    With `is_separated`, values for which other statements run become loops of their own instead of conditions inside.
+    """
 
     domain: isl.UnionSet
     values: isl.UnionPwAff
     body: Tree
     name: str = ""
     kind: Kind = "loop"
+    is_separated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +221,9 @@ def to_schedule(tree: Tree) -> isl.Schedule:
     band = _top(to_schedule(tree.body).insert_partial_schedule(values))
     if tree.kind in ("unordered", "parallel", "lanes"):
         band = band.band_member_set_coincident(0, True)
-    if tree.kind == "unrolled":
-        band = band.band_set_ast_build_options(isl.UnionSet("{ unroll[i] }"))
+    if tree.kind == "unrolled" or tree.is_separated:
+        option = "unroll" if tree.kind == "unrolled" else "separate"
+        band = band.band_set_ast_build_options(isl.UnionSet(f"{{ {option}[i] }}"))
     return mark_band(band, [f"{tree.kind}@{tree.name}" if tree.name else tree.kind]).get_schedule()
 
 

@@ -87,7 +87,7 @@ def _with_head(tree: Tree, path: Path, head: Tree, values: Iterator[isl.UnionPwA
         return put(tree, path[:1], inner)
     own = tree.values.union_add(next(values).intersect_domain(head.domain))
     body = _with_head(tree.body, path[1:], head, values) if path else block([head, tree.body])
-    return replace(tree, domain=body.domain, values=own, body=body)
+    return replace(tree, domain=body.domain, values=own, body=body, is_separated=True)
 
 
 def _use_values(program: Program, moved: isl.UnionSet, chain: Sequence[Loop], depth: int, loop: str) -> isl.UnionPwAff:

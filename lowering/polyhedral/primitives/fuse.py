@@ -37,6 +37,5 @@ def fuse(program: Program, first: str, second: str) -> Result:
 
 def _merged(one: Loop, other: Loop, name: str) -> Loop:
     body = block([one.body, other.body])
-    return replace(
-        one, domain=body.domain, values=one.values.union_add(other.values), body=body, name=one.name or other.name or name
-    )
+    values, kept = one.values.union_add(other.values), one.name or other.name or name
+    return replace(one, domain=body.domain, values=values, body=body, name=kept, is_separated=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dlc.lowering.polyhedral.iterations import on_instances
-from dlc.lowering.polyhedral.loop_tree import around, put, sets_of, statement_names
+from dlc.lowering.polyhedral.loop_tree import put, sets_of, statement_names
 from dlc.lowering.polyhedral.primitives.common import Result, loop_at
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 
@@ -24,4 +26,4 @@ def shift(program: Program, statement: str, loop: str, distance: int) -> Result:
     later = old.values.intersect_domain(moved).add(on_instances(moved, distance))
     values = old.values.subtract_domain(moved).union_add(later)
     name = old.name or program.fresh_name(program.base_name(path))
-    return program.changed(put(program.tree, path, around(values, old.body, name, old.kind))), (name,)
+    return program.changed(put(program.tree, path, replace(old, values=values, name=name, is_separated=True))), (name,)
