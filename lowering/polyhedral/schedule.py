@@ -197,10 +197,11 @@ class Schedule:
     @classmethod
     def replay(cls, text: str, source: Source) -> Schedule:
         """Make the schedule that `to_python` or `to_transform` printed, apply it to `source`, and return it."""
-        steps = read_steps(text)
-        new = cls(source, steps.function, assume_no_alias=steps.assume_no_alias)
-        for change in steps.changes:
-            new._do(change)
+        plan = read_steps(text)
+        new = cls(source, plan.function, assume_no_alias=plan.assume_no_alias)
+        variables: dict[str, str] = {}
+        for step in plan.steps:
+            variables |= dict(zip(step.targets, new._do(step.change(variables)), strict=False))
         new.apply()
         return new
 

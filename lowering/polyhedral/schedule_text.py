@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -49,12 +49,38 @@ class Recorded:
 
 
 @dataclass(frozen=True)
+class Result:
+    """A loop that an earlier step returned, by the variable that holds it."""
+
+    variable: str
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A step as text gives it: the pass, its options, and the variables that hold the loops which it returns."""
+
+    kind: type[Pass]
+    given: Mapping[str, object]
+    targets: tuple[str, ...] = ()
+
+    def change(self, variables: Mapping[str, str]) -> Pass:
+        """The pass, where the variables of earlier steps have those values."""
+        return self.kind(**{key: _resolved(value, variables) for key, value in self.given.items()})
+
+
+def _resolved(value: object, variables: Mapping[str, str]) -> object:
+    if isinstance(value, tuple):
+        return tuple(_resolved(item, variables) for item in value)
+    return variables[value.variable] if isinstance(value, Result) else value
+
+
+@dataclass(frozen=True)
 class Steps:
     """What the text of a schedule says."""
 
     function: str
     assume_no_alias: bool
-    changes: tuple[Pass, ...]
+    steps: tuple[Planned, ...]
 
 
 def as_python(function: str, assume_no_alias: bool, steps: Sequence[Recorded]) -> str:
@@ -132,7 +158,11 @@ def _from_transform(text: str) -> Steps:
     if len(functions) > 1:
         raise ScheduleError(f"the steps change functions {', '.join(sorted(functions))}", "make one schedule a function")
     no_alias = any(getattr(change, "assume_no_alias", False) for change in changes)
-    return Steps(functions.pop() if functions else "", no_alias, tuple(changes))
+    planned = tuple(
+        Planned(type(change), {field.name: getattr(change, field.name) for field in dataclasses.fields(change)})
+        for change in changes
+    )
+    return Steps(functions.pop() if functions else "", no_alias, planned)
 
 
 def _sequence(module: ir.Module) -> list[ir.Operation]:
@@ -168,60 +198,86 @@ def _option(value: ir.Attribute) -> str:
 
 # Python.
 
+_HOW = "give what Schedule.to_python printed"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A call, its number, and the variables that its results are given to."""
+
+    call: ast.Call
+    targets: tuple[str, ...]
+
 
 def _from_python(text: str) -> Steps:
-    """Read the calls without running them: literals and the names of loops that earlier calls returned are all they may use."""
+    """Read the calls without running them: literals and the results of earlier calls are all that they may use."""
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
-        raise ScheduleError(f"line {error.lineno}: neither MLIR nor Python", "give what Schedule.to_python printed") from None
-    calls = [call for node in body if (call := _call_of(node)) is not None]
-    if not calls or _method_of(calls[0]) != "Schedule":
-        raise ScheduleError("the text makes no dlc.Schedule first", "give what Schedule.to_python printed")
-    made = _given(calls[0], ("source", "function"), skip=1)
-    changes = [_pass_called(call, made) for call in calls[1:] if _method_of(call) != "apply"]
-    return Steps(str(made.get("function", "")), bool(made.get("assume_no_alias", False)), tuple(changes))
+        raise ScheduleError(f"line {error.lineno}: neither MLIR nor Python", _HOW) from None
+    lines = [line for line in map(_line_of, body) if line is not None]
+    if not lines or _method_of(lines[0].call) != "Schedule":
+        raise ScheduleError("the text makes no dlc.Schedule first", _HOW)
+    made = _given(lines[0].call, ("source", "function"), set(), skip=1)
+    where = {key: made[key] for key in _SHARED if key in made}
+    known: set[str] = set()
+    planned = []
+    for line in lines[1:]:
+        if _method_of(line.call) != "apply":
+            planned.append(_planned(line, where, known))
+            known |= set(line.targets)
+    return Steps(str(made.get("function", "")), bool(made.get("assume_no_alias", False)), tuple(planned))
 
 
-def _call_of(node: ast.stmt) -> ast.Call | None:
+def _line_of(node: ast.stmt) -> _Line | None:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return None
-    if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(node.value, ast.Call):
-        return node.value
-    raise ScheduleError(f"line {node.lineno}: a schedule consists of calls alone", "give what Schedule.to_python printed")
+    if not isinstance(node, (ast.Expr, ast.Assign)) or not isinstance(node.value, ast.Call):
+        raise ScheduleError(f"line {node.lineno}: a schedule consists of calls alone", _HOW)
+    targets = node.targets[0] if isinstance(node, ast.Assign) else ast.Tuple([])
+    parts = targets.elts if isinstance(targets, (ast.Tuple, ast.List)) else [targets]
+    return _Line(node.value, tuple(ast.unparse(part) for part in parts))
 
 
 def _method_of(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def _pass_called(call: ast.Call, made: Mapping[str, object]) -> Pass:
-    method = _method_of(call)
+def _planned(line: _Line, where: Mapping[str, object], known: Collection[str]) -> Planned:
+    method, number = _method_of(line.call), line.call.lineno
     if method not in METHODS:
-        raise ScheduleError(f"line {call.lineno}: a schedule has no step '{method}'", f"use one of {', '.join(METHODS)}")
+        raise ScheduleError(f"line {number}: a schedule has no step '{method}'", f"use one of {', '.join(METHODS)}")
     found = find_pass(METHODS[method])
     assert found is not None
-    names = [field.name for field in dataclasses.fields(found) if field.name not in _SHARED]
-    kinds = {field.name: str(field.type) for field in dataclasses.fields(found)}
-    given = {key: _fitting(value, kinds.get(key, "")) for key, value in _given(call, names).items()}
-    unknown = [key for key in given if key not in names]
+    kinds = {field.name: str(field.type) for field in dataclasses.fields(found) if field.name not in _SHARED}
+    given = _given(line.call, tuple(kinds), known)
+    unknown = [key for key in given if key not in kinds]
     if unknown:
-        raise ScheduleError(f"line {call.lineno}: '{method}' has no argument '{unknown[0]}'", f"use {', '.join(names)}")
-    where = {key: made[key] for key in _SHARED if key in made}
-    return found(**given, **where)
+        raise ScheduleError(f"line {number}: '{method}' has no argument '{unknown[0]}'", f"use {', '.join(kinds)}")
+    return Planned(found, {key: _fitting(value, kinds[key]) for key, value in given.items()} | dict(where), line.targets)
 
 
 def _fitting(value: object, kind: str) -> object:
     """An argument as the pass's option of type `kind` holds it."""
     if kind.startswith("tuple"):
         return tuple(value) if isinstance(value, (list, tuple)) else (value,)
-    return str(value) if kind == "str" else value
+    return str(value) if kind == "str" and not isinstance(value, Result) else value
 
 
-def _given(call: ast.Call, names: Sequence[str], skip: int = 0) -> dict[str, object]:
+def _given(call: ast.Call, names: Sequence[str], known: Collection[str], skip: int = 0) -> dict[str, object]:
     """The arguments of a call by name; the first `skip` are not looked at."""
     pairs = [*zip(names, call.args, strict=False), *((word.arg or "", word.value) for word in call.keywords)]
+    return {key: _value(value, known) for key, value in pairs[skip:]}
+
+
+def _value(node: ast.expr, known: Collection[str]) -> object:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_value(item, known) for item in node.elts]
+    if isinstance(node, ast.Name) and node.id in known:
+        return Result(node.id)
+    if isinstance(node, ast.Name):
+        raise ScheduleError(f"line {node.lineno}: nothing is called '{node.id}'", "use the results of earlier steps")
     try:
-        return {key: ast.literal_eval(value) for key, value in pairs[skip:]}
+        return ast.literal_eval(node)
     except ValueError:
-        raise ScheduleError(f"line {call.lineno}: an argument is no literal", "give what Schedule.to_python printed") from None
+        raise ScheduleError(f"line {node.lineno}: an argument is no literal", _HOW) from None

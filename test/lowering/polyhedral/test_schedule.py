@@ -1,0 +1,207 @@
+"""dlc.Schedule: steps, refusals, names, and its texts."""
+
+from __future__ import annotations
+
+import pytest
+
+import dlc
+from dlc._mlir import ir
+
+MATMUL = """
+func.func @matmul(
+    %A: memref<20x16xf32> {llvm.noalias}, %B: memref<16x24xf32> {llvm.noalias}, %C: memref<20x24xf32> {llvm.noalias}) {
+  affine.for %i = 0 to 20 {
+    affine.for %j = 0 to 24 {
+      affine.for %k = 0 to 16 {
+        %a = affine.load %A[%i, %k] : memref<20x16xf32>
+        %b = affine.load %B[%k, %j] : memref<16x24xf32>
+        %c = affine.load %C[%i, %j] : memref<20x24xf32>
+        %x = arith.mulf %a, %b : f32
+        %y = arith.addf %c, %x : f32
+        affine.store %y, %C[%i, %j] : memref<20x24xf32>
+      }
+    } {dlc.name = "j"}
+  } {dlc.name = "i"}
+  return
+}
+"""
+
+
+def matmul() -> dlc.Schedule:
+    return dlc.Schedule(MATMUL)
+
+
+def scheduled() -> dlc.Schedule:
+    """A schedule that uses most of what there is to print."""
+    schedule = matmul()
+    outer, inner = schedule.split("i", 8)
+    schedule.interchange(["j", inner])
+    schedule.pack("arg1", outer)
+    schedule.parallelize(outer)
+    schedule.vectorize("j", 8)
+    schedule.peel("S0:3", 2, last=True)
+    return schedule
+
+
+def test_loops_are_listed_by_name_or_place() -> None:
+    schedule = matmul()
+    assert schedule.loops() == ["i", "j", "S0:2"]
+    assert schedule.statements() == ["S0"]
+    assert str(schedule).splitlines()[:4] == ["@matmul", "  for i", "    for j", "      for S0:2"]
+
+
+def test_new_loops_are_returned() -> None:
+    schedule = matmul()
+    assert schedule.split("i", 8) == ("i.outer", "i.inner")
+    assert schedule.tile(["j", "S0:3"], [4, 4]) == ("j.tile", "S0_3.tile", "j", "S0_3")
+    assert schedule.loops() == ["i.outer", "i.inner", "j.tile", "S0_3.tile", "j", "S0_3"]
+
+
+def test_nothing_is_written_before_apply() -> None:
+    schedule = matmul()
+    before = str(schedule.module)
+    schedule.split("i", parts=4)
+    assert str(schedule.module) == before
+    schedule.apply()
+    assert str(schedule.module) != before
+    schedule.module.operation.verify()
+
+
+def test_an_illegal_step_is_refused_and_changes_nothing() -> None:
+    schedule = matmul()
+    with pytest.raises(
+        dlc.ScheduleError, match=r"would run S0\[i0=0, i1=0, i2=1\].* at the same time as S0\[i0=0, i1=0, i2=0\]"
+    ) as caught:
+        schedule.parallelize("S0:2")
+    assert "which reads the %arg2[0, 0] that it writes" in caught.value.reason
+    assert caught.value.diagnostics[0].line == 12
+    assert schedule.trace == ()
+    assert schedule.loops() == ["i", "j", "S0:2"]
+
+
+def test_unknown_names_are_answered_with_the_known_ones() -> None:
+    schedule = matmul()
+    with pytest.raises(dlc.ScheduleError) as caught:
+        schedule.reverse("x")
+    assert caught.value.reason == "no loop is called 'x'"
+    assert caught.value.remedy == "use one of i, j, S0:2"
+    with pytest.raises(dlc.ScheduleError, match=r"no array is called 'A7'; use one of A0 \(arg0\), A1 \(arg1\), A2 \(arg2\)"):
+        schedule.pack("A7", "i")
+    with pytest.raises(dlc.ScheduleError, match="loop 'i' has no statement 'S1'; use one of S0"):
+        schedule.shift("S1", "i", 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: s.tile(["i"], [0]), "a tile size is 0; give 1 or more"),
+        (lambda s: s.tile(["i", "j"], [4]), "there are 2 loops and 1 sizes"),
+        (lambda s: s.tile(["j", "i"], [4, 4]), "loop 'i' does not lie inside loop 'j'"),
+        (lambda s: s.tile(["i", "S0:2"], [4, 4]), "loop 'S0:2' does not lie directly in loop 'i'"),
+        (lambda s: s.split("i"), "factor is 0 and parts is 0"),
+        (lambda s: s.interchange(["i"]), "is no order of loops"),
+        (lambda s: s.fuse("i", "j"), "do not lie in one block"),
+        (lambda s: s.distribute("i"), "is a single item"),
+        (lambda s: s.skew("i", "j"), "loop 'i' does not lie inside loop 'j'"),
+        (lambda s: s.peel("i", 20), "all iterations of loop 'i' lie on one side"),
+        (lambda s: s.split_index_set("i", "j * j"), "'j \\* j' is no affine expression of numbers alone"),
+        (lambda s: s.unroll("i", 1000), "factor is 1000; give 256 or less"),
+        (lambda s: s.vectorize("i", 32), "loop 'i' has no 32 iterations that go together"),
+        (lambda s: s.compute_at("S0", "i"), "S0 runs in loop 'i' already"),
+    ],
+)
+def test_steps_that_make_no_sense_are_refused(call: object, message: str) -> None:
+    assert callable(call)
+    with pytest.raises(dlc.ScheduleError, match=message):
+        call(matmul())
+
+
+def test_replay_gives_the_same_bytes_from_either_text() -> None:
+    schedule = scheduled()
+    python, transform = schedule.to_python(), schedule.to_transform()
+    expected = str(schedule.apply())
+    for text in (python, transform):
+        again = dlc.Schedule.replay(text, MATMUL)
+        assert str(again.module) == expected
+        assert again.to_python() == python
+        assert again.to_transform() == transform
+
+
+def test_texts_name_every_step() -> None:
+    schedule = scheduled()
+    assert [step.change.name() for step in schedule.trace] == [
+        "affine-split-loop",
+        "affine-interchange-band",
+        "affine-pack-buffer",
+        "affine-parallelize-loop",
+        "affine-vectorize-loop",
+        "affine-peel-loop",
+    ]
+    assert 'schedule.split(loop="i", factor=8)  # i.outer, i.inner\n' in schedule.to_python()
+    assert (
+        'transform.apply_registered_pass "affine-peel-loop" with options = { "function" = "matmul", "loop" = "S0:3"'
+        in schedule.to_transform()
+    )
+    with ir.Context(), ir.Location.unknown():
+        assert ir.Module.parse(schedule.to_transform()).operation.verify()
+
+
+def test_python_text_may_use_variables() -> None:
+    text = """
+import dlc
+s = dlc.Schedule(module, "matmul")
+outer, inner = s.split("i", 8)
+s.interchange(["j", inner])
+s.parallelize(outer)
+s.apply()
+"""
+    replayed = dlc.Schedule.replay(text, MATMUL)
+    assert [step.loops for step in replayed.trace] == [("i.outer", "i.inner"), ("j", "i.inner"), ("i.outer",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the text makes no dlc.Schedule first"),
+        ("for", "line 1: neither MLIR nor Python"),
+        ("x = 3", "line 1: a schedule consists of calls alone"),
+        ("s = dlc.Schedule(module)\ns.explode()", "line 2: a schedule has no step 'explode'"),
+        ("s = dlc.Schedule(module)\ns.split('i', size=3)", "line 2: 'split' has no argument 'size'"),
+        ("s = dlc.Schedule(module)\ns.split('i', open('x'))", "line 2: an argument is no literal"),
+        ("s = dlc.Schedule(module)\ns.split(x, 3)", "line 2: nothing is called 'x'"),
+        ("module { transform.named_sequence }", "expected"),
+    ],
+)
+def test_texts_that_are_no_schedules_are_refused(text: str, message: str) -> None:
+    with pytest.raises(dlc.ScheduleError, match=message):
+        dlc.Schedule.replay(text, MATMUL)
+
+
+def test_a_schedule_is_applied_once() -> None:
+    schedule = matmul()
+    schedule.apply()
+    with pytest.raises(dlc.ScheduleError, match="the schedule is applied already"):
+        schedule.split("i", 2)
+
+
+def test_the_function_has_to_be_clear() -> None:
+    both = MATMUL + MATMUL.replace("@matmul", "@other")
+    with pytest.raises(
+        dlc.ScheduleError, match=r"2 functions of the module have loops; name the function that is meant \(matmul, other\)"
+    ):
+        dlc.Schedule(both)
+    with pytest.raises(dlc.ScheduleError, match="no function 'third'"):
+        dlc.Schedule(both, "third")
+    assert dlc.Schedule(both, "other").function == "other"
+
+
+def test_arguments_that_may_alias_are_refused() -> None:
+    text = MATMUL.replace(" {llvm.noalias}", "")
+    with pytest.raises(dlc.ScheduleError, match="may share memory"):
+        dlc.Schedule(text)
+    assert dlc.Schedule(text, assume_no_alias=True).loops() == ["i", "j", "S0:2"]
+
+
+def test_text_that_is_no_mlir_is_refused() -> None:
+    with pytest.raises(dlc.ScheduleError, match="1:"):
+        dlc.Schedule("func.func @f(")
