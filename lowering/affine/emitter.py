@@ -9,7 +9,7 @@ from dlc.lowering.affine.expressions import result_maps, shifted
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.values import Instance, TileValues
-from dlc.lowering.affine.vector_loads import MOST_SPACED, Place, gather, load_spaced, load_vector
+from dlc.lowering.affine.vector_loads import MOST_SPACED, Place, gather, load_repeated, load_spaced, load_vector
 
 _FUSED = ("#arith.fastmath<contract>", "#arith.fastmath<none>")
 """Sums of products with these flags become one instruction that rounds once."""
@@ -131,6 +131,8 @@ class TileEmitter:
         place = Place(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
         kind = self.values.vector_type(op.results[0].type)
         mask = self.values.mask(at)
+        if self.facts and op in self.facts.repeats:
+            return load_repeated(kind, place, self.facts.repeats[op], mask)
         if stride == 1:
             return load_vector(kind, place, mask)
         if 2 <= stride <= MOST_SPACED:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
-from dlc.lowering.affine.expressions import coefficient
+from dlc.lowering.affine.expressions import block_size, coefficient, mentions
 from dlc.lowering.affine.loops import Loop, real_ops
 
 _SUBSCRIPTS_FROM = {"affine.load": 1, "affine.store": 2, "memref.load": 1}
@@ -30,6 +30,8 @@ class LaneFacts:
     varying: set[ir.Value] = field(default_factory=set)
     strides: dict[ir.Operation, int] = field(default_factory=dict)
     lanewise: set[ir.Operation] = field(default_factory=set)
+    repeats: dict[ir.Operation, int] = field(default_factory=dict)
+    """Loads of which so many neighbouring lanes take the same element."""
     maskable: bool = True
     """Whether lanes beyond the extent may compute on made-up values."""
     lanes: int = 0
@@ -112,7 +114,10 @@ def _visit_computation(op: ir.Operation, facts: LaneFacts) -> None:
 
 
 def _visit_access(op: ir.Operation, facts: LaneFacts, reduces: bool) -> None:
-    stride = lane_stride(op, facts)
+    repeats = _repeats(op, facts)
+    if repeats:
+        facts.repeats[op] = repeats
+    stride = 1 if repeats else lane_stride(op, facts)
     facts.strides[op] = stride
     if op.name == "affine.store":
         if stride != (0 if reduces else 1) or (reduces and op.operands[0] in facts.varying):
@@ -126,6 +131,21 @@ def _visit_access(op: ir.Operation, facts: LaneFacts, reduces: bool) -> None:
     if stride not in (0, 1) and bits is not None and bits % 8:
         facts.lanewise.add(op)
         facts.maskable = False
+
+
+def _repeats(op: ir.Operation, facts: LaneFacts) -> int:
+    """How many lanes in turn take the same element of the load `op`, where its last subscript divides the lane; else 0."""
+    if op.name != "affine.load" or not facts.lanes or element_bits(op.results[0].type) in (None, 1):
+        return 0
+    subscripts, indexing = list(op.operands)[1:], op.attributes["map"].value
+    dims = [dim for dim in range(indexing.n_dims) if subscripts[dim] == facts.iv]
+    if len(dims) != 1 or any(operand in facts.varying and operand != facts.iv for operand in subscripts):
+        return 0
+    *others, last = indexing.results
+    size = 0 if isinstance(last.maybe_downcast(), ir.AffineModExpr) else block_size(last, dims[0])
+    fits = size > 1 and facts.lanes % size == 0 and not any(mentions(other, dims[0]) for other in others)
+    strides, _ = ir.MemRefType(op.operands[0].type).get_strides_and_offset()
+    return size if fits and strides[-1] == 1 else 0
 
 
 def lane_stride(op: ir.Operation, facts: LaneFacts) -> int:

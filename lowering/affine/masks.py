@@ -51,6 +51,14 @@ class LaneMask:
             return vector.ConstantMaskOp(kind, [max(0, min(self.count, self.lanes))]).result
         return vector.CreateMaskOp(kind, [self.count]).result
 
+    def shared(self, count: int) -> LaneMask:
+        """The mask of elements each of which is for `count` lanes."""
+        lanes = self.lanes // count
+        if isinstance(self.count, int):
+            return LaneMask(lanes, -(-self.count // count))
+        shared = ir.AffineExpr.get_ceil_div(ir.AffineDimExpr.get(0), count)
+        return LaneMask(lanes, apply(ir.AffineMap.get(1, 0, [shared]), [self.count]))
+
     def spread(self, stride: int, skipped: int) -> LaneMask:
         """The mask of the elements from number `skipped` on, when the lanes in range lie `stride` elements apart."""
         if isinstance(self.count, int):

@@ -1,4 +1,4 @@
-"""Loads of one vector: contiguous, every second to fourth element, or any fixed distance apart."""
+"""Loads of one vector: contiguous, each element several times, every second to fourth one, or any fixed distance apart."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ def load_vector(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.
 def load_masked(kind: ir.VectorType, place: Place, mask: ir.Value) -> ir.Value:
     """Load neighbouring elements where `mask` is set; the others are 0 and need not exist."""
     return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask, _filler(kind)).result
+
+
+def load_repeated(kind: ir.VectorType, place: Place, count: int, mask: LaneMask | None) -> ir.Value:
+    """Load neighbouring elements, each for `count` lanes: a shorter vector, spread."""
+    lanes = kind.shape[0]
+    short = ir.VectorType.get([lanes // count], kind.element_type)
+    found = load_vector(short, place, mask and mask.shared(count))
+    return vector.ShuffleOp(found, found, [lane // count for lane in range(lanes)]).result
 
 
 def load_spaced(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask | None) -> ir.Value:

@@ -44,25 +44,37 @@ def clamped(b: Builder, at: ir.Value, size: Extent) -> ir.Value:
     return b.binary("arith.maxsi", b.binary("arith.minsi", at, last), b.index(0))
 
 
-def repeated(b: Builder, x: ir.Value, counts: Sequence[int], after: bool) -> ir.Value:
-    """x with each axis repeated: as a whole (`after` false: 0 1 0 1), or element by element (0 0 1 1).
+def repeated(b: Builder, x: ir.Value, counts: Sequence[int]) -> ir.Value:
+    """x with each axis repeated as a whole: 0 1 0 1.
 
-    One broadcast along a new axis beside each repeated one, and a view that merges the two.
+    One broadcast along a new axis before each repeated one, and a view that merges the two.
     """
     own = b.shape(x)
     if 0 in counts:
-        pairs = zip(own, counts, strict=True)
-        return b.empty([b.extent("mul", size, count) if count else 0 for size, count in pairs], x.type.element_type)
+        return b.empty(_times(b, own, counts), x.type.element_type)
     shape: list[Extent] = []
     groups: list[list[int]] = []
     kept: list[ir.AffineExpr] = []
     for size, count in zip(own, counts, strict=True):
-        parts: list[Extent] = [size] if count == 1 else [size, count] if after else [count, size]
-        place = len(shape)
-        groups.append(list(range(place, place + len(parts))))
-        kept.append(ir.AffineExpr.get_dim(place if after else place + len(parts) - 1))
+        parts: list[Extent] = [size] if count == 1 else [count, size]
+        groups.append(list(range(len(shape), len(shape) + len(parts))))
         shape.extend(parts)
+        kept.append(ir.AffineExpr.get_dim(len(shape) - 1))
     out = b.empty(shape, x.type.element_type)
     maps = [ir.AffineMap.get(len(shape), 0, kept), ir.AffineMap.get_identity(len(shape))]
     wide = b.generic([x], out, maps, [PARALLEL] * len(shape), lambda element, _: element)
     return b.collapse(wide, groups) if len(shape) > len(own) else wide
+
+
+def enlarged(b: Builder, x: ir.Value, counts: Sequence[int]) -> ir.Value:
+    """x with each element repeated along each axis: 0 0 1 1."""
+    shape = _times(b, b.shape(x), counts)
+    dims = [ir.AffineExpr.get_dim(axis) for axis in range(len(shape))]
+    source = [dim if count == 1 else ir.AffineExpr.get_floor_div(dim, count) for dim, count in zip(dims, counts, strict=True)]
+    maps = [ir.AffineMap.get(len(shape), 0, source), ir.AffineMap.get_identity(len(shape))]
+    out = b.empty(shape, x.type.element_type)
+    return b.generic([x], out, maps, [PARALLEL] * len(shape), lambda element, _: element)
+
+
+def _times(b: Builder, shape: Sequence[Extent], counts: Sequence[int]) -> list[Extent]:
+    return [b.extent("mul", size, count) if count else 0 for size, count in zip(shape, counts, strict=True)]

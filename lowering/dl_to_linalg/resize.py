@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.resize import scaled_dim
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, repeated
+from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, enlarged
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _F32 = "f32"
+_WHOLE_IN_VECTORS = (1, 2, 4, 8, 16)
+"""Vectors hold whole groups of so many equal neighbours."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,15 @@ class _Axis:
 
 @lowering("resize")
 def lower_resize(b: Builder, op: SourceOp) -> ir.Value:
-    """Whole-number nearest upsampling is a broadcast; other nearest modes one read; else one pass per axis."""
+    """Whole-number nearest upsampling divides positions, other nearest modes read through tables; else one pass per axis."""
     x = op.operands[0]
     axes = [_axis(b, op, x, index) for index in range(len(op["axes"]))]
     if any(isinstance(axis.after, int) and axis.after == 0 for axis in axes):
         return b.empty(_resized(b, x, axes), op.result.dtype)
     if op["mode"] == "nearest":
         counts = {axis.number: axis.repeat() for axis in axes}
-        if _is_repeat(op) and all(counts.values()):
-            return repeated(b, x, [counts.get(at, 1) for at in range(op.result.rank)], after=True)
+        if _is_repeat(op) and all(counts.values()) and counts.get(op.result.rank - 1, 1) in _WHOLE_IN_VECTORS:
+            return enlarged(b, x, [counts.get(at, 1) for at in range(op.result.rank)])
         return _read_nearest(b, op, x, axes)
     for index, axis in enumerate(axes):
         source = op.result.dtype if index == 0 else b.wide(op.result.dtype)

@@ -187,7 +187,7 @@ def lower_unsqueeze(b: Builder, op: SourceOp) -> ir.Value:
 @lowering("tile")
 def lower_tile(b: Builder, op: SourceOp) -> ir.Value:
     """x broadcast along a new axis before each repeated one, and a view that merges the two."""
-    return repeated(b, op.operands[0], op["repeats"], after=False)
+    return repeated(b, op.operands[0], op["repeats"])
 
 
 @lowering("shape_of")

@@ -124,6 +124,21 @@ func.func private @select_every_second(%c: memref<20xi1>, %x: memref<10xf32>, %y
   return
 }
 
+// Neighbours that take the same element: a shorter vector, spread.
+// CHECK-LABEL: func.func private @pairs(
+// CHECK: affine.for %[[J:.*]] = 0 to 8 step 4 {
+// CHECK: %[[HALF:.*]] = affine.vector_load %{{.*}}[%[[J]] floordiv 2] : memref<5xf32>, vector<2xf32>
+// CHECK: vector.shuffle %[[HALF]], %[[HALF]] [0, 0, 1, 1]
+// CHECK: affine.for {{.*}} = 8 to 10 step 4 {
+// CHECK: vector.constant_mask [1] : vector<2xi1>
+func.func private @pairs(%x: memref<5xf32>, %y: memref<10xf32>) {
+  affine.for %j = 0 to 10 {
+    %v = affine.load %x[%j floordiv 2] : memref<5xf32>
+    affine.store %v, %y[%j] : memref<10xf32>
+  } {dlc.parallel}
+  return
+}
+
 // Vectors are full of what the inner loop computes; what is stored after it may be wider.
 // CHECK-LABEL: func.func private @narrow_places(
 // CHECK: affine.for {{.*}} iter_args({{.*}}) -> ({{.*}}vector<4xf32>{{.*}}vector<4xi32>

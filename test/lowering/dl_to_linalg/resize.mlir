@@ -1,13 +1,21 @@
 // RUN: dlc-opt %s --convert-dl-to-linalg --canonicalize --cse | filecheck %s
-// Whole-number nearest upsampling is a broadcast; other modes read through tables of one entry per point.
+// Whole-number nearest upsampling divides positions; other modes read through tables of one entry per point.
 
+// CHECK: #[[HALVES:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2 floordiv 2, d3 floordiv 2)>
 // CHECK-LABEL: func.func @upsample(
 // CHECK-NOT: tensor.extract
-// CHECK: %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x3x4x2x5x2xf32>)
-// CHECK: tensor.collapse_shape %[[W]] {{\[\[}}0], [1], [2, 3], [4, 5]]
+// CHECK: linalg.generic {indexing_maps = [#[[HALVES]], {{.*}} ins(%arg0 : tensor<1x3x4x5xf32>) outs(%{{.*}} : tensor<1x3x8x10xf32>)
 func.func @upsample(%x: tensor<1x3x4x5xf32>) -> tensor<1x3x8x10xf32> {
   %0 = "dl.resize"(%x) {axes = array<i64: 2, 3>, scales = array<f64: 2.0, 2.0>} : (tensor<1x3x4x5xf32>) -> tensor<1x3x8x10xf32>
   return %0 : tensor<1x3x8x10xf32>
+}
+
+// Three neighbours do not fill a vector.
+// CHECK-LABEL: func.func @triple(
+// CHECK: tensor.extract %arg0
+func.func @triple(%x: tensor<1x5xf32>) -> tensor<1x15xf32> {
+  %0 = "dl.resize"(%x) {axes = array<i64: 1>, scales = array<f64: 3.0>} : (tensor<1x5xf32>) -> tensor<1x15xf32>
+  return %0 : tensor<1x15xf32>
 }
 
 // CHECK-LABEL: func.func @nearest(
