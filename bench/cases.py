@@ -23,7 +23,8 @@ class Case:
     """A model of a table. `flops` and `moved` (bytes) are those of one call, 0 where nobody counts them.
 
     `values` are inputs that are not random (a whole input filled with one number); `sizes` are those of dynamic dims; dlc may
-    write inputs that are in `donate`.
+    write inputs that are in `donate`. `tolerance` is the largest relative difference of an output that is right, where it is more
+    than that of the precision.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Case:
     values: Mapping[str, int] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     donate: tuple[str, ...] = ()
+    tolerance: float = 0.0
 
     @contextmanager
     def files(self) -> Iterator[tuple[Path, dict[str, np.ndarray]]]:

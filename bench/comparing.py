@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from bench import nodes
 from bench.cases import Case
 from bench.options import Settings
-from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult
+from bench.rows import run_rows, write_json
+from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult, failure_cell
 from dlc.measuring.engines import LoadOptions
 from dlc.measuring.samples import geometric_mean
 
@@ -24,30 +25,69 @@ def run_table(cases: Sequence[Case], settings: Settings, with_peak: bool = False
 
     `with_peak` adds the share of peak, `net` the ratios without the time of a call that computes nothing.
     """
-    others = [engine for engine in settings.engines if engine != OURS]
-    columns = _columns(others, with_peak, net, TOLERANCE[settings.precision])
-    print(f"| {' | '.join(columns)} |\n|:---|{'---:|' * (len(columns) - 1)}", flush=True)
-    found: list[tuple[Case, Comparison]] = []
-    with Arena(others, settings.threads, with_peak) as arena:
-        overheads = _overheads(arena, settings) if net else {}
-        for case in settings.chosen(cases):
-            options = LoadOptions(settings.threads, settings.precision, donate=case.donate)
-            with case.files() as (file, inputs):
-                result = arena.compare(case.name, file, inputs, options, settings.effort)
-            found.append((case, result))
-            print(f"| {' | '.join(show(case, result) for show in columns.values())} |", flush=True)
-            for note in _notes(result, settings):
-                print(note, file=sys.stderr, flush=True)
-    results = [result for _, result in found]
-    print("\n".join(summary(results, others, overheads)))
-    if settings.json:
-        entries = [result.to_json() | {"flops": case.flops, "bytes": case.moved} for case, result in found]
-        settings.json.write_text(json.dumps(_document(settings, overheads) | {"rows": entries}, indent=2) + "\n", encoding="utf-8")
-    if settings.plot:
-        from bench.plots import plot_ratios
+    table = _Table(settings, [engine for engine in settings.engines if engine != OURS], with_peak, net)
+    chosen = settings.chosen(cases)
+    table.print_head()
+    with Arena(table.others, settings.threads, with_peak) as arena:
+        if net:
+            table.overheads = _overheads(arena, settings)
+        status = run_rows(chosen, partial(table.measure, arena), table.fail)
+    return table.finish() or status
 
-        plot_ratios(results, others, settings.plot)
-    return int(not all(result.correct(TOLERANCE[settings.precision]) for result in results))
+
+@dataclass
+class _Table:
+    """The rows that are finished, printed and written as they come."""
+
+    settings: Settings
+    others: list[str]
+    with_peak: bool
+    net: bool
+    overheads: Mapping[str, float] = field(default_factory=dict)
+    found: list[tuple[Case, Comparison]] = field(default_factory=list)
+
+    @property
+    def columns(self) -> dict[str, Show]:
+        return _columns(self.others, self.with_peak, self.net, self.settings)
+
+    def print_head(self) -> None:
+        columns = self.columns
+        print(f"| {' | '.join(columns)} |\n|:---|{'---:|' * (len(columns) - 1)}", flush=True)
+
+    def measure(self, arena: Arena, case: Case) -> None:
+        """One row."""
+        options = LoadOptions(self.settings.threads, self.settings.precision, donate=case.donate)
+        with case.files() as (file, inputs):
+            self.add(case, arena.compare(case.name, file, inputs, options, self.settings.effort))
+
+    def fail(self, case: Case, error: Exception) -> None:
+        """A row without figures."""
+        message = f"{type(error).__name__}: {error}"
+        entries = tuple(EngineResult(engine, failure=message) for engine in (OURS, *self.others))
+        self.add(case, Comparison(case.name, self.settings.threads, 0, entries), notes=False)
+
+    def add(self, case: Case, result: Comparison, notes: bool = True) -> None:
+        """Print a row, and write all rows so far where a file was asked for."""
+        self.found.append((case, result))
+        print(f"| {' | '.join(show(case, result) for show in self.columns.values())} |", flush=True)
+        for note in _notes(result, _tolerance(case, self.settings)) if notes else ():
+            print(note, file=sys.stderr, flush=True)
+        entries = [result.to_json() | {"flops": case.flops, "bytes": case.moved} for case, result in self.found]
+        write_json(self.settings.json, _document(self.settings, self.overheads) | {"rows": entries})
+
+    def finish(self) -> int:
+        """Print the summary and draw the plot; status 1 when dlc has failed or was wrong."""
+        results = [result for _, result in self.found]
+        print("\n".join(summary(results, self.others, self.overheads)))
+        if self.settings.plot:
+            from bench.plots import plot_ratios
+
+            plot_ratios(results, self.others, self.settings.plot)
+        return int(not all(result.correct(_tolerance(case, self.settings)) for case, result in self.found))
+
+
+def _tolerance(case: Case, settings: Settings) -> float:
+    return max(case.tolerance, TOLERANCE[settings.precision])
 
 
 def _document(settings: Settings, overheads: Mapping[str, float]) -> dict[str, Any]:
@@ -65,11 +105,11 @@ def _overheads(arena: Arena, settings: Settings) -> Mapping[str, float]:
     return found
 
 
-def _columns(others: Sequence[str], with_peak: bool, net: bool, tolerance: float) -> dict[str, Show]:
+def _columns(others: Sequence[str], with_peak: bool, net: bool, settings: Settings) -> dict[str, Show]:
     """What shows each column, by its title."""
     columns: dict[str, Show] = {"model": lambda case, result: case.name}
     for name in (OURS, *others):
-        columns[f"{name}, ms"] = lambda case, result, name=name: milliseconds(result.of(name))
+        columns[f"{name}, ms"] = lambda case, result, name=name: _time(result, name)
     for name in others:
         columns[f"{name} / dlc"] = lambda case, result, name=name: ratio_text((entry := result.of(name)) and entry.ratio)
     for name in others if net else ():
@@ -80,8 +120,13 @@ def _columns(others: Sequence[str], with_peak: bool, net: bool, tolerance: float
     elif net:
         columns["GB/s"] = lambda case, result: _rate(case.moved, result)
     columns["compile, s"] = lambda case, result: f"{ours.load_seconds:.1f}" if (ours := result.of(OURS)) else ""
-    columns["relative error"] = lambda case, result: _error(result, tolerance)
+    columns["relative error"] = lambda case, result: _error(result, _tolerance(case, settings))
     return columns
+
+
+def _time(result: Comparison, engine: str) -> str:
+    entry = result.of(engine)
+    return milliseconds(entry) if entry else failure_cell(result.failure(engine))
 
 
 def _rate(amount: float, result: Comparison) -> str:
@@ -96,12 +141,12 @@ def _error(result: Comparison, tolerance: float) -> str:
     return f"{ours.error:.1e}" if ours.error <= tolerance else f"**{ours.error:.1e}**"
 
 
-def _notes(result: Comparison, settings: Settings) -> Iterator[str]:
+def _notes(result: Comparison, tolerance: float) -> Iterator[str]:
     """Why a cell is empty, and whose outputs are wrong."""
     for entry in result.results:
         if entry.failure:
             yield f"{result.model}: {entry.failure}"
-        elif entry.error is not None and entry.error > TOLERANCE[settings.precision]:
+        elif entry.error is not None and entry.error > tolerance:
             yield f"{result.model}: the outputs of {entry.engine} differ from onnxruntime's by {entry.error:.1e} relative"
 
 

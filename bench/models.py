@@ -15,6 +15,7 @@ from bench.cases import Case
 from bench.comparing import run_table
 from bench.networks import (
     bert,
+    bert_qdq,
     gpt2,
     gpt2_decode,
     inception,
@@ -23,6 +24,7 @@ from bench.networks import (
     mlp,
     mobilenet_v2,
     resnet18,
+    resnet18_qdq,
     resnet50,
     squeezenet,
     super_resolution,
@@ -38,12 +40,16 @@ def _light(name: str) -> onnx.ModelProto:
     return light.seeded(light.load(name))
 
 
+_STEPS = 0.1
+"""Relative difference of quantised models: a step of one byte goes through all layers after it. Twice what onnxruntime's own levels
+of optimisation differ by."""
 _KEEP = {"attention_mask": 1}
 CACHES = tuple(f"{kind}{index}" for index in range(12) for kind in ("key", "value"))
 """Inputs of a decoding step that dlc may write, as an application lets it."""
 
 CASES = (
     Case("resnet18", resnet18.build),
+    Case("resnet18 qdq", resnet18_qdq.build, tolerance=_STEPS),
     Case("resnet50", resnet50.build),
     Case("mobilenet_v2", mobilenet_v2.build),
     Case("vgg16", vgg16.build),
@@ -52,6 +58,7 @@ CASES = (
     Case("unet 256", unet.build),
     Case("super_resolution 224", super_resolution.build),
     Case("bert-base seq 128", bert.build, values=_KEEP),
+    Case("bert-base qdq seq 128", bert_qdq.build, tolerance=_STEPS),
     Case("bert-base seq 128 batch 8", partial(bert.build, batch=8), values=_KEEP),
     Case("minilm seq 128", partial(bert.build, layers=6, hidden=384), values=_KEEP),
     Case("gpt2 prefill 128", gpt2.build),

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.cases import Case
+from dlc.errors import InvalidInputError
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Precision, find_engines
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for."""
+    """What was asked for of a table."""
 
+    table: str
     parts: tuple[str, ...]
     engines: tuple[str, ...]
     threads: int
@@ -25,8 +28,20 @@ class Settings:
     plot: Path | None
 
     def chosen(self, cases: Sequence[Case]) -> list[Case]:
-        """The cases whose names hold one of the parts; all without any."""
+        """The cases whose names hold one of the parts; all without any. `UnknownRow` for a part that no name holds."""
+        for part in self.parts:
+            if not any(part in case.name for case in cases):
+                raise UnknownRow(self.table, part, [case.name for case in cases])
         return [case for case in cases if not self.parts or any(part in case.name for part in self.parts)]
+
+
+class UnknownRow(SystemExit):
+    """Ends the program: no row's name holds what was asked for."""
+
+    def __init__(self, table: str, part: str, names: Sequence[str]) -> None:
+        near = difflib.get_close_matches(part, names, n=3, cutoff=0.4) or list(names)[:3]
+        rows = ", ".join(f"'{name}'" for name in near)
+        super().__init__(f"python -m bench {table}: error: no row's name holds '{part}' (rows are {rows}, ...)")
 
 
 def read_settings(table: str, about: str, vs: str, effort: Effort, arguments: Sequence[str]) -> Settings:
@@ -34,9 +49,12 @@ def read_settings(table: str, about: str, vs: str, effort: Effort, arguments: Se
     parser = shared_options(table, about, vs, effort)
     parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="bf16 lets engines compute in bf16")
     given = parser.parse_args(arguments)
-    engines = [engine.name for engine in find_engines([name for name in given.vs.split(",") if name])]
+    try:
+        engines = [engine.name for engine in find_engines([name for name in given.vs.split(",") if name])]
+    except InvalidInputError as error:
+        parser.exit(2, f"{parser.prog}: {error}\n")
     asked = effort_of(given, effort)
-    return Settings(tuple(given.parts), tuple(engines), given.threads, given.precision, asked, given.json, given.plot)
+    return Settings(table, tuple(given.parts), tuple(engines), given.threads, given.precision, asked, given.json, given.plot)
 
 
 def shared_options(table: str, about: str, vs: str, effort: Effort) -> argparse.ArgumentParser:

@@ -6,13 +6,13 @@ python -m bench profile [name-part ...] [--json FILE] [--plot FILE]      the plo
 from __future__ import annotations
 
 import gc
-import json
 import sys
 from collections.abc import Iterator
 
 from bench.cases import Case
 from bench.models import CASES
 from bench.options import Settings, read_settings
+from bench.rows import run_rows, write_json
 from dlc.measuring.contenders import Effort
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
 
@@ -39,23 +39,24 @@ def rows(case: Case, found: Profile) -> Iterator[str]:
 def main() -> int:
     """Print the table."""
     settings = read_settings("profile", (__doc__ or "").split("\n")[0], "", Effort(100, PROFILE_SLOT, 5.0), sys.argv[1:])
-    found: dict[str, Profile] = {}
+    chosen, found = settings.chosen(CASES), dict[str, Profile]()
     print(HEADER, flush=True)
-    for case in settings.chosen(CASES):
+
+    def measure(case: Case) -> None:
         found[case.name] = profile(case, settings)
         print("\n".join(rows(case, found[case.name])), flush=True)
+        write_json(settings.json, [{"model": name, "profile": entry.to_json()} for name, entry in found.items()])
         gc.collect()
+
+    status = run_rows(chosen, measure, lambda case, error: print(f"| **{case.name}** | | fails | | | | |", flush=True))
     apart = {name: abs(entry.bias) for name, entry in found.items()}
     within = sum(value <= 0.05 for value in apart.values())
     print(f"\nthe rows sum to the time of a call within 5 % on {within} of {len(apart)}")
-    if settings.json:
-        document = [{"model": name, "profile": entry.to_json()} for name, entry in found.items()]
-        settings.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     if settings.plot:
         from bench.plots import plot_roofline
 
         plot_roofline(list(found.values()), settings.plot)
-    return 0
+    return status
 
 
 if __name__ == "__main__":

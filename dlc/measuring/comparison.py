@@ -12,7 +12,7 @@ import numpy as np
 
 from dlc.errors import DLCError
 from dlc.measuring.contenders import Contender, Effort, Times, interleave
-from dlc.measuring.engines import ENGINES, PEAK, Arrays, LoadOptions
+from dlc.measuring.engines import ENGINES, NOT_INSTALLED, PEAK, Arrays, LoadOptions
 from dlc.measuring.peaks import fma_operations
 from dlc.measuring.samples import Summary, median_ratio, summarize
 
@@ -64,6 +64,10 @@ class Comparison:
         """The result of an engine that ran the model."""
         return next((result for result in self.results if result.engine == engine and not result.failure), None)
 
+    def failure(self, engine: str) -> str:
+        """Why an engine did not run the model."""
+        return next((result.failure for result in self.results if result.engine == engine), "")
+
     @property
     def least_ratio(self) -> float | None:
         """The ratio against the fastest of the other engines."""
@@ -79,6 +83,11 @@ class Comparison:
         engines = {result.engine: _result_json(result) for result in self.results}
         head = {"model": self.model, "threads": self.threads, "rounds": self.rounds}
         return head | {"peak_flops": self.peak, "flops_at_peak": self.per_peak, "engines": engines}
+
+
+def failure_cell(failure: str) -> str:
+    """What stands in a table in place of the times of an engine that has none."""
+    return NOT_INSTALLED if failure.startswith(NOT_INSTALLED) else "fails"
 
 
 def _result_json(result: EngineResult) -> dict[str, Any]:
@@ -158,16 +167,16 @@ class Arena:
 
     def _times(self, results: dict[str, EngineResult], effort: Effort) -> dict[str, Times]:
         running = [self._processes[engine] for engine, result in results.items() if not result.failure]
-        try:
-            return interleave(running, effort)
-        except DLCError as error:
-            for engine, result in results.items():
-                if not result.failure:
-                    results[engine] = EngineResult(engine, failure=self._failed(engine, error))
-            return {}
+        failures: dict[str, DLCError] = {}
+        times = interleave(running, effort, failures)
+        for engine, error in failures.items():
+            results[engine] = EngineResult(engine, failure=self._failed(engine, error))
+        return times
 
     def _load(self, engine: str, task: _Task) -> EngineResult:
         """Only the seconds of loading, or why that failed."""
+        if ENGINES[engine].problem:
+            return EngineResult(engine, failure=ENGINES[engine].problem)
         if task.file.suffix not in ENGINES[engine].suffixes:
             return EngineResult(engine, failure=f"{engine} reads {', '.join(ENGINES[engine].suffixes)} only")
         try:

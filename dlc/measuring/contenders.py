@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -141,27 +141,47 @@ class Contender:
         self.close()
 
 
-def interleave(contenders: Sequence[Timed], effort: Effort) -> dict[str, Times]:
+def interleave(contenders: Sequence[Contender], effort: Effort, failures: dict[str, DLCError] | None = None) -> dict[str, Times]:
     """Times of each loaded contender by its engine's name, one after the other in every round.
 
     So the machine's moods meet all of them. Each turn begins with a call that is not timed, since the others have been in
-    the caches; a call that is as long as the slot needs none after the first turn.
+    the caches; a call that is as long as the slot needs none after the first turn. One that fails leaves the rounds to the
+    others and is in `failures`; without that, its error is raised.
     """
-    first = {one.engine: one.time(effort.probes, warm=int(effort.probes > 1)) for one in contenders}
-    counts = {name: _calls_of(min(seconds), effort.slot) for name, seconds in first.items()}
+    race = _Race(list(contenders), failures)
+    counts = {one.engine: _calls_of(min(seconds), effort.slot) for one, seconds in race.turns(lambda _: (3, 1))}
     times: dict[str, Times] = {one.engine: Times([], []) for one in contenders}
     end = time.perf_counter() + effort.seconds
     for index in range(effort.rounds):
         if index >= effort.least_rounds and time.perf_counter() > end:
             break
-        for one in contenders:
-            if one.threads > 1:
-                time.sleep(_PAUSE)
-            count = counts[one.engine]
-            found = one.time(count, warm=int(count > 1))
+        for one, found in race.turns(lambda name: (counts[name], int(counts[name] > 1)), pause=True):
             times[one.engine].rounds.append(statistics.median(found))
             times[one.engine].calls.extend(found)
-    return times
+    return {one.engine: times[one.engine] for one in race.running}
+
+
+@dataclass
+class _Race:
+    """Those that have not failed yet."""
+
+    running: list[Contender]
+    failures: dict[str, DLCError] | None
+
+    def turns(self, asked: Callable[[str], tuple[int, int]], pause: bool = False) -> Iterator[tuple[Contender, list[float]]]:
+        """Let each take `asked` calls, after so many others; those that do, with their seconds."""
+        for one in list(self.running):
+            if pause and one.threads > 1:
+                time.sleep(_PAUSE)
+            try:
+                found = one.time(*asked(one.engine))
+            except DLCError as error:
+                if self.failures is None:
+                    raise
+                self.failures[one.engine] = error
+                self.running.remove(one)
+                continue
+            yield one, found
 
 
 def _calls_of(seconds: float, slot: float) -> int:

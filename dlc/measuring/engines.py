@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from dlc.errors import DLCError, InvalidInputError
+from dlc.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import onnx
 
 PEAK = "peak"
 """Stands among the engines for the limit of one core; its result is no result of the model."""
+NOT_INSTALLED = "not installed"
+"""How the failure of an engine begins that is not there."""
 Precision = Literal["f32", "bf16"]
 Arrays = Mapping[str, np.ndarray]
 
@@ -59,6 +61,11 @@ class Engine:
     suffixes: tuple[str, ...] = (".onnx",)
 
     @property
+    def problem(self) -> str:
+        """Why the engine cannot run anything; empty where it can."""
+        return "" if self.installed else f"{NOT_INSTALLED}; pip install {self.package}"
+
+    @property
     def installed(self) -> bool:
         try:
             return importlib.util.find_spec(self.module) is not None
@@ -67,18 +74,12 @@ class Engine:
 
 
 def find_engines(names: Sequence[str]) -> list[Engine]:
-    """The engines of these names; `InvalidInputError` names one that is unknown, `DLCError` one to install."""
+    """The engines of these names, installed or not; `InvalidInputError` names one that is unknown."""
     known = [name for name in ENGINES if name != PEAK]
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         raise InvalidInputError(f"error: there is no engine '{unknown}' (engines: {', '.join(known)})")
-    found = [ENGINES[name] for name in dict.fromkeys(names)]
-    missing = [engine for engine in found if not engine.installed]
-    if missing:
-        labels, packages = (", ".join(parts) for parts in zip(*((e.name, e.package) for e in missing), strict=True))
-        remedy = f"pip install {packages.replace(', ', ' ')}, or leave it out of --vs"
-        raise DLCError(f"error: {labels} is not installed; {remedy}")
-    return found
+    return [ENGINES[name] for name in dict.fromkeys(names)]
 
 
 class _Peak:

@@ -13,7 +13,7 @@ from bench import nodes
 from bench.networks import mlp
 from dlc.errors import DLCError, InvalidInputError
 from dlc.measuring import engines
-from dlc.measuring.comparison import Arena, Comparison, EngineResult
+from dlc.measuring.comparison import Arena, Comparison, EngineResult, failure_cell
 from dlc.measuring.contenders import Contender, Effort, interleave
 from dlc.measuring.engines import Engine, LoadOptions, find_engines
 from dlc.measuring.worker import pack_arrays, unpack_arrays
@@ -38,11 +38,15 @@ def test_engines_by_name() -> None:
         find_engines(["dlc", "tvm"])
 
 
-def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_engine_says_what_to_install(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent = Engine("openvino", "no_such.module", "openvino", engines.ENGINES["openvino"].load)
     monkeypatch.setitem(engines.ENGINES, "openvino", absent)
-    with pytest.raises(DLCError, match="openvino is not installed; pip install openvino, or leave it out of --vs"):
-        find_engines(["onnxruntime", "openvino"])
+    assert [engine.problem for engine in find_engines(["dlc", "openvino"])] == ["", "not installed; pip install openvino"]
+    with Arena(["openvino"], 1) as arena:
+        found = arena.compare("mlp", network, inputs(), LoadOptions(), EFFORT)
+    assert found.failure("openvino") == "not installed; pip install openvino"
+    assert failure_cell(found.failure("openvino")) == "not installed"
+    assert found.of("dlc") is not None
 
 
 def test_arrays_survive_the_way_between_processes() -> None:
@@ -71,6 +75,32 @@ def test_engines_take_turns(network: Path) -> None:
     for found in times.values():
         assert len(found.rounds) == 3
         assert len(found.calls) >= 3
+
+
+class Timed:
+    """Stands for an engine: a call takes `seconds`, and the turn `fails` is an error."""
+
+    threads = 1
+
+    def __init__(self, engine: str, seconds: float, fails: int = -1) -> None:
+        self.engine, self._seconds, self._left = engine, seconds, fails
+
+    def time(self, calls: int, warm: int = 0) -> list[float]:
+        self._left -= 1
+        if self._left == -1:
+            raise DLCError(f"{self.engine} fails")
+        return [self._seconds] * calls
+
+
+@pytest.mark.parametrize("turn", [0, 2])
+def test_an_engine_that_fails_leaves_the_others_alone(turn: int) -> None:
+    """In the first turn, or in a round."""
+    failures: dict[str, DLCError] = {}
+    times = interleave([Timed("a", 1.0), Timed("b", 2.0, turn), Timed("c", 3.0)], EFFORT, failures)
+    assert {name: found.rounds for name, found in times.items()} == {"a": [1.0] * 3, "c": [3.0] * 3}
+    assert [(name, str(error)) for name, error in failures.items()] == [("b", "b fails")]
+    with pytest.raises(DLCError, match="b fails"):
+        interleave([Timed("a", 1.0), Timed("b", 2.0, turn)], EFFORT)
 
 
 def test_errors_of_an_engine_are_told(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from rich.table import Column, Table
 
 import dlc
 from dlc.accuracy import Precision
-from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult
+from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult, failure_cell
 from dlc.measuring.contenders import Effort
-from dlc.measuring.engines import LoadOptions, find_engines
+from dlc.measuring.engines import Arrays, LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
 from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, precision_option, require_dims, shape_option
@@ -59,26 +59,36 @@ def command(
     tolerance, options = TOLERANCE[precision or "f32"], LoadOptions(threads, precision or "f32", overrides or {})
     with steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
-    _require_ours(model, found)
-    profiled = None
-    if profile:
-        with steps(f"profile {model}"):
-            profile_effort = Effort(4 * rounds, PROFILE_SLOT, seconds)
-            profiled = profile_of(model, inputs, threads, profile_effort, overrides, precision=precision)
+    profiled, is_wanted = None, profile and not found.failure(OURS)
+    try:
+        profile_effort = Effort(4 * rounds, PROFILE_SLOT, seconds)
+        profiled = _profile(model, inputs, profile_effort, options) if is_wanted else None
+    finally:  # an interrupt, or an error of the profile, takes nothing of what was measured before
+        _report(found, profiled, tolerance, as_json)
+    _require_ours(model, found, tolerance)
+
+
+def _profile(model: Path, inputs: Arrays, effort: Effort, options: LoadOptions) -> Profile:
+    precision: Precision | None = None if options.precision == "f32" else options.precision
+    with steps(f"profile {model}"):
+        return profile_of(model, inputs, options.threads, effort, options.shapes or None, precision=precision)
+
+
+def _report(found: Comparison, profile: Profile | None, tolerance: float, as_json: bool) -> None:
     if as_json:
-        document = found.to_json() | ({"profile": profiled.to_json()} if profiled else {})
+        document = found.to_json() | ({"profile": profile.to_json()} if profile else {})
         click.echo(json.dumps(document, indent=2))
     else:
-        _show(output_console(), found, profiled, tolerance)
+        _show(output_console(), found, profile, tolerance)
+
+
+def _require_ours(model: Path, found: Comparison, tolerance: float) -> None:
+    """Whether dlc ran the model, with right outputs."""
+    if found.failure(OURS):
+        raise dlc.DLCError(f"{model}: error: {found.failure(OURS)}")
     if not found.correct(tolerance):
         ours = found.of(OURS)
         raise dlc.DLCError(f"{model}: error: the outputs differ from onnxruntime's by {ours.error if ours else 0:.2g} relative")
-
-
-def _require_ours(model: Path, found: Comparison) -> None:
-    failure = next(result.failure for result in found.results if result.engine == OURS)
-    if failure:
-        raise dlc.DLCError(f"{model}: error: {failure}")
 
 
 def _show(console: Console, found: Comparison, profile: Profile | None, tolerance: float) -> None:
@@ -98,7 +108,7 @@ def _show(console: Console, found: Comparison, profile: Profile | None, toleranc
 
 def _cells(result: EngineResult, tolerance: float) -> Sequence[str]:
     if result.calls is None:
-        return ["fails"]
+        return [failure_cell(result.failure)]
     times = [f"{value * 1e3:.4g}" for value in (result.calls.p50, result.calls.p90, result.calls.p99)]
     ratio = "" if result.ratio is None or result.engine == OURS else f"{result.ratio:.2f}"
     error = "" if result.error is None else f"{result.error:.1e}" + ("" if result.error <= tolerance else " DIFFERS")

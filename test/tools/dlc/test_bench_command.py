@@ -9,6 +9,7 @@ import pytest
 
 from dlc.measuring import engines
 from dlc.measuring.engines import Engine
+from dlc.tools.commands import bench_command
 
 QUICK = ("--rounds=3", "--seconds=0")
 
@@ -45,9 +46,20 @@ def test_engines_that_are_not_there(dlc_command, network: Path, monkeypatch: pyt
     assert done.code == 1
     assert "there is no engine 'tvm'" in done.err
     monkeypatch.setitem(engines.ENGINES, "openvino", Engine("openvino", "no_such", "openvino", engines.ENGINES["dlc"].load))
-    done = dlc_command("bench", network, "--vs=onnxruntime,openvino")
-    assert done.code == 1
-    assert done.err.strip() == "error: openvino is not installed; pip install openvino, or leave it out of --vs"
+    done = dlc_command("bench", network, "--vs=onnxruntime,openvino", "--dim=n=3", *QUICK)
+    assert done.code == 0
+    assert "not installed" in done.out
+    assert "openvino: not installed; pip install openvino" in done.out
+
+
+def test_a_profile_that_is_interrupted_keeps_the_times(dlc_command, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench_command, "profile_of", interrupted)
+    done = dlc_command("bench", network, "--vs=onnxruntime", "--profile", "--json", "--dim=n=3", *QUICK)
+    assert done.code == 130
+    assert list(json.loads(done.out)["engines"]) == ["dlc", "onnxruntime"]
 
 
 @pytest.mark.parametrize(
