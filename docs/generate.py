@@ -1,4 +1,4 @@
-"""Writes docs/generated/: the ops of the dl dialect, the ONNX ops that import into them, the passes and the pipelines.
+"""Writes docs/generated/: the ops of the dl dialect, the ONNX ops that import into them, passes, pipelines, schedule primitives.
 
 python docs/generate.py           rewrite the pages
 python docs/generate.py --check   exit with status 1 when a page is stale
@@ -11,6 +11,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+
+from primitives import primitives_page
 
 from dlc.dialects.dl import ops
 from dlc.dialects.dl.attributes import REQUIRED, ElementsAttr
@@ -31,6 +33,7 @@ def pages() -> dict[str, str]:
         "ops.md": "".join(_ops_page()),
         "onnx.md": "".join(_onnx_page()),
         "passes.md": "".join(_passes_page()),
+        "primitives.md": "".join(primitives_page(_NOTE)),
     }
 
 

@@ -28,6 +28,7 @@ class DistributeLoop(Pass):
     before: tuple[str, ...] = option((), "statements that begin a new loop; every item of the body where none are named")
     function: str = option("", "the only function to change; empty: each that has loops")
     assume_no_alias: bool = option(False, "take it that distinct memrefs share no memory")
+    reassociate: bool = option(False, "sums and products of floats may be computed in any order")
 
     def run(self, op: ir.Operation) -> None:
         """Change the loops of one function."""

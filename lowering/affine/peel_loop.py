@@ -29,6 +29,7 @@ class PeelLoop(Pass):
     last: bool = option(False, "take them from the end")
     function: str = option("", "the only function to change; empty: each that has loops")
     assume_no_alias: bool = option(False, "take it that distinct memrefs share no memory")
+    reassociate: bool = option(False, "sums and products of floats may be computed in any order")
 
     def run(self, op: ir.Operation) -> None:
         """Change the loops of one function."""

@@ -29,6 +29,7 @@ class TileBand(Pass):
     sizes: tuple[int, ...] = option((), "iterations of each loop in a tile")
     function: str = option("", "the only function to change; empty: each that has loops")
     assume_no_alias: bool = option(False, "take it that distinct memrefs share no memory")
+    reassociate: bool = option(False, "sums and products of floats may be computed in any order")
 
     def run(self, op: ir.Operation) -> None:
         """Change the loops of one function."""

@@ -30,6 +30,10 @@ class LoopPass(Protocol):
     def assume_no_alias(self) -> bool:
         """Whether distinct memrefs are taken to share no memory."""
 
+    @property
+    def reassociate(self) -> bool:
+        """Whether sums of floats may be computed in any order."""
+
     def change(self, program: Program) -> Result:
         """The changed program and the names of loops to go on with."""
 
@@ -40,7 +44,7 @@ def change_loops(function: ir.Operation, change: LoopPass) -> None:
     if (wanted and wanted != ir.StringAttr(function.attributes["sym_name"]).value) or not has_loops(function):
         return
     try:
-        program, _ = change.change(read(function, assume_no_alias=change.assume_no_alias))
+        program, _ = change.change(read(function, change.assume_no_alias, change.reassociate))
         write(program)
     except ExtractionError as error:
         raise PassFailure(error.op, error.reason, error.remedy) from None
@@ -55,9 +59,9 @@ def has_loops(function: ir.Operation) -> bool:
     return "affine.for" in ops or "affine.parallel" in ops
 
 
-def read(function: ir.Operation, *, assume_no_alias: bool = False) -> Program:
+def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: bool = False) -> Program:
     """The program of a function's loops; raises ExtractionError."""
-    return Program.of(extract(function, assume_no_alias=assume_no_alias))
+    return Program.of(extract(function, assume_no_alias=assume_no_alias), reassociate=reassociate)
 
 
 def write(program: Program) -> None:

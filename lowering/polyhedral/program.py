@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -13,6 +13,7 @@ from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import Dependence, kind_of, memory_dependences
 from dlc.analysis.polyhedral.legality import Violation, carried_by_parallel, violations
 from dlc.analysis.polyhedral.model import Scop
+from dlc.analysis.polyhedral.reductions import reductions
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.diagnostics import did_you_mean
 from dlc.lowering.polyhedral.loop_marks import NAME, parts_of, words_of
@@ -51,17 +52,22 @@ class Program:
     scop: Scop
     tree: Tree
     dependences: Sequence[Dependence]
+    reductions: Mapping[tuple[str, int], str]
+    """The kinds of those accesses (statement, position) that belong to updates whose order does not matter among themselves."""
 
     @classmethod
-    def of(cls, scop: Scop) -> Program:
-        """The program of the text; loops are called by their attribute `dlc.name`."""
+    def of(cls, scop: Scop, *, reassociate: bool = False) -> Program:
+        """The program of the text; loops are called by their attribute `dlc.name`. See `analysis/polyhedral/reductions.py` for
+        `reassociate`."""
         tree = from_schedule(original_schedule(scop))
         for path, node in walk(tree):
             if isinstance(node, Loop):
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
                 kind: Kind = "unordered" if loop.is_parallel else "loop"
                 tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
-        return cls(scop, restrict(tree, tree.domain) or tree, memory_dependences(scop))
+        allowed = [one for one in reductions(scop, reassociate=reassociate) if one.is_allowed]
+        kinds = {(one.statement_name, access.position): one.kind for one in allowed for access in (one.read, one.write)}
+        return cls(scop, restrict(tree, tree.domain) or tree, memory_dependences(scop), kinds)
 
     @cached_property
     def schedule(self) -> isl.Schedule:
@@ -112,12 +118,18 @@ class Program:
     def check(self) -> None:
         """Raise PrimitiveError unless every dependence goes forward, and none lies between iterations without order."""
         dependences = self._dependences_that_count()
-        broken = violations(dependences, self.schedule)
+        broken = violations([one for one in dependences if not self._is_reduction(one)], self.schedule)
         if broken:
             raise _refusal(broken[0], "before")
         mixed = carried_by_parallel(dependences, self.schedule, _kinds_of)
         if mixed:
             raise _refusal(mixed[0], "at the same time as")
+
+    def _is_reduction(self, dependence: Dependence) -> bool:
+        """Whether the dependence lies between two updates that may run in either order, one after the other."""
+        ends = (self.reductions.get((one.statement_name, one.position)) for one in (dependence.source, dependence.sink))
+        source, sink = ends
+        return source is not None and source == sink
 
     def _dependences_that_count(self) -> list[Dependence]:
         """All but those through a buffer between iterations of a loop without order around it, which have one each."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import ExtractionError
@@ -43,17 +43,18 @@ class Schedule:
     """Steps that change the loops of one function; see the module docstring.
 
     `source` is MLIR text, a module, or a `func.func`. Of a module, `function` names the one that is meant, which may be left
-    out where only one has loops. With `assume_no_alias`, distinct memrefs are taken to share no memory.
+    out where only one has loops. With `assume_no_alias`, distinct memrefs are taken to share no memory; with `reassociate`, sums
+    and products of floats may be computed in any order.
     """
 
-    def __init__(self, source: Source, function: str = "", *, assume_no_alias: bool = False) -> None:
+    def __init__(self, source: Source, function: str = "", *, assume_no_alias: bool = False, reassociate: bool = False) -> None:
         self.module, self._function = _find(source, function.removeprefix("@"))
-        self.assume_no_alias = assume_no_alias
+        self.assume_no_alias, self.reassociate = assume_no_alias, reassociate
         self.trace: tuple[Step, ...] = ()
         self._is_applied = False
         with self._function.context, ir.Location.unknown():
             try:
-                self._program: Program = read(self._function, assume_no_alias=assume_no_alias)
+                self._program: Program = read(self._function, assume_no_alias, reassociate)
             except ExtractionError as error:
                 raise _located(error.op.location, error.reason, error.remedy) from None
 
@@ -151,8 +152,11 @@ class Schedule:
     def _step(self, kind: str, **arguments: object) -> tuple[str, ...]:
         found = find_pass(f"affine-{kind}")
         assert found is not None
-        given = arguments | {"function": self.function, "assume_no_alias": self.assume_no_alias}
-        return self._do(found(**given))
+        return self._do(found(**arguments, **self._where()))
+
+    def _where(self) -> dict[str, Any]:
+        """The options that all steps share."""
+        return {"function": self.function, "assume_no_alias": self.assume_no_alias, "reassociate": self.reassociate}
 
     def _do(self, change: Pass) -> tuple[str, ...]:
         self._require_open()
@@ -185,11 +189,11 @@ class Schedule:
 
     def to_python(self) -> str:
         """The steps as Python text."""
-        return as_python(self.function, self.assume_no_alias, self._recorded())
+        return as_python(self._where(), self._recorded())
 
     def to_transform(self) -> str:
         """The steps as a named sequence of the transform dialect."""
-        return as_transform(self.function, self._recorded())
+        return as_transform(self._where(), self._recorded())
 
     def _recorded(self) -> list[Recorded]:
         return [Recorded(step.change, step.loops) for step in self.trace]
@@ -198,7 +202,7 @@ class Schedule:
     def replay(cls, text: str, source: Source) -> Schedule:
         """Make the schedule that `to_python` or `to_transform` printed, apply it to `source`, and return it."""
         plan = read_steps(text)
-        new = cls(source, plan.function, assume_no_alias=plan.assume_no_alias)
+        new = cls(source, **plan.where)
         variables: dict[str, str] = {}
         for step in plan.steps:
             variables |= dict(zip(step.targets, new._do(step.change(variables)), strict=False))

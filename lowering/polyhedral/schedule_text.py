@@ -7,6 +7,7 @@ import dataclasses
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dlc._mlir import ir
 from dlc.diagnostics import from_mlir
@@ -36,7 +37,7 @@ METHODS: Mapping[str, str] = {
 }
 """The methods of `dlc.Schedule` and the passes that do the same; the passes' options are the methods' arguments in order."""
 
-_SHARED = ("function", "assume_no_alias")
+_SHARED = ("function", "assume_no_alias", "reassociate")
 """Options that say where a pass works, not what it does."""
 
 
@@ -78,15 +79,15 @@ def _resolved(value: object, variables: Mapping[str, str]) -> object:
 class Steps:
     """What the text of a schedule says."""
 
-    function: str
-    assume_no_alias: bool
+    where: Mapping[str, Any]
+    """The options that all steps share."""
     steps: tuple[Planned, ...]
 
 
-def as_python(function: str, assume_no_alias: bool, steps: Sequence[Recorded]) -> str:
-    """Lines that make the schedule of a module called `module`."""
-    suffix = ", assume_no_alias=True" if assume_no_alias else ""
-    lines = [f'schedule = dlc.Schedule(module, "{function}"{suffix})']
+def as_python(where: Mapping[str, Any], steps: Sequence[Recorded]) -> str:
+    """Lines that make the schedule of a module called `module`; `where` holds the options that all steps share."""
+    given = ", ".join(["module", *(f"{key}={_python(value)}" for key, value in where.items() if value)])
+    lines = [f"schedule = dlc.Schedule({given})"]
     methods = {name: method for method, name in METHODS.items() if method != "fission"}
     for step in steps:
         given = ", ".join(f"{key}={_python(value)}" for key, value in _arguments(step.change))
@@ -109,18 +110,17 @@ def _arguments(change: Pass) -> Iterator[tuple[str, object]]:
             yield field.name, value
 
 
-def as_transform(function: str, steps: Sequence[Recorded]) -> str:
+def as_transform(where: Mapping[str, Any], steps: Sequence[Recorded]) -> str:
     """A module with the named sequence `__transform_main`, one registered pass a step."""
     any_op = "!transform.any_op"
     lines = [
         "module attributes {transform.with_named_sequence} {",
         f"  transform.named_sequence @__transform_main(%module: {any_op} {{transform.consumed}}) {{",
-        f'    %0 = transform.structured.match ops{{["func.func"]}} attributes {{sym_name = {json.dumps(function)}}} in %module'
-        f" : ({any_op}) -> {any_op}",
+        f'    %0 = transform.structured.match ops{{["func.func"]}} attributes {{sym_name = {json.dumps(where["function"])}}}'
+        f" in %module : ({any_op}) -> {any_op}",
     ]
     for number, step in enumerate(steps):
-        shared = [("assume_no_alias", True)] if getattr(step.change, "assume_no_alias", False) else []
-        given = [("function", function), *_arguments(step.change), *shared]
+        given = [*_arguments(step.change), *((key, value) for key, value in where.items() if value)]
         options = ", ".join(f'"{key.replace("_", "-")}" = {_attribute(value)}' for key, value in given)
         lines.append(
             f'    %{number + 1} = transform.apply_registered_pass "{step.change.name()}" with options = {{ {options} }}'
@@ -154,15 +154,12 @@ def _from_transform(text: str) -> Steps:
         except ir.MLIRError as error:
             raise ScheduleError("the text is no MLIR", "", [from_mlir(found) for found in error.error_diagnostics]) from None
         changes = [_pass_of(op) for op in _sequence(module) if op.name == "transform.apply_registered_pass"]
-    functions = {getattr(change, "function", "") for change in changes}
-    if len(functions) > 1:
-        raise ScheduleError(f"the steps change functions {', '.join(sorted(functions))}", "make one schedule a function")
-    no_alias = any(getattr(change, "assume_no_alias", False) for change in changes)
-    planned = tuple(
-        Planned(type(change), {field.name: getattr(change, field.name) for field in dataclasses.fields(change)})
-        for change in changes
-    )
-    return Steps(functions.pop() if functions else "", no_alias, planned)
+    shared = [{key: getattr(change, key) for key in _SHARED} for change in changes]
+    if any(other != shared[0] for other in shared):
+        raise ScheduleError("the steps differ in the function or in what they assume", "make one schedule for each")
+    fields = [{field.name: getattr(change, field.name) for field in dataclasses.fields(change)} for change in changes]
+    planned = [Planned(type(change), given) for change, given in zip(changes, fields, strict=True)]
+    return Steps(shared[0] if shared else {}, tuple(planned))
 
 
 def _sequence(module: ir.Module) -> list[ir.Operation]:
@@ -218,15 +215,14 @@ def _from_python(text: str) -> Steps:
     lines = [line for line in map(_line_of, body) if line is not None]
     if not lines or _method_of(lines[0].call) != "Schedule":
         raise ScheduleError("the text makes no dlc.Schedule first", _HOW)
-    made = _given(lines[0].call, ("source", "function"), set(), skip=1)
-    where = {key: made[key] for key in _SHARED if key in made}
+    where = _given(lines[0].call, ("source", "function"), set(), skip=1)
     known: set[str] = set()
     planned = []
     for line in lines[1:]:
         if _method_of(line.call) != "apply":
             planned.append(_planned(line, where, known))
             known |= set(line.targets)
-    return Steps(str(made.get("function", "")), bool(made.get("assume_no_alias", False)), tuple(planned))
+    return Steps(where, tuple(planned))
 
 
 def _line_of(node: ast.stmt) -> _Line | None:

@@ -152,7 +152,7 @@ def localize(program: Program, part: Part, copies_in: isl.Map | None, copies_out
     ]
     scop = with_statements(program.scop, [*(one for one in changed if one), *(copy.statement for copy in copies if copy)], buffer)
     tree = _inserted(program.tree, part.path, part, copies, buffer)
-    new = Program(scop, tree, dependences_of(scop, tree))
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree))
     new.check()
     return new, tuple(name for copy in copies if copy for name in copy.loop_names)
 

@@ -56,7 +56,7 @@ def _folded(program: Program, part: Part) -> Program:
     ]
     scop = with_statements(program.scop, statements, buffer)
     tree = Scratch(program.tree.domain, name, program.tree)
-    new = Program(scop, tree, dependences_of(scop, tree))
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree))
     same = _flow(program, part.array.name).is_equal(_flow(new, name))
     return new if same else program
 

@@ -45,7 +45,7 @@ class _Writer:
         self.lines.append(f"{pad}}}")
 
     def statement(self, variables: list[str]) -> None:
-        """X[..] = 3 * X[..] + Y[..], or X[..] = 3 * Y[..]"""
+        """X[..] = 3 * Y[..], or that minus X[..], or X[..] minus that, whose order does not matter."""
         pad = "  " * (len(variables) + 1)
         target, source = self.draw(st.sampled_from(_ARRAYS)), self.draw(st.sampled_from(_ARRAYS))
         place = self.place(variables)
@@ -56,7 +56,8 @@ class _Writer:
             old, product, before = self.fresh("v"), self.fresh("v"), product
             own = place if self.draw(st.booleans()) else self.place(variables)
             self.lines.append(f"{pad}{old} = affine.load {target}[{own}] : {_KIND}")
-            self.lines.append(f"{pad}{product} = arith.subi {before}, {old} : i64")
+            sides = f"{old}, {before}" if self.draw(st.booleans()) else f"{before}, {old}"
+            self.lines.append(f"{pad}{product} = arith.subi {sides} : i64")
         self.lines.append(f"{pad}affine.store {product}, {target}[{place}] : {_KIND}")
 
     def place(self, variables: list[str]) -> str:

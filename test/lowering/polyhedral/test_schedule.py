@@ -138,10 +138,8 @@ def test_texts_name_every_step() -> None:
         "affine-peel-loop",
     ]
     assert 'schedule.split(loop="i", factor=8)  # i.outer, i.inner\n' in schedule.to_python()
-    assert (
-        'transform.apply_registered_pass "affine-peel-loop" with options = { "function" = "matmul", "loop" = "S0:3"'
-        in schedule.to_transform()
-    )
+    options = '{ "loop" = "S0:3", "count" = 2, "last" = true, "function" = "matmul" }'
+    assert f'transform.apply_registered_pass "affine-peel-loop" with options = {options}' in schedule.to_transform()
     with ir.Context(), ir.Location.unknown():
         assert ir.Module.parse(schedule.to_transform()).operation.verify()
 
@@ -205,3 +203,29 @@ def test_arguments_that_may_alias_are_refused() -> None:
 def test_text_that_is_no_mlir_is_refused() -> None:
     with pytest.raises(dlc.ScheduleError, match="1:"):
         dlc.Schedule("func.func @f(")
+
+
+SUM = """
+func.func @sum(%A: memref<20xf32> {llvm.noalias}, %S: memref<1xf32> {llvm.noalias}) {
+  affine.for %i = 0 to 20 {
+    %a = affine.load %A[%i] : memref<20xf32>
+    %s = affine.load %S[0] : memref<1xf32>
+    %t = arith.addf %s, %a : f32
+    affine.store %t, %S[0] : memref<1xf32>
+  } {dlc.name = "i"}
+  return
+}
+"""
+
+
+def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:
+    with pytest.raises(dlc.ScheduleError, match="the new order would run"):
+        dlc.Schedule(SUM).reverse("i")
+    schedule = dlc.Schedule(SUM, reassociate=True)
+    schedule.reverse("i")
+    with pytest.raises(dlc.ScheduleError, match="at the same time as"):
+        schedule.parallelize("i")
+    assert "reassociate=True" in schedule.to_python()
+    assert dlc.Schedule.replay(schedule.to_transform(), SUM).reassociate
+    marked = SUM.replace("arith.addf %s, %a", "arith.addf %s, %a fastmath<reassoc>")
+    assert dlc.Schedule(marked).reverse("i") == "i"
