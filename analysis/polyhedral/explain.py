@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import permutations
 
 import islpy as isl
 
@@ -76,7 +75,7 @@ class Explanation:
         return None if broken.is_empty() else broken
 
     def instances(self, after: MemoryUse, before: MemoryUse) -> isl.Map | None:
-        """The instances of `after` to those of `before` that they are; None when subscripts and loops do not tell."""
+        """The instances of `after` to those of `before` that they are; None when subscripts do not tell."""
         key = after.node.name, before.node.name
         if key not in self._instances:
             self._instances[key] = self._find_instances(after, before)
@@ -85,13 +84,9 @@ class Explanation:
     def _find_instances(self, after: MemoryUse, before: MemoryUse) -> isl.Map | None:
         found = isl.Map.from_domain_and_range(after.node.domain, before.node.domain)
         for one, other in self._companions(after, before):
-            if one.elements.range().get_tuple_name() == other.elements.range().get_tuple_name():
-                equal = one.elements.apply_range(other.elements.reverse())
-                found = found.intersect(_at_nodes(equal, after, before))
-        for dim in reversed(range(len(before.node.loops))):
-            if found.is_single_valued():
-                break
-            found = _equated(found, len(after.node.loops), dim)
+            if self._is_same_memory(one.array, other.array) and one.array.depth == other.array.depth == 0:
+                place = other.elements.set_tuple_name(isl.dim_type.out, one.array.name).reverse()
+                found = found.intersect(_at_nodes(one.elements.apply_range(place), after, before))
         return found if found.is_single_valued() and not found.is_empty() else None
 
     def _companions(self, after: MemoryUse, before: MemoryUse) -> Iterator[tuple[MemoryUse, MemoryUse]]:
@@ -116,33 +111,6 @@ def _at_nodes(relation: isl.Map, after: MemoryUse, before: MemoryUse) -> isl.Map
     """`relation` between uses of the same loops as one between the nodes of `after` and `before`."""
     relation = relation.set_tuple_name(isl.dim_type.in_, after.node.name)
     return relation.set_tuple_name(isl.dim_type.out, before.node.name)
-
-
-def _equated(relation: isl.Map, depth: int, dim: int) -> isl.Map:
-    """`relation` where loop `dim` before is the first affine function of loops after that gives all of its values, and no other."""
-    for coefficients in _COEFFICIENTS:
-        for places in permutations(range(depth), len(coefficients)):
-            terms = dict(zip(reversed(places), coefficients, strict=True))
-            equal = relation.intersect(_affine(relation, terms, dim))
-            if equal.domain().is_equal(relation.domain()) and equal.range().is_equal(relation.range()):
-                return equal
-    return relation
-
-
-_COEFFICIENTS = ((1,), (-1,), (1, 1), (1, -1), (-1, -1), (1, 2), (1, -2))
-
-
-def _affine(relation: isl.Map, terms: Mapping[int, int], dim: int) -> isl.Map:
-    """The pairs where dim `dim` of the range is this combination of the domain's, moved so that the least values are equal."""
-    ends = [isl.LocalSpace.from_space(end.get_space()) for end in (relation.domain(), relation.range())]
-    combined = isl.Aff.zero_on_domain(ends[0])
-    for place, factor in terms.items():
-        combined = combined.add(isl.Aff.var_on_domain(ends[0], isl.dim_type.set, place).scale_val(isl.Val(factor)))
-    wanted = isl.Aff.var_on_domain(ends[1], isl.dim_type.set, dim)
-    least = relation.domain().min_val(combined), relation.range().min_val(wanted)
-    if least[0].is_int() and least[1].is_int():
-        combined = combined.add(isl.Aff.zero_on_domain(ends[0]).add_constant_val(least[1].sub(least[0])))
-    return isl.Map.from_aff(combined).apply_range(isl.Map.from_aff(wanted).reverse())
 
 
 def _runs_before(graph: Graph, first: MemoryUse, second: MemoryUse) -> isl.Map:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.model import union_map
 from dlc.analysis.polyhedral.value_graph import Cells, Graph, MemoryUse, Node, Operand, initial
 
 
@@ -21,24 +20,42 @@ def resolve_loads(graph: Graph) -> None:
 
 
 def _resolve(graph: Graph, cells: Cells, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
-    context = isl.Set(f"{graph.shared.prefix()}{{ : }}")
-    info = isl.UnionAccessInfo.from_sink(union_map([use.elements for use in reads], context))
-    info = info.set_must_source(union_map([use.elements for use in writes], context))
-    flow = info.set_schedule_map(union_map([time_of(graph, use, length) for use in (*reads, *writes)], context)).compute_flow()
-    seen = maps_by_ends(flow.get_must_dependence())
-    unseen = maps_by_ends(flow.get_must_no_source())
-    for use in reads:
-        found = []
-        for write in writes:
-            pairs = seen.get((write.node.name, use.node.name))
-            if pairs is not None:
-                found += _stored(pairs.reverse(), write.node)
-                use.node.writers.append((write.node, pairs.reverse()))
-        first = unseen.get((use.node.name, cells.name))
-        if first is not None:
-            found.append(first.set_tuple_name(isl.dim_type.out, initial(cells)) if cells.key else _undefined(first))
-        padding = use.node.operands[0].sources if use.node.operands else ()
-        use.node.operands[:] = [Operand((*found, *padding))]
+    times = {use: time_of(graph, use, length) for use in (*reads, *writes)}
+    for read in reads:
+        found: list[isl.Map] = []
+        unseen = read.elements
+        for write, pairs in _last_writes(read, writes, times):
+            found += _stored(pairs, write.node)
+            read.node.writers.append((write.node, pairs))
+            unseen = unseen.subtract_domain(pairs.domain())
+        if not unseen.is_empty():
+            found.append(unseen.set_tuple_name(isl.dim_type.out, initial(cells)) if cells.key else _undefined(unseen))
+        padding = read.node.operands[0].sources if read.node.operands else ()
+        read.node.operands[:] = [Operand((*found, *padding))]
+
+
+def _last_writes(
+    read: MemoryUse, writes: Sequence[MemoryUse], times: Mapping[MemoryUse, isl.Map]
+) -> Iterator[tuple[MemoryUse, isl.Map]]:
+    """The writes that a read sees, with its instances to theirs: of all earlier writes of the element, the latest.
+
+    isl's own data flow analysis loses instances where subscripts have a modulo (islpy 2026.2.2): hence a lexicographic maximum.
+    """
+    earlier = []
+    for write in writes:
+        pairs = read.elements.apply_range(write.elements.reverse()).intersect(times[read].lex_gt_map(times[write]))
+        if not pairs.is_empty():
+            earlier.append((write, pairs))
+    if not earlier:
+        return
+    seen = isl.Map.empty(times[read].get_space())
+    for write, pairs in earlier:
+        seen = seen.union(pairs.apply_range(times[write]))
+    latest = seen.coalesce().lexmax()
+    for write, pairs in earlier:
+        last = pairs.intersect(latest.apply_range(times[write].reverse())).coalesce()
+        if not last.is_empty():
+            yield write, last
 
 
 def _stored(pairs: isl.Map, write: Node) -> list[isl.Map]:
@@ -57,14 +74,3 @@ def _undefined(first: isl.Map) -> isl.Map:
 def time_of(graph: Graph, use: MemoryUse, length: int) -> isl.Map:
     """The instances of a use to the times when it happens."""
     return graph.map(use.node, "", [*use.times, *["0"] * (length - len(use.times))])
-
-
-def maps_by_ends(relation: isl.UnionMap) -> dict[tuple[str, str], isl.Map]:
-    """The maps of `relation` by the tuple names of their domain and range."""
-    found: dict[tuple[str, str], isl.Map] = {}
-
-    def note(one: isl.Map) -> None:
-        found[one.get_tuple_name(isl.dim_type.in_), one.get_tuple_name(isl.dim_type.out)] = one
-
-    relation.foreach_map(note)
-    return found
