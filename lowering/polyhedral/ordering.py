@@ -18,7 +18,7 @@ def ordering_dependences(scop: Scop) -> isl.UnionMap:
     flow = _last_sources(reads, writes, None, schedule)
     order = _last_sources(writes, writes, reads, schedule)
     found = flow.union(order)
-    return found.subtract(found.domain().union(found.range()).identity()).coalesce()
+    return found.subtract(found.domain().union(found.range()).identity())
 
 
 def _last_sources(sinks: isl.UnionMap, kills: isl.UnionMap, others: isl.UnionMap | None, schedule: isl.Schedule) -> isl.UnionMap:

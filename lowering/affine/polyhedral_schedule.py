@@ -1,0 +1,46 @@
+"""affine-polyhedral-schedule: loops in an order that isl computes, cut into vectors and register tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.extract import extract
+from dlc.analysis.polyhedral.model import ExtractionError
+from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.ordering import ordering_dependences
+from dlc.lowering.polyhedral.register_tiles import TileShape, lanes_of, tile_registers
+from dlc.lowering.polyhedral.scheduler import SchedulerOptions, compute_schedule
+from dlc.targets.cpu.facts import facts_of
+
+
+@dataclass(frozen=True)
+class PolyhedralSchedule(Pass):
+    """Schedule affine loops anew: parallel loops found, loops ordered for memory, cut into vectors and register tiles.
+
+    before: affine.for %i ... { affine.for %j ... { affine.for %k ... { C[i, j] += A[i, k] * B[k, j] } } }
+    after:  affine.for %j by tiles { affine.for %i by tiles { affine.for %k ... { a tile of C in vectors += ... } } }
+
+    Every dependence is kept; sums keep their order.
+    """
+
+    anchor = "func.func"
+
+    fusion: Literal["min", "max"] = option("min", "statements that share loops: only those that must (min), or all that can (max)")
+    vectorize: bool = option(True, "cut loops into vectors and register tiles")
+
+    def run(self, op: ir.Operation) -> None:
+        try:
+            scop = extract(op)
+        except ExtractionError as error:
+            raise PassFailure(error.op, error.reason, error.remedy) from None
+        if not scop.statements:
+            return
+        schedule = compute_schedule(scop, ordering_dependences(scop), SchedulerOptions(self.fusion))
+        facts = facts_of(op)
+        shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
+        if self.vectorize:
+            schedule = tile_registers(scop, schedule, shape)
+        replace_loops(scop, schedule, lanes_of(scop, shape))

@@ -1,0 +1,254 @@
+"""affine-promote-buffers: elements that a loop reads and writes in place become values that it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.analysis.buffers import is_memref, nested_ops, root_of, written_values
+from dlc.lowering.affine.accesses import are_apart
+from dlc.lowering.affine.expressions import coefficient
+from dlc.lowering.pass_base import Pass
+from dlc.lowering.polyhedral.affine_builder import substitute
+
+_MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
+
+
+@dataclass(frozen=True)
+class PromoteBuffers(Pass):
+    """Keep in registers what an innermost loop reads and writes at a place that does not move.
+
+    before: affine.for %k = 0 to 64 {
+              %c = affine.load %C[%i, %j]; ...; %new = arith.addf %c, %ab; affine.store %new, %C[%i, %j]
+            }
+    after:  %first = affine.load %C[%i, %j]
+            %last = affine.for %k = 0 to 64 iter_args(%c = %first) { ...; %new = arith.addf %c, %ab; affine.yield %new }
+            affine.store %last, %C[%i, %j]
+
+    Vectors count as elements. Every other access of the loop must surely touch other memory. A loop that may have no iterations is
+    put under a condition, so that nothing is read or written that was not before.
+    """
+
+    anchor = "func.func"
+
+    def run(self, op: ir.Operation) -> None:
+        for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for"]:
+            body = [inner.operation for inner in loop.regions[0].blocks[0].operations]
+            if not len(loop.results) and not any(len(inner.regions) for inner in body):
+                _promote(loop, body)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Where an access reads or writes: subscripts over index values, and the type it moves."""
+
+    op: ir.Operation
+    memref: ir.Value
+    map: ir.AffineMap
+    indices: tuple[ir.Value, ...]
+    kind: ir.Type
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for accesses of the same elements."""
+        return self.memref, self.map, self.indices, self.kind
+
+    @property
+    def writes(self) -> bool:
+        return "store" in self.op.name
+
+
+def _place(op: ir.Operation) -> _Place:
+    at = _MEMREF_AT[op.name]
+    kind = op.operands[0].type if at else op.results[0].type
+    return _Place(op, op.operands[at], op.attributes["map"].value, tuple(list(op.operands)[at + 1 :]), kind)
+
+
+def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
+    """Rebuild `loop` with the places that it may carry as values."""
+    places = [_place(op) for op in body if op.name in _MEMREF_AT]
+    others = [op for op in body if op.name not in _MEMREF_AT and any(is_memref(operand) for operand in op.operands)]
+    carried: dict[tuple[object, ...], _Place] = {}
+    for place in places:
+        if place.writes and place.key not in carried and _may_carry(place, places, others, loop):
+            carried[place.key] = place
+    if carried:
+        _rebuild(loop, body, carried)
+
+
+def _may_carry(place: _Place, places: Sequence[_Place], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
+    """Whether nothing in the loop but accesses of the same key may touch the place, which does not move."""
+    variable = loop.regions[0].blocks[0].arguments[0]
+    if variable in place.indices or not all(_is_outside(index, loop) for index in place.indices):
+        return False
+    if any(not are_apart(root_of(place.memref), root_of(value)) for op in others for value in _touched(op)):
+        return False
+    return all(other.key == place.key or _are_disjoint(place, other) for other in places)
+
+
+def _touched(op: ir.Operation) -> Iterator[ir.Value]:
+    """The memrefs that an op other than a plain access may read or write."""
+    if op.name != "memref.dim":
+        yield from (operand for operand in (*op.operands, *written_values(op)) if is_memref(operand))
+
+
+def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:
+    return isinstance(value, ir.BlockArgument) or value.owner.operation.block != loop.regions[0].blocks[0]
+
+
+def _are_disjoint(one: _Place, other: _Place) -> bool:
+    """Whether the two surely share no element: other memory, or a fixed distance in some dim that their widths do not bridge."""
+    if one.memref != other.memref:
+        return are_apart(root_of(one.memref), root_of(other.memref))
+    last = len(one.map.results) - 1
+    for dim, (mine, theirs) in enumerate(zip(one.map.results, other.map.results, strict=True)):
+        distance = _distance(mine, one, theirs, other)
+        if distance is None:
+            continue
+        width = (_lanes(one.kind) if distance < 0 else _lanes(other.kind)) if dim == last else 1
+        if abs(distance) >= width and distance:
+            return True
+    return False
+
+
+def _lanes(kind: ir.Type) -> int:
+    return ir.VectorType(kind).shape[-1] if isinstance(kind, ir.VectorType) else 1
+
+
+def _distance(mine: ir.AffineExpr, one: _Place, theirs: ir.AffineExpr, other: _Place) -> int | None:
+    """`mine - theirs` where it is a number."""
+    first, second = _linear(mine, one), _linear(theirs, other)
+    if first is None or second is None or first[0] != second[0]:
+        return None
+    return first[1] - second[1]
+
+
+def _linear(expression: ir.AffineExpr, place: _Place) -> tuple[Mapping[ir.Value, int], int] | None:
+    """`expression` as factors of index values and a constant; None where it is not linear, or has symbols."""
+    if place.map.n_symbols:
+        return None
+    factors = {}
+    for dim, index in enumerate(place.indices):
+        factor = coefficient(expression, dim)
+        if factor is None:
+            return None
+        if factor:
+            factors[index] = factors.get(index, 0) + factor
+    zeros = [ir.AffineExpr.get_constant(0)] * place.map.n_dims
+    constant = expression.compose(ir.AffineMap.get(0, 0, zeros)).maybe_downcast()
+    return (factors, constant.value) if isinstance(constant, ir.AffineConstantExpr) else None
+
+
+def _rebuild(loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], _Place]) -> None:
+    """Replace `loop` by one that carries the places: loads before it, stores after it."""
+    bounds = _Bounds.of(loop)
+    guard = None if bounds.surely_run else bounds.guard(loop)
+    with ir.InsertionPoint(loop if guard is None else guard.then_block):
+        firsts = [_load(place, loop.location) for place in carried.values()]
+        new = affine.AffineForOp(
+            bounds.lower,
+            bounds.upper,
+            bounds.step,
+            firsts,
+            lower_bound_operands=bounds.lower_operands,
+            upper_bound_operands=bounds.upper_operands,
+            loc=loop.location,
+        )
+        for name, attribute in loop.attributes.items():
+            if name not in _BOUND_ATTRIBUTES:
+                new.operation.attributes[name] = attribute
+        for place, last in zip(carried.values(), new.results, strict=True):
+            _store(place, last, loop.location)
+        if guard is not None:
+            affine.AffineYieldOp([], loc=loop.location)
+    _move_body(loop, body, carried, new)
+    loop.erase()
+
+
+_BOUND_ATTRIBUTES = ("lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes")
+
+
+def _move_body(
+    loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], _Place], new: affine.AffineForOp
+) -> None:
+    """Move the ops into the new loop, with values in place of the carried loads and stores."""
+    loop.regions[0].blocks[0].arguments[0].replace_all_uses_with(new.induction_variable)
+    values: dict[tuple[object, ...], ir.Value] = dict(zip(carried, new.inner_iter_args, strict=True))
+    with ir.InsertionPoint(new.body):
+        end = affine.AffineYieldOp(list(values.values()), loc=loop.location)
+    for op in body[:-1]:
+        key = _place(op).key if op.name in _MEMREF_AT else None
+        if key not in values:
+            op.move_before(end.operation)
+        elif len(op.results):
+            op.results[0].replace_all_uses_with(values[key])
+            op.erase()
+        else:
+            values[key] = op.operands[0]
+            op.erase()
+    for at, value in enumerate(values.values()):
+        end.operation.operands[at] = value
+
+
+def _load(place: _Place, location: ir.Location) -> ir.Value:
+    name = "affine.vector_load" if isinstance(place.kind, ir.VectorType) else "affine.load"
+    attributes = {"map": ir.AffineMapAttr.get(place.map)}
+    return ir.Operation.create(name, [place.kind], [place.memref, *place.indices], attributes, loc=location).results[0]
+
+
+def _store(place: _Place, value: ir.Value, location: ir.Location) -> None:
+    name = "affine.vector_store" if isinstance(place.kind, ir.VectorType) else "affine.store"
+    attributes = {"map": ir.AffineMapAttr.get(place.map)}
+    ir.Operation.create(name, [], [value, place.memref, *place.indices], attributes, loc=location)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bounds:
+    """The bounds of an `affine.for`."""
+
+    lower: ir.AffineMap
+    upper: ir.AffineMap
+    lower_operands: tuple[ir.Value, ...]
+    upper_operands: tuple[ir.Value, ...]
+    step: int
+
+    @classmethod
+    def of(cls, loop: ir.Operation) -> _Bounds:
+        """Those of `loop`."""
+        lowers, uppers, _ = ir.DenseI32ArrayAttr(loop.attributes["operandSegmentSizes"])
+        operands = tuple(loop.operands)
+        return cls(
+            loop.attributes["lowerBoundMap"].value,
+            loop.attributes["upperBoundMap"].value,
+            operands[:lowers],
+            operands[lowers : lowers + uppers],
+            ir.IntegerAttr(loop.attributes["step"]).value,
+        )
+
+    @property
+    def surely_run(self) -> bool:
+        """Whether there is an iteration, whatever the operands are."""
+        gaps = [gap.maybe_downcast() for gap in self._gaps()[0]]
+        return all(isinstance(gap, ir.AffineConstantExpr) and gap.value >= 0 for gap in gaps)
+
+    def guard(self, loop: ir.Operation) -> affine.AffineIfOp:
+        """A condition before `loop` that holds where there is an iteration."""
+        gaps, dims, symbols, operands = self._gaps()
+        condition = ir.IntegerSet.get(dims, symbols, gaps, [False] * len(gaps))
+        return affine.AffineIfOp(condition, cond_operands=operands, loc=loop.location, ip=ir.InsertionPoint(loop))
+
+    def _gaps(self) -> tuple[list[ir.AffineExpr], int, int, list[ir.Value]]:
+        """`upper - lower - 1` for all pairs of bounds, the numbers of their dims and symbols, and the operands for these."""
+        low, high = self.lower, self.upper
+        dims, symbols = low.n_dims + high.n_dims, low.n_symbols + high.n_symbols
+        shifted_dims = [ir.AffineExpr.get_dim(low.n_dims + at) for at in range(high.n_dims)]
+        shifted_symbols = [ir.AffineExpr.get_symbol(low.n_symbols + at) for at in range(high.n_symbols)]
+        uppers = [substitute(result, shifted_dims, shifted_symbols) for result in high.results]
+        operands = [
+            *self.lower_operands[: low.n_dims],
+            *self.upper_operands[: high.n_dims],
+            *self.lower_operands[low.n_dims :],
+            *self.upper_operands[high.n_dims :],
+        ]
+        return [upper - lower - 1 for upper in uppers for lower in low.results], dims, symbols, operands
