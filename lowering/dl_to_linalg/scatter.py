@@ -9,7 +9,7 @@ from dlc.lowering.dl_to_linalg.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same, size_of
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.top_k_keys import first_key, has_keys, index_of, next_key, row_keys
+from dlc.lowering.dl_to_linalg.top_k_keys import KeyBlocks, has_keys, row_keys
 
 Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
 """From the loops' indices and the carried values to the next carried values."""
@@ -149,7 +149,7 @@ def _placed_window(b: Builder, start: ir.Value, size: Extent, count: Extent) -> 
 def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     """k passes along the axis; each takes the best element that comes after the one the pass before took.
 
-    Where value and index fit into one integer, a pass is the maximum of the integers below the last one.
+    Where value and index fit into one integer, a pass takes the greatest integer that is left, by maxima of blocks.
     """
     x, k = op.operands[0], op["k"]
     axis = op["axis"] % op.types[0].rank
@@ -173,16 +173,17 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
             return [values, indices, best, best_at]
 
         if has_keys(op, axis):
-            keys = row_keys(b, op, x, axis, at)
+            blocks = KeyBlocks.of(b, row_keys(b, op, x, axis, at))
 
             def take_key(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
-                values, indices, last = state
-                key = next_key(b, keys, last)
-                found, where = index_of(b, key), place(pick[0])
+                values, indices, *rest = state
+                found, left = KeyBlocks(*rest).take(b)
+                where = place(pick[0])
                 values = insert_at(b, element_at(b, x, place(found)), values, where)
-                return [values, insert_at(b, b.index_cast(found, b.element("i64")), indices, where), key]
+                indices = insert_at(b, b.index_cast(found, b.element("i64")), indices, where)
+                return [values, indices, left.keys, left.maxima]
 
-            return loop_nest(b, [k], [*carried, first_key(b)], take_key)[:2]
+            return loop_nest(b, [k], [*carried, blocks.keys, blocks.maxima], take_key)[:2]
         none = [element_at(b, x, place(b.index(0))), b.index(-1)]
         return loop_nest(b, [k], [*carried, *none], take)[:2]
 

@@ -1,19 +1,20 @@
-"""top_k by sortable keys: order, ties and NaN are in one integer per element, so that a pass is a plain maximum."""
+"""top_k by sortable keys: order, ties and NaN are in one integer per element, so that the next one is a plain maximum."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.indexing import element_at
+from dlc.lowering.dl_to_linalg.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp
 
 _KEYED = ("f32", "f16", "bf16", "i32", "i8", "ui8")
 _MOST = (1 << 31) - 1
-_LAST, _FIRST = -(1 << 63), (1 << 63) - 1
-"""Below and above every key."""
+_LAST = -(1 << 63)
+"""Below every key."""
 
 
 def has_keys(op: SourceOp, axis: int) -> bool:
@@ -56,22 +57,46 @@ def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
     return order if op["largest"] else b.binary("arith.xori", order, b.scalar(-1, "i32"))
 
 
-def first_key(b: Builder) -> ir.Value:
-    """A key above all others: what the first pass starts below."""
-    return b.scalar(_FIRST, "i64")
+@dataclass(frozen=True)
+class KeyBlocks:
+    """Keys of a row in blocks, [blocks, size] i64 with keys below all others at the end, and the greatest key of each block.
+
+    Blocks are about as large as there are many: taking the greatest key looks at all maxima and at one block.
+    """
+
+    keys: ir.Value
+    maxima: ir.Value
+
+    @staticmethod
+    def of(b: Builder, keys: ir.Value) -> KeyBlocks:
+        """Blocks of `keys`, i64 of a static size."""
+        count = keys.type.shape[0]
+        size = 1 << (max(count - 1, 0).bit_length() + 1) // 2
+        blocks = max(1, -(-count // size))
+        padded = b.insert_slice(keys, b.full([blocks * size], _lowest(b)), [0], [count], [1])
+        square = b.expand(padded, [[0, 1]], [blocks, size])
+        return KeyBlocks(square, _greatest(b, square, 1))
+
+    def take(self, b: Builder) -> tuple[ir.Value, KeyBlocks]:
+        """The index in the row of the greatest key, and the blocks without that."""
+        found, size = _index_of(b, element_at(b, _greatest(b, self.maxima, 0), [])), self.keys.type.shape[1]
+        block, place = (b.binary(f"arith.{kind}", found, b.index(size)) for kind in ("divui", "remui"))
+        keys = insert_at(b, _lowest(b), self.keys, [block, place])
+        row = b.collapse(b.slice(keys, [block, 0], [1, size], [1, 1]), [[0, 1]])
+        maxima = insert_at(b, element_at(b, _greatest(b, row, 0), []), self.maxima, [block])
+        return found, KeyBlocks(keys, maxima)
 
 
-def next_key(b: Builder, keys: ir.Value, last: ir.Value) -> ir.Value:
-    """The greatest of `keys` below `last`."""
-    lowest = b.scalar(_LAST, "i64")
-
-    def body(key: ir.Value, best: ir.Value) -> ir.Value:
-        return b.arith("max", best, b.select(b.compare("lt", key, last, "i64"), key, lowest), "i64")
-
-    return element_at(b, b.reduce([keys], [0], lowest, body), [])
+def _lowest(b: Builder) -> ir.Value:
+    return b.scalar(_LAST, "i64")
 
 
-def index_of(b: Builder, key: ir.Value) -> ir.Value:
+def _greatest(b: Builder, keys: ir.Value, axis: int) -> ir.Value:
+    """The greatest keys along `axis`."""
+    return b.reduce([keys], [axis], _lowest(b), lambda key, best: b.arith("max", best, key, "i64"))
+
+
+def _index_of(b: Builder, key: ir.Value) -> ir.Value:
     """The index of the element that `key` is of."""
     below = b.binary("arith.andi", key, b.scalar(_MOST, "i64"))
     return b.index_cast(b.arith("sub", b.scalar(_MOST, "i64"), below, "i64"), ir.IndexType.get())

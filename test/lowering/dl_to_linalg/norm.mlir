@@ -63,8 +63,17 @@ func.func @group_norm(%x: tensor<2x6x5xf32>, %s: tensor<6xf32>) -> tensor<2x6x5x
 // CHECK-LABEL: func.func @lrn(
 // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 1, 0]
 // CHECK: linalg.generic {indexing_maps = [#[[X]], {{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction"]
-// CHECK: math.powf
+// CHECK: %[[ROOT:.*]] = math.sqrt
+// CHECK: %[[FOURTH:.*]] = math.sqrt %[[ROOT]]
+// CHECK: arith.mulf %[[ROOT]], %[[FOURTH]]
 func.func @lrn(%x: tensor<1x6x5xf32>) -> tensor<1x6x5xf32> {
   %0 = "dl.lrn"(%x) {size = 4 : i64} : (tensor<1x6x5xf32>) -> tensor<1x6x5xf32>
+  return %0 : tensor<1x6x5xf32>
+}
+
+// CHECK-LABEL: func.func @lrn_of_another_power(
+// CHECK: math.powf
+func.func @lrn_of_another_power(%x: tensor<1x6x5xf32>) -> tensor<1x6x5xf32> {
+  %0 = "dl.lrn"(%x) {size = 4 : i64, beta = 0.6 : f64} : (tensor<1x6x5xf32>) -> tensor<1x6x5xf32>
   return %0 : tensor<1x6x5xf32>
 }

@@ -24,14 +24,19 @@ func.func @scatter_add_f16(%x: tensor<4xf16>, %i: tensor<9xi64>, %u: tensor<9xf1
   return %0 : tensor<4xf16>
 }
 
-// Value and index make one integer; a pass is the largest below the last.
+// Value and index make one integer; a pass takes the largest of the maxima of blocks, and finds the next one of its block.
 // CHECK-LABEL: func.func @top_k(
 // CHECK: scf.for
 // CHECK: arith.shli
-// CHECK: scf.for {{.*}} = %c9223372036854775807_i64)
-// CHECK: linalg.generic
+// CHECK: %[[KEYS:.*]] = tensor.expand_shape {{.*}} into tensor<2x4xi64>
+// CHECK: %[[MAXIMA:.*]] = linalg.generic {{.*}} ins(%[[KEYS]] : tensor<2x4xi64>) outs(%{{.*}} : tensor<2xi64>)
+// CHECK: scf.for {{.*}} = %[[KEYS]], {{.*}} = %[[MAXIMA]])
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2xi64>)
 // CHECK: arith.maxsi
-// CHECK: tensor.insert
+// CHECK: %[[LEFT:.*]] = tensor.insert {{.*}} : tensor<2x4xi64>
+// CHECK: tensor.extract_slice %[[LEFT]]
+// CHECK: tensor.insert {{.*}} : tensor<2xi64>
+// CHECK: tensor.insert {{.*}} : tensor<3x2xf32>
 func.func @top_k(%x: tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>) {
   %0:2 = "dl.top_k"(%x) {k = 2} : (tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>)
   return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi64>
