@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 _SIZE = 24
-_ARRAYS = ("%A", "%B", "%C", "%L")
+_ARRAYS = ("%A", "%B", "%C", "%L", "%L")
 _KIND = f"memref<{_SIZE}x{_SIZE}xi64>"
 
 

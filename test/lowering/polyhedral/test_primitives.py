@@ -42,6 +42,23 @@ def results_of(text: str, module: ir.Module) -> list[np.ndarray]:
     return arrays
 
 
+def siblings(schedule: dlc.Schedule) -> list[tuple[str, str, str]]:
+    """Loops of one block, one right behind the other, with the first statement inside the first."""
+    found: list[tuple[str, str, str]] = []
+    open_loops: dict[int, tuple[str, str]] = {}
+    for line in str(schedule).splitlines()[1:]:
+        depth, words = len(line) - len(line.lstrip()), line.split()
+        before = open_loops.get(depth)
+        open_loops = {outer: loop for outer, loop in open_loops.items() if outer < depth}
+        if words[-2] == "for":
+            if before is not None and before[1]:
+                found.append((before[0], words[-1], before[1]))
+            open_loops[depth] = (words[-1], "")
+        elif words[0].endswith(":"):
+            open_loops = {outer: (name, inside or words[0][:-1]) for outer, (name, inside) in open_loops.items()}
+    return found
+
+
 def some_step(draw: st.DrawFn, schedule: dlc.Schedule, kinds: tuple[str, ...]) -> None:
     """Try one primitive on loops, statements and arrays that there are."""
     loops, statements = schedule.loops(), schedule.statements()
@@ -49,6 +66,11 @@ def some_step(draw: st.DrawFn, schedule: dlc.Schedule, kinds: tuple[str, ...]) -
     loop, other = loops[place], loops[(place + draw(st.sampled_from([1, 1, 1, 2]))) % len(loops)]
     number, statement = draw(st.integers(1, 4)), draw(st.sampled_from(statements))
     array = draw(st.sampled_from(["arg0", "arg1", "arg2", "A0", "A1"]))
+    pairs = siblings(schedule)
+    kind = draw(st.sampled_from(kinds))
+    if kind in ("fuse", "compute_at") and pairs:
+        loop, other, statement = draw(st.sampled_from(pairs))
+        loop, other = (other, loop) if kind == "compute_at" else (loop, other)
     calls = {
         "tile": lambda: schedule.tile([loop, other] if loop != other else [loop], [number, 3] if loop != other else [number]),
         "split": lambda: schedule.split(loop, number + 1),
@@ -68,7 +90,7 @@ def some_step(draw: st.DrawFn, schedule: dlc.Schedule, kinds: tuple[str, ...]) -
         "shift": lambda: schedule.shift(statement, loop, number - 2),
         "compute_at": lambda: schedule.compute_at(statement, loop),
     }
-    calls[draw(st.sampled_from(kinds))]()
+    calls[kind]()
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
