@@ -79,6 +79,9 @@ def compare(
         shared.non_negative.update(name for key, name in shared.parameters.items() if key.startswith("arg"))
     shared.assumed = inside(graph)
     comparison = Comparison(graph, changed, assumed)
+    if shared.context().is_empty():
+        comparison.refusal = Refusal("the function leaves its memrefs before the change already", before.location)
+        return comparison
     for name, check in ((_VALUES, _check_values), (_RACES, _check_races), (_BOUNDS, _check_bounds)):
         comparison.refusal = check(comparison, origins, what)
         comparison.checks[name] = "refused: " + comparison.refusal.message if comparison.refusal else "holds"
