@@ -50,7 +50,7 @@ class Race:
 
 def memory_dependences(scop: Scop, kinds: Sequence[Kind] = ORDERING) -> list[Dependence]:
     """Every pair of accesses to one element, one before the other, transitive pairs included."""
-    orders = _Orders(scop)
+    orders = Orders(scop)
     found = []
     for source, sink in _pairs(scop, kinds):
         relation = _same_element(source, sink)
@@ -84,34 +84,43 @@ def _same_element(source: Access, sink: Access) -> isl.Map:
 
 
 @dataclass
-class _Orders:
+class Orders:
     """The order of statements' instances, computed once for each pair."""
 
     scop: Scop
+    sequential: bool = False
+    """Whether iterations of an `affine.parallel` have the order of a loop."""
 
     def __post_init__(self) -> None:
         self.known: dict[tuple[str, str, bool], isl.Map] = {}
 
     def before(self, first: Access, second: Access) -> isl.Map:
+        """Tuples of the statement of `first` to those of the statement of `second` where `first` comes before `second`."""
         one, other = first.statement_name, second.statement_name
         key = (one, other, one == other and comes_first(first, second))
         if key not in self.known:
-            self.known[key] = order_of(self.scop.by_name[one], self.scop.by_name[other], same_instance=key[2])
+            statements = self.scop.by_name
+            self.known[key] = order_of(statements[one], statements[other], same_instance=key[2], sequential=self.sequential)
         return self.known[key]
 
 
 def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[Access, Access]]:
     """All ordered pairs of accesses to the same array that make one of `kinds`."""
     wanted = {pair for pair, kind in _KINDS.items() if kind in set(kinds)}
-    by_array: dict[str, list[Access]] = defaultdict(list)
-    for statement in scop.statements:
-        for access in statement.accesses:
-            by_array[access.array.name].append(access)
-    for accesses in by_array.values():
+    for accesses in by_array(scop):
         for source in accesses:
             for sink in accesses:
                 if (source.writes, sink.writes) in wanted:
                     yield source, sink
+
+
+def by_array(scop: Scop) -> list[list[Access]]:
+    """The accesses of each array, in the order of the text."""
+    found: dict[str, list[Access]] = defaultdict(list)
+    for statement in scop.statements:
+        for access in statement.accesses:
+            found[access.array.name].append(access)
+    return list(found.values())
 
 
 def joined(scop: Scop, dependences: Sequence[Dependence]) -> isl.UnionMap:

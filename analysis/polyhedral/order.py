@@ -19,11 +19,14 @@ def happens_before(first: Statement, second: Statement, *, same_instance: bool =
     return pairs.intersect(order_of(first, second, same_instance=same_instance))
 
 
-def order_of(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
-    """The same for all tuples of numbers, instances or not, in a space without their constraints."""
+def order_of(first: Statement, second: Statement, *, same_instance: bool = False, sequential: bool = False) -> isl.Map:
+    """The same for all tuples of numbers, instances or not, in a space without their constraints.
+
+    With `sequential`, an `affine.parallel` has the order of a loop.
+    """
     shared = shared_loops(first, second)
     pairs = _all_pairs(first, second)
-    parts = [carried_at(pairs, depth) for depth in range(shared) if not first.loops[depth].is_parallel]
+    parts = [carried_at(pairs, depth) for depth in range(shared) if sequential or not first.loops[depth].is_parallel]
     if first.beta[shared] < second.beta[shared] or (same_instance and first is second):
         parts.append(_equal_above(pairs, shared))
     return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))

@@ -58,9 +58,7 @@ def _of_subview(op: ir.Operation, subscripts: list[str], loops: Sequence[Loop], 
             found.append(offset)
             continue
         if not stride.lstrip("-").isdigit():
-            raise ExtractionError(
-                user, "it touches a memref through a view of dynamic stride", "make the stride static"
-            )
+            raise ExtractionError(user, "it touches a memref through a view of dynamic stride", "make the stride static")
         found.append(f"({offset} + {stride} * {subscripts[at]})")
         shape.pop(0)
     return found

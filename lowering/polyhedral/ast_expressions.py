@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 import islpy as isl
 
 from dlc._mlir import ir
 
 _Op = isl.ast_expr_op_type
+
+
+Constraint = tuple[ir.AffineExpr, bool]
+"""`(e, is_equality)`: `e == 0` or `e >= 0`."""
 
 
 class EmissionError(Exception):
@@ -46,13 +51,23 @@ def bounds(expression: isl.AstExpr, kind: isl.ast_expr_op_type, names: Mapping[s
     return [affine_expression(expression, names)]
 
 
-def conditions(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[tuple[ir.AffineExpr, bool]]:
-    """A conjunction as constraints `(e, is_equality)`: `e == 0` or `e >= 0`."""
+def conjunctions(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[list[Constraint]]:
+    """A condition as conjunctions of which one holds, in disjunctive normal form."""
     kind = expression.get_op_type()
+    parts = [expression.get_op_arg(at) for at in range(expression.get_op_n_arg())]
+    if kind in (_Op.or_, _Op.or_else):
+        return [found for part in parts for found in conjunctions(part, names)]
     if kind in (_Op.and_, _Op.and_then):
-        return [found for at in range(expression.get_op_n_arg()) for found in conditions(expression.get_op_arg(at), names)]
+        choices = [conjunctions(part, names) for part in parts]
+        return [[constraint for part in chosen for constraint in part] for chosen in product(*choices)]
+    return [_constraints(expression, names)]
+
+
+def _constraints(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[Constraint]:
+    """A comparison."""
+    kind = expression.get_op_type()
     if kind not in (_Op.eq, _Op.ge, _Op.gt, _Op.le, _Op.lt):
-        raise EmissionError(f"a condition {expression.to_C_str()} that is no conjunction of affine constraints")
+        raise EmissionError(f"a condition {expression.to_C_str()} that is no comparison of affine expressions")
     low, high = expression.get_op_arg(0), expression.get_op_arg(1)
     if kind == _Op.eq:
         return [(affine_expression(low, names) - affine_expression(high, names), True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
-from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds, conditions
+from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, bounds, conjunctions
 from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, first_statement, iterator_of, statement_of, step_of
 from dlc.lowering.polyhedral.buffers import Buffer, allocate, buffer_accesses, subscripts_at
 from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
@@ -92,12 +92,13 @@ def _always() -> ir.Attribute:
 
 
 def generate(scop: Scop, schedule: isl.Schedule, places: dict[str, list[isl.AstExpr]] | None = None) -> isl.AstNode:
-    """isl's AST of `schedule`, whose guards are conjunctions and whose bounds are minima and maxima.
+    """isl's AST of `schedule`, whose bounds are minima and maxima.
 
+    Guards may be disjunctions: told to make none (allow_or 0), isl leaves out statements under guards that need them.
     `places` receives the subscripts of accesses to buffers, by the annotations of the user nodes that run these.
     """
     context = schedule.get_ctx()
-    context.set_ast_build_allow_or(0)
+    context.set_ast_build_allow_or(1)
     context.set_ast_build_detect_min_max(1)
     context.set_ast_build_atomic_upper_bound(1)
     build = isl.AstBuild.from_context(scop.context)
@@ -338,14 +339,24 @@ class _Builder:
         return arith.andi(mask, arith.xori(before, ones, loc=self._location()), loc=self._location())
 
     def _condition(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
-        condition, operands = self.scope.set(conditions(node.if_get_cond(), self.names))
-        has_else = node.if_has_else_node()
+        """An `affine.if`; where one of several conjunctions may hold, one for each in the `else` of the one before."""
+        self._choice(node, conjunctions(node.if_get_cond(), self.names), words)
+
+    def _choice(self, node: isl.AstNode, choices: Sequence[Sequence[Constraint]], words: tuple[str, ...]) -> None:
+        condition, operands = self.scope.set(choices[0])
+        has_else = len(choices) > 1 or node.if_has_else_node()
         op = affine.AffineIfOp(condition, cond_operands=operands, has_else=has_else, loc=self._location())
-        branches = [(op.then_block, node.if_get_then_node())] + ([(op.else_block, node.if_get_else_node())] if has_else else [])
-        for block, branch in branches:
-            with ir.InsertionPoint(block):
-                self._node(branch, words)
-                affine.AffineYieldOp([], loc=self._location())
+        with ir.InsertionPoint(op.then_block):
+            self._node(node.if_get_then_node(), words)
+            affine.AffineYieldOp([], loc=self._location())
+        if not has_else:
+            return
+        with ir.InsertionPoint(op.else_block):
+            if len(choices) > 1:
+                self._choice(node, choices[1:], words)
+            else:
+                self._node(node.if_get_else_node(), words)
+            affine.AffineYieldOp([], loc=self._location())
 
     def _instance(self, node: isl.AstNode) -> tuple[Statement, list[ir.AffineExpr]]:
         """The statement that a user node runs, and the values of its loops."""
