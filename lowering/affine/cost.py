@@ -27,6 +27,7 @@ _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
 _LINE_BITS = 512
+_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class _HotLoad:
     """The part of a cache line that a step of the reduction moves it by."""
     line_shares: Mapping[ir.Value, float]
     """The same for each loop of `followed`."""
+    part: float = 1.0
+    """Its part of an instruction: bytes that are multiplied by those of a word are loaded together."""
 
     def lines(self, jams: Mapping[ir.Value, int]) -> float:
         """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
@@ -101,7 +104,8 @@ class NestCost:
                 stride = self.facts.strides[op] if self.facts else 0
                 wide = bool(self.facts and op in self.facts.lanewise)
                 followed = frozenset(set(op.operands) & ivs)
-                found.append(_HotLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed)))
+                part = 1.0 if stride or wide else 1.0 / self._dot
+                found.append(_HotLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed), part))
         return found
 
     def _line_shares(self, op: ir.Operation, followed: frozenset[ir.Value]) -> tuple[float, Mapping[ir.Value, float]]:
@@ -112,8 +116,16 @@ class NestCost:
         return _line_share(op, chain.loops[-1].iv), {iv: _line_share(op, iv) for iv in followed}
 
     @cached_property
+    def _dot(self) -> int:
+        """Products that an instruction sums up: four where bytes are cut out of the lanes' words (`affine-use-dot-products`)."""
+        names = [op.name for op in real_ops(self.nest.hot_block)]
+        return _BYTES if names.count("arith.muli") == _BYTES and "arith.shrsi" in names else 1
+
+    @cached_property
     def _arithmetic(self) -> float:
         """Vector instructions of one copy of the hot block; a product and its sum count once."""
+        if self._dot > 1:
+            return 1.0
         names = [op.name for op in real_ops(self.nest.hot_block)]
         multiply_adds = min(names.count("arith.mulf"), names.count("arith.addf")) if self.nest.inner_loops else 0
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
@@ -126,7 +138,7 @@ class NestCost:
             copies *= factor
         loads = waits = 0.0
         for load in self._loads:
-            share = _LOADS.get(load.stride, float(lanes))
+            share = load.part * _LOADS.get(load.stride, float(lanes))
             for iv in load.followed:
                 share *= jams.get(iv, 1)
             share *= slots if self.lane_loop and self.lane_loop.iv in load.followed else 1
