@@ -3,9 +3,9 @@
     dlc-check-proof before.mlir after.mlir proof.json
 
 What it trusts: MLIR's parser, isl's operations on sets, that the function before stays inside of its memrefs, and that memref
-arguments share no memory where the certificate assumes so. It reads loops and accesses by itself (`proof_program.py`), and takes
-from the certificate just the relation between values. That relation proves the functions equal when it holds every result, and
-with each pair of values, which must be the same op, the pairs of their operands.
+arguments share no memory where the certificate assumes so. It reads loops and accesses by itself (`proof_program.py`,
+`proof_index.py`), and takes from the certificate just the relation between values. That relation proves the functions equal when
+it holds every result, and with each pair of values, which must be the same op, the pairs of their operands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.dialects.reading import parse_module
 from dlc.errors import DLCError
-from dlc.tools.proof_program import Access, Program, Unknown, Value
+from dlc.tools.proof_index import Unknown
+from dlc.tools.proof_program import Access, Program, Value
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _COMMUTATIVE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")

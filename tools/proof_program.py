@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.tools.proof_index import Indices, Unknown, within
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _ACCESSES = {"affine.load": 0, "memref.load": 0, "affine.vector_load": 0, "vector.load": 0, "vector.transfer_read": 0}
@@ -26,10 +27,6 @@ _SILENT = {
     "memref.get_global",
     "ub.poison",
 }
-
-
-class Unknown(Exception):
-    """Something that the checker has no meaning for."""
 
 
 @dataclass(eq=False)
@@ -70,6 +67,7 @@ class Program:
 
     def __init__(self, function: ir.Operation, side: str, parameters: dict[str, str], terminals: dict[str, str]) -> None:
         self.side, self.parameters, self.terminals = side, parameters, terminals
+        self.index = Indices(parameters, lambda memref, axis: self._memory(memref)[1][axis])
         self.prefix = f"[{', '.join(parameters.values())}] -> "
         self.values: dict[str, Value] = {}
         self.accesses: list[Access] = []
@@ -116,17 +114,18 @@ class Program:
     def _sizes(self, op: ir.Operation, place: _Place) -> list[str]:
         operands = iter(op.operands)
         kind = ir.MemRefType(op.results[0].type)
-        return [str(size) if kind.is_static_dim(at) else self._text(next(operands), place) for at, size in enumerate(kind.shape)]
+        static = [kind.is_static_dim(at) for at in range(kind.rank)]
+        return [str(kind.shape[at]) if static[at] else self.index.text(next(operands), place.dims) for at in range(kind.rank)]
 
     def _read_for(self, op: ir.Operation, place: _Place) -> None:
         counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
         operands, body = list(op.operands), op.regions[0].blocks[0]
-        lower = self._map(op.attributes["lowerBoundMap"].value, operands[: counts[0]], place)
-        upper = self._map(op.attributes["upperBoundMap"].value, operands[counts[0] : counts[0] + counts[1]], place)
+        lower = self.index.map(op.attributes["lowerBoundMap"].value, operands[: counts[0]], place.dims)
+        upper = self.index.map(op.attributes["upperBoundMap"].value, operands[counts[0] : counts[0] + counts[1]], place.dims)
         step = ir.IntegerAttr(op.attributes["step"]).value
         depth, name = len(place.dims), f"i{len(place.dims)}"
         parallel = [*place.parallel, (depth, body.arguments[0])] if "dlc.parallel" in op.attributes else place.parallel
-        where = place.where + _range(name, lower, upper, step)
+        where = place.where + within(name, lower, upper, step)
         inner = _Place([*place.dims, (body.arguments[0], name)], where, [*place.time, name], parallel)
         carried = [self._value(op, f"carries {at}", inner, _shape(value)) for at, value in enumerate(list(body.arguments)[1:])]
         self._of.update(zip(list(body.arguments)[1:], carried, strict=True))
@@ -153,8 +152,8 @@ class Program:
             raise Unknown("the checker has no meaning for what an 'affine.parallel' combines")
         maps = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
         split = maps[0].n_dims + maps[0].n_symbols
-        lowers = self._map(maps[0], list(op.operands)[:split], place)
-        uppers = self._map(maps[1], list(op.operands)[split:], place)
+        lowers = self.index.map(maps[0], list(op.operands)[:split], place.dims)
+        uppers = self.index.map(maps[1], list(op.operands)[split:], place.dims)
         body = op.regions[0].blocks[0]
         inner = _Place(list(place.dims), list(place.where), list(place.time), list(place.parallel))
         groups = zip(
@@ -169,12 +168,12 @@ class Program:
             inner.parallel.append((len(inner.dims), body.arguments[0]))
             inner.dims.append((variable, name))
             inner.time += [name, "0"]
-            inner.where += _range(name, lowers[:low], uppers[:high], ir.IntegerAttr(step).value)
+            inner.where += within(name, lowers[:low], uppers[:high], ir.IntegerAttr(step).value)
             lowers, uppers = lowers[low:], uppers[high:]
         self._read_block(body, inner)
 
     def _read_if(self, op: ir.Operation, place: _Place) -> None:
-        conditions = self._conditions(op, place)
+        conditions = self.index.conditions(op, place.dims)
         wheres = [conditions, [f"not ({' and '.join(conditions)})"]]
         branches = [region.blocks[0] for region in op.regions if len(region.blocks)]
         for number, block in enumerate(branches):
@@ -195,8 +194,8 @@ class Program:
         rank = ir.MemRefType(memref.type).rank
         indices = list(op.operands)[at + 1 :]
         has_map = "map" in op.attributes
-        plain = [] if has_map else [self._text(one, place) for one in indices[:rank]]
-        subscripts = self._map(op.attributes["map"].value, indices, place) if has_map else plain
+        plain = [] if has_map else [self.index.text(one, place.dims) for one in indices[:rank]]
+        subscripts = self.index.map(op.attributes["map"].value, indices, place.dims) if has_map else plain
         memory, sizes, around = self._memory(memref)
         inside = self._add_lanes(op, subscripts, shape, sizes)
         role = "stores" if writes else "result 0"
@@ -228,7 +227,7 @@ class Program:
         return inside
 
     def _read_elementwise(self, op: ir.Operation, place: _Place) -> None:
-        if op.name == "arith.constant" or (len(op.results) == 1 and self._is_index(op.results[0], place)):
+        if op.name == "arith.constant" or (len(op.results) == 1 and self.index.is_known(op.results[0], place.dims)):
             return
         attributes = ", ".join(sorted(f"{name} = {op.attributes[name]}" for name in op.attributes))
         kinds = ", ".join(str(getattr(one.type, "element_type", one.type)) for one in (*op.operands, *op.results))
@@ -238,16 +237,6 @@ class Program:
             lanes = value.dims[len(place.dims) :]
             value.operands = [self._sources(value, one, place, lanes[: len(_shape(one))]) for one in op.operands]
             self._of[result] = value
-
-    def _is_index(self, value: ir.Value, place: _Place) -> bool:
-        """Whether `value` is an index that its uses spell out."""
-        if not isinstance(value.type, ir.IndexType):
-            return False
-        try:
-            self._text(value, place)
-        except Unknown:
-            return False
-        return True
 
     def _read_broadcast(self, op: ir.Operation, place: _Place) -> None:
         value = self._value(op, "result 0", place, _shape(op.results[0]))
@@ -312,7 +301,7 @@ class Program:
             depth = len(found.dims) - len(_shape(value))
             return [self._relation(user, found.name, [*user.dims[:depth], *lanes], where)]
         if isinstance(value.type, ir.IndexType):
-            return [self._relation(user, self.terminal("index"), [self._text(value, place)], where)]
+            return [self._relation(user, self.terminal("index"), [self.index.text(value, place.dims)], where)]
         if isinstance(value, ir.BlockArgument):
             return [self._relation(user, self.terminal(f"arg{value.arg_number}"), lanes, where)]
         op = value.owner.operation
@@ -344,7 +333,7 @@ class Program:
         kind = ir.MemRefType(memref.type)
         dim = "memref.dim#0{{}}({}, arith.constant#0{{value = {} : index}}())"
         sizes = [
-            str(size) if kind.is_static_dim(at) else self._parameter(dim.format(key, at)) for at, size in enumerate(kind.shape)
+            str(size) if kind.is_static_dim(at) else self.index.parameter(dim.format(key, at)) for at, size in enumerate(kind.shape)
         ]
         return key, sizes
 
@@ -355,45 +344,6 @@ class Program:
             return False
         marks = ir.DictAttr(ir.ArrayAttr(self._function.attributes["arg_attrs"])[int(number)])
         return "llvm.noalias" in marks or "dl.result" in marks
-
-    def _parameter(self, key: str) -> str:
-        if key not in self.parameters:
-            raise Unknown(f"the proof does not name the index value {key}")
-        return self.parameters[key]
-
-    # Index values.
-
-    def _text(self, value: ir.Value, place: _Place) -> str:
-        for variable, name in place.dims:
-            if variable == value:
-                return name
-        if isinstance(value, ir.BlockArgument):
-            return self._parameter(f"arg{value.arg_number}")
-        op = value.owner.operation
-        if op.name == "arith.constant":
-            return str(ir.IntegerAttr(op.attributes["value"]).value)
-        if op.name in ("affine.apply", "affine.min", "affine.max"):
-            texts = self._map(op.attributes["map"].value, list(op.operands), place)
-            return texts[0] if op.name == "affine.apply" else _nested(op.name.removeprefix("affine."), texts)
-        if op.name == "memref.dim" and isinstance(op.operands[0], ir.BlockArgument):
-            axis = self._text(op.operands[1], place)
-            kind = ir.MemRefType(op.operands[0].type)
-            return str(kind.shape[int(axis)]) if kind.is_static_dim(int(axis)) else self._memory(op.operands[0])[1][int(axis)]
-        raise Unknown(f"the checker has no meaning for an index of '{op.name}'")
-
-    def _map(self, map: ir.AffineMap, operands: Sequence[ir.Value], place: _Place) -> list[str]:
-        names = [self._text(operand, place) for operand in operands]
-        return [_expression(result, names, map.n_dims) for result in map.results]
-
-    def _conditions(self, op: ir.Operation, place: _Place) -> list[str]:
-        """The text of an integer set, `(d0)[s0] : (d0 - s0 >= 0)`, with its names replaced through a map of each side."""
-        head, body = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">").split(" : ", 1)
-        found = []
-        for constraint in body[1:-1].split(", "):
-            side, relation, _ = constraint.rsplit(" ", 2)
-            map = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{head} -> ({side})>", context=op.context)).value
-            found.append(f"{self._map(map, list(op.operands), place)[0]} {'=' if relation == '==' else '>='} 0")
-        return found
 
     # Data flow.
 
@@ -459,30 +409,3 @@ def _shape(value: ir.Value) -> list[int]:
 def _axis(result: ir.AffineExpr) -> int:
     expression = result.maybe_downcast()
     return int(expression.position) if isinstance(expression, ir.AffineDimExpr) else -1
-
-
-def _range(name: str, lower: Sequence[str], upper: Sequence[str], step: int) -> list[str]:
-    found = [f"{name} >= {bound}" for bound in lower] + [f"{name} < {bound}" for bound in upper]
-    return [*found, f"({name} - {_nested('max', lower)}) mod {step} = 0"] if step != 1 else found
-
-
-def _nested(kind: str, texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{kind}({texts[0]}, {_nested(kind, texts[1:])})"
-
-
-def _expression(expression: ir.AffineExpr, names: Sequence[str], dims: int) -> str:
-    expression = expression.maybe_downcast()
-    if isinstance(expression, ir.AffineConstantExpr):
-        return str(expression.value)
-    if isinstance(expression, (ir.AffineDimExpr, ir.AffineSymbolExpr)):
-        return names[expression.position + (dims if isinstance(expression, ir.AffineSymbolExpr) else 0)]
-    one, other = (_expression(side, names, dims) for side in (expression.lhs, expression.rhs))
-    forms = {
-        "Add": "({} + {})",
-        "Mul": "({} * {})",
-        "Mod": "(({}) mod {})",
-        "FloorDiv": "floor(({})/{})",
-        "CeilDiv": "ceil(({})/{})",
-    }
-    name = type(expression).__name__.removeprefix("Affine").removesuffix("Expr")
-    return forms[name].format(one, other)
