@@ -6,15 +6,22 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from bench.cases import Case
+
+class Row(Protocol):
+    """What a table has a row for."""
+
+    name: str
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
 
 INTERRUPTED = 130
 """Exit status after an interrupt from the keyboard, as shells have it."""
 
 
-def run_rows(cases: Sequence[Case], measure: Callable[[Case], None], fails: Callable[[Case, Exception], None]) -> int:
+def run_rows(cases: Sequence[AnyRow], measure: Callable[[AnyRow], None], fails: Callable[[AnyRow, Exception], None]) -> int:
     """Call `measure` for each case, and `fails` for one whose row raised an error; an interrupt ends the rows.
 
     Returns 0, or 1 where a row failed, or `INTERRUPTED`.

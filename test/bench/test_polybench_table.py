@@ -1,0 +1,69 @@
+"""python -m bench polybench: rows, what fails, and what is asked for wrongly."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.polybench import measuring
+from bench.polybench.__main__ import main
+from bench.polybench.suite import Kernel
+from dlc.measuring.comparison import OURS
+
+QUICK = ["--size", "MINI", "--vs", "", "--rounds", "1", "--slot", "0.001"]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["polybench", *arguments])
+    return main()
+
+
+def test_rows_and_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    assert run(monkeypatch, "mvt", "dl-soft", *QUICK, "--dtype", "f32", "--json", str(file)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("|")[1].strip() for line in lines if line.startswith("| ")] == ["kernel", "mvt", "dl-softmax"]
+    document = json.loads(file.read_text())
+    assert document["size"] == "MINI" and document["dtype"] == "f32"
+    assert [row["model"] for row in document["rows"]] == ["mvt", "dl-softmax"]
+    assert all(row["engines"][OURS]["error"] < document["tolerance"] for row in document["rows"])
+
+
+def test_a_whole_name_chooses_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "lu", "jacobi", "--source", "--size", "MINI") == 0
+    names = [line.split("(")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("void")]
+    assert names == ["void kernel_lu", "void kernel_jacobi_1d", "void kernel_jacobi_2d"]
+
+
+def test_wrong_results_end_with_status_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(Kernel, "error", lambda *_: 1e-3)
+    assert run(monkeypatch, "mvt", *QUICK) == 1
+    captured = capsys.readouterr()
+    assert "**1.0e-03**" in captured.out
+    assert "mvt: the results of dlc differ from the meaning's by 1.0e-03 relative" in captured.err
+
+
+def test_a_row_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(kernel: Kernel, *_: object) -> None:
+        raise RuntimeError(kernel.name)
+
+    monkeypatch.setattr(measuring, "compile_kernel", broken)
+    assert run(monkeypatch, "mvt", "lu", *QUICK) == 1
+    assert [line for line in capsys.readouterr().out.splitlines() if "fails" in line] == [
+        "| mvt | fails | fails | fails |",
+        "| lu | fails | fails | fails |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--vs", "icc"], "no compiler is called 'icc'"), (["--pipeline", "no-such-pass"], "no pass is called 'no-such-pass'")],
+)
+def test_bad_arguments(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(monkeypatch, "mvt", *arguments) == 2
+    assert message in capsys.readouterr().err
