@@ -157,3 +157,24 @@ func.func @tied(%x: memref<2x26xf32>, %v: f32) {
   } {dlc.parallel}
   return
 }
+
+// -----
+
+// A long loop of short iterations in one of few: blocks of it are shared out, so that indices are found once for each.
+// CHECK-LABEL: func.func @blocks(
+// CHECK: %[[COUNT:.*]] = arith.constant 286 : index
+// CHECK-LABEL: func.func private @blocks_body0(
+// CHECK: affine.for %[[AT:.*]] = %{{.*}} to %{{.*}} {
+// CHECK: %[[I:.*]] = affine.apply #{{.*}}(%[[AT]])
+// CHECK: %[[START:.*]] = affine.apply #{{.*}}(%[[AT]])
+// CHECK: affine.for %[[J:.*]] = #{{.*}}(%[[START]]) to min #{{.*}}(%[[START]]) step 16 {
+// CHECK: affine.vector_store %{{.*}}, %{{.*}}[%[[I]], %[[J]]]
+func.func @blocks(%x: memref<16000xf32>, %y: memref<2x16000xf32>) {
+  affine.for %i = 0 to 2 {
+    affine.for %j = 0 to 16000 step 16 {
+      %v = affine.vector_load %x[%j] : memref<16000xf32>, vector<16xf32>
+      affine.vector_store %v, %y[%i, %j] : memref<2x16000xf32>, vector<16xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
