@@ -60,8 +60,22 @@ def has_loops(function: ir.Operation) -> bool:
 
 
 def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: bool = False) -> Program:
-    """The program of a function's loops; raises ExtractionError."""
-    return Program.of(extract(function, assume_no_alias=assume_no_alias), reassociate=reassociate)
+    """The program of a function's loops; raises ExtractionError for what it cannot hold or the emitter could not write back."""
+    scop = extract(function, assume_no_alias=assume_no_alias)
+    for array in scop.arrays:
+        if not array.is_memory or array.loops:
+            what = "this memory is allocated inside loops" if array.is_memory else "this value is used by another statement"
+            raise ExtractionError(_home_of(array.value), what, f"run --{_DEMOTE[array.is_memory]} first")
+    return Program.of(scop, reassociate=reassociate)
+
+
+_DEMOTE = {True: "affine-expand-buffers", False: "affine-demote-values"}
+"""The passes that make memory of what schedules do not move."""
+
+
+def _home_of(value: ir.Value) -> ir.Operation:
+    """The op that defines a value, or whose block does."""
+    return value.owner.owner.operation if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
 def write(program: Program) -> None:
@@ -95,6 +109,6 @@ def _emitted(program: Program, emit: Callable[[Scop, isl.Schedule, int | None], 
     try:
         emit(program.scop, program.schedule, None)
     except EmissionError as error:
-        raise PrimitiveError(f"the loops would need {error}", "change less at once", program.location) from None
+        raise PrimitiveError(f"the loops cannot be written: {error}", "change less at once", program.location) from None
     except isl.Error as error:
         raise PrimitiveError(f"isl found no loops: {error}", "change less at once", program.location) from None
