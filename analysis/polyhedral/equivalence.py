@@ -70,8 +70,31 @@ def compare(
 ) -> Comparison:
     """Compare two functions; `origins` takes ops of `after` to ops of `before`, `what` is who made the change, for messages.
 
-    Raises ExtractionError where one of them is no function of affine loops.
+    isl may do `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError where one of them is no function
+    of affine loops.
     """
+    context = isl.DEFAULT_CONTEXT
+    limit = context.get_max_operations()
+    context.set_max_operations(MOST_OPERATIONS)
+    context.reset_operations()
+    try:
+        return _compare(before, after, origins, what, assumed)
+    except isl.Error as error:
+        reason = f"isl does not finish within {MOST_OPERATIONS:,} operations ({str(error).split(' in /')[0]})"
+        refusal = Refusal(f"the result of {what} could not be compared: {reason}", after.location)
+        return Comparison(Graph("b", before, Shared()), Graph("a", after, Shared()), assumed, refusal=refusal)
+    finally:
+        context.set_max_operations(limit)
+        context.reset_operations()
+
+
+MOST_OPERATIONS = 100_000_000
+"""Some ten seconds; a product of matrices in tiles takes less than a million."""
+
+
+def _compare(
+    before: ir.Operation, after: ir.Operation, origins: Mapping[ir.Operation, ir.Operation], what: str, assumed: Assumptions
+) -> Comparison:
     shared = Shared()
     graph = read_function(before, "b", shared, assume_no_alias=assumed.no_alias)
     changed = read_function(after, "a", shared, assume_no_alias=assumed.no_alias)
