@@ -96,6 +96,19 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-skip-excluded",
         ),
     ),
+    "affine-optimize": NamedPipeline(
+        "affine loops in a better order, in vectors and register tiles, by the polyhedral model",
+        (
+            "affine-expand-buffers",
+            "affine-polyhedral-schedule",
+            "canonicalize",
+            "cse",
+            "affine-promote-buffers",
+            "affine-contract-products",
+            "canonicalize",
+            "cse",
+        ),
+    ),
     "affine-to-llvm": NamedPipeline(
         "affine loops to the llvm dialect",
         (

@@ -126,8 +126,15 @@ def _outer_levels(
     free = [at for at, member in enumerate(members) if member.is_coincident and at not in sizes]
     tiled = [choice.lanes] if choice.copied is None else [choice.lanes, choice.copied]
     kept = [at for at, member in enumerate(members) if not member.is_coincident]
-    order = [*free, *tiled, *kept] if choice.copied is not None else [*free, *kept, *tiled]
+    order = [*free, *tiled, *kept] if _tiles_first(members, choice, strides) else [*free, *kept, *tiled]
     return [Level(_tile(members[at].value, sizes.get(at, 1)), PARALLEL if members[at].is_coincident else LOOP) for at in order]
+
+
+def _tiles_first(members: Sequence[Member], choice: _Choice, strides: Sequence[Sequence[tuple[Access, int | None]]]) -> bool:
+    """Whether a tile goes through the loops that are not free before the next tile: sums stay in registers, or rows are read
+    along these loops."""
+    gathers = any(stride not in (0, 1) for _, stride in strides[choice.lanes])
+    return gathers or _keeps_sums(members, strides)
 
 
 def _tile(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
