@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dlc._mlir import affine, ir
+from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.buffers import is_memref, nested_ops, root_of, written_values
 from dlc.lowering.affine.accesses import are_apart
 from dlc.lowering.affine.expressions import coefficient
@@ -13,6 +13,7 @@ from dlc.lowering.pass_base import Pass
 from dlc.lowering.polyhedral.affine_builder import substitute
 
 _MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
+_MASKED = ("vector.maskedload", "vector.maskedstore")
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,19 @@ class PromoteBuffers(Pass):
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Where an access reads or writes: subscripts over index values, and the type it moves."""
+    """Where an access reads or writes: subscripts over index values, and the type it moves; for masked vectors under `mask`."""
 
     op: ir.Operation
     memref: ir.Value
     map: ir.AffineMap
     indices: tuple[ir.Value, ...]
     kind: ir.Type
+    mask: ir.Value | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for accesses of the same elements."""
-        return self.memref, self.map, self.indices, self.kind
+        return self.memref, self.map, self.indices, self.kind, self.mask
 
     @property
     def writes(self) -> bool:
@@ -60,15 +62,40 @@ class _Place:
 
 
 def _place(op: ir.Operation) -> _Place:
+    if op.name in _MASKED:
+        return _masked_place(op)
     at = _MEMREF_AT[op.name]
     kind = op.operands[0].type if at else op.results[0].type
     return _Place(op, op.operands[at], op.attributes["map"].value, tuple(list(op.operands)[at + 1 :]), kind)
 
 
+def _masked_place(op: ir.Operation) -> _Place:
+    """The place of a masked access, whose indices are `affine.apply`s of loop variables or loop variables."""
+    indices = list(op.operands)[1:-2]
+    expressions: list[ir.AffineExpr] = []
+    given: list[ir.Value] = []
+    for index in indices:
+        owner = None if isinstance(index, ir.BlockArgument) else index.owner.operation
+        applied = owner if owner is not None and owner.name == "affine.apply" else None
+        map = ir.AffineMap.get_identity(1) if applied is None else applied.attributes["map"].value
+        operands = [index] if applied is None else list(applied.operands)
+        shift = [ir.AffineExpr.get_dim(len(given) + at) for at in range(len(operands))]
+        expressions.append(substitute(map.results[0], shift[: map.n_dims], shift[map.n_dims :]))
+        given += operands
+    kind = op.results[0].type if len(op.results) else op.operands[len(op.operands) - 1].type
+    return _Place(
+        op, op.operands[0], ir.AffineMap.get(len(given), 0, expressions), tuple(given), kind, op.operands[len(op.operands) - 2]
+    )
+
+
+def _is_access(op: ir.Operation) -> bool:
+    return op.name in _MEMREF_AT or op.name in _MASKED
+
+
 def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
     """Rebuild `loop` with the places that it may carry as values."""
-    places = [_place(op) for op in body if op.name in _MEMREF_AT]
-    others = [op for op in body if op.name not in _MEMREF_AT and any(is_memref(operand) for operand in op.operands)]
+    places = [_place(op) for op in body if _is_access(op)]
+    others = [op for op in body if not _is_access(op) and any(is_memref(operand) for operand in op.operands)]
     carried: dict[tuple[object, ...], _Place] = {}
     for place in places:
         if place.writes and place.key not in carried and _may_carry(place, places, others, loop):
@@ -80,7 +107,8 @@ def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
 def _may_carry(place: _Place, places: Sequence[_Place], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
     """Whether nothing in the loop but accesses of the same key may touch the place, which does not move."""
     variable = loop.regions[0].blocks[0].arguments[0]
-    if variable in place.indices or not all(_is_outside(index, loop) for index in place.indices):
+    used = place.indices if place.mask is None else (*place.indices, place.mask)
+    if variable in used or not all(_is_outside(value, loop) for value in used):
         return False
     if any(not are_apart(root_of(place.memref), root_of(value)) for op in others for value in _touched(op)):
         return False
@@ -178,29 +206,47 @@ def _move_body(
     with ir.InsertionPoint(new.body):
         end = affine.AffineYieldOp(list(values.values()), loc=loop.location)
     for op in body[:-1]:
-        key = _place(op).key if op.name in _MEMREF_AT else None
-        if key not in values:
+        place = _place(op) if _is_access(op) else None
+        key = None if place is None else place.key
+        if place is None or key not in values:
             op.move_before(end.operation)
         elif len(op.results):
             op.results[0].replace_all_uses_with(values[key])
             op.erase()
         else:
-            values[key] = op.operands[0]
+            values[key] = op.operands[len(op.operands) - 1] if place.mask is not None else op.operands[0]
             op.erase()
     for at, value in enumerate(values.values()):
         end.operation.operands[at] = value
 
 
 def _load(place: _Place, location: ir.Location) -> ir.Value:
+    if place.mask is not None:
+        kind = ir.VectorType(place.kind)
+        zeros = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)), loc=location).result
+        return vector.maskedload(kind, place.memref, _subscripts(place, location), place.mask, zeros, loc=location)
     name = "affine.vector_load" if isinstance(place.kind, ir.VectorType) else "affine.load"
     attributes = {"map": ir.AffineMapAttr.get(place.map)}
     return ir.Operation.create(name, [place.kind], [place.memref, *place.indices], attributes, loc=location).results[0]
 
 
 def _store(place: _Place, value: ir.Value, location: ir.Location) -> None:
+    if place.mask is not None:
+        vector.maskedstore(place.memref, _subscripts(place, location), place.mask, value, loc=location)
+        return
     name = "affine.vector_store" if isinstance(place.kind, ir.VectorType) else "affine.store"
     attributes = {"map": ir.AffineMapAttr.get(place.map)}
     ir.Operation.create(name, [], [value, place.memref, *place.indices], attributes, loc=location)
+
+
+def _subscripts(place: _Place, location: ir.Location) -> list[ir.Value]:
+    """The subscripts as values."""
+    maps = [ir.AffineMap.get(place.map.n_dims, 0, [result]) for result in place.map.results]
+    return [affine.AffineApplyOp(map, list(place.indices), loc=location).result for map in maps]
+
+
+def _zero(kind: ir.Type) -> ir.Attribute:
+    return ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -279,18 +279,20 @@ class _Builder:
         width = len(values or ()) if self.lanes is None else self.lanes
         if calls is None or not width or step_of(node) != 1:
             return False
-        whole = values is not None and len(values) % width == 0
-        lane = len(self.scope.variables) + (not whole)
+        is_fixed = values is not None and len(values) <= _MOST_COPIES * width
+        lane = len(self.scope.variables) + (not is_fixed)
         self.names[iterator_of(node)] = ir.AffineExpr.get_dim(lane)
         instances = [self._instance(call) for call in calls]
-        if not all(can_copy_lanes(*instance, lane, masked=not whole) for instance in instances):
+        masked = not is_fixed or values is None or bool(len(values) % width)
+        if not all(can_copy_lanes(*instance, lane, masked=masked) for instance in instances):
             return False
-        if values is None or not whole:
+        if values is None or not is_fixed:
             self._masked_vectors(node, lane, width)
             return True
         for start in values[::width]:
+            mask = self._mask(width, [], [ir.AffineExpr.get_constant(values.stop - start)]) if values.stop < start + width else None
             for instance in instances:
-                LaneCopy(*instance, self.scope, lane, ir.AffineExpr.get_constant(start), width).run()
+                LaneCopy(*instance, self.scope, lane, ir.AffineExpr.get_constant(start), width, mask).run()
         return True
 
     def _masked_vectors(self, node: isl.AstNode, lane: int, width: int) -> None:
@@ -327,6 +329,9 @@ class _Builder:
     def _mask(self, width: int, lower: list[ir.AffineExpr], upper: list[ir.AffineExpr]) -> ir.Value:
         """The lanes from the largest of `lower` on, from the first one where there is none, and below the least of `upper`."""
         kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+        first = upper[0].maybe_downcast()
+        if len(upper) == 1 and not lower and isinstance(first, ir.AffineConstantExpr):
+            return vector.constant_mask(kind, [first.value], loc=self._location())
         map, operands = self.scope.map(upper)
         below = affine.AffineMinOp(map, operands, loc=self._location()).result
         mask = vector.create_mask(kind, [below], loc=self._location())
