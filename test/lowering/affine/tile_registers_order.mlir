@@ -27,4 +27,23 @@ func.func private @positions(%x: memref<16x49x256xf32>, %w: memref<16x16x256x16x
   return
 }
 
+// One row has no loop to copy: as many vectors that sums do not wait for each other.
+// CHECK-LABEL: func.func private @row(
+// CHECK: step 192
+// CHECK: dlc.schedule = {emitter = "tile", lanes = 16 : i64, order = array<i64: 0>, unroll = 4 : i64, vectors = 12 : i64}
+func.func private @row(%x: memref<256xf32>, %w: memref<16x256x48xf32>, %y: memref<768xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %n = 0 to 768 {
+    %0 = affine.for %k = 0 to 256 iter_args(%acc = %zero) -> (f32) {
+      %u = affine.load %x[%k] : memref<256xf32>
+      %v = affine.load %w[%n floordiv 48, %k, %n mod 48] : memref<16x256x48xf32>
+      %m = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %m : f32
+      affine.yield %s : f32
+    }
+    affine.store %0, %y[%n] : memref<768xf32>
+  } {dlc.parallel}
+  return
+}
+
 }
