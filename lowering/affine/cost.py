@@ -44,6 +44,8 @@ class Tile:
     """Steps of the innermost reduction loop in its body."""
     prefetch: int = 0
     """The level of cache that the next panel is fetched into; 0: none."""
+    fetch_rows: int = 0
+    """The same for the next rows of what all lanes share."""
 
     @property
     def steps(self) -> dict[Loop, int]:

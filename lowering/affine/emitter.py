@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import affine, ir, vector
-from dlc.lowering.affine.expressions import result_maps, shifted
+from dlc.lowering.affine.expressions import block_size, result_maps, shifted
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.values import Instance, TileValues
@@ -130,7 +130,7 @@ class TileEmitter:
         new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)
         place = Place(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
         kind = self.values.vector_type(op.results[0].type)
-        mask = self.values.mask(at)
+        mask = None if self._lies_in_block(op, subscripts) else self.values.mask(at)
         if self.facts and op in self.facts.repeats:
             return load_repeated(kind, place, self.facts.repeats[op], mask)
         if stride == 1:
@@ -138,6 +138,19 @@ class TileEmitter:
         if 2 <= stride <= MOST_SPACED:
             return load_spaced(kind, place, stride, mask)
         return gather(kind, place, stride, mask)
+
+    def _lies_in_block(self, op: ir.Operation, subscripts: list[ir.Value]) -> bool:
+        """Whether all lanes exist in memory, in range or not: those of a block of columns, the last of which may be filled up.
+
+        A load with a mask takes an instruction of the units that multiply: 1000x10x1000 takes 0.95 of the time without.
+        """
+        values = self.values
+        if op.name != "affine.load" or values.lane_dim is None:
+            return False
+        places = [place for place, value in enumerate(subscripts) if value == values.dims[values.lane_dim].iv]
+        last = len(subscripts) and op.attributes["map"].value.results[-1]
+        width = op.operands[0].type.shape[-1]
+        return len(places) == 1 and width % values.lanes == 0 and block_size(last, places[0]) == width
 
     def _load_lane(self, op: ir.Operation, subscripts: list[ir.Value], at: Instance, lane: int) -> ir.Value:
         """Load the scalar of lane `lane`."""

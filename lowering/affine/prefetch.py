@@ -129,15 +129,16 @@ class Panel:
 
 
 def panels_of(nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts) -> list[Panel]:
-    """The panels that tiles of `nest`, in the order `order`, can fetch ahead for its vector loads."""
+    """The panels that tiles of `nest`, in the order `order`, can fetch ahead: of vectors, and rows that all lanes share."""
     if nest.chain is None or tile.reduces:
         return []
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides[op] == 1]
-    panels = [_panel_of(load, nest, tile, order) for load in loads]
-    return [panel for panel in panels if panel is not None]
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
+    panels = [_panel_of(load, nest, tile, order, bool(facts.strides[load])) for load in loads]
+    return [panel for panel in panels if panel is not None and panel.level]
 
 
-def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop]) -> Panel | None:
+def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop], is_vector: bool) -> Panel | None:
+    """The panel of `load`, which tiles must share where it is one of vectors: a tile alone would read them no later."""
     assert nest.chain is not None
     followed, steps = set(list(load.operands)[1:]), tile.steps
     moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
@@ -147,23 +148,26 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop])
     ahead = order[moving[-1]]
     inner = tuple((loop, steps.get(loop, 1)) for loop in order[moving[-1] + 1 :] if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
-    copies = _adjacent_copies(load, tile, rows)
-    if not inner or copies is None:
+    row = tile.lanes * tile.slots if is_vector else 1
+    copies = _adjacent_copies(load, tile, rows, row)
+    if copies is None or (is_vector and not inner):
         return None
-    line, row = _LINE_BITS // load.results[0].type.width, tile.lanes * tile.slots
+    line, level = _LINE_BITS // load.results[0].type.width, tile.prefetch if is_vector else tile.fetch_rows
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = rows[0], rows[1], tuple(range(0, row, line))
-    return Panel(load, tile.prefetch, (ahead.iv, steps.get(ahead, 1)), inner, nest.chain.loops, tile.unroll, *units)
+    return Panel(load, level, (ahead.iv, steps.get(ahead, 1)), inner, nest.chain.loops, tile.unroll, *units)
 
 
-def _adjacent_copies(load: ir.Operation, tile: Tile, rows: tuple[int, int]) -> int | None:
-    """How many panels a tile reads that lie one after the other, as the blocks that a jam copies do; None for any others."""
+def _adjacent_copies(load: ir.Operation, tile: Tile, rows: tuple[int, int], size: int) -> int | None:
+    """How many panels a tile reads that lie one after the other, as the blocks that a jam copies do; None for any others.
+
+    `rows` are those of a panel, with `size` elements each.
+    """
     followed = set(list(load.operands)[1:])
     jams = [(loop, count) for loop, count in tile.jams if loop.iv in followed]
     if not jams:
         return 1
-    size = tile.lanes * tile.slots
     is_adjacent = len(jams) == 1 and rows[1] == size and stride_along(load, jams[0][0].iv) == rows[0] * size
     return jams[0][1] if is_adjacent else None
 

@@ -28,6 +28,7 @@ NEST = "dlc.nest"
 EMITTERS = ("tile", "windows", "rows", "move", "generic")
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
+_FETCHES = ("prefetch", "fetch_rows")
 _REMEDY = "change the schedule, or leave it out for the cost model's"
 
 
@@ -54,6 +55,8 @@ class Schedule:
     """Steps of the innermost reduction loop that stand in its body."""
     prefetch: int = 0
     """The level of cache (1, 2, 3) that the next panels of operands are fetched into; 0 fetches none."""
+    fetch_rows: int = 0
+    """The same for the next rows of operands that all lanes share."""
 
     @property
     def copies(self) -> int:
@@ -149,8 +152,9 @@ def require_fit(nest: Nest, schedule: Schedule) -> None:
             raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be 1 or more")
     if schedule.lanes & (schedule.lanes - 1):
         raise ScheduleError(f"'lanes' is {schedule.lanes} but must be a power of two")
-    if not 0 <= schedule.prefetch <= 3:
-        raise ScheduleError(f"'prefetch' is {schedule.prefetch} but must be a level of cache, 1 to 3, or 0")
+    for name in _FETCHES:
+        if not 0 <= getattr(schedule, name) <= 3:
+            raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be a level of cache, 1 to 3, or 0")
     if schedule.copies * schedule.unroll > _MOST_COPIES:
         raise ScheduleError(f"{schedule.copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
     _require_loops(nest, schedule)
@@ -165,8 +169,9 @@ def _require_loops(nest: Nest, schedule: Schedule) -> None:
         raise ScheduleError(f"loop {schedule.lane_loop} cannot be lanes: of reduction loops only the innermost can")
     if schedule.unroll > 1 and (nest.chain is None or schedule.lane_loop >= band):
         raise ScheduleError("'unroll' needs a reduction loop that is not the lane loop")
-    if schedule.prefetch and (nest.chain is None or schedule.lane_loop >= band):
-        raise ScheduleError("'prefetch' needs a reduction loop that is not the lane loop")
+    for name in _FETCHES:
+        if getattr(schedule, name) and (nest.chain is None or schedule.lane_loop >= band):
+            raise ScheduleError(f"'{name}' needs a reduction loop that is not the lane loop")
     if schedule.order and sorted(schedule.order) != list(range(band)):
         raise ScheduleError(f"'order' {list(schedule.order)} does not name each of the {band} parallel loops once")
     jammed = [loop for loop, _ in schedule.jams]
@@ -199,6 +204,7 @@ def tile_of(nest: Nest, schedule: Schedule) -> Tile:
         reduces=schedule.lane_loop >= len(nest.band),
         unroll=schedule.unroll,
         prefetch=schedule.prefetch,
+        fetch_rows=schedule.fetch_rows,
     )
 
 
@@ -214,4 +220,5 @@ def schedule_for(nest: Nest, tile: Tile, order: Sequence[Loop], emitter: str) ->
         order=tuple(place[loop.iv] for loop in order),
         unroll=tile.unroll,
         prefetch=tile.prefetch,
+        fetch_rows=tile.fetch_rows,
     )

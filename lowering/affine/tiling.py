@@ -135,7 +135,7 @@ def apply(nest: Nest, schedule: Schedule) -> None:
     top, facts, tile = nest.top, lane_facts(nest, schedule), tile_of(nest, schedule)
     order = [nest.band[place] for place in schedule.order] or list(nest.band)
     values = TileValues(dims=[], lanes=tile.lanes)
-    panels = panels_of(nest, tile, order, facts) if tile.prefetch else []
+    panels = panels_of(nest, tile, order, facts) if tile.prefetch or tile.fetch_rows else []
     block, before = top.block, _position(top)
     with ir.InsertionPoint(top), top.location:
         _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(order)

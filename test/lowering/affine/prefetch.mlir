@@ -102,7 +102,34 @@ func.func private @blocks(%x: memref<14x14x64xf32>, %w: memref<16x64x16xf32>, %y
   return
 }
 
-// no-match: every tile reads the same panel.
+// Rows that all lanes share are fetched for the next tile, into the level that the schedule says: 8 rows of 128 in 32 steps.
+// CHECK-LABEL: func.func private @rows(
+// CHECK-SAME: %[[A:.*]]: memref<4096x128xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to 4096 step 8 {
+// CHECK: affine.for %[[K:.*]] = 0 to 128 step 4 iter_args
+// CHECK: %[[NEXT:.*]] = affine.apply #{{.*}}(%[[I]], %[[K]])
+// CHECK-COUNT-2: memref.prefetch %[[A]][%[[NEXT]], %{{.*}}], read, locality<3>, data
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @rows(%a: memref<4096x128xf32>, %b: memref<128x48xf32>, %c: memref<4096x48xf32>) {
+  affine.for %i = 0 to 4096 {
+    affine.for %j = 0 to 48 {
+      %0 = affine.load %c[%i, %j] : memref<4096x48xf32>
+      %1 = affine.for %k = 0 to 128 iter_args(%acc = %0) -> (f32) {
+        %x = affine.load %a[%i, %k] : memref<4096x128xf32>
+        %y = affine.load %b[%k, %j] : memref<128x48xf32>
+        %m = arith.mulf %x, %y : f32
+        %s = arith.addf %acc, %m : f32
+        affine.yield %s : f32
+      }
+      affine.store %1, %c[%i, %j] : memref<4096x48xf32>
+    } {dlc.parallel}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 16 : i64, vectors = 3 : i64,
+                                   fetch_rows = 1 : i64, unroll = 4 : i64}}
+  return
+}
+
+// no-match: every tile reads the same panel, and rows of a matrix that stays in the cache.
 // CHECK-LABEL: func.func private @one_panel(
 // CHECK-NOT: memref.prefetch
 // CHECK: return
