@@ -14,7 +14,9 @@ from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.lowering.pipeline import Pipeline
 
-DEFAULT_PIPELINE = "affine-to-llvm"
+AS_THEY_ARE = "affine-to-llvm"
+"""The passes that leave loops as they are written."""
+DEFAULT_PIPELINE = f"affine-optimize,{AS_THEY_ARE}"
 """Passes from the affine function of a kernel to the llvm dialect."""
 
 _C_SCALARS = {np.dtype(np.float64): ctypes.c_double, np.dtype(np.float32): ctypes.c_float}
@@ -43,7 +45,7 @@ def _word_of(value: np.ndarray | np.generic) -> object:
     return value.ctypes.data if isinstance(value, np.ndarray) else value.item()
 
 
-def compile_kernel(kernel: Kernel, size: str, dtype: str, pipeline: str = DEFAULT_PIPELINE) -> NativeFunction:
+def compile_kernel(kernel: Kernel, size: str, dtype: str, pipeline: str) -> NativeFunction:
     """The kernel through `pipeline` (pipeline text) to native code; raises `PassError` or `TargetError`.
 
     It is compiled like a kernel of a model: buffers come as bare pointers, which do not alias where the function says so.

@@ -56,7 +56,7 @@ class Table:
         """Print means over PolyBench's kernels and over the nests of deep learning; status 1 when dlc has failed or was wrong."""
         for title, is_ours in (("PolyBench/C 4.2.1", False), ("nests of deep learning", True)):
             part = [result for result in self.found if result.model.startswith("dl-") == is_ours]
-            if part:
+            if part and self.others:
                 print("\n".join([f"\n{title}:", *list(summary(part, self.others, {}))[1:]]))
         if plot:
             from bench.plots import plot_ratios

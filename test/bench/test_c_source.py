@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.polybench.c_source import c_source
-from bench.polybench.compiled import DEFAULT_PIPELINE, NativeFunction
+from bench.polybench.compiled import AS_THEY_ARE, NativeFunction
 from bench.polybench.native import COMPILERS, CompilerMissing, find_compilers
 from dlc._mlir import ir
 from dlc.dialects import make_context
@@ -30,7 +30,7 @@ def dlc_code(text: str) -> NativeFunction:
     with make_context() as context, ir.Location.unknown():
         module = ir.Module.parse(text)
         module.body.operations[0].attributes["dl.kernel"] = ir.UnitAttr.get(context)
-        Pipeline.parse(DEFAULT_PIPELINE).run(module)
+        Pipeline.parse(AS_THEY_ARE).run(module)
         code = LinkedCode([emit_unit(module, "f")], ["f"])
     return NativeFunction(code.address("f"), code)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench.polybench.compiled import DEFAULT_PIPELINE, NativeFunction, compile_kernel
+from bench.polybench.compiled import AS_THEY_ARE, DEFAULT_PIPELINE, NativeFunction, compile_kernel
 from bench.polybench.measuring import TOLERANCE
 from bench.polybench.native import COMPILERS, compile_c
 from bench.polybench.sizes import CLASSES, SIZES
@@ -32,7 +32,13 @@ def check(kernel: Kernel, dtype: str, code: NativeFunction) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @KERNELS
 def test_compiled_as_it_is(kernel: Kernel, dtype: str) -> None:
-    check(kernel, dtype, compile_kernel(kernel, "MINI", dtype, DEFAULT_PIPELINE))
+    check(kernel, dtype, compile_kernel(kernel, "MINI", dtype, AS_THEY_ARE))
+
+
+@pytest.mark.slow
+@KERNELS
+def test_optimized(kernel: Kernel) -> None:
+    check(kernel, "f64", compile_kernel(kernel, "MINI", "f64", DEFAULT_PIPELINE))
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

@@ -10,10 +10,11 @@ import pytest
 
 from bench.polybench import measuring
 from bench.polybench.__main__ import main
+from bench.polybench.compiled import AS_THEY_ARE
 from bench.polybench.suite import Kernel
 from dlc.measuring.comparison import OURS
 
-QUICK = ["--size", "MINI", "--vs", "", "--rounds", "1", "--slot", "0.001"]
+QUICK = ["--size", "MINI", "--vs", "", "--rounds", "1", "--slot", "0.001", "--pipeline", AS_THEY_ARE]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
