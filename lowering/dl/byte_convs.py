@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.lowering.dl.byte_operands import Centered
+from dlc.lowering.dl.byte_operands import WORD, Centered
 from dlc.lowering.dl.matching import attributes_of, constant_scalar, source, type_of
 
 _LIMITS = {"ui8": (0, 255), "i8": (-128, 127)}
@@ -72,20 +72,27 @@ class ByteConv:
         return {*taps, *self.window["strides"]} == {1}
 
     def operands(self) -> tuple[Centered, Centered]:
-        """The padded image [n, pixels..., channels], unsigned, and the kernel [taps..., channels, out], signed."""
+        """The padded image [n, pixels..., channels], unsigned, and the kernel [taps..., channels, out], signed.
+
+        Channels are added until they are words: the zero point in the image, so that their products are nothing whatever the
+        kernel has, and in the kernel 0.
+        """
         image, kernel = self.image.unsigned(), self.kernel.signed()
         rank = type_of(image.bytes).rank
+        added = -int(str(type_of(image.bytes).dim(1))) % WORD
         weights = dl.transpose(kernel.bytes, perm=[*range(2, rank), 1, 0])
-        return Centered(self._padded(image), image.zero), Centered(weights, _vector(kernel.zero))
+        if added:
+            weights = dl.pad(weights, None, low=[0] * rank, high=[*[0] * (rank - 2), added, 0])
+        return Centered(self._padded(image, added), image.zero), Centered(weights, _vector(kernel.zero))
 
-    def _padded(self, image: Centered) -> ir.Value:
+    def _padded(self, image: Centered, added: int) -> ir.Value:
         spatial = type_of(image.bytes).rank - 2
-        pads = list(attributes_of(self.op)["pads"])
+        pads = list(attributes_of(self.op)["pads"]) or [0] * (2 * spatial)
         value = dl.transpose(image.bytes, perm=[0, *range(2, spatial + 2), 1])
-        if not any(pads):
+        if not added and not any(pads):
             return value
         zero = None if image.zero is None else dl.cast(image.zero, to="ui8")
-        return dl.pad(value, zero, low=[0, *pads[:spatial], 0], high=[0, *pads[spatial:], 0])
+        return dl.pad(value, zero, low=[0, *pads[:spatial], 0], high=[0, *pads[spatial:], added])
 
 
 def _vector(zero: ir.Value | None) -> ir.Value | None:

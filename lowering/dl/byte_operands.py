@@ -10,6 +10,8 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import constant_scalar, source, type_of
 
+WORD = 4
+"""Bytes of an i32."""
 _HALF = 128
 """What unsigned bytes are above the signed ones with the same low bits but for the sign."""
 

@@ -12,12 +12,11 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.byte_convs import ByteConv, channels_first, with_bias
-from dlc.lowering.dl.byte_operands import Centered, number
+from dlc.lowering.dl.byte_operands import WORD, Centered, number
 from dlc.lowering.dl.matching import WeightFacts, constant_scalar, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.pass_base import Pass
 
-_BYTES = 4
 _BLOCKS = (64, 48, 32, 16)
 """Columns of a block: four vectors of AVX-512 in a tile of 6 by 64, or what divides the matrix."""
 
@@ -138,20 +137,20 @@ def _in_words(values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Bytes, and [taps..., K, N] signed ones as words of four in blocks of columns; zeros are added where these are not full."""
     *taps, inner, columns = (int(str(dim)) for dim in type_of(weights).shape)
     width = next((block for block in _BLOCKS if columns % block == 0), min(_BLOCKS[0], columns + -columns % _BLOCKS[-1]))
-    added, more = -inner % _BYTES, -columns % width
+    added, more = -inner % WORD, -columns % width
     if added:
         values = dl.pad(values, None, low=[0] * type_of(values).rank, high=[*[0] * (type_of(values).rank - 1), added])
     if added or more:
         weights = dl.pad(weights, None, low=[0] * (len(taps) + 2), high=[*[0] * len(taps), added, more])
-    return values, _packed(weights, taps, (inner + added) // _BYTES, (columns + more) // width, width)
+    return values, _packed(weights, taps, (inner + added) // WORD, (columns + more) // width, width)
 
 
 def _packed(weights: ir.Value, taps: list[int], groups: int, blocks: int, width: int) -> ir.Value:
     """[taps..., K, N] signed bytes as [blocks, taps..., K / 4, width] words of four."""
     rank = len(taps)
-    parts = dl.reshape(weights, shape=[*taps, groups, _BYTES, blocks, width])
+    parts = dl.reshape(weights, shape=[*taps, groups, WORD, blocks, width])
     found: ir.Value | None = None
-    for place in reversed(range(_BYTES)):
+    for place in reversed(range(WORD)):
         part = dl.slice(parts, None, starts=[place], ends=[place + 1], axes=[rank + 1], steps=[1])
         byte = dl.cast(dl.cast(dl.squeeze(part, axes=[rank + 1]), to="ui8"), to="i32")
         found = byte if found is None else dl.add(dl.mul(found, number(256)), byte)

@@ -5,8 +5,7 @@
 // A convolution has its channels last and in fours, and its result as many as fill blocks; outside the image lies the zero point.
 // CHECK-LABEL: func.func @conv(
 // CHECK: %[[ZERO:.*]] = "dl.cast"(%{{.*}}) {to = ui8} : (tensor<i32>) -> tensor<ui8>
-// CHECK: %[[PADDED:.*]] = "dl.pad"(%{{.*}}, %[[ZERO]]) {{.*}} -> tensor<2x6x7x3xui8>
-// CHECK: %[[WORDS:.*]] = "dl.pad"(%[[PADDED]]) {{.*}} : (tensor<2x6x7x3xui8>) -> tensor<2x6x7x4xui8>
+// CHECK: %[[WORDS:.*]] = "dl.pad"(%{{.*}}, %[[ZERO]]) {high = array<i64: 0, 1, 1, 1>, {{.*}} -> tensor<2x6x7x4xui8>
 // CHECK: %[[DOT:.*]] = "dl.byte_conv"(%[[WORDS]], %{{.*}}) {dilations = array<i64: 1, 1>, strides = array<i64: 2, 2>}
 // CHECK-SAME: (tensor<2x6x7x4xui8>, tensor<1x2x2x1x16xi32>) -> tensor<2x3x3x16xi32>
 // CHECK: "dl.slice"(%[[DOT]]) {{.*}} -> tensor<2x3x3x5xi32>
