@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import islpy as isl
@@ -44,12 +45,44 @@ def change_loops(function: ir.Operation, change: LoopPass) -> None:
     if (wanted and wanted != ir.StringAttr(function.attributes["sym_name"]).value) or not has_loops(function):
         return
     try:
-        program, _ = change.change(read(function, change.assume_no_alias, change.reassociate))
-        write(program)
+        program = read(function, change.assume_no_alias, change.reassociate)
+        with limited_work():
+            write(change.change(program)[0])
     except ExtractionError as error:
         raise PassFailure(error.op, error.reason, error.remedy) from None
     except PrimitiveError as error:
         raise PassFailure(error.location or function, error.reason, error.remedy) from None
+
+
+MOST_OPERATIONS = 50_000_000
+"""What isl may do in a step, some five seconds; tiling a matrix product takes less than 100,000."""
+
+
+@contextmanager
+def limited_work() -> Iterator[None]:
+    """PrimitiveError where isl does more than it may, so that a step ends everywhere alike; for its other errors, too."""
+    context = isl.DEFAULT_CONTEXT
+    limit = context.get_max_operations()
+    context.set_max_operations(MOST_OPERATIONS)
+    context.reset_operations()
+    try:
+        yield
+    except isl.Error as error:
+        text = str(error).split(" in /")[0]
+        if "operations exceeded" in text:
+            text = f"it does not finish within {MOST_OPERATIONS:,} operations"
+        raise PrimitiveError(f"isl gives up: {text}", "change less at once") from None
+    finally:
+        context.set_max_operations(limit)
+        context.reset_operations()
+
+
+def step(program: Program, change: LoopPass) -> Result:
+    """`program` after `change`, whose loops can be written; PrimitiveError where they cannot or it is not legal."""
+    with limited_work():
+        new, loops = change.change(program)
+        try_write(new)
+    return new, loops
 
 
 def has_loops(function: ir.Operation) -> bool:
@@ -60,13 +93,17 @@ def has_loops(function: ir.Operation) -> bool:
 
 
 def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: bool = False) -> Program:
-    """The program of a function's loops; raises ExtractionError for what it cannot hold or the emitter could not write back."""
+    """The program of a function's loops.
+
+    Raises ExtractionError for what it cannot hold or the emitter could not write back, PrimitiveError where isl has too much to do.
+    """
     scop = extract(function, assume_no_alias=assume_no_alias)
     for array in scop.arrays:
         if not array.is_memory or array.loops:
             what = "this memory is allocated inside loops" if array.is_memory else "this value is used by another statement"
             raise ExtractionError(_home_of(array.value), what, f"run --{_DEMOTE[array.is_memory]} first")
-    return Program.of(scop, reassociate=reassociate)
+    with limited_work():
+        return Program.of(scop, reassociate=reassociate)
 
 
 _DEMOTE = {True: "affine-expand-buffers", False: "affine-demote-values"}
@@ -110,5 +147,3 @@ def _emitted(program: Program, emit: Callable[[Scop, isl.Schedule, int | None], 
         emit(program.scop, program.schedule, None)
     except EmissionError as error:
         raise PrimitiveError(f"the loops cannot be written: {error}", "change less at once", program.location) from None
-    except isl.Error as error:
-        raise PrimitiveError(f"isl found no loops: {error}", "change less at once", program.location) from None

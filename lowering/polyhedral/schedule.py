@@ -22,7 +22,7 @@ from dlc.analysis.polyhedral.model import ExtractionError
 from dlc.diagnostics import at_location, from_mlir
 from dlc.errors import ScheduleError
 from dlc.lowering.pass_base import Pass
-from dlc.lowering.polyhedral.driver import LoopPass, has_loops, read, try_write, write
+from dlc.lowering.polyhedral.driver import LoopPass, has_loops, read, step, write
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 from dlc.lowering.polyhedral.schedule_text import Recorded, as_python, as_transform, read_steps
 from dlc.lowering.polyhedral.tree_text import loop_names, tree_text
@@ -57,6 +57,8 @@ class Schedule:
                 self._program: Program = read(self._function, assume_no_alias, reassociate)
             except ExtractionError as error:
                 raise _located(error.op.location, error.reason, error.remedy) from None
+            except PrimitiveError as error:
+                raise _located(self._function.location, error.reason, error.remedy) from None
 
     # What there is.
 
@@ -162,8 +164,7 @@ class Schedule:
         self._require_open()
         with self._function.context, ir.Location.unknown():
             try:
-                new, loops = cast(LoopPass, change).change(self._program)
-                try_write(new)
+                new, loops = step(self._program, cast(LoopPass, change))
             except PrimitiveError as error:
                 raise _located(error.location or self._program.location, error.reason, error.remedy) from None
         self._program = new
@@ -196,7 +197,7 @@ class Schedule:
         return as_transform(self._where(), self._recorded())
 
     def _recorded(self) -> list[Recorded]:
-        return [Recorded(step.change, step.loops) for step in self.trace]
+        return [Recorded(made.change, made.loops) for made in self.trace]
 
     @classmethod
     def replay(cls, text: str, source: Source) -> Schedule:
@@ -204,8 +205,8 @@ class Schedule:
         plan = read_steps(text)
         new = cls(source, **plan.where)
         variables: dict[str, str] = {}
-        for step in plan.steps:
-            variables |= dict(zip(step.targets, new._do(step.change(variables)), strict=False))
+        for planned in plan.steps:
+            variables |= dict(zip(planned.targets, new._do(planned.change(variables)), strict=False))
         new.apply()
         return new
 

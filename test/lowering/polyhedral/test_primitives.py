@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 from affine_interpreter import arguments_for, run
 from hypothesis import HealthCheck, given, settings
@@ -100,12 +102,29 @@ def test_legal_sequences_keep_the_results(data: st.DataObject) -> None:
     schedule = dlc.Schedule(text)
     expected = results_of(text, schedule.module)
     for _ in range(data.draw(st.integers(1, 5))):
-        try:
+        with contextlib.suppress(dlc.ScheduleError):
             some_step(data.draw, schedule, _STEPS)
-        except dlc.ScheduleError:
-            continue
     steps = schedule.to_python()
     schedule.apply()
     schedule.module.operation.verify()
     for before, after in zip(expected, results_of(text, schedule.module), strict=True):
         np.testing.assert_array_equal(after, before, err_msg=f"{text}\n{steps}\n{schedule.module}")
+
+
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_passes_one_after_the_other_keep_the_results(data: st.DataObject) -> None:
+    """Each pass reads the loops that the one before wrote, vectors and buffers among them."""
+    text = data.draw(functions())
+    schedule = dlc.Schedule(text)
+    for _ in range(data.draw(st.integers(1, 4))):
+        with contextlib.suppress(dlc.ScheduleError):
+            some_step(data.draw, schedule, _STEPS)
+    with schedule.module.context, ir.Location.unknown():
+        module = ir.Module.parse(text)
+        for step in schedule.trace:
+            with contextlib.suppress(dlc.PassError):  # loops without names may be called otherwise by then
+                dlc.Pipeline([step.change]).run(module)
+    expected = results_of(text, schedule.module)
+    for before, after in zip(expected, results_of(text, module), strict=True):
+        np.testing.assert_array_equal(after, before, err_msg=f"{text}\n{schedule.to_python()}\n{module}")

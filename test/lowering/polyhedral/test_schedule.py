@@ -6,6 +6,7 @@ import pytest
 
 import dlc
 from dlc._mlir import ir
+from dlc.lowering.polyhedral import driver
 
 MATMUL = """
 func.func @matmul(
@@ -229,3 +230,12 @@ def test_sums_of_floats_keep_their_order_unless_told_otherwise() -> None:
     assert dlc.Schedule.replay(schedule.to_transform(), SUM).reassociate
     marked = SUM.replace("arith.addf %s, %a", "arith.addf %s, %a fastmath<reassoc>")
     assert dlc.Schedule(marked).reverse("i") == "i"
+
+
+def test_a_step_that_takes_isl_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = matmul()
+    monkeypatch.setattr(driver, "MOST_OPERATIONS", 1000)
+    with pytest.raises(dlc.ScheduleError, match="isl gives up: it does not finish within 1,000 operations; change less at once"):
+        schedule.tile(["i", "j"], [4, 4])
+    monkeypatch.undo()
+    assert schedule.tile(["i", "j"], [4, 4]) == ("i.tile", "j.tile", "i", "j")
