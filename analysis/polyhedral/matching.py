@@ -17,6 +17,7 @@ import islpy as isl
 
 from dlc.analysis.polyhedral.reassociation import Reassociation
 from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Graph, Node, Operand
+from dlc.analysis.polyhedral.value_places import agreeing
 
 _PATIENCE = 4
 """How often a pair of nodes may get new instances before they are widened: stencils read a few neighbours."""
@@ -110,8 +111,11 @@ class Matching:
         return Pair(pair.after, pair.before, fresh.coalesce(), pair.parent, pair.slot, is_widened)
 
     def _widened(self, relation: isl.Map, after: str, before: str) -> isl.Map:
-        """The pairs of instances that fulfil the equations that all of `relation` does."""
+        """The pairs of instances that fulfil the equations that all of `relation` does, and meet the same elements of memory."""
         hull = isl.Map.from_basic_map(relation.affine_hull())
+        if after in self.after.nodes and before in self.before.nodes:
+            equal = agreeing(self.after.nodes[after], self.before.nodes[before], relation)
+            hull = hull if equal is None else hull.intersect(equal)
         if after in self.after.nodes:
             hull = hull.intersect_domain(self.after.nodes[after].domain)
         if before in self.before.nodes:

@@ -81,6 +81,9 @@ class Node:
     operands: list[Operand] = field(default_factory=list)
     reads: MemoryUse | None = None
     """The element that a load reads; `operands` follow from it."""
+    places: dict[str, isl.Map] = field(default_factory=dict)
+    """Elements that it is computed from or stored to (see `value_places.py`)."""
+
     writers: list[tuple[Node, isl.Map]] = field(default_factory=list)
     """The writes that a load sees, with its instances to theirs."""
 

@@ -16,25 +16,111 @@ def read_memory_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     """A load or store, of one element or of a vector of them."""
     writes = is_store(op)
     kind = op.operands[0].type if writes else op.results[0].type
-    if isinstance(memref_of(op).type.element_type, ir.VectorType):
-        raise ExtractionError(op, "it touches a memref of vectors", "make the memref one of scalars")
     shape = list(kind.shape) if isinstance(kind, ir.VectorType) else []
     map, operands = subscripts_of(op)
     subscripts = reader.texts.map(map, operands, frame.loops, op)
     subscripts, inside = _with_lanes(reader, op, frame, subscripts, shape)
-    names = [f"l{at}" for at in range(len(shape))]
-    cells, place = reader.cells_of(memref_of(op), subscripts, frame, op)
+    inside += _transfer_mask(reader, op, frame)
     if writes:
-        node = reader.node(op, "stores", frame, shape, inside)
-        reader.touch(node, cells, place, frame, writes=True)
-        node.operands.append(reader.use(node, op.operands[0], frame, names))
+        _store(reader, op, frame, memref_of(op), subscripts, inside, op.operands[0])
         return
+    padding = op.operands[1 + memref_of(op).type.rank] if inside else None
+    _load(reader, op, frame, memref_of(op), subscripts, inside, padding, shape, spread=False)
+
+
+def read_masked_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+    """`vector.maskedload` and `vector.maskedstore`: lanes along the last axis, those alone whose mask is set."""
+    memref = op.operands[0]
+    rank = ir.MemRefType(memref.type).rank
+    places = [reader.texts.value(value, frame.loops, op) for value in list(op.operands)[1 : 1 + rank]]
+    places[-1] = f"({places[-1]} + l0)"
+    mask, value = op.operands[1 + rank], op.operands[2 + rank]
+    inside = mask_conditions(reader, mask, ["l0"], frame, op)
+    if op.name == "vector.maskedstore":
+        _store(reader, op, frame, memref, places, inside, value)
+    else:
+        _load(reader, op, frame, memref, places, inside, value, list(value.type.shape), spread=True)
+
+
+def _store(
+    reader: Reader, op: ir.Operation, frame: Frame, memref: ir.Value, place: list[str], inside: list[str], value: ir.Value
+) -> None:
+    _refuse_vectors(op, memref)
+    shape = list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
+    cells, place = reader.cells_of(memref, place, frame, op)
+    node = reader.node(op, "stores", frame, shape, [f"({one})" for one in inside])
+    reader.touch(node, cells, place, frame, writes=True)
+    node.operands.append(reader.use(node, value, frame, node.dims[len(frame.loops) :]))
+
+
+def _load(
+    reader: Reader,
+    op: ir.Operation,
+    frame: Frame,
+    memref: ir.Value,
+    place: list[str],
+    inside: list[str],
+    other: ir.Value | None,
+    shape: list[int],
+    *,
+    spread: bool,
+) -> None:
+    """A load of the elements where `inside` holds; elsewhere it gives `other`, a scalar, or a vector where it is `spread`."""
+    _refuse_vectors(op, memref)
+    cells, place = reader.cells_of(memref, place, frame, op)
     node = reader.node(op, "result 0", frame, shape)
-    reader.touch(node, cells, place, frame, writes=False, where=inside)
-    if inside:
-        padding = op.operands[1 + memref_of(op).type.rank]
-        node.operands.append(reader.use(node, padding, frame, (), [f"not ({' and '.join(inside)})"]))
+    reader.touch(node, cells, place, frame, writes=False, where=[f"({one})" for one in inside])
+    if inside and other is not None:
+        lanes = node.dims[len(frame.loops) :] if spread else ()
+        node.operands.append(reader.use(node, other, frame, lanes, [f"not ({' and '.join(f'({one})' for one in inside)})"]))
     reader.values[op.results[0]] = node
+
+
+def _refuse_vectors(op: ir.Operation, memref: ir.Value) -> None:
+    if isinstance(ir.MemRefType(memref.type).element_type, ir.VectorType):
+        raise ExtractionError(op, "it touches a memref of vectors", "make the memref one of scalars")
+
+
+def _transfer_mask(reader: Reader, op: ir.Operation, frame: Frame) -> list[str]:
+    """The lanes that the mask of a transfer leaves, as conditions."""
+    if not op.name.startswith("vector.transfer") or not list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1]:
+        return []
+    results = op.attributes["permutation_map"].value.results
+    lanes = [f"l{lane}" for _, lane in sorted((_position(result), lane) for lane, result in enumerate(results))]
+    if any(_position(result) is None for result in results):
+        raise ExtractionError(op, "it has a mask and lanes of one element", "take the mask or the broadcast away")
+    return mask_conditions(reader, op.operands[len(op.operands) - 1], lanes, frame, op)
+
+
+def mask_conditions(reader: Reader, mask: ir.Value, lanes: Sequence[str], frame: Frame, user: ir.Operation) -> list[str]:
+    """The lanes that `mask` sets, as conditions. Raises ExtractionError for masks that are not made of bounds."""
+    op = defining_op(mask)
+    name = op.name if op is not None else ""
+    if op is not None and name == "vector.create_mask":
+        sizes = [reader.texts.value(size, frame.loops, user) for size in op.operands]
+        return [f"{lane} < {size}" for lane, size in zip(lanes, sizes, strict=True)]
+    if op is not None and name == "vector.constant_mask":
+        sizes = [str(size) for size in ir.DenseI64ArrayAttr(op.attributes["mask_dim_sizes"])]
+        return [f"{lane} < {size}" for lane, size in zip(lanes, sizes, strict=True)]
+    if op is not None and name == "arith.constant" and op.attributes["value"].is_splat:
+        return ["1 = 1" if ir.BoolAttr(op.attributes["value"].get_splat_value()).value else "1 = 0"]
+    if op is not None and name in ("arith.andi", "arith.ori", "arith.xori"):
+        parts = [" and ".join(mask_conditions(reader, operand, lanes, frame, user)) for operand in op.operands]
+        if name == "arith.xori":
+            return [f"(({parts[0]}) and not ({parts[1]})) or (not ({parts[0]}) and ({parts[1]}))"]
+        return [f"({parts[0]}) {'and' if name == 'arith.andi' else 'or'} ({parts[1]})"]
+    raise ExtractionError(user, "its mask is computed lane by lane", "use vector.create_mask, or loop bounds")
+
+
+def is_mask(op: ir.Operation) -> bool:
+    """Whether `op` combines masks that are made of bounds: it is spelled out where it is used."""
+    made = ("vector.create_mask", "vector.constant_mask")
+    if op.name in made:
+        return True
+    if op.name not in ("arith.andi", "arith.ori", "arith.xori") or not isinstance(op.results[0].type, ir.VectorType):
+        return False
+    makers = [defining_op(operand) for operand in op.operands]
+    return all(maker is not None and (maker.name == "arith.constant" or is_mask(maker)) for maker in makers)
 
 
 def _with_lanes(

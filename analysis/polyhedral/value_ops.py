@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import islpy as isl
+
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, is_memref
 from dlc.analysis.polyhedral.aliases import refuse_aliases
@@ -14,7 +16,8 @@ from dlc.analysis.polyhedral.shared_texts import SharedTexts
 from dlc.analysis.polyhedral.value_copies import resolve_copies
 from dlc.analysis.polyhedral.value_flow import resolve_loads
 from dlc.analysis.polyhedral.value_graph import WORLD, Graph, Node, Operand, Shared
-from dlc.analysis.polyhedral.value_memory import read_copy, read_memory_op, read_opaque_op
+from dlc.analysis.polyhedral.value_memory import is_mask, read_copy, read_masked_op, read_memory_op, read_opaque_op
+from dlc.analysis.polyhedral.value_places import note_places
 from dlc.analysis.polyhedral.value_reader import Frame, Reader
 
 _SILENT = frozenset(
@@ -28,6 +31,8 @@ _SILENT = frozenset(
         "memref.dim",
         "memref.get_global",
         "ub.poison",
+        "vector.constant_mask",
+        "vector.create_mask",
     }
     | VIEW_OPS
 )
@@ -47,6 +52,7 @@ def read_function(function: ir.Operation, side: str, shared: Shared, *, assume_n
     reader.see_arguments(block)
     reader.visit([op.operation for op in block.operations], Frame())
     reader.see_results(len(list(block.operations)))
+    note_places(graph)
     resolve_loads(graph)
     resolve_copies(graph)
     if not assume_no_alias:
@@ -66,8 +72,10 @@ def _read_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
         _READERS[op.name](reader, op, frame)
     elif is_memory_op(op):
         read_memory_op(reader, op, frame)
-    elif op.name.startswith(("arith.", "math.")):
+    elif op.name.startswith(("arith.", "math.")) and not is_mask(op):
         _read_elementwise(reader, op, frame)
+    elif is_mask(op):
+        return
     elif len(op.regions):
         raise ExtractionError(op, f"'{op.name}' is not a loop or condition of the affine dialect", "lower or outline it first")
     elif op.name.startswith("vector."):
@@ -195,6 +203,21 @@ def _read_extract(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     reader.values[op.results[0]] = node
 
 
+def _read_elements(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+    """One scalar a lane, the lanes in row-major order."""
+    shape = _shape(op.results[0])
+    node = reader.node(op, "result 0", frame, shape)
+    sources: list[isl.Map] = []
+    for number, value in enumerate(op.operands):
+        where = []
+        for lane, size in zip(reversed(node.dims[len(frame.loops) :]), reversed(shape), strict=True):
+            where.append(f"{lane} = {number % size}")
+            number //= size
+        sources += reader.use(node, value, frame, (), where).sources
+    node.operands.append(Operand(tuple(sources)))
+    reader.values[op.results[0]] = node
+
+
 _READERS: dict[str, Callable[[Reader, ir.Operation, Frame], None]] = {
     "affine.for": _read_loop,
     "affine.if": _read_if,
@@ -203,5 +226,8 @@ _READERS: dict[str, Callable[[Reader, ir.Operation, Frame], None]] = {
     "memref.copy": read_copy,
     "vector.broadcast": _read_broadcast,
     "vector.extract": _read_extract,
+    "vector.from_elements": _read_elements,
     "vector.fma": _read_elementwise,
+    "vector.maskedload": read_masked_op,
+    "vector.maskedstore": read_masked_op,
 }
