@@ -1,11 +1,11 @@
-"""`python -m bench [models|gemm|conv|ops|profile|kernels|compile|driver|polybench] ...`: the speed tables; models by default."""
+"""`python -m bench [models|gemm|products|conv|ops|...] ...`: the speed tables, those of `_TABLES`; models by default."""
 
 from __future__ import annotations
 
 import runpy
 import sys
 
-_TABLES = ("models", "gemm", "conv", "ops", "profile", "kernels", "compile", "driver", "polybench")
+_TABLES = ("models", "gemm", "products", "conv", "ops", "profile", "kernels", "compile", "driver", "polybench")
 
 
 def main() -> None:

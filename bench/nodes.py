@@ -58,6 +58,16 @@ def matmul(m: int, n: int, k: int) -> onnx.ModelProto:
     return g.model()
 
 
+def product(batch: Sequence[int], m: int, n: int, k: int, is_transposed: bool) -> onnx.ModelProto:
+    """f32 `x` [batch..., m, k] times `w` [batch..., k, n], or [batch..., n, k] transposed."""
+    g = GraphBuilder("product", 0)
+    axes = range(len(batch) + 2)
+    x, w = g.input("x", (*batch, m, k)), g.input("w", (*batch, n, k) if is_transposed else (*batch, k, n))
+    right = g.op("Transpose", w, perm=[*axes[:-2], axes[-1], axes[-2]]) if is_transposed else w
+    g.output("y", g.op("MatMul", x, right), (*batch, m, n))
+    return g.model()
+
+
 def conv(x: Sequence[int], weight: Sequence[int], y: Sequence[int], attributes: Mapping[str, Any]) -> onnx.ModelProto:
     """f32 `x` [N, C, H, W] to `y` [N, M, OH, OW], with a constant kernel and bias."""
     g = GraphBuilder("conv", 0)
