@@ -43,10 +43,13 @@ def _last_writes(
     """
     earlier = []
     for write in writes:
-        pairs = read.elements.apply_range(write.elements.reverse()).intersect(times[read].lex_gt_map(times[write]))
+        pairs = _earlier(read, write)
         if not pairs.is_empty():
             earlier.append((write, pairs))
     if not earlier:
+        return
+    if len(earlier) == 1 and earlier[0][1].is_single_valued():
+        yield earlier[0]
         return
     seen = isl.Map.empty(times[read].get_space())
     for write, pairs in earlier:
@@ -56,6 +59,24 @@ def _last_writes(
         last = pairs.intersect(latest.apply_range(times[write].reverse())).coalesce()
         if not last.is_empty():
             yield write, last
+
+
+def _earlier(read: MemoryUse, write: MemoryUse) -> isl.Map:
+    """Instances of `read` to those of `write` that touch the element before.
+
+    The first shared loop whose variable differs decides, else the places in the text, which are the first numbers that differ.
+    """
+    pairs = read.elements.apply_range(write.elements.reverse())
+    found = isl.Map.empty(pairs.get_space())
+    depth = 0
+    for one, other in zip(read.times, write.times, strict=False):
+        if one != other:
+            return found.union(pairs) if int(other) < int(one) else found
+        if not one.isdigit():
+            found = found.union(pairs.order_gt(isl.dim_type.in_, depth, isl.dim_type.out, depth))
+            pairs = pairs.equate(isl.dim_type.in_, depth, isl.dim_type.out, depth)
+            depth += 1
+    return found
 
 
 def _stored(pairs: isl.Map, write: Node) -> list[isl.Map]:
