@@ -8,7 +8,16 @@ from itertools import pairwise
 
 import islpy as isl
 
-from dlc.lowering.polyhedral.iterations import Numbered, in_whole_blocks, numbered, value_map, whole_of
+from dlc.lowering.polyhedral.iterations import (
+    Numbered,
+    in_whole_blocks,
+    is_simple,
+    last_values,
+    numbered,
+    on_instances,
+    value_map,
+    whole_of,
+)
 from dlc.lowering.polyhedral.loop_tree import (
     Leaf,
     Loop,
@@ -91,8 +100,20 @@ def cut(program: Program, path: Path, size: int, *, jammed: bool) -> Cut:
     earlier = isl.UnionMap.from_map(_same_but_last_less(len(above) + 1))
     main = keys.intersect_range(main_keys).domain()
     before = keys.intersect_range(earlier.intersect_range(main_keys).domain()).domain().subtract(main)
-    after = loop.domain.subtract(main).subtract(before)
-    return Cut(loop, steps, size, whole, before.coalesce(), main.coalesce(), after.coalesce())
+    after = loop.domain.subtract(main).subtract(before).coalesce()
+    return Cut(loop, steps, size, whole, before.coalesce(), main.coalesce(), _behind_blocks(program, path, steps, size, after))
+
+
+def _behind_blocks(program: Program, path: Path, steps: Numbered, size: int, after: isl.UnionSet) -> isl.UnionSet:
+    """`after`, where that is the same as the iterations from `size * floor(count / size)` on: isl makes a bound of that."""
+    last = last_values(program.tree, path, path)
+    if after.is_empty() or not is_simple(last):
+        return after
+    count = last.sub(steps.origin).scale_down_val(isl.Val(steps.stride)).floor().add(on_instances(after, 1))
+    first = count.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
+    beyond = isl.UnionMap.from_union_pw_aff(steps.count.sub(first)).intersect_range(isl.UnionSet("{ [distance] : distance >= 0 }"))
+    found = beyond.domain().intersect(loop_at(program, path).domain)
+    return found if found.is_equal(after) else after
 
 
 def _same_but_last_less(count: int) -> isl.Map:

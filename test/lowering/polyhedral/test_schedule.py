@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from affine_interpreter import arguments_for, run
 
 import dlc
 from dlc._mlir import ir
@@ -239,3 +241,46 @@ def test_a_step_that_takes_isl_too_long_is_refused(monkeypatch: pytest.MonkeyPat
         schedule.tile(["i", "j"], [4, 4])
     monkeypatch.undo()
     assert schedule.tile(["i", "j"], [4, 4]) == ("i.tile", "j.tile", "i", "j")
+
+
+DYNAMIC = """
+func.func @negate(%m: index, %n: index, %A: memref<20x20xi64> {llvm.noalias}) {
+  affine.for %i = 0 to %m {
+    affine.for %j = 0 to %n {
+      %a = affine.load %A[%i, %j] : memref<20x20xi64>
+      %b = arith.muli %a, %a : i64
+      affine.store %b, %A[%i, %j] : memref<20x20xi64>
+    } {dlc.name = "j"}
+  } {dlc.name = "i"}
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda s: s.vectorize("j", 8),
+        lambda s: s.unroll("i", 4),
+        lambda s: s.unroll_and_jam("i", 3),
+        lambda s: s.tile(["i", "j"], [8, 4]),
+        lambda s: (s.peel("j", 2), s.peel("j", 3, last=True)),
+        lambda s: (s.split("j", 5), s.parallelize("j.outer")),
+        lambda s: s.split_index_set("j", "floor(p1/2)"),
+        lambda s: (s.strip_mine("i", 4), s.pack("arg2", "S0:2")),
+    ],
+)
+def test_sizes_may_be_known_at_run_time_only(steps: object) -> None:
+    assert callable(steps)
+    schedule = dlc.Schedule(DYNAMIC)
+    steps(schedule)
+    module = schedule.apply()
+    guards = [line for line in str(module).splitlines() if "affine.if" in line and line.startswith("      ")]
+    assert len(guards) <= 1, module  # at most one for what is peeled
+    for sizes in ((0, 0), (1, 3), (4, 8), (7, 13), (20, 20)):
+        with module.context, ir.Location.unknown():
+            arguments = arguments_for(module.body.operations[0].operation, 1, sizes)
+            expected = arguments[2].copy()
+            expected[: sizes[0], : sizes[1]] **= 2
+            run(module.body.operations[0].operation, *arguments)
+        np.testing.assert_array_equal(arguments[2], expected)
