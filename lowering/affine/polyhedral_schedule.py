@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import islpy as isl
+
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract
-from dlc.analysis.polyhedral.model import ExtractionError
+from dlc.analysis.polyhedral.model import ExtractionError, Scop
+from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.register_tiles import TileShape, lanes_of, tile_registers
@@ -38,9 +42,17 @@ class PolyhedralSchedule(Pass):
             raise PassFailure(error.op, error.reason, error.remedy) from None
         if not scop.statements:
             return
-        schedule = compute_schedule(scop, ordering_dependences(scop), SchedulerOptions(self.fusion))
         facts = facts_of(op)
         shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
-        if self.vectorize:
-            schedule = tile_registers(scop, schedule, shape)
-        replace_loops(scop, schedule, lanes_of(scop, shape))
+        replace_loops(scop, self._best(scop, shape), lanes_of(scop, shape))
+
+    def _best(self, scop: Scop, shape: TileShape) -> isl.Schedule:
+        """The cheaper one of isl's order and the text's."""
+        dependences = ordering_dependences(scop)
+        orders = [
+            compute_schedule(scop, dependences, SchedulerOptions(self.fusion)),
+            with_coincidence(original_schedule(scop), dependences),
+        ]
+        if not self.vectorize:
+            return orders[0]
+        return min((tile_registers(scop, order, shape) for order in orders), key=lambda tiled: tiled[1])[0]

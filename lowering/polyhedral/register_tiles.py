@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import islpy as isl
 
@@ -12,9 +13,10 @@ from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.chains import Level, Member, rebuild_innermost_chains
 from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
 from dlc.lowering.polyhedral.strides import access_strides
+from dlc.lowering.polyhedral.tile_costs import Nest, Tile, cycles
 
-_GATHER = 1.5
-"""Cost of an element of a vector whose elements do not lie side by side, in scalar loads."""
+_UNBOUNDED = 1 << 20
+"""Stands for the iterations of a loop without known bounds."""
 
 
 @dataclass(frozen=True)
@@ -25,19 +27,71 @@ class TileShape:
     registers: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """The members that become lanes and copies, and how many iterations of each make a tile."""
-
-    lanes: int
-    vectors: int
-    copied: int | None
-    copies: int
+_COPIES = (1, 2, 4, 6, 8)
+_VECTORS = (1, 2, 3, 4, 6, 8)
+"""Sizes of tiles that are weighed."""
 
 
-def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> isl.Schedule:
-    """Cut every innermost chain that has a loop fit for vectors."""
-    return rebuild_innermost_chains(schedule, lambda node, members: _levels(scop, node, members, shape))
+@dataclass
+class _Tiling:
+    """Cuts the chains of one schedule, and adds up what they cost."""
+
+    scop: Scop
+    shape: TileShape
+    cost: float = 0.0
+
+    def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
+        """The loops in place of a chain; None where it stays."""
+        nest = Nest(
+            _member_strides(self.scop, node, members), [one.is_coincident for one in members], lanes_of(self.scop, self.shape)
+        )
+        extents = [_extent(one.value, node) for one in members]
+        tile = min(_tiles(nest, extents, self.shape), key=lambda one: cycles(nest, one))
+        self.cost += cycles(nest, tile) * _volume(node)
+        return None if tile.lanes is None and tile.copied is None else _levels(node, members, tile, nest.lanes)
+
+
+def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> tuple[isl.Schedule, float]:
+    """Cut every innermost chain that has a loop fit for vectors or copies; and the cycles that they take, by `tile_costs.py`."""
+    tiling = _Tiling(scop, shape)
+    return rebuild_innermost_chains(schedule, tiling.levels), tiling.cost
+
+
+def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Tile]:
+    """The tiles that fit into the registers and the loops."""
+    yield Tile()
+    free = [at for at, is_free in enumerate(nest.is_free) if is_free]
+    lanes: list[int | None] = [at for at in free if nest.lanes > 1 and extents[at] >= nest.lanes]
+    orders = (True, False) if nest.kept else (True,)
+    for along, across, vectors, copies, first in product([*lanes, None], [*free, None], _VECTORS, _COPIES, orders):
+        if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
+            continue
+        too_wide = along is not None and vectors * nest.lanes > extents[along]
+        too_high = across is not None and copies > extents[across]
+        sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
+        if too_wide or too_high or (not sums and (vectors > 1 or copies > 1)) or vectors * (copies + 1) + 2 > shape.registers:
+            continue
+        yield Tile(along, vectors, across, copies, first)
+
+
+def _extent(value: isl.UnionPwAff, node: isl.ScheduleNode) -> int:
+    """How many values the loop's variable has at most; a large number where that is not bounded."""
+    own = value.intersect_domain(node.get_domain())
+    low, high = own.min_val(), own.max_val()
+    return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+
+
+def _volume(node: isl.ScheduleNode) -> float:
+    """About how many instances run below `node`: the boxes around the domains."""
+    total = 0.0
+    domains = node.get_domain().get_set_list()
+    for at in range(domains.n_set()):
+        domain, size = domains.get_set(at), 1.0
+        for dim in range(domain.dim(isl.dim_type.set)):
+            low, high = domain.dim_min_val(dim), domain.dim_max_val(dim)
+            size *= int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+        total += size
+    return total
 
 
 def lanes_of(scop: Scop, shape: TileShape) -> int:
@@ -51,17 +105,12 @@ def _width(kind: ir.Type) -> int | None:
     return getattr(element, "width", None)
 
 
-def _levels(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> list[Level] | None:
-    lanes = lanes_of(scop, shape)
-    strides = _member_strides(scop, node, members)
-    choice = _choose(members, strides, lanes, shape) if lanes > 1 else None
-    if choice is None:
-        return None
-    sizes = {choice.lanes: choice.vectors * lanes} | ({} if choice.copied is None else {choice.copied: choice.copies})
-    points = [(at, COPIES if at == choice.copied else LANES) for at in (choice.copied, choice.lanes) if at is not None]
-    outer = _outer_levels(members, choice, sizes, strides)
-    inner = [Level(_point(members[at].value, sizes[at]), word) for at, word in points]
-    isolated = _full_tiles(node, [*outer, *inner], [sizes[at] for at, _ in points])
+def _levels(node: isl.ScheduleNode, members: Sequence[Member], tile: Tile, lanes: int) -> list[Level]:
+    """The loops over tiles, and in a tile."""
+    sizes = {at: size for at, size in ((tile.copied, tile.copies), (tile.lanes, tile.vectors * lanes)) if at is not None}
+    outer = _outer_levels(members, tile, sizes)
+    inner = [Level(_point(members[at].value, size), LANES if at == tile.lanes else COPIES) for at, size in sizes.items()]
+    isolated = _full_tiles(node, [*outer, *inner], list(sizes.values()))
     return [*outer[:-1], Level(outer[-1].value, outer[-1].word, isolated), *inner]
 
 
@@ -74,67 +123,13 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
     return [access_strides(scop, times, depth + at) for at in range(len(members))]
 
 
-def _choose(
-    members: Sequence[Member], strides: Sequence[Sequence[tuple[Access, int | None]]], lanes: int, shape: TileShape
-) -> _Choice | None:
-    """The cheapest member without dependences for lanes, and another that shares the most loads for copies."""
-    free = [at for at, member in enumerate(members) if member.is_coincident]
-    copies = 8 if shape.registers >= 32 else 4
-    sums = _keeps_sums(members, strides)
-    found: list[tuple[float, int, int | None]] = []
-    for at in free:
-        partners = [other for other in free if other != at and sums and _shared(strides[other])]
-        copied = max(partners, key=lambda other: _shared(strides[other]), default=None)
-        shared = {} if copied is None else {access: stride == 0 for access, stride in strides[copied]}
-        found.append((_vector_cost(strides[at], lanes, shared, copies), -at, copied))
-    if not found:
-        return None
-    cost, at, copied = min(found, key=lambda one: one[:2])
-    if cost > lanes * len(strides[-at]):
-        return None
-    return _Choice(-at, 1, None, 1) if copied is None else _Choice(-at, 3, copied, copies)
-
-
-def _vector_cost(strides: Sequence[tuple[Access, int | None]], lanes: int, shared: Mapping[Access, bool], copies: int) -> float:
-    """Scalar loads that one vector's accesses cost as much as; those that all copies share are divided among them."""
-    total = 0.0
-    for access, stride in strides:
-        cost = 1.0 if stride in (0, 1) else _GATHER * lanes * (2 if access.writes else 1)
-        total += cost / copies if shared.get(access) else cost
-    return total
-
-
-def _keeps_sums(members: Sequence[Member], strides: Sequence[Sequence[tuple[Access, int | None]]]) -> bool:
-    """Whether a store stays in place along a loop that is not free."""
-    return any(
-        access.writes and stride == 0
-        for at, member in enumerate(members)
-        if not member.is_coincident
-        for access, stride in strides[at]
-    )
-
-
-def _shared(strides: Sequence[tuple[Access, int | None]]) -> int:
-    """Loads that stay in place."""
-    return sum(stride == 0 and not access.writes for access, stride in strides)
-
-
-def _outer_levels(
-    members: Sequence[Member], choice: _Choice, sizes: dict[int, int], strides: Sequence[Sequence[tuple[Access, int | None]]]
-) -> list[Level]:
-    """The loops around the points: tiles of free loops first, then the loops along which sums are kept."""
+def _outer_levels(members: Sequence[Member], tile: Tile, sizes: Mapping[int, int]) -> list[Level]:
+    """The loops around the points: those over tiles outside of the loops that are not free, or inside."""
     free = [at for at, member in enumerate(members) if member.is_coincident and at not in sizes]
-    tiled = [choice.lanes] if choice.copied is None else [choice.lanes, choice.copied]
     kept = [at for at, member in enumerate(members) if not member.is_coincident]
-    order = [*free, *tiled, *kept] if _tiles_first(members, choice, strides) else [*free, *kept, *tiled]
+    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    order = [*free, *tiled, *kept] if tile.tiles_first else [*free, *kept, *tiled]
     return [Level(_tile(members[at].value, sizes.get(at, 1)), PARALLEL if members[at].is_coincident else LOOP) for at in order]
-
-
-def _tiles_first(members: Sequence[Member], choice: _Choice, strides: Sequence[Sequence[tuple[Access, int | None]]]) -> bool:
-    """Whether a tile goes through the loops that are not free before the next tile: sums stay in registers, or rows are read
-    along these loops."""
-    gathers = any(stride not in (0, 1) for _, stride in strides[choice.lanes])
-    return gathers or _keeps_sums(members, strides)
 
 
 def _tile(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:

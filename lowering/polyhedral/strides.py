@@ -13,8 +13,8 @@ from dlc.analysis.polyhedral.model import Access, Scop
 def access_strides(scop: Scop, times: isl.UnionMap, dim: int) -> list[tuple[Access, int | None]]:
     """For each access of the instances that `times` schedules, its stride in elements along time dim `dim`.
 
-    None where it is not the same everywhere, leads to another iteration's own memory, or the memref's layout is not known. Accesses of statements that do not move with
-    the dim at all are left out.
+    None where it is not the same everywhere, leads to another iteration's own memory, or the memref's layout is not known.
+    Accesses of statements that do not move with the dim at all are left out.
     """
     found = []
     for statement in scop.statements:

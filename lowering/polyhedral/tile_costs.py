@@ -1,0 +1,117 @@
+"""What a register tile costs: instructions, chains of sums, and lines of memory, in cycles for each iteration of a statement.
+
+A model of any core that starts two loads and two multiply-adds a cycle; only comparisons of its numbers mean something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.model import Access
+
+Strides = Sequence[tuple[Access, "int | None"]]
+"""The stride of each access along one loop, in elements; None where there is none."""
+
+_PER_CYCLE = 2
+_LATENCY = 4.0
+"""Cycles from one multiply-add of a sum to the next."""
+
+_GATHER = 1.5
+"""Instructions for each element of a vector whose elements do not lie side by side."""
+
+_LINE = 4.0
+"""Cycles to bring a line from the second-level cache or beyond, most of which other work hides."""
+
+_LINE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `copied` over `copies` copies.
+
+    `tiles_first` says that the loops that are not free are inside of those over the tiles.
+    """
+
+    lanes: int | None = None
+    vectors: int = 1
+    copied: int | None = None
+    copies: int = 1
+    tiles_first: bool = True
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector."""
+
+    strides: Sequence[Strides]
+    is_free: Sequence[bool]
+    lanes: int
+
+    @property
+    def kept(self) -> list[int]:
+        """The loops that carry dependences."""
+        return [at for at, free in enumerate(self.is_free) if not free]
+
+    @property
+    def accesses(self) -> list[Access]:
+        """All accesses, in a fixed order."""
+        return [access for access, _ in self.strides[0]] if self.strides else []
+
+    def stride(self, access: Access, at: int | None) -> int | None:
+        """The stride of `access` along loop `at`, 0 along no loop."""
+        return 0 if at is None else dict(self.strides[at]).get(access, 0)
+
+
+def cycles(nest: Nest, tile: Tile) -> float:
+    """Cycles for each iteration that the tile takes."""
+    width = nest.lanes if tile.lanes is not None else 1
+    elements = width * tile.vectors * tile.copies
+    innermost = _innermost(nest, tile)
+    loads = lines = 0.0
+    for access in nest.accesses:
+        loads += 0.0 if _is_kept(nest, access, tile) else _instructions(nest, access, tile)
+        lines += _lines(nest, access, tile, innermost)
+    work = max(loads / _PER_CYCLE, len(nest.accesses) * tile.vectors * tile.copies / _PER_CYCLE / 2)
+    chain = _LATENCY if nest.kept and innermost in nest.kept else 0.0
+    return (max(work, chain) + lines * _LINE) / elements
+
+
+def _innermost(nest: Nest, tile: Tile) -> int | None:
+    """The loop right around the tile."""
+    if nest.kept and (tile.tiles_first or tile.lanes is None):
+        return nest.kept[-1]
+    return tile.lanes if tile.lanes is not None else len(nest.is_free) - 1
+
+
+def _is_kept(nest: Nest, access: Access, tile: Tile) -> bool:
+    """Whether the element stays in a register along the innermost loop."""
+    innermost = _innermost(nest, tile)
+    return innermost in nest.kept and nest.stride(access, innermost) == 0
+
+
+def _instructions(nest: Nest, access: Access, tile: Tile) -> float:
+    """Loads or stores for one tile."""
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    one = 1.0 if along in (0, 1) else _GATHER * nest.lanes * (2 if access.writes else 1)
+    return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
+
+
+def _lines(nest: Nest, access: Access, tile: Tile, innermost: int | None) -> float:
+    """Lines of memory that one step of the innermost loop goes on to."""
+    step = nest.stride(access, innermost)
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    bytes_of = _bytes(access)
+    if innermost == tile.lanes and tile.lanes is not None and step is not None:
+        step = step * nest.lanes * tile.vectors
+    fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / _LINE_BYTES)
+    row = nest.lanes * tile.vectors
+    streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / _LINE_BYTES) if along == 1 else row
+    return fresh * streams * (tile.copies if across != 0 else 1)
+
+
+def _bytes(access: Access) -> int:
+    kind = access.array.value.type
+    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
+    return int(getattr(element, "width", 64)) // 8
