@@ -35,10 +35,12 @@ _UNROLL, _UNROLL_BYTES = 4, 2
 and spills what finds no register. On one core of AVX-512 with VNNI, four steps take 1.85 times as long as two for images of
 224x224x32 and 3x3 taps, and 2.2 times for 7x7 taps of 3 channels.
 """
-_PREFETCH = 2
+_PREFETCH, _FETCH_ROWS = 2, 1
+"""The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
 _MOST_OF_L1 = 6 / 7
-"""Rows that are fetched ahead come into L1 up to this share of it, else into L2. With rows of an operand that is larger than L2,
-12544x64x147 takes 0.95 of the time, 2000x32x768 0.96, 1024x1024x1024 0.98.
+"""Rows of an operand larger than L2 are fetched ahead up to this share of L1: 12544x64x147 then takes 0.95 of the time,
+2000x32x768 0.96, 1024x1024x1024 0.98. Larger ones, 1000x10x1000 in tiles of 16 rows, are as fast without, and slower where
+others use the memory.
 """
 _MOST_OF_L2 = 3 / 5
 """A panel larger than this share of L2 is not fetched ahead: too little of the one in use would stay.
@@ -114,14 +116,14 @@ def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedul
 
 
 def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> Tile:
-    """`tile` with the levels that panels are fetched into: of vectors if there is room, of rows that come from beyond L2."""
+    """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
     facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
-    rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_PREFETCH), order, facts)
+    rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
-    level = 0 if not streaming else 1 if sum(streaming) <= caches.l1_bytes * _MOST_OF_L1 else _PREFETCH
-    return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=level)
+    is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1
+    return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
 def _bytes_of(buffer: ir.MemRefType) -> int:
