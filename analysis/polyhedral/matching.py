@@ -117,9 +117,9 @@ class Matching:
             equal = agreeing(self.after.nodes[after], self.before.nodes[before], relation)
             hull = hull if equal is None else hull.intersect(equal)
         if after in self.after.nodes:
-            hull = hull.intersect_domain(self.after.nodes[after].domain)
+            hull = hull.intersect_domain(_with_lanes_of(relation.domain(), self.after.nodes[after]))
         if before in self.before.nodes:
-            hull = hull.intersect_range(self.before.nodes[before].domain)
+            hull = hull.intersect_range(_with_lanes_of(relation.range(), self.before.nodes[before]))
         return hull.intersect_params(self._context).union(relation)
 
     def _successors(self, pair: Pair) -> list[Pair]:
@@ -220,6 +220,11 @@ class Matching:
 
     def _differ(self, pair: Pair, reason: str) -> None:
         self.mismatches.append(Mismatch(pair, reason))
+
+
+def _with_lanes_of(instances: isl.Set, node: Node) -> isl.Set:
+    """All instances of `node`, in the lanes alone that `instances` has: what a mask leaves out may be anything."""
+    return node.domain.intersect(instances.eliminate(isl.dim_type.set, 0, len(node.loops)))
 
 
 def _ends(relation: isl.Map, one: Operand, other: Operand) -> Iterator[isl.Map]:
