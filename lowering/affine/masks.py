@@ -19,15 +19,15 @@ class Segment:
     masked: bool
 
 
-def segments(upper: Bound, lanes: int, slots: int, dynamic_tail: bool = False) -> list[Segment]:
-    """The parts of the loop from 0 to `upper` in vectors of `lanes`, `slots` at a time.
+def segments(upper: Bound, lanes: int, slots: int, dynamic_tail: bool = False, start: int = 0) -> list[Segment]:
+    """The parts of the loop from `start`, a multiple of a step, to `upper` in vectors of `lanes`, `slots` at a time.
 
     A known extent ends in one step of as many vectors as are left. An unknown one, or any with `dynamic_tail`, ends
     in a loop of single vectors.
     """
     step = lanes * slots
     whole = upper.rounded_down(step)
-    parts = [] if whole.static == 0 else [Segment(Bound.constant(0), whole, step, slots, False)]
+    parts = [] if whole.static == start else [Segment(Bound.constant(start), whole, step, slots, False)]
     left = None if upper.static is None else upper.static % step
     if left == 0:
         return parts

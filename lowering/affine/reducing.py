@@ -6,14 +6,18 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.emitter import TileEmitter
-from dlc.lowering.affine.lanes import LaneFacts
-from dlc.lowering.affine.loops import Bound, Loop, build_for
+from dlc.lowering.affine.lanes import LaneFacts, element_bits
+from dlc.lowering.affine.loops import Bound, Loop, build_for, real_ops
 from dlc.lowering.affine.masks import LaneMask, Segment, segments, tail_masks
 from dlc.lowering.affine.reductions import Chain, identity, reduce_lanes
 from dlc.lowering.affine.values import TileDim, TileValues, splat_constant
 
 Key = tuple[int, int, int]
 """One vector of partial results: accumulator, copy of the body, slot."""
+_PAGE_BITS = 8 * 4096
+"""What the processor fetches ahead on its own lies in one page."""
+_PAGED_BITS = 8 << 23
+"""Rows from 8 MiB on come from memory: 16 MiB take 0.64 ms in four pages at a time and 0.74 in one, 4 MiB 0.15 either way."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +65,38 @@ class ReducingEmitter(TileEmitter):
         if loop.op != self.reduction.loop.op:
             whole = Segment(Bound.constant(0), loop.upper, 1, 1, False)
             return self._carry(depth, loop, whole, partial)
-        for segment in segments(loop.upper, self.values.lanes, self.reduction.slots, dynamic_tail=True):
+        page = self._page(loop)
+        done = (loop.extent or 0) // (page * self.reduction.slots) * page * self.reduction.slots if page else 0
+        if done:
+            partial = self._carry_pages(depth, loop, done, page, partial)
+        for segment in segments(loop.upper, self.values.lanes, self.reduction.slots, dynamic_tail=True, start=done):
             used = {key: value for key, value in partial.items() if key[2] < segment.slots}
             partial = partial | self._carry(depth, loop, segment, used)
         return partial
 
-    def _carry(self, depth: int, loop: Loop, segment: Segment, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
-        """Emit one loop that carries the vectors `partial`."""
+    def _page(self, loop: Loop) -> int:
+        """Iterations that read a page of memory, where `loop` reads one row that is longer than caches; else 0."""
+        strides = self.facts.strides if self.facts else {}
+        loads = [op for op in real_ops(loop.body) if strides.get(op)]
+        if self.reduction.slots == 1 or loop.extent is None or len(loads) != 1 or strides[loads[0]] != 1:
+            return 0
+        bits = element_bits(loads[0].results[0].type) or 0
+        return _PAGE_BITS // bits if bits % 8 == 0 and loop.extent * bits >= _PAGED_BITS else 0
+
+    def _carry_pages(self, depth: int, loop: Loop, done: int, page: int, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
+        """Emit the loop up to `done` with as many pages in turn as there are slots."""
+        blocks = build_for(Bound.constant(0), Bound.constant(done), page * self.reduction.slots, list(partial.values()))
+        start, *carried = blocks.regions[0].blocks[0].arguments
+        with ir.InsertionPoint(blocks.regions[0].blocks[0]):
+            first = Bound(ir.AffineMap.get_identity(1), (start,))
+            last = Bound(ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) + page]), (start,))
+            whole = Segment(first, last, self.values.lanes, self.reduction.slots, False)
+            ends = self._carry(depth, loop, whole, dict(zip(partial, carried, strict=True)), apart=page)
+            affine.AffineYieldOp(list(ends.values()))
+        return dict(zip(partial, blocks.results, strict=True))
+
+    def _carry(self, depth: int, loop: Loop, segment: Segment, partial: dict[Key, ir.Value], apart: int = 0) -> dict[Key, ir.Value]:
+        """Emit one loop that carries the vectors `partial`, which are neighbours, or so many iterations `apart`."""
         made = build_for(segment.lower, segment.upper, segment.step, list(partial.values()))
         body = made.regions[0].blocks[0]
         iv, *carried = body.arguments
@@ -76,7 +105,7 @@ class ReducingEmitter(TileEmitter):
             values.enter_body()
             in_lanes = loop.op == self.reduction.loop.op
             if in_lanes:
-                values.dims.append(TileDim(loop.iv, iv, segment.slots, values.lanes))
+                values.dims.append(TileDim(loop.iv, iv, segment.slots, apart or values.lanes))
                 values.lane_dim = len(values.dims) - 1
                 values.masks = tail_masks(loop.upper, iv, segment, values.lanes)
             else:

@@ -124,6 +124,27 @@ func.func private @select_every_second(%c: memref<20xi1>, %x: memref<10xf32>, %y
   return
 }
 
+// A row that is longer than caches: several pages in turn, then what is left.
+// CHECK-LABEL: func.func private @pages(
+// CHECK: %[[BLOCKS:.*]]:4 = affine.for %[[I:.*]] = 0 to 2998272 step 4096
+// CHECK: affine.for %[[J:.*]] = #{{.*}}(%[[I]]) to #{{.*}}(%[[I]]) step 4
+// CHECK: affine.vector_load %{{.*}}[%[[J]]]
+// CHECK: affine.vector_load %{{.*}}[%[[J]] + 1024]
+// CHECK: affine.vector_load %{{.*}}[%[[J]] + 3072]
+// CHECK: affine.for %[[K:.*]] = 2998272 to 3000016 step 16 iter_args({{.*}} = %[[BLOCKS]]#0
+// CHECK: affine.vector_load %{{.*}}[%[[K]] + 4]
+// CHECK: affine.for {{.*}} = 3000016 to 3000019 step 4
+func.func private @pages(%x: memref<3000019xf32>, %y: memref<1xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %sum = affine.for %k = 0 to 3000019 iter_args(%acc = %zero) -> (f32) {
+    %v = affine.load %x[%k] : memref<3000019xf32>
+    %s = arith.addf %acc, %v : f32
+    affine.yield %s : f32
+  }
+  affine.store %sum, %y[0] : memref<1xf32>
+  return
+}
+
 // Neighbours that take the same element: a shorter vector, spread.
 // CHECK-LABEL: func.func private @pairs(
 // CHECK: affine.for %[[J:.*]] = 0 to 8 step 4 {
