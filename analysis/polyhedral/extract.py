@@ -23,7 +23,7 @@ from dlc.analysis.polyhedral.walk import Found, Frame, Note, Walk
 def extract(function: ir.Operation, *, assume_no_alias: bool = False) -> Scop:
     """The model of the body of `function`, a `func.func` of one block.
 
-    The scop's items are the ops from the first loop, load or store to the last. With `assume_no_alias`, distinct
+    The scop's items are the ops from the first loop or store to the last. With `assume_no_alias`, distinct
     memrefs are taken to share no memory; without, arguments that are not marked `llvm.noalias` are refused where one is written.
     Raises ExtractionError.
     """
@@ -39,7 +39,7 @@ def extract_all(
     refused, and the errors are put there; without, they raise ExtractionError.
     """
     scops = []
-    waiting = list(_parts(_body(function), lambda op: not has_meaning(op)))
+    waiting = items_of(function)
     while waiting:
         items = active_ops(waiting.pop(0))
         if not any(len(item.regions) for item in items):
@@ -52,6 +52,13 @@ def extract_all(
             refused.append(error)
             waiting[:0] = _without(items, error.op)
     return scops
+
+
+def items_of(function: ir.Operation) -> list[list[ir.Operation]]:
+    """The ops of `function`'s block in parts, each from a first loop or store to a last one; between them lie ops without
+    a meaning in the model."""
+    parts = _parts(_body(function), lambda op: not has_meaning(op))
+    return [items for part in parts if (items := active_ops(part))]
 
 
 def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = False) -> Scop:

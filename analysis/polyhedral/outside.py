@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, is_memref
 from dlc.analysis.polyhedral.grouping import is_free
-from dlc.analysis.polyhedral.memory_ops import is_memory_op
+from dlc.analysis.polyhedral.memory_ops import is_memory_op, is_store
 
 LOOPS = ("affine.for", "affine.parallel")
 
@@ -32,8 +32,8 @@ def has_meaning(op: ir.Operation) -> bool:
 
 
 def active_ops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
-    """`ops` from the first to the last one that has loops or touches memory."""
-    active = [index for index, op in enumerate(ops) if len(op.regions) or is_memory_op(op)]
+    """`ops` from the first to the last one that has loops or writes memory."""
+    active = [index for index, op in enumerate(ops) if len(op.regions) or is_store(op)]
     return list(ops[active[0] : active[-1] + 1]) if active else []
 
 

@@ -23,6 +23,9 @@ class _Writer:
     values: int = 0
     variables: int = 0
     lines: list[str] = field(default_factory=list)
+    crossing: int = 0
+    """How often in a hundred loops carry values, conditions give some, and statements use those of other statements."""
+    visible: list[str] = field(default_factory=lambda: ["%z"])
 
     def function(self) -> str:
         ranks = {name: self.random.randint(1, 2) for name in ("A", "B")}
@@ -31,7 +34,8 @@ class _Writer:
             self.loop([], "  ")
         arguments = ", ".join(["%n: index", *(f"%{name}: {_KIND[rank]} {{llvm.noalias}}" for name, rank in ranks.items())])
         body = "\n".join(self.lines)
-        return f"func.func @f({arguments}) {{\n{body}\n  return\n}}"
+        start = "  %z = arith.constant 1.0 : f32\n" if self.crossing else ""
+        return f"func.func @f({arguments}) {{\n{start}{body}\n  return\n}}"
 
     def chance(self, percent: int) -> bool:
         return self.random.randint(1, 100) <= percent
@@ -40,15 +44,27 @@ class _Writer:
         variable = f"%i{self.variables}"
         self.variables += 1
         self.loops_left -= 1
-        if self.chance(12):
+        outer, carried = list(self.visible), self.chance(self.crossing)
+        if self.chance(12) and not carried:
             upper = self.random.randint(1, 3)
             self.lines.append(f"{indent}affine.parallel ({variable}) = ({self.random.randint(0, 1)}) to ({upper}) {{")
         else:
             lower, upper = self.bound("max", -1, 0, dims), self.bound("min", 2, 3, dims)
             step = self.random.choice(["", "", "", " step 2", " step 3"])
-            self.lines.append(f"{indent}affine.for {variable} = {lower} to {upper}{step} {{")
+            result, argument = f"%r{variable[1:]}", f"%c{variable[1:]}"
+            head, tail = ("", "")
+            if carried:
+                head, tail = f"{result} = ", f" iter_args({argument} = {self.random.choice(outer)}) -> (f32)"
+                self.visible.append(argument)
+            self.lines.append(f"{indent}{head}affine.for {variable} = {lower} to {upper}{step}{tail} {{")
         self.body([*dims, variable], indent + "  ")
+        if carried:
+            self.lines.append(f"{indent}  affine.yield {self.combined(indent + '  ')} : f32")
+            outer.append(result)
         self.lines.append(f"{indent}}}")
+        self.visible = outer
+        if carried:
+            self.access(dims, indent, 1, self.combined(indent))
 
     def body(self, dims: list[str], indent: str) -> None:
         """At least one statement; then loops, conditions and statements while there are some left."""
@@ -66,12 +82,22 @@ class _Writer:
         kinds = [">= 0", ">= 0", "== 0"]
         count = self.random.randint(1, 2)
         constraints = ", ".join(f"{self.expression(len(dims))} {self.random.choice(kinds)}" for _ in range(count))
-        self.lines.append(f"{indent}affine.if affine_set<({names})[s0] : ({constraints})>({', '.join(dims)})[%n] {{")
+        gives = self.chance(self.crossing)
+        head, tail = (f"{self.value()} = ", " -> f32") if gives else ("", "")
+        self.lines.append(f"{indent}{head}affine.if affine_set<({names})[s0] : ({constraints})>({', '.join(dims)})[%n]{tail} {{")
+        outer = list(self.visible)
         self.statement(dims, indent + "  ")
-        if self.statements_left and self.chance(50):
+        if gives:
+            self.lines.append(f"{indent}  affine.yield {self.visible[-1]} : f32")
             self.lines.append(f"{indent}}} else {{")
+            self.lines.append(f"{indent}  affine.yield {self.random.choice(outer)} : f32")
+            outer.append(head.removesuffix(" = "))
+        elif self.statements_left and self.chance(50):
+            self.lines.append(f"{indent}}} else {{")
+            self.visible = list(outer)
             self.statement(dims, indent + "  ")
         self.lines.append(f"{indent}}}")
+        self.visible = outer
 
     def statement(self, dims: list[str], indent: str) -> None:
         """One or two loads, and a store of them; at times of vectors, or two stores of one value."""
@@ -83,6 +109,9 @@ class _Writer:
             value = self.value()
             kind = "vector<2xf32>" if lanes > 1 else "f32"
             self.lines.append(f"{indent}{value} = arith.subf {loaded[0]}, {loaded[1]} : {kind}")
+        if lanes == 1:
+            self.visible.append(value)
+            value = self.combined(indent) if self.chance(self.crossing) else value
         for _ in range(2 if self.chance(15) else 1):
             self.access(dims, indent, lanes, value)
 
@@ -99,6 +128,12 @@ class _Writer:
             return stored
         value = self.value()
         self.lines.append(f"{indent}{value} = affine.{prefix}load %{name}[{subscripts}] : {kind}{tail}")
+        return value
+
+    def combined(self, indent: str) -> str:
+        """A value made of two that are known here."""
+        one, other, value = self.random.choice(self.visible), self.random.choice(self.visible), self.value()
+        self.lines.append(f"{indent}{value} = arith.subf {one}, {other} : f32")
         return value
 
     def value(self) -> str:
@@ -130,6 +165,6 @@ class _Writer:
 
 
 @st.composite
-def nests(draw: st.DrawFn) -> str:
-    """The text of a function `f(%n: index, %A, %B)` of memrefs of one or two dims."""
-    return _Writer(Random(draw(st.integers(0, 2**62)))).function()
+def nests(draw: st.DrawFn, crossing: int = 0) -> str:
+    """The text of a function `f(%n: index, %A, %B)` of memrefs of one or two dims; with `crossing`, values cross statements."""
+    return _Writer(Random(draw(st.integers(0, 2**62))), crossing=crossing).function()
