@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from dlc._mlir import ir
 from dlc.analysis.fusion_groups import Crossing, Group, Pair, costs_nothing, is_unchanged, moves_only, seen, shape_of
 from dlc.analysis.work_graph import Node, WorkGraph
 
@@ -99,19 +100,37 @@ def _along_rows(pair: Pair, graph: WorkGraph) -> str:
 def _after(pair: Pair, graph: WorkGraph) -> str:
     """Elementwise ops on the result of a contraction or pooling that nothing else needs, or on a slice of it.
 
-    The result of attention may be transposed.
+    The result of attention may be transposed, and that of a convolution so that rows of pixels are stored.
     """
     if not pair.is_closed:
         return "uses"
     if not all(is_unchanged(crossing, graph) for crossing in pair.crossings):
         return "shape"
-    moves = ("slice", "transpose") if graph.nodes[pair.first.main].name == "attention" else ("slice",)
     consumers = [graph.nodes[node] for node in pair.second.nodes]
-    if len(consumers) == 1 and consumers[0].name in moves:
+    if len(consumers) == 1 and _moves_result(graph.nodes[pair.first.main], consumers[0]):
         return ""
     if not all(node.is_elementwise for node in consumers):
         return "class"
     return "" if all(shape_of(node) == pair.first.loops for node in consumers) else "shape"
+
+
+def _moves_result(main: Node, consumer: Node) -> bool:
+    """Whether the op `consumer` only says where the results of the contraction `main` are stored."""
+    if consumer.name != "transpose":
+        return consumer.name == "slice"
+    return main.name == "attention" or (main.name == "conv" and _stores_pixels(main.op, consumer.op))
+
+
+def _stores_pixels(conv: ir.Operation, transpose: ir.Operation) -> bool:
+    """Whether a convolution by blocks of output channels, each a whole number of vectors, is stored by rows of pixels.
+
+    The distance of channels must be known.
+    """
+    stored = ir.RankedTensorType(transpose.results[0].type)
+    is_blocked = ir.RankedTensorType(conv.operands[1].type).rank > stored.rank
+    is_known = not any(stored.is_dynamic_dim(axis) for axis in range(1, stored.rank))
+    perm = list(ir.DenseI64ArrayAttr(transpose.attributes["perm"]))
+    return is_blocked and is_known and perm[-1] == stored.rank - 2
 
 
 def _before_contraction(pair: Pair, graph: WorkGraph) -> str:

@@ -148,17 +148,18 @@ def _multiplies_integers(nest: Nest) -> bool:
 def _choices(nest: Nest, machine: Machine, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
-    for loop, reduces, facts in _lane_loops(nest, lanes):
+    for loop, reduces, facts in _lane_loops(nest, lanes, jam):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, jam):
             if tile.copies == 1 or cost.fits(tile, machine.registers):
                 yield Choice(tile, cost.total(tile))
 
 
-def _lane_loops(nest: Nest, lanes: int) -> Iterator[tuple[Loop, bool, LaneFacts]]:
+def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[Loop, bool, LaneFacts]]:
     """The loops that can become lanes: (loop, whether it is a reduction, facts)."""
     for loop in nest.band:
-        facts = _facts(nest, loop, lanes, reduces=False)
+        is_whole = loop.extent is not None and loop.extent % lanes == 0
+        facts = _facts(nest, loop, lanes, may_scatter=may_scatter and is_whole)
         if facts is not None:
             yield loop, False, facts
     if nest.chain is not None:
@@ -168,10 +169,10 @@ def _lane_loops(nest: Nest, lanes: int) -> Iterator[tuple[Loop, bool, LaneFacts]
             yield loop, True, facts
 
 
-def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool) -> LaneFacts | None:
+def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatter: bool = False) -> LaneFacts | None:
     chain = nest.chain.loops if reduces and nest.chain else ()
     try:
-        return analyse_lanes(nest.body, loop.iv, chain, lanes=lanes)
+        return analyse_lanes(nest.body, loop.iv, chain, lanes=lanes, may_scatter=may_scatter)
     except NoLanesError:
         return None
 

@@ -6,6 +6,7 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from dlc.lowering.affine.accesses import stride_along
 from dlc.lowering.affine.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
+from dlc.lowering.affine.scattering import scatter_cycles
 
 _LATENCY = 4.0
 _PER_CYCLE = 2.0
@@ -176,6 +178,7 @@ class NestCost:
             for jam_trips, factors in _jam_parts(list(tile.jams)):
                 named = {loop.iv: factor for loop, factor in factors}
                 once = self.step(slots, tile.lanes, named) * inner_trips
+                once += self._scatter_cycles(slots, tile, named)
                 once *= lane_trips if tile.reduces else 1
                 copies = tile.copies if tile.reduces else 0
                 cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
@@ -183,6 +186,12 @@ class NestCost:
             if loop not in jams and loop != tile.lane_loop:
                 cycles *= _extent(loop)
         return cycles
+
+    def _scatter_cycles(self, slots: int, tile: Tile, jams: Mapping[ir.Value, int]) -> float:
+        """Cycles to store the results of a tile where lanes lie apart."""
+        scattered = self.facts.scattered if self.facts else ()
+        copies = slots * math.prod(jams.values())
+        return sum(scatter_cycles(op, jams, copies, tile.lanes) for op in scattered)
 
     def _inner_trips(self, tile: Tile) -> float:
         trips = 1.0

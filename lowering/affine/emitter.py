@@ -8,6 +8,7 @@ from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.expressions import block_size, result_maps, shifted
 from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
+from dlc.lowering.affine.scattering import scatter
 from dlc.lowering.affine.values import Instance, TileValues
 from dlc.lowering.affine.vector_loads import MOST_SPACED, Place, gather, load_repeated, load_spaced, load_vector
 
@@ -166,6 +167,9 @@ class TileEmitter:
         ).results[0]
 
     def _store(self, op: ir.Operation) -> None:
+        if self.facts and op in self.facts.scattered:
+            scatter(self.values, op)
+            return
         value, buffer, *subscripts = op.operands
         for at in self.values.instances(self.values.dims_of([value, *subscripts])):
             new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)

@@ -34,6 +34,10 @@ class LaneFacts:
     """Loads of which so many neighbouring lanes take the same element."""
     maskable: bool = True
     """Whether lanes beyond the extent may compute on made-up values."""
+    may_scatter: bool = False
+    """Whether vectors may be stored with their lanes apart."""
+    scattered: set[ir.Operation] = field(default_factory=set)
+    """The stores whose lanes lie apart; they take whole vectors."""
     lanes: int = 0
     """How many lanes a vector has, where that is known."""
 
@@ -44,14 +48,16 @@ def analyse_lanes(
     chain: Sequence[Loop] = (),
     varying: Iterable[ir.Value] = (),
     lanes: int = 0,
+    may_scatter: bool = False,
 ) -> LaneFacts:
     """The facts of `ops` with the iterations of `iv` as lanes; `NoLanesError` when that is impossible.
 
     `chain` is the nest of reduction loops, outermost first, whose accumulators become vectors of partial results; its
     outermost results are then the same for all lanes. `varying` are values that differ between lanes, of other ops. With
-    `lanes`, the number of lanes of a vector, subscripts may divide the lane into blocks of a multiple of them.
+    `lanes`, the number of lanes of a vector, subscripts may divide the lane into blocks of a multiple of them. `may_scatter` allows
+    stores whose lanes are apart.
     """
-    facts = LaneFacts(iv, {iv, *varying}, lanes=lanes)
+    facts = LaneFacts(iv, {iv, *varying}, lanes=lanes, may_scatter=may_scatter)
     _visit_ops(ops, facts, [loop.op for loop in chain], inside=False)
     return facts
 
@@ -120,7 +126,10 @@ def _visit_access(op: ir.Operation, facts: LaneFacts, reduces: bool) -> None:
     stride = 1 if repeats else lane_stride(op, facts)
     facts.strides[op] = stride
     if op.name == "affine.store":
-        if stride != (0 if reduces else 1) or (reduces and op.operands[0] in facts.varying):
+        if facts.may_scatter and stride > 1 and not reduces:
+            facts.scattered.add(op)
+            facts.maskable = False
+        elif stride != (0 if reduces else 1) or (reduces and op.operands[0] in facts.varying):
             raise NoLanesError("lanes are stored apart")
     elif stride:
         facts.varying.add(op.results[0])
@@ -129,6 +138,7 @@ def _visit_access(op: ir.Operation, facts: LaneFacts, reduces: bool) -> None:
     if stride and (bits is None or isinstance(element, ir.IndexType)):
         raise NoLanesError(f"no vectors of {element}")
     if stride not in (0, 1) and bits is not None and bits % 8:
+        facts.scattered.discard(op)
         facts.lanewise.add(op)
         facts.maskable = False
 

@@ -185,7 +185,8 @@ def lane_facts(nest: Nest, schedule: Schedule) -> LaneFacts:
     reduces = schedule.lane_loop >= len(nest.band)
     chain: Sequence[Loop] = nest.chain.loops if reduces and nest.chain else ()
     try:
-        facts = analyse_lanes(nest.body, loops_of(nest)[schedule.lane_loop].iv, chain, lanes=schedule.lanes)
+        iv = loops_of(nest)[schedule.lane_loop].iv
+        facts = analyse_lanes(nest.body, iv, chain, lanes=schedule.lanes, may_scatter=schedule.emitter == "tile")
     except NoLanesError as error:
         raise ScheduleError(f"loop {schedule.lane_loop} cannot be lanes: {error}") from None
     if reduces and not facts.maskable:

@@ -273,7 +273,7 @@ func.func private @unfit13(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
         %s = arith.addf %acc, %p : f32
         affine.yield %s : f32
       }
-      affine.store %1, %c[%i, %j] : memref<6x8xf32>
+      affine.store %1, %c[-%i + 5, %j] : memref<6x8xf32>
     } {dlc.parallel}
   } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 0 : i64, lanes = 4 : i64}}
   return
