@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from dlc.diagnostics import at_location
 from dlc.dialects.reading import parse_module
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.polyhedral.op_names import name_ops, origins, remove_names
+from dlc.lowering.polyhedral.op_names import name_ops, origins, own_location, remove_names
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ class CheckLegality(Pass):
     on_refusal: Literal["error", "warn", "keep"] = option("error", "what a refusal is: an error, a warning, or silent")
     assume_no_alias: bool = option(False, "distinct memref arguments share no memory")
     assume_non_negative: bool = option(False, "index arguments are sizes, which are not negative")
-
     reassociate: bool = option(False, "sums and products of floats may be taken in any order")
 
     def run(self, op: ir.Operation) -> None:
@@ -49,7 +48,7 @@ class CheckLegality(Pass):
             raise PassFailure(op, "it has nothing to compare with", "give it one of the options pass and before")
         if self.before:
             module = self._file(op)
-            self._finish(self._compared(module.operation, op, "the change"))
+            self._finish(op, self._compared(module.operation, op, "the change"))
             return
         changed = op.clone().operation
         for function in _functions(changed).values():
@@ -58,7 +57,7 @@ class CheckLegality(Pass):
         findings = self._compared(op, changed, self._what())
         for function in _functions(changed).values():
             remove_names(function)
-        refused = self._finish(findings)
+        refused = self._finish(op, findings)
         if not refused:
             _replace_contents(op, changed)
         elif _differ_in_functions_alone(op, changed):
@@ -89,14 +88,22 @@ class CheckLegality(Pass):
         try:
             comparison = compare(before, after, origins(after, before), what, assumed)
         except ExtractionError as error:
-            return _Finding(name, None, Refusal(f"the result of {what} cannot be compared: {error}", error.op.location))
+            refusal = Refusal(f"the result of {what} cannot be compared: {error}", own_location(error.op.location))
+            return _Finding(name, None, refusal)
         proof = certificate(name, what, comparison) if self.proof else None
-        return _Finding(name, proof, comparison.refusal)
+        refused = comparison.refusal
+        return _Finding(name, proof, refused and replace(refused, location=own_location(refused.location)))
 
-    def _finish(self, findings: Sequence[_Finding]) -> list[_Finding]:
+    def _write(self, op: ir.Operation, findings: Sequence[_Finding]) -> None:
+        try:
+            write_certificates([finding.proof for finding in findings if finding.proof is not None], Path(self.proof))
+        except OSError as error:
+            raise PassFailure(op, f"can't write '{self.proof}': {error.strerror}", "give option proof a file in a folder") from None
+
+    def _finish(self, op: ir.Operation, findings: Sequence[_Finding]) -> list[_Finding]:
         """Write the certificates, report the refusals, and return them."""
         if self.proof:
-            write_certificates([finding.proof for finding in findings if finding.proof is not None], Path(self.proof))
+            self._write(op, findings)
         refused = [finding for finding in findings if finding.refusal is not None]
         for finding in refused:
             assert finding.refusal is not None
@@ -130,11 +137,13 @@ def _differ_in_functions_alone(one: ir.Operation, other: ir.Operation) -> bool:
 
 def _frame(module: ir.Operation) -> list[str]:
     ops = [op.operation for op in module.regions[0].blocks[0].operations]
-    return sorted(_head(op) if op.name == "func.func" else str(op) for op in ops)
+    attributes = [f"{name} = {module.attributes[name]}" for name in module.attributes]
+    return sorted([*attributes, *(_head(op) if op.name == "func.func" else str(op) for op in ops)])
 
 
 def _head(function: ir.Operation) -> str:
-    return f"{function.attributes['sym_name']} {function.attributes['function_type']}"
+    names = [name for name in ("sym_name", "function_type", "arg_attrs") if name in function.attributes]
+    return " ".join(str(function.attributes[name]) for name in names)
 
 
 def _replace_contents(module: ir.Operation, changed: ir.Operation) -> None:

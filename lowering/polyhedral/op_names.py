@@ -34,18 +34,19 @@ def origins(after: ir.Operation, before: ir.Operation) -> Mapping[ir.Operation, 
 def remove_names(function: ir.Operation) -> None:
     """Give the ops of `function` their own locations back."""
     for op in nested_ops(function):
-        op.location = _without_names(op.location)
+        op.location = own_location(op.location)
 
 
-def _without_names(location: ir.Location) -> ir.Location:
+def own_location(location: ir.Location) -> ir.Location:
+    """`location` without the names of `name_ops`."""
     location = ir.Location.from_attr(location.attr, location.context)
     if isinstance(location, ir.NameLoc):
-        child = _without_names(location.child_loc)
+        child = own_location(location.child_loc)
         return child if location.name_str.startswith(_PREFIX) else ir.Location.name(location.name_str, child)
     if isinstance(location, ir.FusedLoc):
-        return ir.Location.fused(_unique([_without_names(part) for part in location.locations]))
+        return ir.Location.fused(_unique([own_location(part) for part in location.locations]))
     if isinstance(location, ir.CallSiteLoc):
-        return ir.Location.callsite(_without_names(location.callee), [_without_names(location.caller)])
+        return ir.Location.callsite(own_location(location.callee), [own_location(location.caller)])
     return location
 
 

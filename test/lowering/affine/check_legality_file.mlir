@@ -1,6 +1,8 @@
 // RUN: dlc-opt %s --verify-diagnostics "--affine-check-legality=before=%S/Inputs/sum_before.mlir"
 // RUN: not dlc-opt %s "--affine-check-legality=before=%S/Inputs/none.mlir" 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not dlc-opt %s --affine-check-legality 2>&1 | filecheck %s --check-prefix=NEITHER
+// RUN: not dlc-opt %s "--affine-check-legality=pass=cse proof=%t/none/x" 2>&1 | filecheck %s --check-prefix=PROOF
+// PROOF: error: can't write '{{.*}}x': No such file or directory; give option proof a file in a folder
 // Functions are compared with those of a file.
 // NONE: error: can't read '{{.*}}none.mlir': No such file or directory; give option before a file of MLIR
 // NEITHER: error: it has nothing to compare with; give it one of the options pass and before
