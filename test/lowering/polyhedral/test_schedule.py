@@ -284,3 +284,14 @@ def test_sizes_may_be_known_at_run_time_only(steps: object) -> None:
             expected[: sizes[0], : sizes[1]] **= 2
             run(module.body.operations[0].operation, *arguments)
         np.testing.assert_array_equal(arguments[2], expected)
+
+
+def test_ops_without_a_vector_form_are_named() -> None:
+    schedule = matmul()
+    schedule.vectorize("j", 8)
+    schedule.apply()
+    again = dlc.Schedule(schedule.module)
+    with pytest.raises(dlc.ScheduleError, match="vector_load' has no form on vectors; name a loop without it"):
+        again.vectorize("i", 4)
+    with pytest.raises(dlc.ScheduleError, match="S1 copies to or from a buffer"):
+        again.vectorize(again.pack("arg0", "i")[-1], 4)
