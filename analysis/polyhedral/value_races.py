@@ -33,8 +33,9 @@ class Outside:
 def conflicts(graph: Graph) -> Iterator[Conflict]:
     """The conflicts of all `affine.parallel` loops, and of loops that are marked `dlc.parallel`."""
     context = graph.shared.context()
-    for first, second in combinations_with_replacement(_unordered_uses(graph), 2):
-        if first.array is not second.array or not (first.writes or second.writes):
+    for one, other in combinations_with_replacement(_unordered_uses(graph), 2):
+        first, second = (one, other) if one.writes else (other, one)
+        if first.array is not second.array or not first.writes:
             continue
         for depth, loop in _shared_parallel(first.node.loops, second.node.loops):
             pairs = first.elements.apply_range(second.elements.reverse()).intersect_params(context)

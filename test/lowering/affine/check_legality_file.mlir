@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s --verify-diagnostics "--affine-check-legality=before=%S/Inputs/sum_before.mlir"
+// RUN: dlc-opt %s --verify-diagnostics "--affine-check-legality=before=%S/Inputs/check_legality_before.mlir"
 // RUN: not dlc-opt %s "--affine-check-legality=before=%S/Inputs/none.mlir" 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not dlc-opt %s --affine-check-legality 2>&1 | filecheck %s --check-prefix=NEITHER
 // RUN: not dlc-opt %s "--affine-check-legality=pass=cse proof=%t/none/x" 2>&1 | filecheck %s --check-prefix=PROOF
