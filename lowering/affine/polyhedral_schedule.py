@@ -20,6 +20,10 @@ from dlc.lowering.polyhedral.scheduler import SchedulerOptions, compute_schedule
 from dlc.targets.cpu.facts import facts_of
 
 
+_GAIN = 0.95
+"""An order must be cheaper than the text's by so much, which its bounds and guards may cost."""
+
+
 @dataclass(frozen=True)
 class PolyhedralSchedule(Pass):
     """Schedule affine loops anew: parallel loops found, loops ordered for memory, cut into vectors and register tiles.
@@ -47,12 +51,11 @@ class PolyhedralSchedule(Pass):
         replace_loops(scop, self._best(scop, shape), lanes_of(scop, shape))
 
     def _best(self, scop: Scop, shape: TileShape) -> isl.Schedule:
-        """The cheaper one of isl's order and the text's."""
+        """The cheaper one of isl's order and the text's, cut into tiles."""
         dependences = ordering_dependences(scop)
-        orders = [
-            compute_schedule(scop, dependences, SchedulerOptions(self.fusion)),
-            with_coincidence(original_schedule(scop), dependences),
-        ]
+        computed = compute_schedule(scop, dependences, SchedulerOptions(self.fusion))
         if not self.vectorize:
-            return orders[0]
-        return min((tile_registers(scop, order, shape) for order in orders), key=lambda tiled: tiled[1])[0]
+            return computed
+        given, given_cost = tile_registers(scop, with_coincidence(original_schedule(scop), dependences), shape)
+        tiled, cost = tile_registers(scop, computed, shape)
+        return tiled if cost < _GAIN * given_cost else given

@@ -86,9 +86,9 @@ def _innermost(nest: Nest, tile: Tile) -> int | None:
 
 
 def _is_kept(nest: Nest, access: Access, tile: Tile) -> bool:
-    """Whether the element stays in a register along the innermost loop."""
+    """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
     innermost = _innermost(nest, tile)
-    return innermost in nest.kept and nest.stride(access, innermost) == 0
+    return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.lanes) in (0, 1)
 
 
 def _instructions(nest: Nest, access: Access, tile: Tile) -> float:
