@@ -106,7 +106,7 @@ def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: boo
         return Program.of(scop, reassociate=reassociate)
 
 
-_DEMOTE = {True: "affine-expand-buffers", False: "affine-demote-values"}
+_DEMOTE = {True: "affine-expand-buffers", False: "affine-demote-values --affine-expand-buffers"}
 """The passes that make memory of what schedules do not move."""
 
 

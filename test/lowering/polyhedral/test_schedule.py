@@ -5,45 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from affine_interpreter import arguments_for, run
+from nests import MATMUL
 
 import dlc
 from dlc._mlir import ir
 from dlc.lowering.polyhedral import driver
 
-MATMUL = """
-func.func @matmul(
-    %A: memref<20x16xf32> {llvm.noalias}, %B: memref<16x24xf32> {llvm.noalias}, %C: memref<20x24xf32> {llvm.noalias}) {
-  affine.for %i = 0 to 20 {
-    affine.for %j = 0 to 24 {
-      affine.for %k = 0 to 16 {
-        %a = affine.load %A[%i, %k] : memref<20x16xf32>
-        %b = affine.load %B[%k, %j] : memref<16x24xf32>
-        %c = affine.load %C[%i, %j] : memref<20x24xf32>
-        %x = arith.mulf %a, %b : f32
-        %y = arith.addf %c, %x : f32
-        affine.store %y, %C[%i, %j] : memref<20x24xf32>
-      }
-    } {dlc.name = "j"}
-  } {dlc.name = "i"}
-  return
-}
-"""
-
 
 def matmul() -> dlc.Schedule:
     return dlc.Schedule(MATMUL)
-
-
-def scheduled() -> dlc.Schedule:
-    """A schedule that uses most of what there is to print."""
-    schedule = matmul()
-    outer, inner = schedule.split("i", 8)
-    schedule.interchange(["j", inner])
-    schedule.pack("arg1", outer)
-    schedule.parallelize(outer)
-    schedule.vectorize("j", 8)
-    schedule.peel("S0:3", 2, last=True)
-    return schedule
 
 
 def test_loops_are_listed_by_name_or_place() -> None:
@@ -117,65 +87,6 @@ def test_steps_that_make_no_sense_are_refused(call: object, message: str) -> Non
     assert callable(call)
     with pytest.raises(dlc.ScheduleError, match=message):
         call(matmul())
-
-
-def test_replay_gives_the_same_bytes_from_either_text() -> None:
-    schedule = scheduled()
-    python, transform = schedule.to_python(), schedule.to_transform()
-    expected = str(schedule.apply())
-    for text in (python, transform):
-        again = dlc.Schedule.replay(text, MATMUL)
-        assert str(again.module) == expected
-        assert again.to_python() == python
-        assert again.to_transform() == transform
-
-
-def test_texts_name_every_step() -> None:
-    schedule = scheduled()
-    assert [step.change.name() for step in schedule.trace] == [
-        "affine-split-loop",
-        "affine-interchange-band",
-        "affine-pack-buffer",
-        "affine-parallelize-loop",
-        "affine-vectorize-loop",
-        "affine-peel-loop",
-    ]
-    assert 'schedule.split(loop="i", factor=8)  # i.outer, i.inner\n' in schedule.to_python()
-    options = '{ "loop" = "S0:3", "count" = 2, "last" = true, "function" = "matmul" }'
-    assert f'transform.apply_registered_pass "affine-peel-loop" with options = {options}' in schedule.to_transform()
-    with ir.Context(), ir.Location.unknown():
-        assert ir.Module.parse(schedule.to_transform()).operation.verify()
-
-
-def test_python_text_may_use_variables() -> None:
-    text = """
-import dlc
-s = dlc.Schedule(module, "matmul")
-outer, inner = s.split("i", 8)
-s.interchange(["j", inner])
-s.parallelize(outer)
-s.apply()
-"""
-    replayed = dlc.Schedule.replay(text, MATMUL)
-    assert [step.loops for step in replayed.trace] == [("i.outer", "i.inner"), ("j", "i.inner"), ("i.outer",)]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the text makes no dlc.Schedule first"),
-        ("for", "line 1: neither MLIR nor Python"),
-        ("x = 3", "line 1: a schedule consists of calls alone"),
-        ("s = dlc.Schedule(module)\ns.explode()", "line 2: a schedule has no step 'explode'"),
-        ("s = dlc.Schedule(module)\ns.split('i', size=3)", "line 2: 'split' has no argument 'size'"),
-        ("s = dlc.Schedule(module)\ns.split('i', open('x'))", "line 2: an argument is no literal"),
-        ("s = dlc.Schedule(module)\ns.split(x, 3)", "line 2: nothing is called 'x'"),
-        ("module { transform.named_sequence }", "expected"),
-    ],
-)
-def test_texts_that_are_no_schedules_are_refused(text: str, message: str) -> None:
-    with pytest.raises(dlc.ScheduleError, match=message):
-        dlc.Schedule.replay(text, MATMUL)
 
 
 def test_a_schedule_is_applied_once() -> None:
@@ -295,3 +206,29 @@ def test_ops_without_a_vector_form_are_named() -> None:
         again.vectorize("i", 4)
     with pytest.raises(dlc.ScheduleError, match="S1 copies to or from a buffer"):
         again.vectorize(again.pack("arg0", "i")[-1], 4)
+
+
+CARRIED = """
+func.func @sums(%A: memref<16x32xf32> {llvm.noalias}, %C: memref<16xf32> {llvm.noalias}) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 16 {
+    %s = affine.for %k = 0 to 32 iter_args(%acc = %zero) -> (f32) {
+      %a = affine.load %A[%i, %k] : memref<16x32xf32>
+      %t = arith.addf %acc, %a : f32
+      affine.yield %t : f32
+    } {dlc.name = "k"}
+    affine.store %s, %C[%i] : memref<16xf32>
+  } {dlc.name = "i"}
+  return
+}
+"""
+
+
+def test_values_between_statements_have_to_be_in_memory() -> None:
+    with pytest.raises(dlc.ScheduleError) as caught:
+        dlc.Schedule(CARRIED)
+    assert caught.value.remedy == "run --affine-demote-values --affine-expand-buffers first"
+    with dlc.make_context(), ir.Location.unknown():
+        module = ir.Module.parse(CARRIED)
+        dlc.Pipeline(["affine-demote-values", "affine-expand-buffers"]).run(module)
+        assert dlc.Schedule(module).distribute("i") == ("i.0", "i.1", "i.2")
