@@ -71,13 +71,13 @@ class _Pairs:
 
     def last_writes(self, sink: Access) -> list[tuple[Access, isl.Map]]:
         """For each write that may be the last before `sink`, the pairs from it to `sink`."""
-        found = {write: self._before(write, sink).reverse().lexmax() for write in self.writes}
+        found = {write: _simplified(self._before(write, sink).reverse()).lexmax() for write in self.writes}
         chosen = self._chosen(found, lambda one, other: self._order(one, other))
         return [(write, self._between_instances(relation.reverse())) for write, relation in chosen]
 
     def next_writes(self, source: Access) -> list[tuple[Access, isl.Map]]:
         """For each write that may be the next after `source`, the pairs from `source` to it."""
-        found = {write: self._before(source, write).lexmin() for write in self.writes}
+        found = {write: _simplified(self._before(source, write)).lexmin() for write in self.writes}
         chosen = self._chosen(found, lambda one, other: self._order(other, one).reverse())
         return [(write, self._between_instances(relation)) for write, relation in chosen]
 
@@ -126,6 +126,12 @@ class _Pairs:
 
     def _between_instances(self, relation: isl.Map) -> isl.Map:
         return relation.factor_domain().coalesce() if self.has_elements else relation
+
+
+def _simplified(relation: isl.Map) -> isl.Map:
+    """`relation` read anew from its text: composition leaves divisions by 1 behind, for which isl's lexmax loses points."""
+    text = str(relation)
+    return isl.Map(text) if "floor(" in text or " mod " in text else relation
 
 
 def _within(part: isl.Set, whole: isl.Set) -> isl.Set:
