@@ -126,3 +126,55 @@ def test_local_arrays_shrink_to_what_is_needed(step: int, far: str, loop: str, b
     np.testing.assert_array_equal(results_of(text, schedule.module)[1], expected[1])
     allocated = [line.split(" : ")[1] for line in str(schedule.module).splitlines() if "memref.alloc" in line]
     assert allocated == [buffer], schedule.module
+
+
+_PRODUCT = """
+func.func @f(%A: memref<16x8xi64> {llvm.noalias}, %B: memref<8x12xi64> {llvm.noalias}, %R: memref<16x12xi64> {llvm.noalias}) {
+  %z = arith.constant 0 : i64
+  %C = memref.alloc() : memref<16x12xi64>
+  affine.for %i = 0 to 16 {
+    affine.for %j = 0 to 12 {
+      affine.store %z, %C[%i, %j] : memref<16x12xi64>
+      affine.for %k = 0 to 8 {
+        %a = affine.load %A[%i, %k] : memref<16x8xi64>
+        %b = affine.load %B[%k, %j] : memref<8x12xi64>
+        %c = affine.load %C[%i, %j] : memref<16x12xi64>
+        %x = arith.muli %a, %b : i64
+        %y = arith.addi %c, %x : i64
+        affine.store %y, %C[%i, %j] : memref<16x12xi64>
+      }
+    }
+  }
+  affine.for %i = 0 to 16 {
+    affine.for %j = 0 to 12 {
+      %c = affine.load %C[%i, %j] : memref<16x12xi64>
+      %d = arith.maxsi %c, %z : i64
+      affine.store %d, %R[%i, %j] : memref<16x12xi64>
+    } {dlc.name = "j"}
+  } {dlc.name = "i"}
+  memref.dealloc %C : memref<16x12xi64>
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tiles", "loop", "buffer"),
+    [(False, "i", "memref<1x12xi64>"), (False, "j", "memref<1x1xi64>"), (True, "j.tile", "memref<4x6xi64>")],
+)
+def test_statements_move_together(tiles: bool, loop: str, buffer: str) -> None:
+    """A sum and its start go into the loops of what is done with it."""
+    schedule = dlc.Schedule(_PRODUCT)
+    expected = results_of(_PRODUCT, schedule.module)
+    if tiles:
+        schedule.tile(["i", "j"], [4, 6])
+    schedule.compute_at(["S0", "S1"], loop)
+    schedule.apply()
+    np.testing.assert_array_equal(results_of(_PRODUCT, schedule.module)[2], expected[2])
+    allocated = [line.split(" : ")[1] for line in str(schedule.module).splitlines() if "memref.alloc" in line]
+    assert allocated == [buffer], schedule.module
+
+
+def test_a_sum_without_its_start_is_refused() -> None:
+    with pytest.raises(dlc.ScheduleError, match=r"would run S1\[.* before S0\[.*, which writes the %alloc\[0, 0\] that it reads"):
+        dlc.Schedule(_PRODUCT).compute_at("S0", "i")
