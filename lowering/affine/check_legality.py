@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -50,7 +51,8 @@ class CheckLegality(Pass):
             module = self._file(op)
             self._finish(op, self._compared(module.operation, op, "the change"))
             return
-        changed = op.clone().operation
+        copy = _copy(op)
+        changed = copy.operation
         for function in _functions(changed).values():
             name_ops(function)
         Pipeline.parse(self.pass_, "<option pass>").run(changed)
@@ -121,6 +123,13 @@ class _Finding:
     name: str
     proof: dict[str, Any] | None
     refusal: Refusal | None
+
+
+def _copy(module: ir.Operation) -> ir.Module:
+    """A module of its own, locations included; a clone has no place as the root, which some passes ask for."""
+    buffer = io.BytesIO()
+    module.write_bytecode(buffer)
+    return ir.Module.parse(buffer.getvalue(), module.context)
 
 
 def _functions(module: ir.Operation) -> Mapping[str, ir.Operation]:
