@@ -53,7 +53,7 @@ def write_certificates(certificates: Sequence[dict[str, Any]], file: Path) -> No
 
 def _side(graph: Graph) -> dict[str, Any]:
     length = max((len(use.times) for use in graph.uses), default=0)
-    uses = [use for use in graph.uses if use.node.op != graph.function]
+    uses = [use for use in graph.uses if use.node.op != graph.function and use.node.role != "frees"]
     return {
         "statements": [_statement(graph, use, uses) for use in uses if use.writes],
         "schedule": [str(_named(time_of(graph, use, length), graph, use)) for use in uses if use.writes],

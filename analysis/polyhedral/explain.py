@@ -169,7 +169,7 @@ def _instance(graph: Graph, use: MemoryUse, point: isl.Set) -> Instance:
 
 def statement_of(graph: Graph, op: ir.Operation) -> str:
     """`S0`, `S1`, ... by stores in the order of the text; a load belongs to the next store of its block."""
-    stores = list(dict.fromkeys(use.node.op for use in graph.uses if use.writes))
+    stores = list(dict.fromkeys(use.node.op for use in graph.uses if use.writes and use.node.role != "frees"))
     ops = [inner.operation for inner in op.block.operations]
     store = next((later for later in ops[ops.index(op) :] if later in stores), None)
     return f"S{stores.index(store)}" if store is not None else op.name

@@ -79,6 +79,9 @@ class Matching:
 
     def _results(self) -> Iterator[Pair]:
         """Each element of what the functions leave behind, paired with itself."""
+        for key in self.after.results:
+            if key not in self.before.results:
+                raise Unmatched(f"only the function after has the result '{key}'")
         for key, node in self.before.results.items():
             other = self.after.results.get(key)
             if other is None:

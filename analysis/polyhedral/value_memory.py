@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_memref
+from dlc.analysis.buffers import defining_op, is_memref, root_of
 from dlc.analysis.polyhedral.memory_ops import is_store, memref_of, subscripts_of
 from dlc.analysis.polyhedral.model import ExtractionError
-from dlc.analysis.polyhedral.value_graph import INDEX, Cells, Operand
+from dlc.analysis.polyhedral.value_graph import INDEX, UNDEFINED, Cells, Operand
 from dlc.analysis.polyhedral.value_reader import Frame, Reader
 
 
@@ -170,6 +170,14 @@ def read_copy(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     cells, place = reader.cells_of(target, names, frame, op)
     reader.touch(store, cells, place, frame.branch(1, ()), writes=True)
     store.operands.append(Operand((reader.graph.map(store, load.name, store.dims),)))
+
+
+def read_dealloc(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+    """`memref.dealloc`: every element is as if nobody had written it."""
+    cells = reader.cells_at(root_of(op.operands[0]), op)
+    node = reader.node(op, "frees", frame, cells.sizes)
+    reader.touch(node, cells, node.dims[len(frame.loops) :], frame, writes=True)
+    node.operands.append(Operand((reader.graph.map(node, UNDEFINED, []),)))
 
 
 def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:

@@ -16,7 +16,7 @@ from dlc.analysis.polyhedral.shared_texts import SharedTexts
 from dlc.analysis.polyhedral.value_copies import resolve_copies
 from dlc.analysis.polyhedral.value_flow import resolve_loads
 from dlc.analysis.polyhedral.value_graph import WORLD, Graph, Node, Operand, Shared
-from dlc.analysis.polyhedral.value_memory import is_mask, read_copy, read_masked_op, read_memory_op, read_opaque_op
+from dlc.analysis.polyhedral.value_memory import is_mask, read_copy, read_dealloc, read_masked_op, read_memory_op, read_opaque_op
 from dlc.analysis.polyhedral.value_places import note_places
 from dlc.analysis.polyhedral.value_reader import Frame, Reader
 
@@ -27,7 +27,6 @@ _SILENT = frozenset(
         "affine.min",
         "affine.yield",
         "arith.constant",
-        "memref.dealloc",
         "memref.dim",
         "memref.get_global",
         "ub.poison",
@@ -224,6 +223,7 @@ _READERS: dict[str, Callable[[Reader, ir.Operation, Frame], None]] = {
     "affine.parallel": _read_loop,
     "func.return": _read_return,
     "memref.copy": read_copy,
+    "memref.dealloc": read_dealloc,
     "vector.broadcast": _read_broadcast,
     "vector.extract": _read_extract,
     "vector.from_elements": _read_elements,

@@ -82,3 +82,72 @@ def test_a_function_that_leaves_its_memref_is_refused() -> None:
         module = ir.Module.parse(_WAVE.replace("0 to 63", "0 to 64").replace("1 to %n", "1 to 9").replace("?x64", "9x64"))
         found = compare(_function(module), _function(module), {}, "it", Assumptions())
     assert found.refusal is not None and "before the change already" in found.refusal.message
+
+
+_FREED = """
+func.func @f(%a: memref<8xf32>) {{
+  %t = memref.alloc() : memref<8xf32>
+  affine.for %i = 0 to 8 {{
+    %x = affine.load %a[%i] : memref<8xf32>
+    affine.store %x, %t[7 - %i] : memref<8xf32>
+  }}
+  {early}
+  affine.for %i = 0 to 8 {{
+    %x = affine.load %t[%i] : memref<8xf32>
+    affine.store %x, %a[%i] : memref<8xf32>
+  }}
+  {late}
+  return
+}}
+"""
+
+
+def test_memory_that_is_freed_too_early_is_noticed() -> None:
+    free = "memref.dealloc %t : memref<8xf32>"
+    with ir.Context(), ir.Location.unknown():
+        before, after = ir.Module.parse(_FREED.format(early="", late=free)), ir.Module.parse(_FREED.format(early=free, late=""))
+        found = compare(_function(before), _function(after), {}, "it", Assumptions())
+    assert found.refusal is not None and "memory that nothing wrote" in found.refusal.message
+
+
+_STATE = """
+memref.global "private" @state : memref<4xi32> = dense<0>
+func.func @f(%a: memref<4xi32>) {{
+  %g = memref.get_global @state : memref<4xi32>
+  {use}
+  return
+}}
+"""
+
+
+def test_a_global_that_is_written_is_a_result() -> None:
+    store = "affine.for %i = 0 to 4 {{ %x = affine.load %a[%i] : memref<4xi32> affine.store %x, %g[{at}] : memref<4xi32> }}"
+    texts = [_STATE.format(use=store.format(at=at)) for at in ("%i", "3 - %i")]
+    with ir.Context(), ir.Location.unknown():
+        modules = [ir.Module.parse(text) for text in texts]
+        functions = [module.body.operations[1].operation for module in modules]
+        assert compare(functions[0], functions[0], {}, "it", Assumptions(no_alias=True)).refusal is None
+        found = compare(*functions, {}, "it", Assumptions(no_alias=True))
+    assert found.refusal is not None and "%" in found.refusal.element
+
+
+def test_sums_in_another_order_need_leave() -> None:
+    text = """
+    func.func @f(%a: memref<8xf32>, %s: memref<f32>) {{
+      affine.for %i = 0 to 8 {{
+        %x = affine.load %a[{at}] : memref<8xf32>
+        %y = affine.load %s[] : memref<f32>
+        %z = arith.addf %y, %x {flags} : f32
+        affine.store %z, %s[] : memref<f32>
+      }}
+      return
+    }}"""
+    verdicts = {}
+    with ir.Context(), ir.Location.unknown():
+        for flags in ("", "fastmath<reassoc>"):
+            modules = [ir.Module.parse(text.format(at=at, flags=flags)) for at in ("%i", "7 - %i")]
+            for leave in (False, True):
+                found = compare(*(_function(module) for module in modules), {}, "it", Assumptions(True, False, leave))
+                verdicts[flags, leave] = found.refusal is None, found.is_reassociated
+    assert verdicts.pop(("", False)) == (False, False)
+    assert set(verdicts.values()) == {(True, True)}
