@@ -11,6 +11,7 @@ import islpy as isl
 import numpy as np
 
 from dlc._mlir import affine, arith, ir, vector
+from dlc.analysis.buffers import defining_op
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.affine_builder import AffineScope
@@ -61,6 +62,7 @@ def try_loops(scop: Scop, schedule: isl.Schedule, lanes: int | None = 0) -> None
 def _staged(scop: Scop, schedule: isl.Schedule, lanes: int | None) -> ir.Operation:
     """An op before the loops that holds the new ones; the prologue is before it."""
     _refuse_values(scop)
+    _refuse_divided_starts(scop)
     places: dict[str, list[isl.AstExpr]] = {}
     tree = generate(scop, schedule, places)
     for op in scop.prologue:
@@ -85,6 +87,19 @@ def _refuse_values(scop: Scop) -> None:
         if not array.is_memory or array.loops:
             what = "is allocated inside loops" if array.is_memory else "is computed by one statement and used by another"
             raise EmissionError(f"{array.name} {what}; run --affine-demote-values first")
+
+
+def _refuse_divided_starts(scop: Scop) -> None:
+    """isl loses iterations of loops of a step that start at a quotient or remainder of a parameter."""
+    for op in {loop.op for statement in scop.statements for loop in statement.loops}:
+        is_for = op.name == "affine.for"
+        steps = [op.attributes["step"]] if is_for else ir.ArrayAttr(op.attributes["steps"])
+        applied = [defining_op(operand) for operand in op.operands]
+        texts = [str(op.attributes["lowerBoundMap" if is_for else "lowerBoundsMap"])]
+        texts += [str(inner.attributes["map"]) for inner in applied if inner is not None and inner.name == "affine.apply"]
+        divides = any(word in text for word in ("floordiv", "ceildiv", "mod") for text in texts)
+        if divides and any(ir.IntegerAttr(step).value != 1 for step in steps):
+            raise EmissionError("a loop of a step starts at a quotient or remainder; run --affine-loop-normalize first")
 
 
 def _always() -> ir.Attribute:
