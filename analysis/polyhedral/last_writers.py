@@ -85,7 +85,7 @@ class _Pairs:
         """The instances of `read`, with their elements, that no write comes before."""
         found = self._touches(read).domain()
         for write in self.writes:
-            found = found.subtract(_within(self._before(write, read).range(), found))
+            found = found.subtract(self._before(write, read).range())
         found = found.coalesce()
         return found.unwrap() if self.has_elements else read.relation.intersect_domain(found)
 
@@ -103,7 +103,7 @@ class _Pairs:
                 if other is write:
                     continue
                 both = left.range_product(choice).intersect_range(is_beaten(write, other).wrap())
-                left = left.subtract_domain(_within(both.domain(), left.domain()))
+                left = left.subtract_domain(both.domain())
             if not left.is_empty():
                 yield write, left.coalesce()
 
@@ -132,8 +132,3 @@ def _simplified(relation: isl.Map) -> isl.Map:
     """`relation` read anew from its text: composition leaves divisions by 1 behind, for which isl's lexmax loses points."""
     text = str(relation)
     return isl.Map(text) if "floor(" in text or " mod " in text else relation
-
-
-def _within(part: isl.Set, whole: isl.Set) -> isl.Set:
-    """`part` of `whole` without the constraints that all of `whole` meets: each makes a subtraction dearer by a factor."""
-    return part.coalesce().gist(isl.Set.from_basic_set(whole.simple_hull()))
