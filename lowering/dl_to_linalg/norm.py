@@ -28,23 +28,15 @@ def lower_softmax(b: Builder, op: SourceOp) -> ir.Value:
 
 @lowering("log_softmax")
 def lower_log_softmax(b: Builder, op: SourceOp) -> ir.Value:
-    """x - (max + log(sum)), where the sum's generic computes the exponentials."""
+    """(x - max) - log(sum of exp(x - max)). x - max is stored where the result will lie, while exponentials are computed."""
     x, dtype = op.operands[0], op.result.dtype
     wide, axis = accumulator_dtype(dtype), op["axis"] % op.types[0].rank
     kept = _others(x, axis)
     largest = largest_along(b, x, axis, wide)
-
-    def add_power(element: ir.Value, top: ir.Value, total: ir.Value) -> ir.Value:
-        return b.arith("add", total, _power(b, element, top, wide), wide)
-
-    total = reduce_with(b, x, [(largest, kept)], [axis], b.scalar(0, wide), add_power)
+    shifted = spread(b, x, [(largest, kept)], wide, lambda element, top: b.arith("sub", widened(b, element, wide), top, wide))
+    total = b.reduce([shifted], [axis], b.scalar(0, wide), lambda element, total: b.arith("add", total, _exp(b, element), wide))
     logarithm = b.map([total], b.shape(total), wide, lambda element: b.unary("math.log", element))
-
-    def body(element: ir.Value, top: ir.Value, log: ir.Value) -> ir.Value:
-        shifted = b.arith("sub", widened(b, element, wide), top, wide)
-        return b.narrow(b.arith("sub", shifted, log, wide), dtype)
-
-    return spread(b, x, [(largest, kept), (logarithm, kept)], dtype, body)
+    return spread(b, shifted, [(logarithm, kept)], dtype, lambda element, log: b.narrow(b.arith("sub", element, log, wide), dtype))
 
 
 def largest_along(b: Builder, x: ir.Value, axis: int, wide: str) -> ir.Value:
@@ -70,7 +62,11 @@ def exponentials(b: Builder, x: ir.Value, shift: ir.Value, axis: int, wide: str)
 
 def _power(b: Builder, element: ir.Value, largest: ir.Value, wide: str) -> ir.Value:
     """exp(element - largest), where no element is larger."""
-    shifted = b.arith("sub", widened(b, element, wide), largest, wide)
+    return _exp(b, b.arith("sub", widened(b, element, wide), largest, wide))
+
+
+def _exp(b: Builder, shifted: ir.Value) -> ir.Value:
+    """exp of what is never above 0."""
     return b.create("math.exp", [shifted.type], [shifted], {"dlc.nonpositive": ir.UnitAttr.get()})
 
 

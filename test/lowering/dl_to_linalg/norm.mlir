@@ -77,3 +77,18 @@ func.func @lrn_of_another_power(%x: tensor<1x6x5xf32>) -> tensor<1x6x5xf32> {
   %0 = "dl.lrn"(%x) {size = 4 : i64, beta = 0.6 : f64} : (tensor<1x6x5xf32>) -> tensor<1x6x5xf32>
   return %0 : tensor<1x6x5xf32>
 }
+
+// -----
+
+// x - max is stored before exponentials are summed, and read again after that.
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK: %[[SHIFTED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x7xf32>)
+// CHECK: arith.subf
+// CHECK: linalg.generic {{.*}} ins(%[[SHIFTED]] : tensor<2x7xf32>) outs(%{{.*}} : tensor<2xf32>)
+// CHECK: math.exp {{.*}} {dlc.nonpositive}
+// CHECK: math.log
+// CHECK: linalg.generic {{.*}} ins(%[[SHIFTED]], %{{.*}} : tensor<2x7xf32>, tensor<2xf32>)
+func.func @log_softmax(%x: tensor<2x7xf32>) -> tensor<2x7xf32> {
+  %0 = "dl.log_softmax"(%x) {axis = 1 : i64} : (tensor<2x7xf32>) -> tensor<2x7xf32>
+  return %0 : tensor<2x7xf32>
+}
