@@ -10,9 +10,9 @@ import islpy as isl
 from dlc.analysis.polyhedral.model import Scop, Statement, union_set
 
 
-def original_schedule(scop: Scop) -> isl.Schedule:
-    """The schedule tree of the text: a band a loop, a sequence where a body holds several items."""
-    return _of(scop, scop.statements, 0)
+def original_schedule(scop: Scop, statements: Sequence[Statement] | None = None) -> isl.Schedule:
+    """The schedule tree of the text, of all or some statements: a band a loop, a sequence where a body holds several items."""
+    return _of(scop, scop.statements if statements is None else statements, 0)
 
 
 def _of(scop: Scop, statements: Sequence[Statement], depth: int) -> isl.Schedule:

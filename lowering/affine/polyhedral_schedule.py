@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 import islpy as isl
@@ -13,12 +14,12 @@ from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.polyhedral.coincidence import with_coincidence
+from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.register_tiles import TileShape, lanes_of, tile_registers
-from dlc.lowering.polyhedral.scheduler import SchedulerOptions, compute_schedule
+from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.targets.cpu.facts import facts_of
-
 
 _GAIN = 0.95
 """An order must be cheaper than the text's by so much, which its bounds and guards may cost."""
@@ -51,11 +52,19 @@ class PolyhedralSchedule(Pass):
         replace_loops(scop, self._best(scop, shape), lanes_of(scop, shape))
 
     def _best(self, scop: Scop, shape: TileShape) -> isl.Schedule:
-        """The cheaper one of isl's order and the text's, cut into tiles."""
-        dependences = ordering_dependences(scop)
-        computed = compute_schedule(scop, dependences, SchedulerOptions(self.fusion))
+        """Each part of the scop in the cheapest order, cut into tiles."""
+        parts = parts_of(scop, ordering_dependences(scop), self.fusion)
+        return reduce(lambda before, after: before.sequence(after), [self._best_of(scop, part, shape) for part in parts])
+
+    def _best_of(self, scop: Scop, part: Part, shape: TileShape) -> isl.Schedule:
+        """The cheapest of the text's order of a part, the text's loops distributed, and isl's orders, cut into tiles."""
+        given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
+        others = [with_coincidence(distributed_schedule(part), part.dependences), *compute_schedules(part, self.fusion)]
         if not self.vectorize:
-            return computed
-        given, given_cost = tile_registers(scop, with_coincidence(original_schedule(scop), dependences), shape)
-        tiled, cost = tile_registers(scop, computed, shape)
-        return tiled if cost < _GAIN * given_cost else given
+            return others[-1]
+        best, least = tile_registers(scop, given, shape)
+        for schedule in others:
+            tiled, cost = tile_registers(scop, schedule, shape)
+            if cost < _GAIN * least:
+                best, least = tiled, cost
+        return best

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.model import Scop
-from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.analysis.polyhedral.last_writers import value_dependences
+from dlc.analysis.polyhedral.model import Scop, union_map
 
 
 def ordering_dependences(scop: Scop) -> isl.UnionMap:
     """Each read to the last write before it, each write to the last one and to the reads between: whoever keeps these keeps all.
 
-    A pair of one element's accesses that has a write between them follows from the pairs with that write.
+    Pairs are not merged into larger sets: the fewer constraints each has, the faster is isl's scheduler (`heat-3d` of PolyBench
+    takes 0.2 s this way, and more than 12 s with one hull for the points of its star).
     """
-    reads, writes = scop.accesses(writes=False), scop.accesses(writes=True)
-    schedule = original_schedule(scop)
-    flow = _last_sources(reads, writes, None, schedule)
-    order = _last_sources(writes, writes, reads, schedule)
-    found = flow.union(order)
+    found = union_map([dependence.relation for dependence in value_dependences(scop)], scop.context)
     return found.subtract(found.domain().union(found.range()).identity())
-
-
-def _last_sources(sinks: isl.UnionMap, kills: isl.UnionMap, others: isl.UnionMap | None, schedule: isl.Schedule) -> isl.UnionMap:
-    """From the last access of `kills`, and those of `others` after it, to each access of `sinks`."""
-    info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(kills)
-    if others is not None:
-        info = info.set_may_source(others)
-    flow = info.set_schedule(schedule).compute_flow()
-    return flow.get_may_dependence()
