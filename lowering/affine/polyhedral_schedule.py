@@ -13,6 +13,7 @@ from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
@@ -49,7 +50,10 @@ class PolyhedralSchedule(Pass):
             return
         facts = facts_of(op)
         shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
-        replace_loops(scop, self._best(scop, shape), lanes_of(scop, shape))
+        try:
+            replace_loops(scop, self._best(scop, shape), lanes_of(scop, shape))
+        except EmissionError as error:
+            raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
 
     def _best(self, scop: Scop, shape: TileShape) -> isl.Schedule:
         """Each part of the scop in the cheapest order, cut into tiles."""

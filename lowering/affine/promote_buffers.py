@@ -156,7 +156,7 @@ def _linear(expression: ir.AffineExpr, place: _Place) -> tuple[Mapping[ir.Value,
     """`expression` as factors of index values and a constant; None where it is not linear, or has symbols."""
     if place.map.n_symbols:
         return None
-    factors = {}
+    factors: dict[ir.Value, int] = {}
     for dim, index in enumerate(place.indices):
         factor = coefficient(expression, dim)
         if factor is None:

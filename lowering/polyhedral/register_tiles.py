@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import islpy as isl
@@ -46,8 +46,8 @@ class _Tiling:
             _member_strides(self.scop, node, members), [one.is_coincident for one in members], lanes_of(self.scop, self.shape)
         )
         extents = [_extent(one.value, node) for one in members]
-        tile = min(_tiles(nest, extents, self.shape), key=lambda one: cycles(nest, one))
-        self.cost += cycles(nest, tile) * _volume(node)
+        tile = min(_tiles(nest, extents, self.shape), key=lambda one: _cycles_with_rest(nest, one, extents))
+        self.cost += _cycles_with_rest(nest, tile, extents) * _volume(node)
         return None if tile.lanes is None and tile.copied is None else _levels(node, members, tile, nest.lanes)
 
 
@@ -72,6 +72,23 @@ def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Til
         if too_wide or too_high or (not sums and (vectors > 1 or copies > 1)) or vectors * (copies + 1) + 2 > shape.registers:
             continue
         yield Tile(along, vectors, across, copies, first)
+
+
+def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int]) -> float:
+    """Cycles for each iteration, where smaller tiles take what is left of the loops."""
+    total = 0.0
+    vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
+    copies = 1 if tile.copied is None else extents[tile.copied]
+    for width, wide in _parts(vectors, tile.vectors):
+        for height, high in _parts(copies, tile.copies):
+            total += wide * high * cycles(nest, replace(tile, vectors=width, copies=height))
+    return total / (vectors * copies)
+
+
+def _parts(extent: int, size: int) -> list[tuple[int, int]]:
+    """The sizes of the tiles of a loop and how many of its iterations are in tiles of that size."""
+    rest = extent % size
+    return [(size, extent - rest), *([(rest, rest)] if rest else [])]
 
 
 def _extent(value: isl.UnionPwAff, node: isl.ScheduleNode) -> int:

@@ -1,0 +1,89 @@
+// RUN: dlc-opt %s --affine-promote-buffers | filecheck %s
+// The pass refuses nothing.
+
+// A sum in an element that stays in place.
+// CHECK-LABEL: func.func @sum
+// CHECK: affine.for %[[I:.*]] = 0 to 8
+// CHECK:   %[[FIRST:.*]] = affine.load %[[C:.*]][%[[I]]]
+// CHECK:   %[[LAST:.*]] = affine.for {{.*}} iter_args(%[[SUM:.*]] = %[[FIRST]])
+// CHECK:     %[[NEW:.*]] = arith.addf %[[SUM]]
+// CHECK:     affine.yield %[[NEW]]
+// CHECK:   affine.store %[[LAST]], %[[C]][%[[I]]]
+func.func @sum(%A: memref<8x64xf32> {llvm.noalias}, %C: memref<8xf32> {llvm.noalias}) {
+  affine.for %i = 0 to 8 {
+    affine.for %k = 0 to 64 {
+      %c = affine.load %C[%i] : memref<8xf32>
+      %a = affine.load %A[%i, %k] : memref<8x64xf32>
+      %s = arith.addf %c, %a : f32
+      affine.store %s, %C[%i] : memref<8xf32>
+    }
+  }
+  return
+}
+
+// Two neighbouring vectors, and a loop that may have no iterations: what it does not run, it does not touch.
+// CHECK-LABEL: func.func @vectors
+// CHECK: affine.if
+// CHECK:   affine.vector_load
+// CHECK:   affine.vector_load
+// CHECK:   %[[LAST:.*]]:2 = affine.for
+// CHECK-NOT: affine.vector_store
+// CHECK:     affine.yield
+// CHECK:   affine.vector_store %[[LAST]]#0
+// CHECK:   affine.vector_store %[[LAST]]#1
+func.func @vectors(%x: vector<8xf32>, %C: memref<16xf32>, %n: index) {
+  affine.for %k = 0 to %n {
+    %c = affine.vector_load %C[0] : memref<16xf32>, vector<8xf32>
+    %d = affine.vector_load %C[8] : memref<16xf32>, vector<8xf32>
+    %s = arith.addf %c, %x : vector<8xf32>
+    %t = arith.addf %d, %x : vector<8xf32>
+    affine.vector_store %s, %C[0] : memref<16xf32>, vector<8xf32>
+    affine.vector_store %t, %C[8] : memref<16xf32>, vector<8xf32>
+  }
+  return
+}
+
+// Vectors under the same mask.
+// CHECK-LABEL: func.func @masked
+// CHECK: %[[FIRST:.*]] = vector.maskedload
+// CHECK: affine.for {{.*}} iter_args(%{{.*}} = %[[FIRST]])
+// CHECK-NOT: vector.masked
+// CHECK: }
+// CHECK: vector.maskedstore
+func.func @masked(%x: vector<8xf32>, %zero: vector<8xf32>, %mask: vector<8xi1>, %C: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  affine.for %k = 0 to 4 {
+    %c = vector.maskedload %C[%c0], %mask, %zero : memref<16xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    %s = arith.addf %c, %x : vector<8xf32>
+    vector.maskedstore %C[%c0], %mask, %s : memref<16xf32>, vector<8xi1>, vector<8xf32>
+  }
+  return
+}
+
+// no-match: the arguments may share memory; vectors overlap; the place moves.
+// CHECK-LABEL: func.func @aliases
+// CHECK-NOT: iter_args
+// CHECK-LABEL: func.func @overlap
+// CHECK-NOT: iter_args
+// CHECK-LABEL: func.func @moving
+// CHECK-NOT: iter_args
+func.func @aliases(%A: memref<64xf32>, %C: memref<8xf32>) {
+  affine.for %k = 0 to 64 {
+    %a = affine.load %A[%k] : memref<64xf32>
+    affine.store %a, %C[0] : memref<8xf32>
+  }
+  return
+}
+func.func @overlap(%x: vector<8xf32>, %C: memref<16xf32>) {
+  affine.for %k = 0 to 4 {
+    affine.vector_store %x, %C[0] : memref<16xf32>, vector<8xf32>
+    affine.vector_store %x, %C[4] : memref<16xf32>, vector<8xf32>
+  }
+  return
+}
+func.func @moving(%x: f32, %C: memref<16xf32>) {
+  affine.for %k = 0 to 4 {
+    affine.store %x, %C[%k] : memref<16xf32>
+  }
+  return
+}
