@@ -13,16 +13,6 @@
 // CHECK:     }
 // CHECK:   } {dlc.parallel}
 // CHECK: } {dlc.parallel}
-func.func @matmul
-// CHECK: affine.for %[[I:.*]] = 0 to 8 {
-// CHECK:   affine.for %[[K:.*]] = 0 to 32 {
-// CHECK:     affine.load %arg0[%[[I]] * 6, %[[K]]]
-// CHECK:     affine.vector_load %arg1[%[[K]], 0] : memref<32x64xf32>, vector<16xf32>
-// CHECK:     affine.vector_load %arg2[%[[I]] * 6, 0] : memref<48x64xf32>, vector<16xf32>
-// CHECK:     affine.vector_store %{{.*}}, %arg2[%[[I]] * 6, 0]
-// CHECK:     affine.vector_store %{{.*}}, %arg2[%[[I]] * 6 + 5, 48]
-// CHECK:   }
-// CHECK: } {dlc.parallel}
 func.func @matmul(%A: memref<48x32xf32> {llvm.noalias}, %B: memref<32x64xf32> {llvm.noalias}, %C: memref<48x64xf32> {llvm.noalias}) {
   affine.for %i = 0 to 48 {
     affine.for %j = 0 to 64 {
