@@ -10,6 +10,8 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract
+from dlc.analysis.polyhedral.last_writers import value_dependences
+from dlc.analysis.polyhedral.legality import violations
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -50,14 +52,18 @@ class PolyhedralSchedule(Pass):
             return
         facts = facts_of(op)
         shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
+        dependences = value_dependences(scop)
+        best = self._best(scop, ordering_dependences(scop, dependences), shape)
+        for violation in violations(dependences, best):
+            raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         try:
-            replace_loops(scop, self._best(scop, shape), lanes_of(scop, shape))
+            replace_loops(scop, best, lanes_of(scop, shape))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
 
-    def _best(self, scop: Scop, shape: TileShape) -> isl.Schedule:
+    def _best(self, scop: Scop, dependences: isl.UnionMap, shape: TileShape) -> isl.Schedule:
         """Each part of the scop in the cheapest order, cut into tiles."""
-        parts = parts_of(scop, ordering_dependences(scop), self.fusion)
+        parts = parts_of(scop, dependences, self.fusion)
         return reduce(lambda before, after: before.sequence(after), [self._best_of(scop, part, shape) for part in parts])
 
     def _best_of(self, scop: Scop, part: Part, shape: TileShape) -> isl.Schedule:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 
-from dlc.analysis.polyhedral.last_writers import value_dependences
+from dlc.analysis.polyhedral.dependences import Dependence
 from dlc.analysis.polyhedral.model import Scop, union_map
 
 
-def ordering_dependences(scop: Scop) -> isl.UnionMap:
-    """Each read to the last write before it, each write to the last one and to the reads between: whoever keeps these keeps all.
+def ordering_dependences(scop: Scop, dependences: Sequence[Dependence]) -> isl.UnionMap:
+    """The pairs of `dependences`, the value-based ones of `scop`, as one relation: who keeps these keeps all.
 
     Pairs are not merged into larger sets: the fewer constraints each has, the faster is isl's scheduler (`heat-3d` of PolyBench
     takes 0.2 s this way, and more than 12 s with one hull for the points of its star).
     """
-    found = union_map([dependence.relation for dependence in value_dependences(scop)], scop.context)
+    found = union_map([dependence.relation for dependence in dependences], scop.context)
     return found.subtract(found.domain().union(found.range()).identity())

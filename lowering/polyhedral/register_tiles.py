@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -13,7 +13,7 @@ from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.chains import Level, Member, rebuild_innermost_chains
 from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
 from dlc.lowering.polyhedral.strides import access_strides
-from dlc.lowering.polyhedral.tile_costs import Nest, Tile, cycles
+from dlc.lowering.polyhedral.tile_costs import Nest, Tile, cycles, outer_order
 
 _UNBOUNDED = 1 << 20
 """Stands for the iterations of a loop without known bounds."""
@@ -42,13 +42,12 @@ class _Tiling:
 
     def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
         """The loops in place of a chain; None where it stays."""
-        nest = Nest(
-            _member_strides(self.scop, node, members), [one.is_coincident for one in members], lanes_of(self.scop, self.shape)
-        )
+        strides, is_free = _member_strides(self.scop, node, members), [one.is_coincident for one in members]
+        nest = Nest(strides, is_free, lanes_of(self.scop, self.shape), _bands(members))
         extents = [_extent(one.value, node) for one in members]
         tile = min(_tiles(nest, extents, self.shape), key=lambda one: _cycles_with_rest(nest, one, extents))
         self.cost += _cycles_with_rest(nest, tile, extents) * _volume(node)
-        return None if tile.lanes is None and tile.copied is None else _levels(node, members, tile, nest.lanes)
+        return None if tile.lanes is None and tile.copied is None else _levels(node, members, tile, nest)
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> tuple[isl.Schedule, float]:
@@ -122,10 +121,10 @@ def _width(kind: ir.Type) -> int | None:
     return getattr(element, "width", None)
 
 
-def _levels(node: isl.ScheduleNode, members: Sequence[Member], tile: Tile, lanes: int) -> list[Level]:
+def _levels(node: isl.ScheduleNode, members: Sequence[Member], tile: Tile, nest: Nest) -> list[Level]:
     """The loops over tiles, and in a tile."""
-    sizes = {at: size for at, size in ((tile.copied, tile.copies), (tile.lanes, tile.vectors * lanes)) if at is not None}
-    outer = _outer_levels(members, tile, sizes)
+    sizes = {at: size for at, size in ((tile.copied, tile.copies), (tile.lanes, tile.vectors * nest.lanes)) if at is not None}
+    outer = [_outer_level(members[at], sizes.get(at, 1)) for at in outer_order(nest, tile)]
     inner = [Level(_point(members[at].value, size), LANES if at == tile.lanes else COPIES) for at, size in sizes.items()]
     isolated = _full_tiles(node, [*outer, *inner], list(sizes.values()))
     return [*outer[:-1], Level(outer[-1].value, outer[-1].word, isolated), *inner]
@@ -140,13 +139,27 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
     return [access_strides(scop, times, depth + at) for at in range(len(members))]
 
 
-def _outer_levels(members: Sequence[Member], tile: Tile, sizes: Mapping[int, int]) -> list[Level]:
-    """The loops around the points: those over tiles outside of the loops that are not free, or inside."""
-    free = [at for at, member in enumerate(members) if member.is_coincident and at not in sizes]
-    kept = [at for at, member in enumerate(members) if not member.is_coincident]
-    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
-    order = [*free, *tiled, *kept] if tile.tiles_first else [*free, *kept, *tiled]
-    return [Level(_tile(members[at].value, sizes.get(at, 1)), PARALLEL if members[at].is_coincident else LOOP) for at in order]
+def _outer_level(member: Member, size: int) -> Level:
+    """The loop over the tiles of a member, or over all its values."""
+    return Level(_tile(member.value, size), PARALLEL if member.is_coincident else LOOP)
+
+
+def _bands(members: Sequence[Member]) -> list[list[int]]:
+    """The members that may change places with each other: those of a permutable band, and neighbours that carry nothing."""
+    found: list[list[int]] = []
+    for at, member in enumerate(members):
+        if at and _joins(member, [members[other] for other in found[-1]]):
+            found[-1].append(at)
+        else:
+            found.append([at])
+    return found
+
+
+def _joins(inner: Member, around: Sequence[Member]) -> bool:
+    """Whether a loop may go anywhere among those around it."""
+    if inner.is_coincident and all(member.is_coincident for member in around):
+        return True
+    return inner.is_permutable and around[-1].band == inner.band
 
 
 def _tile(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:

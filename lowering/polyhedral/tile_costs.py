@@ -31,7 +31,7 @@ _LINE_BYTES = 64
 class Tile:
     """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `copied` over `copies` copies.
 
-    `tiles_first` says that the loops that are not free are inside of those over the tiles.
+    `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
     """
 
     lanes: int | None = None
@@ -43,11 +43,15 @@ class Tile:
 
 @dataclass(frozen=True)
 class Nest:
-    """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector."""
+    """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector.
+
+    Loops of one of the `bands` may change places; others may not, but for those that carry nothing, which may go inwards.
+    """
 
     strides: Sequence[Strides]
     is_free: Sequence[bool]
     lanes: int
+    bands: Sequence[Sequence[int]]
 
     @property
     def kept(self) -> list[int]:
@@ -64,30 +68,33 @@ class Nest:
         return 0 if at is None else dict(self.strides[at]).get(access, 0)
 
 
+def outer_order(nest: Nest, tile: Tile) -> list[int]:
+    """The loops around a tile from the outside in, by their places in the chain."""
+    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    order: list[int] = []
+    for band in nest.bands:
+        kept = [at for at in band if not nest.is_free[at]]
+        own = [at for at in tiled if at in band] if tile.tiles_first else []
+        order += [*(at for at in band if nest.is_free[at] and at not in tiled), *own, *kept]
+    return order if tile.tiles_first else [*order, *tiled]
+
+
 def cycles(nest: Nest, tile: Tile) -> float:
     """Cycles for each iteration that the tile takes."""
     width = nest.lanes if tile.lanes is not None else 1
     elements = width * tile.vectors * tile.copies
-    innermost = _innermost(nest, tile)
+    innermost = outer_order(nest, tile)[-1]
     loads = lines = 0.0
     for access in nest.accesses:
-        loads += 0.0 if _is_kept(nest, access, tile) else _instructions(nest, access, tile)
+        loads += 0.0 if _is_kept(nest, access, tile, innermost) else _instructions(nest, access, tile)
         lines += _lines(nest, access, tile, innermost)
     work = max(loads / _PER_CYCLE, len(nest.accesses) * tile.vectors * tile.copies / _PER_CYCLE / 2)
-    chain = _LATENCY if nest.kept and innermost in nest.kept else 0.0
+    chain = _LATENCY if innermost in nest.kept else 0.0
     return (max(work, chain) + lines * _LINE) / elements
 
 
-def _innermost(nest: Nest, tile: Tile) -> int | None:
-    """The loop right around the tile."""
-    if nest.kept and (tile.tiles_first or tile.lanes is None):
-        return nest.kept[-1]
-    return tile.lanes if tile.lanes is not None else len(nest.is_free) - 1
-
-
-def _is_kept(nest: Nest, access: Access, tile: Tile) -> bool:
+def _is_kept(nest: Nest, access: Access, tile: Tile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
-    innermost = _innermost(nest, tile)
     return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.lanes) in (0, 1)
 
 
@@ -98,7 +105,7 @@ def _instructions(nest: Nest, access: Access, tile: Tile) -> float:
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
 
-def _lines(nest: Nest, access: Access, tile: Tile, innermost: int | None) -> float:
+def _lines(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
