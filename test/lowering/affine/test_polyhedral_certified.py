@@ -13,6 +13,9 @@ _QUICK = ("cholesky", "durbin", "floyd-warshall", "gesummv", "jacobi-2d", "mvt",
 _SLOW = sorted({*suite()} - {*_QUICK, "ludcmp"})
 """The checker cannot tell which iterations of `ludcmp` belong together."""
 
+_CHANGED = ("gesummv", "jacobi-2d", "mvt", "trmm")
+"""Those of the quick ones that the text's order does not suit."""
+
 _PIPELINE = 'affine-expand-buffers,affine-check-legality{pass="affine-polyhedral-schedule"}'
 
 
@@ -22,4 +25,4 @@ def test_schedule_is_certified(name: str) -> None:
         module = ir.Module.parse(suite()[name].text("MINI", "f64"))
         before = str(module)
         Pipeline.parse(_PIPELINE).run(module)
-        assert str(module) != before or name in ("cholesky", "floyd-warshall", "seidel-2d")
+        assert str(module) != before or name not in _CHANGED
