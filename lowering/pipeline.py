@@ -10,6 +10,7 @@ when an element enters a pipeline, before anything runs.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
@@ -131,6 +132,14 @@ class Pipeline:
         del owner._elements[index]
         if not owner and owner is not self:
             self._drop(owner)
+
+    def turn_on(self, option: str) -> None:
+        """Set the switch `option` of every pass that has it, in nested anchors too."""
+        for index, element in enumerate(self._elements):
+            if isinstance(element, Pipeline):
+                element.turn_on(option)
+            elif isinstance(element, Pass) and hasattr(element, option):
+                self._elements[index] = dataclasses.replace(element, **{option: True})
 
     def _drop(self, empty: Pipeline) -> None:
         self._elements = [element for element in self._elements if element is not empty]

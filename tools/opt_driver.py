@@ -69,6 +69,8 @@ class OptDriver:
     def pipeline(self, text: str, anchor: str = ROOT) -> Pipeline:
         """The pipeline that the command line (or the input, a reproducer) asks for; an error locates what is wrong."""
         pipeline = self._pipeline(text, anchor)
+        if self.options.print_proof:
+            pipeline.turn_on("print_proof")
         if self.options.dump_pass_pipeline:
             print(f"Pass Manager with {len(pipeline)} passes:\n{pipeline}", file=sys.stderr)
         return pipeline

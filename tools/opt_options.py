@@ -59,6 +59,7 @@ class OptOptions:
     mlir_pass_pipeline_crash_reproducer: str | None = _flag(
         None, "write the IR before a failing pass, and that pass, to this file", "file"
     )
+    print_proof: bool = _flag(False, "passes that reorder loops print what they did and why it is legal")
     run_reproducer: bool = _flag(False, "run the pipeline that the input, a reproducer, holds")
     load_pass_plugin: tuple[str, ...] = _flag((), "Python files with further passes", "file")
     dump_pass_pipeline: bool = _flag(False, "print the pipeline that is run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
@@ -11,7 +12,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.last_writers import value_dependences
-from dlc.analysis.polyhedral.legality import violations
+from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -20,6 +21,7 @@ from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.ordering import ordering_dependences
+from dlc.lowering.polyhedral.proof_text import proof_text
 from dlc.lowering.polyhedral.register_tiles import TileShape, lanes_of, tile_registers
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.targets.cpu.facts import facts_of
@@ -43,6 +45,8 @@ class PolyhedralSchedule(Pass):
     fusion: Literal["min", "max"] = option("min", "statements that share loops: only those that must (min), or all that can (max)")
     vectorize: bool = option(True, "cut loops into vectors and register tiles")
 
+    print_proof: bool = option(False, "print the loops before, the dependences and the loops after on standard error")
+
     def run(self, op: ir.Operation) -> None:
         try:
             scop = extract(op)
@@ -54,12 +58,15 @@ class PolyhedralSchedule(Pass):
         shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
         dependences = value_dependences(scop)
         best = self._best(scop, ordering_dependences(scop, dependences), shape)
-        for violation in violations(dependences, best):
+        for violation in (*violations(dependences, best), *carried_by_parallel(dependences, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
+        proof = proof_text(ir.StringAttr(op.attributes["sym_name"]).value, scop, dependences, best) if self.print_proof else ""
         try:
             replace_loops(scop, best, lanes_of(scop, shape))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
+        if proof:
+            print(proof, file=sys.stderr)
 
     def _best(self, scop: Scop, dependences: isl.UnionMap, shape: TileShape) -> isl.Schedule:
         """Each part of the scop in the cheapest order, cut into tiles."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dlc.lowering.polyhedral.loop_marks import mark_band
+from dlc.lowering.polyhedral.loop_marks import LANES, PARALLEL, mark_band
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,9 @@ def _replaced(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNo
         node = node.delete()
     depth = node.get_tree_depth()
     for level in levels:
-        node = mark_band(node.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(level.value)), [level.word]).child(0)
+        node = node.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(level.value))
+        node = node.band_member_set_coincident(0, int(level.word in (PARALLEL, LANES)))
+        node = mark_band(node, [level.word]).child(0)
         if level.isolated is not None:
             node = node.band_set_ast_build_options(_isolate(level.isolated))
         node = node.child(0)
