@@ -100,3 +100,9 @@ def test_wrong_import_is_found(folder: str, source: str) -> None:
 )
 def test_right_import_passes(folder: str, source: str) -> None:
     assert faults(source, folder, f"dlc.{folder}") == []
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Tests import their helpers by bare names, so that the second of two files of one name would never be found."""
+    names = [file.name for file in (ROOT / "test").rglob("*.py") if file.name not in ("conftest.py", "__init__.py")]
+    assert not {name for name in names if names.count(name) > 1}

@@ -126,7 +126,7 @@ def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
     for op in nest.body:
         if op.name != "affine.store":
             continue
-        size = (element_bits(ir.MemRefType(op.operands[1].type).element_type) or 64) // 8
+        size = -(-(element_bits(ir.MemRefType(op.operands[1].type).element_type) or 64) // 8)
         for loop in nest.band:
             step = tile.steps.get(loop, 1)
             share = step * size / _LINE_BYTES

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from affine_interpreter import TooLong, run, visible
 from hypothesis import HealthCheck, Phase, assume, given, reject, settings
 from hypothesis import strategies as st
 from random_affine_functions import SIZE, nests
+from symbolic_interpreter import TooLong, run, visible
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from affine_interpreter import run, visible
 from random_nests import nest
+from symbolic_interpreter import run, visible
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.equivalence import Assumptions, compare

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 import pytest
-from affine_interpreter import Run, run, visible
 from random_nests import nest, new_order
+from symbolic_interpreter import Run, run, visible
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import memory_dependences

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 import pytest
-from affine_interpreter import Run, TooLong, run, visible
 from hypothesis import HealthCheck, Phase, assume, given, reject, settings
 from random_affine_functions import SIZE, nests
+from symbolic_interpreter import Run, TooLong, run, visible
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import Dependence, Race, memory_dependences, races

@@ -55,7 +55,7 @@ def test_measured_schedules_give_the_same_result() -> None:
     [
         ({"kernel_0_matmull": {}}, "no kernel is called 'kernel_0_matmull'; did you mean 'kernel_0_matmul'"),
         ({"kernel_0_matmul": {"9": _TILE}}, "has an entry for nest '9' but the function has nests 0 to 0"),
-        ({"kernel_0_matmul": {"0": {"lanes": 8}}}, "loop 0 cannot be lanes: lanes are stored apart"),
+        ({"kernel_0_matmul": {"0": {"lane_loop": 7, "lanes": 8}}}, "'lane_loop' is 7 but the nest has loops 0 to 2"),
         ({"kernel_0_matmul": {"0": _TILE | {"lanes": 6}}}, "'lanes' is 6 but must be a power of two"),
     ],
 )

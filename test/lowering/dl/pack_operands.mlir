@@ -1,7 +1,8 @@
 // RUN: dlc-opt %s --dl-pack-operands | filecheck %s
 // RUN: dlc-opt %s --dl-pack-operands --dl-pack-operands | filecheck %s
 // RUN: dlc-opt %s --dl-pack-operands --dl-fuse-kernels | filecheck %s --check-prefix=APART
-// Products read copies of computed matrices, in kernels of their own, where rows enough pay for them. Refuses nothing.
+// Products read copies of computed matrices, in kernels of their own, where rows enough pay for them.
+// The pass refuses nothing.
 
 module attributes {dlc.target = {l2_bytes = 65536 : i64}} {
   // A transposed matrix comes in blocks of columns.

@@ -8,7 +8,7 @@ import numpy as np
 from affine_interpreter import arguments_for, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_nests import functions
+from random_loops import functions
 
 import dlc
 from dlc._mlir import ir
