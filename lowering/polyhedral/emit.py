@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 import numpy as np
 
-from dlc._mlir import affine, arith, ir, vector
+from dlc._mlir import affine, ir
 from dlc.analysis.buffers import defining_op
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.affine import loops
@@ -19,6 +19,7 @@ from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, a
 from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, first_statement, iterator_of, statement_of, step_of
 from dlc.lowering.polyhedral.buffers import Buffer, allocate, buffer_accesses, subscripts_at
 from dlc.lowering.polyhedral.lane_copy import LaneCopy, can_copy_lanes
+from dlc.lowering.polyhedral.lane_masks import begins_whole, lane_mask
 from dlc.lowering.polyhedral.loop_marks import (
     COPIES,
     LANES,
@@ -84,9 +85,10 @@ def _staged(scop: Scop, schedule: isl.Schedule, lanes: int | None) -> ir.Operati
 def _refuse_values(scop: Scop) -> None:
     """Statements exchange values through memory alone, and memory exists once."""
     for array in scop.arrays:
-        if not array.is_memory or array.loops:
-            what = "is allocated inside loops" if array.is_memory else "is computed by one statement and used by another"
-            raise EmissionError(f"{array.name} {what}; run --affine-demote-values first")
+        if not array.is_memory:
+            raise EmissionError(f"{array.name} is computed by one statement and used by another; run --affine-demote-values first")
+        if array.loops:
+            raise EmissionError(f"{array.name} is allocated inside loops; run --affine-expand-buffers first")
 
 
 def _refuse_divided_starts(scop: Scop) -> None:
@@ -305,7 +307,11 @@ class _Builder:
             self._masked_vectors(node, lane, width)
             return True
         for start in values[::width]:
-            mask = self._mask(width, [], [ir.AffineExpr.get_constant(values.stop - start)]) if values.stop < start + width else None
+            mask = (
+                lane_mask(self.scope, width, [], [ir.AffineExpr.get_constant(values.stop - start)], self._location())
+                if values.stop < start + width
+                else None
+            )
             for instance in instances:
                 LaneCopy(*instance, self.scope, lane, ir.AffineExpr.get_constant(start), width, mask).run()
         return True
@@ -332,31 +338,14 @@ class _Builder:
             start = ir.AffineExpr.get_dim(lane - 1) * width
             self.scope.variables.append(loop.induction_variable)
             with ir.InsertionPoint(loop.body):
-                before = [] if _begin_whole(lower, width) else [bound - start for bound in lower]
-                mask = self._mask(width, before, [bound - start for bound in upper])
+                before = [] if begins_whole(lower, width) else [bound - start for bound in lower]
+                mask = lane_mask(self.scope, width, before, [bound - start for bound in upper], self._location())
                 self.names[iterator_of(node)] = ir.AffineExpr.get_dim(lane)
                 for call in calls_in(node.for_get_body()) or []:
                     LaneCopy(*self._instance(call), self.scope, lane, start, width, mask).run()
                 affine.AffineYieldOp([], loc=self._location())
             self.scope.variables.pop()
             affine.AffineYieldOp([], loc=self._location())
-
-    def _mask(self, width: int, lower: list[ir.AffineExpr], upper: list[ir.AffineExpr]) -> ir.Value:
-        """The lanes from the largest of `lower` on, from the first one where there is none, and below the least of `upper`."""
-        kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
-        first = upper[0].maybe_downcast()
-        if len(upper) == 1 and not lower and isinstance(first, ir.AffineConstantExpr):
-            return vector.constant_mask(kind, [first.value], loc=self._location())
-        map, operands = self.scope.map(upper)
-        below = affine.AffineMinOp(map, operands, loc=self._location()).result
-        mask = vector.create_mask(kind, [below], loc=self._location())
-        if not lower:
-            return mask
-        map, operands = self.scope.map(lower)
-        first = affine.AffineMaxOp(map, operands, loc=self._location()).result
-        before = vector.create_mask(kind, [first], loc=self._location())
-        ones = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, ir.BoolAttr.get(True)), loc=self._location()).result
-        return arith.andi(mask, arith.xori(before, ones, loc=self._location()), loc=self._location())
 
     def _condition(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
         """An `affine.if`; where one of several conjunctions may hold, one for each in the `else` of the one before."""
@@ -409,9 +398,3 @@ class _Builder:
 def _group(count: int) -> ir.Attribute:
     """How many results of a bounds' map belong to the only variable of an `affine.parallel`."""
     return ir.DenseIntElementsAttr.get(np.array([count], np.int32))
-
-
-def _begin_whole(lower: list[ir.AffineExpr], lanes: int) -> bool:
-    """Whether a loop with these lower bounds begins at the first lane of a vector."""
-    first = lower[0].maybe_downcast()
-    return len(lower) == 1 and isinstance(first, ir.AffineConstantExpr) and first.value % lanes == 0

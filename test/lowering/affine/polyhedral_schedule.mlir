@@ -73,3 +73,16 @@ func.func @aliases(%A: memref<64xf32>, %B: memref<64xf32>) {
   }
   return
 }
+
+// -----
+
+// expected-error@below {{A0 is allocated inside loops; run --affine-expand-buffers first}}
+func.func @local(%B: memref<64xf32> {llvm.noalias}, %x: f32) {
+  affine.for %i = 0 to 64 {
+    %w = memref.alloca() : memref<f32>
+    affine.store %x, %w[] : memref<f32>
+    %v = affine.load %w[] : memref<f32>
+    affine.store %v, %B[%i] : memref<64xf32>
+  }
+  return
+}
