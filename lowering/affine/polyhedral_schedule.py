@@ -20,6 +20,7 @@ from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.proof_text import proof_text
 from dlc.lowering.polyhedral.register_tiles import TileShape, lanes_of, tile_registers
@@ -50,6 +51,7 @@ class PolyhedralSchedule(Pass):
     def run(self, op: ir.Operation) -> None:
         try:
             scop = extract(op)
+            refuse_unmovable(scop)
         except ExtractionError as error:
             raise PassFailure(error.op, error.reason, error.remedy) from None
         if not scop.statements:

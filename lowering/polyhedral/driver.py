@@ -16,6 +16,7 @@ from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.buffers import Buffer
 from dlc.lowering.polyhedral.emit import replace_loops, try_loops
+from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.primitives.common import Result
 from dlc.lowering.polyhedral.program import PrimitiveError, Program
 
@@ -98,21 +99,9 @@ def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: boo
     Raises ExtractionError for what it cannot hold or the emitter could not write back, PrimitiveError where isl has too much to do.
     """
     scop = extract(function, assume_no_alias=assume_no_alias)
-    for array in scop.arrays:
-        if not array.is_memory or array.loops:
-            what = "this memory is allocated inside loops" if array.is_memory else "this value is used by another statement"
-            raise ExtractionError(_home_of(array.value), what, f"run --{_DEMOTE[array.is_memory]} first")
+    refuse_unmovable(scop)
     with limited_work():
         return Program.of(scop, reassociate=reassociate)
-
-
-_DEMOTE = {True: "affine-expand-buffers", False: "affine-demote-values --affine-expand-buffers"}
-"""The passes that make memory of what schedules do not move."""
-
-
-def _home_of(value: ir.Value) -> ir.Operation:
-    """The op that defines a value, or whose block does."""
-    return value.owner.owner.operation if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
 def write(program: Program) -> None:

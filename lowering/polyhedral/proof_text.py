@@ -11,7 +11,7 @@ from dlc.analysis.polyhedral.dependences import Dependence
 from dlc.analysis.polyhedral.model import Scop
 from dlc.analysis.polyhedral.report import report, text_of
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
-from dlc.lowering.polyhedral.emit import generate
+from dlc.lowering.polyhedral.generate import generate
 
 
 def proof_text(name: str, scop: Scop, dependences: Sequence[Dependence], schedule: isl.Schedule) -> str:

@@ -76,9 +76,9 @@ func.func @aliases(%A: memref<64xf32>, %B: memref<64xf32>) {
 
 // -----
 
-// expected-error@below {{A0 is allocated inside loops; run --affine-expand-buffers first}}
 func.func @local(%B: memref<64xf32> {llvm.noalias}, %x: f32) {
   affine.for %i = 0 to 64 {
+    // expected-error@below {{this memory is allocated inside loops; run --affine-expand-buffers first}}
     %w = memref.alloca() : memref<f32>
     affine.store %x, %w[] : memref<f32>
     %v = affine.load %w[] : memref<f32>
