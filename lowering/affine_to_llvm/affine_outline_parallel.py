@@ -10,19 +10,25 @@ from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import is_memref, root_of, written_roots
 from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
-from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, parallel_nests
+from dlc.lowering.affine_to_llvm.loop_work import work_of_iteration
+from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, parallel_loop, parallel_nests
 from dlc.lowering.outlining import captures_of, is_alone, private_function
 from dlc.lowering.pass_base import Pass, option
 
 _NOALIAS = "llvm.noalias"
 _POOL = "dlc_parallel_for"
+_UNEVEN_POOL = "dlc_parallel_for_uneven"
+_EVEN = 0.1
+"""Iterations of which the first and the last differ by no more than this part get even shares."""
 
 
 @dataclass(frozen=True)
 class AffineOutlineParallel(Pass):
     """Move outermost parallel loops into functions over a range of iterations, and give these to the thread pool.
 
-    A loop nest that is perfect and parallel counts as one range. The loop body becomes `<kernel>_body<n>`, still affine;
+    A loop nest that is perfect and parallel counts as one range. Where the work of iterations grows or shrinks along it, as in
+    triangles, or its length depends on loops around, the pool gets estimates of both, for shares of equal work and for
+    ranges that are too short to share. The loop body becomes `<kernel>_body<n>`, still affine;
     `<kernel>_task<n>` unpacks what it needs from a record on the caller's stack. With one thread the pool calls the task
     once, for the whole range.
 
@@ -40,16 +46,19 @@ class AffineOutlineParallel(Pass):
         for function in functions:
             name = ir.StringAttr(function.attributes["sym_name"]).value
             for number, nest in enumerate(list(parallel_nests(function, self.min_work))):
-                _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}")
+                _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}", self.min_work)
 
 
-def _outline(function: ir.Operation, nest: Sequence[ParallelLoop], body_name: str, task_name: str) -> None:
+def _outline(function: ir.Operation, nest: list[ParallelLoop], body_name: str, task_name: str, min_work: int) -> None:
     """Replace the nest by a job whose task calls the new function `body_name`."""
+    if ContextRecord.of([value.type for value in captures_of([nest[0].op])[0]]) is None:
+        return
+    weights = _weights(nest, min_work)
+    nest = [_from_zero(nest[0]), *nest[1:]]
     outer = nest[0].op
     captured, constants = captures_of([outer])
     record = ContextRecord.of([value.type for value in captured])
-    if record is None:
-        return
+    assert record is not None  # the loop's start is one more index
     index = ir.IndexType.get(function.context)
     module_block = function.block
     marks = _noalias_marks(function, outer, captured)
@@ -58,13 +67,61 @@ def _outline(function: ir.Operation, nest: Sequence[ParallelLoop], body_name: st
             count = arith.index_cast(ir.IntegerType.get_signless(64), _iterations(nest))
             context = record.store(captured, function.regions[0].blocks[0])
             task = record.address_of(task_name)
-            func.CallOp([], _POOL, [task, context, count])
+            long = ir.IntegerType.get_signless(64)
+            func.CallOp([], _pool(weights), [task, context, count, *(arith.constant(long, weight) for weight in weights)])
         body = private_function(body_name, [outer], captured, constants, [index, index])
         body.attributes["arg_attrs"] = ir.ArrayAttr.get([*marks, *[ir.DictAttr.get({})] * 2])
         module_block.append(body)
         module_block.append(record.task(task_name, body_name))
-        _declare_pool(module_block)
+        _declare_pool(module_block, weights)
         _rebuild(nest, *list(body.regions[0].blocks[0].arguments)[-2:])
+
+
+def _weights(nest: Sequence[ParallelLoop], min_work: int) -> list[int]:
+    """The work of the first and of the last iteration of the nest and the least that is shared; nothing for even shares."""
+    outer = nest[0]
+    inner = math.prod(loop.trips or 0 for loop in nest[1:])
+    first, last = (work_of_iteration(outer.op, at) // max(1, inner) for at in (0, -1))
+    is_nested = outer.trips is None and outer.op.parent.operation.name != "func.func"
+    if not is_nested and abs(first - last) <= _EVEN * max(first, last):
+        return []
+    return [max(1, first), max(1, last), min_work]
+
+
+def _pool(weights: Sequence[int]) -> str:
+    return _UNEVEN_POOL if weights else _POOL
+
+
+def _from_zero(loop: ParallelLoop) -> ParallelLoop:
+    """`loop`, or one from 0 by 1 in its place where it does not start at a number or has several bounds on one side."""
+    if loop.first is not None and len(loop.upper.map.results) == 1:
+        return loop
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        lower, upper = _extreme("affine.max", loop.lower), _extreme("affine.min", loop.upper)
+        index = ir.IndexType.get()
+        count = arith.maxsi(arith.subi(upper, lower), arith.constant(index, 0))
+        if loop.step != 1:
+            count = arith.divsi(arith.addi(count, arith.constant(index, loop.step - 1)), arith.constant(index, loop.step))
+        op = build_for(Bound.constant(0), Bound.symbol(count), parallel=True)
+        with ir.InsertionPoint(op.regions[0].blocks[0]):
+            place = ir.AffineDimExpr.get(0) * loop.step + ir.AffineSymbolExpr.get(0)
+            value = apply(ir.AffineMap.get(1, 1, [place]), [op.regions[0].blocks[0].arguments[0], lower])
+            end = ir.Operation.create("affine.yield")
+    loop.body.arguments[0].replace_all_uses_with(value)
+    for inner in real_ops(loop.body):
+        inner.move_before(end)
+    loop.op.erase()
+    found = parallel_loop(op)
+    assert found is not None
+    return found
+
+
+def _extreme(kind: str, bound: Bound) -> ir.Value:
+    """Emit the largest (`affine.max`) or smallest of the results of a bound."""
+    if len(bound.map.results) == 1:
+        return apply(bound.map, list(bound.operands))
+    attributes = {"map": ir.AffineMapAttr.get(bound.map)}
+    return ir.Operation.create(kind, [ir.IndexType.get()], list(bound.operands), attributes).result
 
 
 def _noalias_marks(function: ir.Operation, loop: ir.Operation, captured: Sequence[ir.Value]) -> list[ir.Attribute]:
@@ -98,13 +155,14 @@ def _marked_arguments(function: ir.Operation) -> set[ir.Value]:
 
 def _iterations(nest: Sequence[ParallelLoop]) -> ir.Value:
     """Emit the number of iterations of the nest, an index."""
-    outer, inner = nest[0], math.prod(loop.trips or 0 for loop in nest[1:])
+    outer, inner, index = nest[0], math.prod(loop.trips or 0 for loop in nest[1:]), ir.IndexType.get()
     if outer.trips is not None:
-        return arith.constant(ir.IndexType.get(), outer.trips * inner)
+        return arith.constant(index, outer.trips * inner)
     upper = outer.upper.map
-    trips = ir.AffineExpr.get_ceil_div(upper.results[0] - outer.lower, outer.step) * inner
+    trips = ir.AffineExpr.get_ceil_div(upper.results[0] - (outer.first or 0), outer.step)
     count = apply(ir.AffineMap.get(upper.n_dims, upper.n_symbols, [trips]), list(outer.upper.operands))
-    return arith.maxsi(count, arith.constant(ir.IndexType.get(), 0))
+    every = count if inner == 1 else arith.muli(count, arith.constant(index, inner))
+    return arith.maxsi(every, arith.constant(index, 0))
 
 
 def _rebuild(nest: Sequence[ParallelLoop], lo: ir.Value, hi: ir.Value) -> None:
@@ -123,18 +181,18 @@ def _rebuild(nest: Sequence[ParallelLoop], lo: ir.Value, hi: ir.Value) -> None:
         if position:
             expression = ir.AffineExpr.get_mod(expression, loop.trips or 1)
         with ir.InsertionPoint(end):
-            value = apply(ir.AffineMap.get(1, 0, [expression * loop.step + loop.lower]), [block.arguments[0]])
+            value = apply(ir.AffineMap.get(1, 0, [expression * loop.step + (loop.first or 0)]), [block.arguments[0]])
         loop.body.arguments[0].replace_all_uses_with(value)
     for op in real_ops(innermost.body):
         op.move_before(end)
     outer.erase()
 
 
-def _declare_pool(block: ir.Block) -> None:
-    """Declare the runtime's `dlc_parallel_for` in the module once."""
+def _declare_pool(block: ir.Block, weights: Sequence[int]) -> None:
+    """Declare the runtime's function in the module once."""
     names = [item.attributes["sym_name"] for item in block.operations if "sym_name" in item.attributes]
-    if ir.StringAttr.get(_POOL) in names:
+    if ir.StringAttr.get(_pool(weights)) in names:
         return
-    pointer = ir.Type.parse("!llvm.ptr")
+    pointer, long = ir.Type.parse("!llvm.ptr"), ir.IntegerType.get_signless(64)
     with ir.InsertionPoint.at_block_begin(block):
-        func.FuncOp(_POOL, ([pointer, pointer, ir.IntegerType.get_signless(64)], []), visibility="private")
+        func.FuncOp(_pool(weights), ([pointer, pointer, long, *[long] * len(weights)], []), visibility="private")

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.loops import PARALLEL, Bound, build_for, real_ops
+from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of
 
-ASSUMED_TRIPS = 16
-"""Iterations of a loop whose count is dynamic, for the estimate of its work."""
 ENOUGH_ITERATIONS = 64
 """A nest of so many iterations is not merged with the loops inside it: it can be cut evenly for any usual machine."""
 _BLOCKS = 4 * ENOUGH_ITERATIONS
@@ -21,18 +20,23 @@ vector, take 50 us, and 25 in 256 blocks."""
 
 @dataclass(frozen=True)
 class ParallelLoop:
-    """An `affine.for` from a constant `lower` to `upper`, in steps."""
+    """An `affine.for` from the largest of `lower` to the smallest of `upper`, in steps."""
 
     op: ir.Operation
-    lower: int
+    lower: Bound
     upper: Bound
     step: int
 
     @property
+    def first(self) -> int | None:
+        """The first value of the variable, None when it is dynamic."""
+        return _static(self.lower)
+
+    @property
     def trips(self) -> int | None:
         """The number of iterations, None when it is dynamic."""
-        upper = self.upper.static
-        return None if upper is None else max(0, math.ceil((upper - self.lower) / self.step))
+        lower, upper = self.first, _static(self.upper)
+        return None if lower is None or upper is None else max(0, math.ceil((upper - lower) / self.step))
 
     @property
     def body(self) -> ir.Block:
@@ -43,15 +47,16 @@ def parallel_loop(op: ir.Operation) -> ParallelLoop | None:
     """`op` as a loop with independent iterations and no accumulators; None when it is anything else."""
     if op.name != "affine.for" or PARALLEL not in op.attributes or len(op.results):
         return None
-    lower_map, upper_map = op.attributes["lowerBoundMap"].value, op.attributes["upperBoundMap"].value
-    if len(lower_map.results) != 1 or len(upper_map.results) != 1:
-        return None
-    lower = Bound(lower_map).static
-    if lower is None:
-        return None
-    first, count, _ = op.attributes["operandSegmentSizes"]
-    upper = Bound(upper_map, tuple(list(op.operands)[first : first + count]))
+    below, above, _ = op.attributes["operandSegmentSizes"]
+    operands = tuple(op.operands)
+    lower = Bound(op.attributes["lowerBoundMap"].value, operands[:below])
+    upper = Bound(op.attributes["upperBoundMap"].value, operands[below : below + above])
     return ParallelLoop(op, lower, upper, ir.IntegerAttr(op.attributes["step"]).value)
+
+
+def _static(bound: Bound) -> int | None:
+    """The bound as a number; None where it is none, or the extreme of several."""
+    return bound.static if len(bound.map.results) == 1 else None
 
 
 def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[list[ParallelLoop]]:
@@ -92,7 +97,7 @@ def _in_blocks(loop: ParallelLoop, size: int) -> ParallelLoop:
         return loop
     width = size * loop.step
     with ir.InsertionPoint(loop.op), loop.op.location:
-        blocks = build_for(Bound.constant(loop.lower), loop.upper, width, parallel=True)
+        blocks = build_for(loop.lower, loop.upper, width, parallel=True)
         start = blocks.regions[0].blocks[0].arguments[0]
         with ir.InsertionPoint(blocks.regions[0].blocks[0]):
             here = ir.AffineDimExpr.get(0)
@@ -112,8 +117,8 @@ def _in_blocks(loop: ParallelLoop, size: int) -> ParallelLoop:
 
 
 def _iterations(nest: Sequence[ParallelLoop]) -> int:
-    """Iterations of a nest; a dynamic count is taken for one."""
-    return math.prod(loop.trips or 1 for loop in nest)
+    """Iterations of a nest; a count about which nothing is known is taken for one."""
+    return math.prod(loop.trips or likely_trips(loop.op) or 1 for loop in nest)
 
 
 def _distributed(nest: list[ParallelLoop]) -> Iterator[list[ParallelLoop]]:
@@ -159,23 +164,3 @@ def _body_below(op: ir.Operation, depth: int) -> ir.Block:
     for _ in range(depth - 1):
         body = real_ops(body)[0].regions[0].blocks[0]
     return body
-
-
-def work_of(op: ir.Operation) -> int:
-    """An estimate of the instructions that one run of `op` takes; an op on a vector counts as one."""
-    if not len(op.regions):
-        return 1
-    inside = sum(work_of(inner) for region in op.regions for block in region.blocks for inner in real_ops(block))
-    return _trips(op) * inside
-
-
-def _trips(op: ir.Operation) -> int:
-    if op.name == "scf.for":
-        return ASSUMED_TRIPS
-    if op.name != "affine.for":
-        return 1
-    bounds = [op.attributes[name].value for name in ("lowerBoundMap", "upperBoundMap")]
-    lower, upper = (Bound(map).static if len(map.results) == 1 else None for map in bounds)
-    if lower is None or upper is None:
-        return ASSUMED_TRIPS
-    return max(0, math.ceil((upper - lower) / ir.IntegerAttr(op.attributes["step"]).value))

@@ -47,6 +47,11 @@ DLC_EXPORT void memrefCopy(int64_t elementSize, UnrankedMemRef *source, Unranked
 // pieces of the others'. Calls from inside a body run inline.
 DLC_EXPORT void dlc_parallel_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n);
 
+// The same for iterations that take from `first` to `last` instructions each (1 or more), in a straight line: shares are of equal
+// work. A range that takes fewer than `least` runs on the calling thread.
+DLC_EXPORT void dlc_parallel_for_uneven(void (*body)(void *, int64_t, int64_t), void *context, int64_t n, int64_t first, int64_t last,
+                                        int64_t least);
+
 // Sets how many threads calls from this thread use (below 1: DLC_NUM_THREADS, else all processors). Returns the setting
 // before, 0 for that.
 DLC_EXPORT int dlc_set_num_threads(int count);

@@ -16,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,31 @@ void runBody(Body body, void *context, int64_t lo, int64_t hi) {
   --bodiesRunning;
 }
 
+// [0, size), whose iterations take from `first` to `last` instructions, in a straight line.
+struct Range {
+  int64_t size;
+  int64_t first = 1;
+  int64_t last = 1;
+
+  // Where share `part` of `parts` begins, which all have the same work.
+  int64_t boundary(int64_t part, int64_t parts) const {
+    if (first == last)
+      return size / parts * part + std::min(part, size % parts);
+    if (part == 0 || part == parts)
+      return part == 0 ? 0 : size;
+    // Up to x of the whole the work is first * x + (last - first) * x^2 / 2, of (first + last) / 2.
+    double a = static_cast<double>(first), slope = static_cast<double>(last) - a;
+    double target = (a + slope / 2) * static_cast<double>(part) / static_cast<double>(parts);
+    double x = (std::sqrt(a * a + 2 * slope * target) - a) / slope;
+    return std::clamp<int64_t>(std::llround(x * static_cast<double>(size)), 0, size);
+  }
+
+  // Whether all iterations together take at least so many instructions.
+  bool reaches(int64_t least) const {
+    return static_cast<double>(size) * (static_cast<double>(first) + static_cast<double>(last)) / 2 >= static_cast<double>(least);
+  }
+};
+
 // Iterations of one thread's share that nobody has begun: [begin, end) packed in two halves would not do for 64-bit
 // ranges, so `begin` moves alone.
 struct alignas(64) Share {
@@ -87,7 +113,7 @@ public:
   bool tryAcquire() { return !taken.load(std::memory_order_relaxed) && !taken.exchange(true); }
 
   // The caller has joined as the first of `newParts`.
-  void publish(Body newBody, void *newContext, int64_t size, int newParts) {
+  void publish(Body newBody, void *newContext, Range range, int newParts) {
     if (newParts > capacity) {
       shares.reset(new Share[static_cast<size_t>(newParts)]);
       capacity = newParts;
@@ -97,11 +123,10 @@ public:
     parts = newParts;
     processor = currentProcessor();
     for (int part = 0; part < parts; ++part) {
-      int64_t share = size / parts, extra = size % parts;
-      int64_t lo = share * part + std::min<int64_t>(part, extra);
+      int64_t lo = range.boundary(part, parts), hi = range.boundary(part + 1, parts);
       shares[part].begin.store(lo, std::memory_order_relaxed);
-      shares[part].end = lo + share + (part < extra ? 1 : 0);
-      shares[part].least = std::max<int64_t>(1, share / kLeastOfShare);
+      shares[part].end = hi;
+      shares[part].least = std::max<int64_t>(1, (hi - lo) / kLeastOfShare);
     }
     helping.store(0, std::memory_order_relaxed);
     uint64_t generation = (ticket.load() >> 32) + 1;
@@ -182,13 +207,13 @@ int usableHelpers() {
 
 class Pool {
 public:
-  void parallelFor(Body body, void *context, int64_t n, int parts) {
+  void parallelFor(Body body, void *context, Range range, int parts) {
     Slot *slot = usableHelpers() > 0 ? acquireSlot() : nullptr;
     if (!slot)
-      return runBody(body, context, 0, n);
+      return runBody(body, context, 0, range.size);
     int64_t begin = profiledTime();
     growFor(parts - 1);
-    slot->publish(body, context, n, parts);
+    slot->publish(body, context, range, parts);
     announce();
     chargeThreads(begin, false);
     slot->work(0);
@@ -329,15 +354,27 @@ struct Lifetime {
 
 } // namespace
 
+static void parallelFor(Body body, void *context, Range range) {
+  int64_t parts = std::min<int64_t>({range.size, dlc_num_threads(), kMaxParts});
+  if (parts == 1 || bodiesRunning > 0)
+    return runBody(body, context, 0, range.size);
+  enterCall();
+  pool.load()->parallelFor(body, context, range, static_cast<int>(parts));
+  leaveCall();
+}
+
 void dlc_parallel_for(Body body, void *context, int64_t n) {
+  if (n > 0)
+    parallelFor(body, context, Range{n});
+}
+
+void dlc_parallel_for_uneven(Body body, void *context, int64_t n, int64_t first, int64_t last, int64_t least) {
   if (n <= 0)
     return;
-  int64_t parts = std::min<int64_t>({n, dlc_num_threads(), kMaxParts});
-  if (parts == 1 || bodiesRunning > 0)
+  Range range{n, first, last};
+  if (!range.reaches(least))
     return runBody(body, context, 0, n);
-  enterCall();
-  pool.load()->parallelFor(body, context, n, static_cast<int>(parts));
-  leaveCall();
+  parallelFor(body, context, range);
 }
 
 // A call inside a body is part of that body's call, whichever thread runs it.

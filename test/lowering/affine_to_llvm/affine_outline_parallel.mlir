@@ -178,3 +178,45 @@ func.func @blocks(%x: memref<16000xf32>, %y: memref<2x16000xf32>) {
   } {dlc.parallel}
   return
 }
+
+// -----
+
+// A triangle: shares of equal work. The first of 400 iterations takes one instruction, the last 400.
+// CHECK-LABEL: func.func private @dlc_parallel_for_uneven(!llvm.ptr, !llvm.ptr, i64, i64, i64, i64)
+// CHECK-LABEL: func.func @triangle(
+// CHECK: %[[COUNT:.*]] = arith.index_cast %c400
+// CHECK: call @dlc_parallel_for_uneven(%{{.*}}, %{{.*}}, %[[COUNT]], %c1_i64{{.*}}, %c400_i64, %c1000_i64)
+func.func @triangle(%x: memref<400x400xf32>, %v: f32) {
+  affine.for %i = 0 to 400 {
+    affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
+      affine.store %v, %x[%i, %j] : memref<400x400xf32>
+    }
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// A loop inside one that runs in order starts anywhere and has any number of iterations; short ranges are not shared.
+// CHECK-LABEL: func.func @inner(
+// CHECK: affine.for %[[K:.*]] = 0 to 300 {
+// CHECK: %[[LOWER:.*]] = affine.max #{{.*}}(%[[K]])
+// CHECK: %[[UPPER:.*]] = affine.min #{{.*}}(%[[K]])
+// CHECK: %[[LENGTH:.*]] = arith.subi %[[UPPER]], %[[LOWER]]
+// CHECK: %[[TRIPS:.*]] = arith.maxsi %[[LENGTH]]
+// CHECK: arith.divsi
+// CHECK: call @dlc_parallel_for_uneven
+// CHECK-LABEL: func.func private @inner_body0(
+// CHECK-SAME: %{{.*}}: index, %[[START:[a-z0-9]*]]: index, %{{.*}}: memref
+// CHECK: affine.for %[[AT:.*]] =
+// CHECK: affine.apply #{{.*}}(%[[AT]])[%[[START]]]
+func.func @inner(%x: memref<300x300xf32>, %v: f32) {
+  affine.for %k = 0 to 300 {
+    affine.for %i = max affine_map<(d0) -> (d0 + 1, 7)>(%k) to min affine_map<(d0) -> (300, d0 + 200)>(%k) step 2 {
+      affine.for %j = 0 to 300 {
+        affine.store %v, %x[%i, %j] : memref<300x300xf32>
+      }
+    } {dlc.parallel}
+  }
+  return
+}

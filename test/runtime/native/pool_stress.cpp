@@ -42,6 +42,14 @@ void outerBody(void *context, int64_t lo, int64_t hi) {
   }
 }
 
+// Ranges whose work grows, shrinks, or is too little to share.
+void uneven(Job &job) {
+  constexpr std::array<std::array<int64_t, 2>, 4> kWeights{{{1, 1000}, {1000, 1}, {7, 7}, {1, 1LL << 40}}};
+  for (auto [first, last] : kWeights)
+    for (int64_t least : {0, 1 << 30})
+      dlc_parallel_for_uneven(outerBody, &job, kSize, first, last, least);
+}
+
 // An entry of a model: arguments are a Job and a number; takes memory for its result, and raises an error for odd numbers.
 void entry(void **arguments) {
   auto *job = static_cast<Job *>(arguments[0]);
@@ -116,6 +124,13 @@ int main(int argc, char **argv) {
   for (std::thread &caller : callers)
     caller.join();
   callMany(rounds, 0);
+  Job job{std::vector<int64_t>(kSize), std::vector<int64_t>(kSize)};
+  for (int threads = 1; threads < 6; ++threads) {
+    dlc_set_num_threads(threads);
+    uneven(job);
+  }
+  for (int64_t count : job.counts)
+    require(count == 40, "each iteration of an uneven range runs once");
   require(dlc_memory_live() == 0, "nothing is left");
   return 0;
 }
