@@ -1,0 +1,30 @@
+"""GPUs by name: rows of a table, so that code for one can be made on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """NVIDIA's GPUs of one compute capability (CUDA C++ Programming Guide, technical specifications per compute capability).
+
+    `ptx` is the version of PTX, times ten, that code is written in; `multiprocessors` are those of a typical part, each of which
+    holds `threads`.
+    """
+
+    ptx: int
+    multiprocessors: int
+    threads: int
+
+
+KNOWN_GPUS: Mapping[str, Row] = {
+    "sm_70": Row(60, 80, 2048),
+    "sm_75": Row(63, 40, 1024),
+    "sm_80": Row(70, 108, 2048),
+    "sm_86": Row(71, 84, 1536),
+    "sm_89": Row(78, 128, 1536),
+    "sm_90": Row(80, 132, 2048),
+}
+"""By LLVM's name of the compute capability."""
