@@ -10,8 +10,8 @@ import functools
 import llvmlite.binding as llvm
 
 from dlc.errors import TargetError
+from dlc.lowering.older_text import older_text
 from dlc.targets.cpu.facts import CpuFacts
-from dlc.targets.cpu.older_text import older_text
 
 
 def foreign_assembly(text: str, facts: CpuFacts, opt_level: int) -> str:
