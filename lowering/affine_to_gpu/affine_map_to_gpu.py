@@ -1,0 +1,119 @@
+"""affine-map-to-gpu: parallel loops become the blocks of a grid and the threads of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.dependences import Dependence
+from dlc.analysis.polyhedral.extract import extract
+from dlc.analysis.polyhedral.last_writers import value_dependences
+from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
+from dlc.analysis.polyhedral.model import ExtractionError, Scop
+from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.lowering.affine_to_gpu.grid import is_place
+from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
+from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.polyhedral.ast_expressions import EmissionError
+from dlc.lowering.polyhedral.distribution import distributed_schedule
+from dlc.lowering.polyhedral.driver import has_loops, limited_work
+from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.loop_marks import parts_of as parts_of_word
+from dlc.lowering.polyhedral.loop_marks import words_of
+from dlc.lowering.polyhedral.loop_tree import from_schedule, to_schedule
+from dlc.lowering.polyhedral.ordering import ordering_dependences
+from dlc.lowering.polyhedral.program import PrimitiveError
+from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
+from dlc.targets.gpu.facts import GpuFacts, gpu_facts_of
+
+ON_CPU = "dlc.on_cpu"
+"""Attribute of a function that says why it has no kernels."""
+
+_GAIN = 0.95
+"""An order must be cheaper than the one before it by so much, which its bounds and guards may cost."""
+
+
+@dataclass(frozen=True)
+class AffineMapToGpu(Pass):
+    """Give the iterations of loops that carry no dependence to the blocks and threads of kernels.
+
+    before: affine.for %i = 0 to 100 { affine.for %j = 0 to 64 { affine.for %k ... { C[i, j] += A[i, k] * B[k, j] } } }
+    after:  affine.for %bi = 0 to 13 { affine.for %bj = 0 to 2 {
+              affine.for %ti = 0 to min(8, 100 - 8 * %bi) { affine.for %tj = 0 to 32 { affine.for %k ... { ... } }
+                {dlc.name = "kernel0.thread.x"} } {dlc.name = "kernel0.thread.y"}
+            } {dlc.name = "kernel0.block.x"} } {dlc.name = "kernel0.block.y"}
+
+    The result is affine and still runs as loops. Loops that carry dependences stay inside of threads, or on the host around
+    kernels. Of the text's order, its loops distributed, and isl's schedules the one that costs least is mapped. A function that
+    has no parallel loop stays as it is and says so in `dlc.on_cpu`. Memory that loops allocate is to be expanded before.
+    """
+
+    anchor = "func.func"
+
+    def run(self, op: ir.Operation) -> None:
+        if not has_loops(op):
+            return
+        try:
+            with limited_work():
+                _map(op)
+        except ExtractionError as error:
+            raise PassFailure(error.op, error.reason, error.remedy) from None
+        except PrimitiveError as error:
+            raise PassFailure(op, error.reason, error.remedy) from None
+        except EmissionError as error:
+            raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
+
+
+def _map(function: ir.Operation) -> None:
+    scop = extract(function)
+    dependences = value_dependences(scop)
+    facts = gpu_facts_of(function)
+    done: list[Mapped] = []
+    for part in parts_of(scop, ordering_dependences(scop, dependences), "min"):
+        done.append(_best_of(scop, part, facts, sum(len(one.kernels) for one in done)))
+    if not any(one.kernels for one in done):
+        function.attributes[ON_CPU] = ir.StringAttr.get("every loop carries a dependence")
+        return
+    schedule = reduce(lambda before, after: before.sequence(after), [to_schedule(one.tree) for one in done])
+    _check(dependences, schedule)
+    replace_loops(scop, _with_single_loops(schedule))
+
+
+def _best_of(scop: Scop, part: Part, facts: GpuFacts, first: int) -> Mapped:
+    """The mapping of the cheapest order of a part."""
+    best: Mapped | None = None
+    for schedule in _orders(scop, part):
+        found = map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
+        if best is None or found.cost < _GAIN * best.cost:
+            best = found
+    assert best is not None
+    return best
+
+
+def _orders(scop: Scop, part: Part) -> Iterator[isl.Schedule]:
+    yield original_schedule(scop, part.statements)
+    yield distributed_schedule(part)
+    yield from compute_schedules(part, "min")
+
+
+def _check(dependences: Sequence[Dependence], schedule: isl.Schedule) -> None:
+    """PassFailure unless the schedule keeps every dependence, and parallel loops carry none."""
+    for violation in (*violations(dependences, schedule), *carried_by_parallel(dependences, schedule, words_of)):
+        raise PassFailure(violation.dependence.sink.op, "the mapping would not keep a dependence", "report this nest")
+
+
+def _with_single_loops(schedule: isl.Schedule) -> isl.Schedule:
+    """The schedule whose mapped loops isl makes one loop each of, with conditions inside where statements run in parts of it."""
+
+    def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        mark = node.parent() if node.has_parent() else node
+        if node.get_type() != isl.schedule_node_type.band or mark.get_type() != isl.schedule_node_type.mark:
+            return node
+        is_mapped = any(is_place(parts_of_word(word)[1]) for word in words_of(mark.mark_get_id().get_name()))
+        return node.band_set_ast_build_options(isl.UnionSet("{ atomic[i] }")) if is_mapped else node
+
+    return schedule.get_root().map_descendant_bottom_up(visit).get_schedule()

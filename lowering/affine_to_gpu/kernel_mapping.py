@@ -1,0 +1,132 @@
+"""Which loops of a schedule tree become blocks and threads.
+
+From the outside in: the loops of a nest along which no dependence goes that the loops around leave open may all run first, in any
+order, so up to three of them become a kernel's blocks and threads, and the others run in each thread. A nest without such a loop
+stays on the host, and the search goes on inside its outermost loop: one launch for each of its iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from dlc.analysis.polyhedral.model import Scop
+from dlc.lowering.affine_to_gpu.grid import UNITS, Place, block_shape, name_of
+from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
+from dlc.lowering.polyhedral.iterations import stride_of
+from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, around, block, with_children
+from dlc.targets.gpu.facts import GpuFacts
+
+_MOST_DIMS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A kernel of a mapped tree: what the names of its loops begin with."""
+
+    name: str
+    shape: tuple[int, ...]
+    """Threads of a block, x first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """A tree whose loops are mapped, what it costs in cycles, and its kernels."""
+
+    tree: Tree
+    cost: float
+    kernels: tuple[Kernel, ...]
+
+
+def map_to_gpu(scop: Scop, tree: Tree, dependences: isl.UnionMap, facts: GpuFacts, first: int = 0) -> Mapped:
+    """Map the loops of `tree`, which keeps `dependences`; kernels are numbered from `first`."""
+    search = _Search(scop, facts, first)
+    mapped = search.visit(tree, dependences, ())
+    return Mapped(mapped, search.cost, tuple(search.kernels))
+
+
+class _Search:
+    def __init__(self, scop: Scop, facts: GpuFacts, first: int) -> None:
+        self.scop, self.facts, self.first = scop, facts, first
+        self.cost = 0.0
+        self.kernels: list[Kernel] = []
+
+    def visit(self, tree: Tree, open_ones: isl.UnionMap, above: tuple[Loop, ...]) -> Tree:
+        """Map what is inside the host's loops `above`, which leave the dependences `open_ones` to the loops inside."""
+        if isinstance(tree, Block):
+            return block([self.visit(item, _inside(open_ones, item), above) for item in tree.items])
+        if not isinstance(tree, Loop):
+            self.cost += kernel_cost(self.scop, above, tree, 0, 1, self.facts)
+            return tree
+        chain = list(_chain(tree))
+        free = [depth for depth, loop in enumerate(chain) if stays(open_ones, loop.values)]
+        if free:
+            return self._kernel(chain, free, above)
+        same = isl.UnionMap.from_union_pw_aff(tree.values)
+        rest = open_ones.intersect(same.apply_range(same.reverse()))
+        return with_children(tree, [self.visit(tree.body, rest, (*above, tree))])
+
+    def _kernel(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop]) -> Tree:
+        """The nest of `chain` with some of its `free` loops mapped, outermost."""
+        counted = [_counted(loop) for loop in chain]
+        chosen = self._chosen(counted, free, above)
+        mapped = [counted[depth] for depth in chosen]
+        shape = block_shape([extent_of(loop) for loop in mapped], self.facts)
+        name = f"kernel{self.first + len(self.kernels)}"
+        self.kernels.append(Kernel(name, shape))
+        tree = _nested([loop for depth, loop in enumerate(chain) if depth not in chosen], chain[-1].body)
+        self.cost += kernel_cost(self.scop, above, _nested(mapped[::-1], tree), len(mapped), prod(shape), self.facts)
+        for unit in UNITS:
+            for dim, (loop, size) in enumerate(zip(mapped, shape, strict=True)):
+                tile = loop.values.scale_down_val(isl.Val(size)).floor()
+                values = tile if unit == "block" else loop.values.sub(tile.scale_val(isl.Val(size)))
+                tree = around(values, tree, name_of(name, Place(unit, dim)), "parallel")
+        return tree
+
+    def _chosen(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop]) -> list[int]:
+        """The loops to map, x first: along x accesses lie side by side, the others have the most iterations."""
+        nest, inner_first = _nested(chain, chain[-1].body), list(reversed(free))
+        along = min(inner_first, key=lambda depth: sectors_along(self.scop, above, nest, depth, self.facts))
+        others = sorted(inner_first, key=lambda depth: extent_of(chain[depth]), reverse=True)
+        kept = [depth for depth in others if depth != along][: _MOST_DIMS - 1]
+        return [along, *(depth for depth in inner_first if depth in kept)]
+
+
+def stays(dependences: isl.UnionMap, values: isl.UnionPwAff) -> bool:
+    """Whether `values` are the same at both ends of each dependence."""
+    own = isl.UnionMap.from_union_pw_aff(values)
+    return bool(dependences.is_subset(own.apply_range(own.reverse())))
+
+
+def _inside(dependences: isl.UnionMap, tree: Tree) -> isl.UnionMap:
+    return dependences.intersect_domain(tree.domain).intersect_range(tree.domain)
+
+
+def _chain(tree: Loop) -> Iterator[Loop]:
+    """The loops directly in each other, from the outside in."""
+    node: Tree = tree
+    while isinstance(node, Loop):
+        yield node
+        node = node.body
+
+
+def _nested(loops: Sequence[Loop], body: Tree) -> Tree:
+    """`body` in `loops`, which are given from the outside in."""
+    for loop in reversed(loops):
+        body = Loop(loop.domain, loop.values, body, loop.name, loop.kind)
+    return body
+
+
+def _counted(loop: Loop) -> Loop:
+    """The loop with a variable that counts its iterations from 0, or from a parameter's value, without gaps."""
+    values = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(loop.values).range())
+    first, stride = values.dim_min_val(0), stride_of(loop) or 1
+    offset = int(str(first)) if first.is_int() else 0
+    if stride > 1 and not first.is_int():
+        offset = int(str(values.get_stride_info(0).get_offset().get_constant_val()))
+    moved = loop.values.sub(isl.UnionPwAff.val_on_domain(loop.domain, isl.Val(offset)))
+    counted = moved.scale_down_val(isl.Val(stride)).floor() if stride > 1 else moved
+    return Loop(loop.domain, counted, loop.body, "", "loop")

@@ -1,0 +1,130 @@
+"""The shape of a kernel's launch, from the loops that are mapped to blocks and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import arith, ir
+from dlc.lowering.affine_to_gpu.extents import Ends, Extents, constant_of
+from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, Place, place_of
+from dlc.lowering.pass_base import PassFailure
+from dlc.targets.gpu.facts import GpuFacts
+
+_MOST_BLOCKS_X = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Blocks or threads along one dim: their number, and the loop variable of the first, both over values of the host.
+
+    Where `repeats` is not 0, there may be more iterations than blocks, and each block takes those `repeats` apart.
+    """
+
+    count: ir.AffineExpr
+    first: ir.AffineExpr
+    step: int
+    repeats: int = 0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Blocks and threads along the dims that loops are mapped to."""
+
+    dimensions: dict[Place, Dimension]
+
+    @property
+    def thread_dims(self) -> list[int]:
+        """The dims along which a block has more than one thread."""
+        return [place.dim for place in self.dimensions if place.unit == "thread"]
+
+    def sizes(self, extents: Extents) -> list[ir.Value]:
+        """Emit the sizes of the grid and of a block."""
+        places = [Place(unit, dim) for unit in ("block", "thread") for dim in range(len(DIMENSIONS))]
+        return [_size(self.dimensions.get(place), extents) for place in places]
+
+
+def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
+    """At least one block: a launch of none is an error, and guards in the kernel keep that one idle."""
+    number = 1 if dimension is None else constant_of(dimension.count)
+    if dimension is None or number is not None:
+        most = (dimension.repeats if dimension else 0) or _MOST_BLOCKS_X
+        return arith.constant(ir.IndexType.get(), min(max(1, number or 0), most))
+    size = extents.greatest([dimension.count, ir.AffineExpr.get_constant(1)])
+    return extents.least([extents.dim(size), ir.AffineExpr.get_constant(dimension.repeats)]) if dimension.repeats else size
+
+
+def launch_of(root: ir.Operation, extents: Extents, facts: GpuFacts) -> Launch:
+    """The launch for the kernel whose outermost mapped loop is `root`; emits bounds that are minima or maxima before it.
+
+    Raises PassFailure where loops do not fit a grid.
+    """
+    found: dict[Place, list[tuple[ir.Operation, Ends]]] = {}
+    extents.add_of_host(root)
+    for loop in _loops(root):
+        ends = extents.add(loop)
+        place = place_of(loop)
+        if place is not None:
+            found.setdefault(place, []).append((loop, ends))
+    dimensions = {}
+    for place, loops in found.items():
+        dimensions[place] = _blocks(place, loops, extents, facts) if place.unit == "block" else _threads(loops, extents)
+    threads = [constant_of(one.count) or 1 for place, one in dimensions.items() if place.unit == "thread"]
+    total = 1
+    for count in threads:
+        total *= count
+    if total > facts.most_threads:
+        raise PassFailure(
+            root, f"a block of {total} threads, where {facts.chip} has at most {facts.most_threads}", "tile the loops"
+        )
+    return Launch(dimensions)
+
+
+def _loops(root: ir.Operation) -> Iterator[ir.Operation]:
+    """The `affine.for` ops of a kernel, those around others first."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "affine.for":
+            found.append(op.operation)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return iter(found)
+
+
+def step_of(loop: ir.Operation) -> int:
+    """The step of an `affine.for`."""
+    return int(ir.IntegerAttr(loop.attributes["step"]).value)
+
+
+def _blocks(place: Place, loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents, facts: GpuFacts) -> Dimension:
+    """As many blocks as the only loop of a dim may have iterations."""
+    (loop, (lowers, uppers)), *others = loops
+    if others:
+        raise PassFailure(
+            others[0][0], "two loops of a kernel are mapped to the same dim of its grid", "map them to kernels of their own"
+        )
+    step = step_of(loop)
+    first = lowers[0] if len(lowers) == 1 else extents.dim(extents.greatest(lowers))
+    counts = [ir.AffineExpr.get_ceil_div(upper - first, step) for upper in uppers]
+    count = counts[0] if len(counts) == 1 else extents.dim(extents.least(counts))
+    most = facts.most_blocks_y if place.dim else _MOST_BLOCKS_X
+    number = constant_of(count)
+    fits = place.dim == 0 or (number is not None and number <= most)
+    return Dimension(count, first, step, 0 if fits else most)
+
+
+def _threads(loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents) -> Dimension:
+    """As many threads as the longest of the loops of a dim may have iterations."""
+    ranges = []
+    for loop, ends in loops:
+        low, high = extents.numbers(ends)
+        if low is None or high is None:
+            raise PassFailure(loop, "a loop over threads has no constant bounds", "tile it first, or map it to blocks")
+        ranges.append((low, max(low, high), step_of(loop)))
+    first, step = min(low for low, _, _ in ranges), ranges[0][2]
+    if any(other != step or (low - first) % step for low, _, other in ranges):
+        raise PassFailure(loops[0][0], "loops over the threads of one dim have different steps", "normalize the loops first")
+    count = max(1, max(-(-(high - first) // step) for _, high, _ in ranges))
+    return Dimension(ir.AffineExpr.get_constant(count), ir.AffineExpr.get_constant(first), step)

@@ -1,0 +1,109 @@
+"""What a kernel costs: launches, the longest thread, and the memory that warps move, in cycles of the GPU.
+
+Only comparisons of these numbers mean something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.model import Access, Scop
+from dlc.lowering.polyhedral.iterations import value_map
+from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Tree, loops_above, walk
+from dlc.lowering.polyhedral.strides import access_strides
+from dlc.targets.gpu.facts import GpuFacts
+
+_UNBOUNDED = 1 << 20
+"""Stands for the iterations of a loop without known bounds."""
+
+_LAUNCH = 6000.0
+"""Cycles from one kernel's start to that of the next: some four microseconds."""
+
+_STEP = 40.0
+"""Cycles that an iteration takes in a thread while others run: memory's latency, shared by the warps that hide it."""
+
+_SECTORS_PER_CYCLE = 1.0
+"""What a multiprocessor moves of the second-level cache and of memory in a cycle."""
+
+
+def extent_of(loop: Loop) -> int:
+    """How many values the loop's variable has at most; a large number where that is not bounded."""
+    values = loop.values.intersect_domain(loop.domain)
+    low, high = values.min_val(), values.max_val()
+    return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+
+
+def kernel_cost(scop: Scop, above: Sequence[Loop], nest: Tree, mapped: int, block: int, facts: GpuFacts) -> float:
+    """The cost of all launches of a kernel inside the host's loops `above`.
+
+    The `mapped` outermost loops of `nest` become blocks of `block` threads; the last of them lies along warps.
+    """
+    outer = loops_above(nest, (0,) * mapped)
+    threads = prod(extent_of(loop) for loop in outer)
+    busy = min(facts.multiprocessors, -(-threads // block))
+    total = _LAUNCH * prod(extent_of(loop) for loop in above)
+    for loops, leaf in _leaves(above, nest):
+        volume = _volume(leaf.domain)
+        moved = volume * _sectors(scop, loops, leaf, len(above) + mapped - 1 if mapped else None, facts)
+        total += max(volume / min(threads, facts.threads) * _STEP, moved / (_SECTORS_PER_CYCLE * busy))
+    return total
+
+
+def sectors_along(scop: Scop, above: Sequence[Loop], nest: Tree, depth: int, facts: GpuFacts) -> float:
+    """Sectors of memory that `nest` moves where neighbours in a warp are neighbours along its loop at `depth`."""
+    dim = len(above) + depth
+    return sum(_sectors(scop, loops, leaf, dim, facts) * _volume(leaf.domain) for loops, leaf in _leaves(above, nest))
+
+
+def _leaves(above: Sequence[Loop], nest: Tree) -> Iterator[tuple[list[Loop], Leaf]]:
+    """The statements of `nest`, each with all loops around."""
+    for path, node in walk(nest):
+        if isinstance(node, Leaf):
+            yield [*above, *loops_above(nest, path)], node
+
+
+def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, facts: GpuFacts) -> float:
+    """Sectors that one iteration of a statement moves, where lanes of a warp are neighbours along loop `dim`; all for no loop."""
+    statement = scop.by_name[_name(leaf)]
+    if dim is None:
+        return float(len(statement.accesses))
+    strides = dict(access_strides(scop, value_map(loops, leaf.domain), dim))
+    return sum(_sectors_of(access, strides.get(access, 0), facts) for access in statement.accesses)
+
+
+def _sectors_of(access: Access, stride: int | None, facts: GpuFacts) -> float:
+    if stride is None:
+        return 1.0
+    return min(1.0, max(abs(stride) * _bytes(access) / facts.sector_bytes, 1 / facts.warp_threads))
+
+
+def _bytes(access: Access) -> int:
+    kind = access.array.value.type
+    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
+    return max(1, int(getattr(element, "width", 64)) // 8)
+
+
+def _name(leaf: Leaf) -> str:
+    (name,) = {found.get_tuple_name() for found in _sets(leaf.domain)}
+    return str(name)
+
+
+def _sets(domain: isl.UnionSet) -> list[isl.Set]:
+    sets = domain.get_set_list()
+    return [sets.get_set(place) for place in range(sets.n_set())]
+
+
+def _volume(domain: isl.UnionSet) -> float:
+    """About how many instances `domain` has: the boxes around its sets."""
+    total = 0.0
+    for one in _sets(domain):
+        size = 1.0
+        for dim in range(one.dim(isl.dim_type.set)):
+            low, high = one.dim_min_val(dim), one.dim_max_val(dim)
+            size *= int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+        total += size
+    return total

@@ -1,0 +1,353 @@
+"""Runs kernels on NumPy arrays, thread by thread, as the oracle of tests of the way to a GPU.
+
+A module of the gpu dialect (after `gpu-kernel-outlining`) becomes Python text: a generator for each kernel, which yields at
+barriers. Blocks run in a shuffled order, and so do the threads of a block from barrier to barrier, so that a race or a missing
+barrier shows.
+New memory holds NaN (floats) or a large number. Access outside of memory, a barrier that some threads do not reach, and launches
+that no GPU would take are errors.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from dlc._mlir import ir
+
+_TYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool_", "i8": "int8", "i32": "int32", "i64": "int64"}
+
+_INFIX = {
+    "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
+    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^",
+}  # fmt: skip
+
+_CALLS = {
+    "arith.maximumf": "np.maximum", "arith.minimumf": "np.minimum", "arith.maxnumf": "np.fmax", "arith.minnumf": "np.fmin",
+    "arith.maxsi": "max", "arith.minsi": "min", "arith.negf": "-", "math.sqrt": "np.sqrt", "math.exp": "np.exp",
+    "math.log": "np.log", "math.tanh": "np.tanh", "math.absf": "abs", "math.fma": "_fma", "math.powf": "np.power",
+    "math.rsqrt": "_rsqrt", "math.exp2": "np.exp2",
+}  # fmt: skip
+
+_CASTS = (
+    "arith.index_cast",
+    "arith.sitofp",
+    "arith.fptosi",
+    "arith.extf",
+    "arith.truncf",
+    "arith.extsi",
+    "arith.trunci",
+    "arith.uitofp",
+    "arith.extui",
+)
+
+_COMPARED = {"oeq": "==", "ogt": ">", "oge": ">=", "olt": "<", "ole": "<=", "one": "!=", "ugt": ">", "ult": "<", "une": "!="}
+_FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+_IDS = {"gpu.block_id": "block", "gpu.thread_id": "thread", "gpu.grid_dim": "grid", "gpu.block_dim": "size"}
+_MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+
+
+@dataclass
+class Program:
+    """The functions of a module as Python callables. `launches` notes the grid and block of each launch."""
+
+    text: str
+    seed: int = 0
+    launches: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.order = random.Random(self.seed)
+        self.names: dict[str, Any] = {
+            "np": np,
+            "_launch": self._launch,
+            "_fma": _fma,
+            "_rsqrt": _rsqrt,
+            "_new": _new,
+            "_outside": _outside,
+        }
+        exec(compile(self.text, "<kernels>", "exec"), self.names)
+
+    def run(self, function: str, *arguments: Any) -> None:
+        """Call a function of the host on arrays, which it changes in place, and numbers."""
+        with np.errstate(all="ignore"):
+            self.names[function](*arguments)
+
+    def _launch(
+        self, kernel: str, grid: Sequence[int], size: Sequence[int], shared: Sequence[Any], arguments: Sequence[Any]
+    ) -> None:
+        grid, size = tuple(map(int, grid)), tuple(map(int, size))
+        self.launches.append((kernel, grid, size))
+        assert all(0 < count <= most for count, most in zip(grid, _MOST_BLOCKS, strict=True)), f"a grid of {grid}"
+        assert all(size) and np.prod(size) <= 1024 and size[2] <= 64, f"a block of {size}"
+        blocks = list(product(*map(range, grid)))
+        self.order.shuffle(blocks)
+        for block in blocks:
+            memory = [_new(*one) for one in shared]
+            threads = list(product(*map(range, size)))
+            self._block([self.names[kernel](block, thread, grid, size, *memory, *arguments) for thread in threads])
+
+    def _block(self, threads: list[Iterator[None]]) -> None:
+        """Run all threads from one barrier to the next, until all are done."""
+        while threads:
+            self.order.shuffle(threads)
+            waiting = [thread for thread in threads if next(thread, _DONE) is not _DONE]
+            assert not waiting or len(waiting) == len(threads), "some threads of a block do not come to a barrier"
+            threads = waiting
+
+
+_DONE = object()
+
+
+def program(module: ir.Module, seed: int = 0) -> Program:
+    """The functions and kernels of `module`."""
+    lines: list[str] = []
+    for op in module.body.operations:
+        if op.operation.name == "func.func":
+            lines += _Function(op.operation).lines()
+        elif op.operation.name == "gpu.module":
+            for inner in op.operation.regions[0].blocks[0].operations:
+                if inner.operation.name == "gpu.func":
+                    lines += _Function(inner.operation, f"{_name_of(op.operation)}_").lines()
+    return Program("\n".join(lines), seed)
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    return (
+        type(a)(np.longdouble(a) * np.longdouble(b) + np.longdouble(c))
+        if isinstance(a, np.float64)
+        else type(a)(float(a) * float(b) + float(c))
+    )
+
+
+def _rsqrt(a: Any) -> Any:
+    return type(a)(1) / np.sqrt(a)
+
+
+def _new(shape: Sequence[int], kind: str) -> np.ndarray:
+    return np.full(shape, np.nan if kind.startswith("float") else 99, kind)
+
+
+def _outside() -> None:
+    raise IndexError("a subscript is negative")
+
+
+def _name_of(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+class _Function:
+    """Writes one function as Python."""
+
+    def __init__(self, op: ir.Operation, prefix: str = "") -> None:
+        self.called = prefix + _name_of(op)
+        self.op, self.found, self.numbers = op, list[str](), dict[ir.Value, str]()
+        self.writers: dict[str, Callable[[ir.Operation], None]] = {
+            name.removeprefix("_on_").replace("__", "."): getattr(self, name) for name in dir(self) if name.startswith("_on_")
+        }
+
+    def lines(self) -> list[str]:
+        block = self.op.regions[0].blocks[0]
+        given = ", ".join(self.name(argument) for argument in block.arguments)
+        if self.op.name == "func.func":
+            self.say(0, f"def {self.called}({given}):")
+            self.block(block, 1)
+            return self.found
+        count = ir.FunctionType(ir.TypeAttr(self.op.attributes["function_type"]).value).inputs
+        shared = list(block.arguments)[len(count) :]
+        given = ", ".join(self.name(argument) for argument in [*shared, *list(block.arguments)[: len(count)]])
+        self.say(0, f"def {self.called}(block, thread, grid, size, {given}):")
+        self.say(1, "if False: yield")
+        self.block(block, 1)
+        self.say(0, f"{self.called}_shared = [{', '.join(_shape_of(one.type) for one in shared)}]")
+        return self.found
+
+    def say(self, depth: int, text: str) -> None:
+        self.found.append("    " * depth + text)
+
+    def name(self, value: ir.Value) -> str:
+        return self.numbers.setdefault(value, f"v{len(self.numbers)}")
+
+    def block(self, block: ir.Block, depth: int, results: Sequence[str] = ()) -> None:
+        """Write the ops of a block; what its terminator gives goes to `results`."""
+        self.depth = depth
+        start = len(self.found)
+        for inner in block.operations:
+            op = inner.operation
+            if op.name.endswith(".yield"):
+                for name, value in zip(results, op.operands, strict=True):
+                    self.say(depth, f"next_{name} = {self.name(value)}")
+                for name in results:
+                    self.say(depth, f"{name} = next_{name}")
+                break
+            self.one(op)
+            self.depth = depth
+        if len(self.found) == start:
+            self.say(depth, "pass")
+
+    def one(self, op: ir.Operation) -> None:
+        given = [self.name(value) for value in op.operands]
+        if op.name in self.writers:
+            self.writers[op.name](op)
+        elif op.name in _INFIX:
+            self.set(op, f"{given[0]} {_INFIX[op.name]} {given[1]}")
+        elif op.name in _CALLS:
+            self.set(op, f"{_CALLS[op.name]}({', '.join(given)})")
+        elif op.name in _CASTS:
+            self.set(op, _cast(given[0], op.results[0].type))
+        elif op.name in _IDS:
+            dim = "xyz".index(str(op.attributes["dimension"]).rsplit(" ", 1)[1].rstrip(">"))
+            self.set(op, f"{_IDS[op.name]}[{dim}]")
+        else:
+            raise NotImplementedError(str(op))
+
+    def set(self, op: ir.Operation, text: str) -> None:
+        self.say(self.depth, f"{self.name(op.results[0])} = {text}")
+
+    # Ops by name.
+
+    def _on_func__return(self, op: ir.Operation) -> None:
+        self.say(self.depth, "return")
+
+    _on_gpu__return = _on_func__return
+
+    def _on_gpu__barrier(self, op: ir.Operation) -> None:
+        self.say(self.depth, "yield")
+
+    def _on_gpu__launch_func(self, op: ir.Operation) -> None:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = [self.name(value) for value in op.operands]
+        kernel = str(op.attributes["kernel"]).replace("::@", "_").removeprefix("@")
+        arguments = given[6 : 6 + sizes[-2]]
+        self.say(
+            self.depth,
+            f"_launch({kernel!r}, ({', '.join(given[:3])}), ({', '.join(given[3:6])}), {kernel}_shared, [{', '.join(arguments)}])",
+        )
+
+    def _on_gpu__alloc(self, op: ir.Operation) -> None:
+        kind = ir.MemRefType(op.results[0].type)
+        sizes = iter(self.name(value) for value in op.operands)
+        shape = ", ".join(next(sizes) if kind.is_dynamic_dim(at) else str(kind.shape[at]) for at in range(kind.rank))
+        self.set(op, f"_new(({shape}{',' * bool(shape)}), {_TYPES[str(kind.element_type)]!r})")
+
+    _on_memref__alloca = _on_gpu__alloc
+
+    def _on_gpu__dealloc(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"del {self.name(op.operands[0])}")
+
+    def _on_memref__dim(self, op: ir.Operation) -> None:
+        self.set(op, f"{self.name(op.operands[0])}.shape[{self.name(op.operands[1])}]")
+
+    def _on_arith__constant(self, op: ir.Operation) -> None:
+        kind = str(op.results[0].type)
+        value = op.attributes["value"].value
+        text = f"float('{value!r}')" if isinstance(value, float) else repr(value)
+        self.set(op, text if kind == "index" else f"np.{_TYPES[kind]}({text})")
+
+    def _on_arith__select(self, op: ir.Operation) -> None:
+        condition, one, other = (self.name(value) for value in op.operands)
+        self.set(op, f"{one} if {condition} else {other}")
+
+    def _on_arith__cmpf(self, op: ir.Operation) -> None:
+        sign = _COMPARED[_FLOAT_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]]
+        self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
+
+    def _on_arith__cmpi(self, op: ir.Operation) -> None:
+        sign = _INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
+
+    def _subscripts(self, op: ir.Operation, first: int) -> str:
+        """The element that an access touches; subscripts are checked."""
+        texts = _texts(op.attributes["map"].value, [self.name(value) for value in list(op.operands)[first:]])
+        for text in texts:
+            if "-" in text or "+" in text or text.isidentifier():
+                self.say(self.depth, f"if {text} < 0: _outside()")
+        return f"{self.name(op.operands[first - 1])}[{', '.join(texts) or '()'}]"
+
+    def _on_affine__load(self, op: ir.Operation) -> None:
+        self.set(op, self._subscripts(op, 1))
+
+    def _on_affine__store(self, op: ir.Operation) -> None:
+        place = self._subscripts(op, 2)
+        self.say(self.depth, f"{place} = {self.name(op.operands[0])}")
+
+    def _on_affine__apply(self, op: ir.Operation) -> None:
+        self.set(op, self._extreme(op, ""))
+
+    def _on_affine__min(self, op: ir.Operation) -> None:
+        self.set(op, self._extreme(op, "min"))
+
+    def _on_affine__max(self, op: ir.Operation) -> None:
+        self.set(op, self._extreme(op, "max"))
+
+    def _extreme(self, op: ir.Operation, which: str) -> str:
+        return _call(which, _texts(op.attributes["map"].value, [self.name(value) for value in op.operands]))
+
+    def _on_affine__for(self, op: ir.Operation) -> None:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = [self.name(value) for value in op.operands]
+        low = _call("max", _texts(op.attributes["lowerBoundMap"].value, given[: sizes[0]]))
+        high = _call("min", _texts(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
+        body, depth = op.regions[0].blocks[0], self.depth
+        variable, *carried = (self.name(argument) for argument in body.arguments)
+        for name, value in zip(carried, given[sizes[0] + sizes[1] :], strict=True):
+            self.say(depth, f"{name} = {value}")
+        self.say(depth, f"for {variable} in range({low}, {high}, {ir.IntegerAttr(op.attributes['step']).value}):")
+        self.block(body, depth + 1, carried)
+        for result, name in zip(op.results, carried, strict=True):
+            self.say(depth, f"{self.name(result)} = {name}")
+
+    def _on_affine__if(self, op: ir.Operation) -> None:
+        depth = self.depth
+        set_text = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">")
+        inputs, constraints = set_text.split(" : ", 1)
+        sides = [side.rsplit(" ", 2) for side in constraints[1:-1].split(", ")]
+        map = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{inputs} -> ({', '.join(side[0] for side in sides)})>")).value
+        texts = _texts(map, [self.name(value) for value in op.operands])
+        holds = " and ".join(f"{text} {side[1]} 0" for text, side in zip(texts, sides, strict=True))
+        results = [self.name(result) for result in op.results]
+        self.say(depth, f"if {holds}:")
+        self.block(op.regions[0].blocks[0], depth + 1, results)
+        if len(op.regions[1].blocks):
+            self.say(depth, "else:")
+            self.block(op.regions[1].blocks[0], depth + 1, results)
+
+
+def _shape_of(kind: ir.Type) -> str:
+    memref = ir.MemRefType(kind)
+    return f"({tuple(memref.shape)!r}, {_TYPES[str(memref.element_type)]!r})"
+
+
+def _cast(text: str, kind: ir.Type) -> str:
+    return f"int({text})" if str(kind) == "index" else f"np.{_TYPES[str(kind)]}({text})"
+
+
+def _call(which: str, texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{which}({', '.join(texts)})"
+
+
+def _texts(map: ir.AffineMap, operands: Sequence[str]) -> list[str]:
+    """The results of an affine map as Python."""
+    return [_text(result, operands, map.n_dims) for result in map.results]
+
+
+def _text(expression: ir.AffineExpr, operands: Sequence[str], dims: int) -> str:
+    expression = expression.maybe_downcast()
+    if isinstance(expression, ir.AffineDimExpr):
+        return operands[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return operands[dims + expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return str(expression.value)
+    lhs, rhs = _text(expression.lhs, operands, dims), _text(expression.rhs, operands, dims)
+    if isinstance(expression, ir.AffineCeilDivExpr):
+        return f"(-(-{lhs} // {rhs}))"
+    signs = {ir.AffineAddExpr: "+", ir.AffineMulExpr: "*", ir.AffineModExpr: "%", ir.AffineFloorDivExpr: "//"}
+    return f"({lhs} {signs[type(expression)]} {rhs})"

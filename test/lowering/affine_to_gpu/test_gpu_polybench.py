@@ -1,0 +1,25 @@
+"""PolyBench's kernels as kernels of a GPU, run thread by thread, compute what NumPy says."""
+
+from __future__ import annotations
+
+import pytest
+from gpu_interpreter import program
+
+from bench.polybench.suite import suite
+from dlc._mlir import ir
+from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
+
+
+@pytest.mark.parametrize("name", sorted(suite()))
+def test_kernel_computes_the_same(name: str) -> None:
+    kernel = suite()[name]
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(kernel.text("MINI", "f64"))
+        Pipeline.parse("affine-to-gpu").run(module)
+        run = program(module)
+    have, want = (kernel.checked_arguments("MINI", "f64") for _ in range(2))
+    kernel.expect(want, "MINI")
+    run.run(kernel.symbol, *have)
+    assert run.launches
+    assert kernel.error(have, want) < 1e-9
