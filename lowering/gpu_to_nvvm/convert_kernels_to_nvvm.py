@@ -1,0 +1,155 @@
+"""convert-kernels-to-nvvm: the bodies of kernels to the llvm and nvvm dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
+from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
+from dlc.lowering.native import run_native
+from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.targets.gpu.facts import GpuFacts, gpu_facts_of
+
+_LOWERING = (
+    "convert-vector-to-scf{full-unroll=true}",
+    "fold-memref-alias-ops",
+    "expand-strided-metadata",
+    "lower-affine",
+    "convert-scf-to-cf",
+    "canonicalize",
+    "cse",
+    "convert-vector-to-llvm",
+)
+_LAST = ("convert-math-to-llvm", "convert-nvvm-to-llvm", "reconcile-unrealized-casts", "canonicalize", "cse")
+_MATH = {
+    *("math.absf", "math.absi", "math.ceil", "math.copysign", "math.ctlz", "math.ctpop", "math.cttz", "math.floor", "math.fma"),
+    *("math.isfinite", "math.isinf", "math.isnan", "math.round", "math.roundeven", "math.sqrt", "math.trunc"),
+}
+"""Functions that the GPU has instructions for, or LLVM a sequence of them."""
+
+_NOALIAS = "llvm.noalias"
+
+
+@dataclass(frozen=True)
+class ConvertKernelsToNvvm(Pass):
+    """Lower every `gpu.module` to llvm and nvvm, and state the GPU of `dlc.gpu` on it.
+
+    before: gpu.module @f_kernel { gpu.func @f_kernel(%A: memref<64xf32>) kernel { %t = gpu.thread_id x ... } }
+    after:  gpu.module @f_kernel [#nvvm.target<chip = "sm_90">] {
+              llvm.func @f_kernel(%A: !llvm.ptr {llvm.noalias}) attributes {nvvm.kernel} { %t = nvvm.read.ptx.sreg.tid.x ... } }
+
+    Memrefs of static shape come as bare pointers, others as descriptors. An argument is `llvm.noalias` where the host knows that
+    no other one shares its memory. Kernels are outlined first (`gpu-kernel-outlining`), functions of the C math library expanded
+    (`math-expand-functions`).
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        facts = gpu_facts_of(op)
+        modules = [inner.operation for inner in op.regions[0].blocks[0].operations if inner.operation.name == "gpu.module"]
+        alone = _arguments_alone(op)
+        for module in modules:
+            _lower(module, alone)
+        for inner in nested_ops(op):
+            if inner.name == "gpu.launch":
+                raise PassFailure(inner, "a kernel lies inside of a function", "run --gpu-kernel-outlining first")
+        if modules:
+            _attach(op, facts)
+
+
+def _attach(module: ir.Operation, facts: GpuFacts) -> None:
+    run_native(module, f"nvvm-attach-target{{chip={facts.chip} features=+ptx{facts.ptx} O=3}}")
+
+
+def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]]) -> None:
+    kernels = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]
+    for inner in nested_ops(module):
+        _require_instructions(inner)
+    name = ir.StringAttr(module.attributes["sym_name"]).value
+    is_bare = all(_is_plain(value.type) for kernel in kernels for value in kernel.regions[0].blocks[0].arguments)
+    pointers = {
+        ir.StringAttr(kernel.attributes["sym_name"]).value: _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels
+    }
+    bare = "true" if is_bare else "false"
+    run_native(module, *_LOWERING, f"convert-gpu-to-nvvm{{index-bitwidth=64 use-bare-ptr-memref-call-conv={bare}}}", *_LAST)
+    use_instructions(nested_ops(module))
+    for inner in nested_ops(module):
+        _require_known(inner)
+        if inner.name.split(".")[0] not in ("llvm", "nvvm", "gpu") or (inner.name.startswith("gpu.") and inner != module):
+            raise PassFailure(inner, f"'{inner.name}' has no form in nvvm", "compute it on the host, or in other ops")
+    for op in module.regions[0].blocks[0].operations:
+        found = pointers.get(ir.StringAttr(op.attributes["sym_name"]).value) if op.operation.name == "llvm.func" else None
+        if found:
+            _mark(op.operation, found)
+
+
+def _require_instructions(op: ir.Operation) -> None:
+    if op.name.startswith("math.") and op.name not in _MATH:
+        raise PassFailure(op, f"the GPU has no instruction for '{op.name}'", "run --math-expand-functions first")
+    if op.name == "arith.remf":
+        raise PassFailure(op, "the GPU has no exact remainder of floats", "compute it on the host")
+
+
+def _require_known(op: ir.Operation) -> None:
+    """`math` ops that are in the list, but in a type that LLVM has no instruction for."""
+    if op.name == "llvm.call" and "callee" in op.attributes:
+        name = str(op.attributes["callee"].value)
+        if name.startswith(PREFIX):
+            raise PassFailure(op, f"the GPU has no instruction for '{name}'", "compute it on the host, or in other ops")
+
+
+def _is_plain(kind: ir.Type) -> bool:
+    """Whether a bare pointer says all that there is to know of a value of that type."""
+    if not isinstance(kind, ir.MemRefType):
+        return not isinstance(kind, ir.UnrankedMemRefType)
+    strides, offset = kind.get_strides_and_offset()
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    return kind.has_static_shape and offset == 0 and dynamic not in strides
+
+
+def _pointers(kernel: ir.Operation, alone: Mapping[str, Sequence[bool]], prefix: str, is_bare: bool) -> list[int]:
+    """Positions, after lowering, of the data pointers of arguments that share no memory with others."""
+    marks = alone.get(f"{prefix}@{ir.StringAttr(kernel.attributes['sym_name']).value}", ())
+    found, position = [], 0
+    for argument, mark in zip(kernel.regions[0].blocks[0].arguments, marks, strict=False):
+        ranked = isinstance(argument.type, ir.MemRefType)
+        found += [position + (not is_bare)] if ranked and mark else []
+        position += 3 + 2 * argument.type.rank if ranked and not is_bare else 1
+    return found
+
+
+def _mark(function: ir.Operation, positions: Sequence[int]) -> None:
+    count = len(function.regions[0].blocks[0].arguments)
+    mark = {_NOALIAS: ir.UnitAttr.get(function.context)}
+    attributes = [ir.DictAttr.get(mark if at in positions else {}, function.context) for at in range(count)]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, function.context)
+
+
+def _arguments_alone(module: ir.Operation) -> dict[str, list[bool]]:
+    """By kernel, which of its arguments are memory that no other argument shares, in every launch."""
+    found: dict[str, list[bool]] = {}
+    for launch in _launches(module):
+        sizes = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))
+        start = sum(sizes[:-2])
+        given = list(launch.operands)[start : start + sizes[-2]]
+        roots = [root_of(value) for value in given]
+        marks = [isinstance(root.type, ir.MemRefType) and roots.count(root) == 1 and _is_alone(root) for root in roots]
+        name = str(launch.attributes["kernel"])
+        found[name] = [one and other for one, other in zip(marks, found.get(name, marks), strict=True)]
+    return found
+
+
+def _launches(module: ir.Operation) -> Iterator[ir.Operation]:
+    return (op for op in nested_ops(module) if op.name == "gpu.launch_func")
+
+
+def _is_alone(root: ir.Value) -> bool:
+    """Whether the memory is fresh, or of an argument that is marked `llvm.noalias`."""
+    source = defining_op(root)
+    if source is not None:
+        return source.name in ALLOCATIONS or source.name == "gpu.alloc"
+    function = root.owner.owner.operation
+    if function.name != "func.func" or "arg_attrs" not in function.attributes:
+        return False
+    return _NOALIAS in ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[root.arg_number])

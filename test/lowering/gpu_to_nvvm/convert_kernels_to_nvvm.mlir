@@ -1,0 +1,74 @@
+// RUN: dlc-opt %s --dl-set-target=target=gpu:sm_90 --convert-kernels-to-nvvm --split-input-file --verify-diagnostics | filecheck %s
+
+// The module says which GPU it is for. Arguments that share no memory say so; functions with an instruction become that.
+// CHECK: gpu.module @k [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">] {
+// CHECK-NOT: __nv_
+// CHECK: llvm.func @f(%arg0: !llvm.ptr {llvm.noalias}, %arg1: !llvm.ptr, %arg2: f32) attributes {
+// CHECK-SAME: nvvm.kernel
+// CHECK: nvvm.read.ptx.sreg.tid.x
+// CHECK: %[[A:.*]] = llvm.load
+// CHECK: %[[S:.*]] = llvm.intr.sqrt(%[[A]])
+// CHECK: %[[M:.*]] = llvm.intr.maxnum(%[[S]], %arg2)
+// CHECK: llvm.store %[[M]]
+module attributes {gpu.container_module} {
+  func.func @host(%A: memref<64xf32> {llvm.noalias}, %B: memref<64xf32>, %x: f32) {
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    gpu.launch_func @k::@f blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%A : memref<64xf32>, %B : memref<64xf32>, %x : f32)
+    return
+  }
+  gpu.module @k {
+    gpu.func @f(%A: memref<64xf32>, %B: memref<64xf32>, %x: f32) kernel {
+      %t = gpu.thread_id x
+      %a = affine.load %A[%t] : memref<64xf32>
+      %s = math.sqrt %a : f32
+      %m = arith.maxnumf %s, %x : f32
+      affine.store %m, %B[%t] : memref<64xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// A memref of dynamic size brings its sizes along.
+// CHECK: llvm.func @dynamic(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i64, %arg3: i64, %arg4: i64, %arg5: f32)
+gpu.module @k {
+  gpu.func @dynamic(%A: memref<?xf32>, %x: f32) kernel {
+    %t = gpu.thread_id x
+    affine.store %x, %A[%t] : memref<?xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// no-match: a module without kernels.
+// CHECK-LABEL: func.func @plain
+// CHECK-NEXT: return
+func.func @plain() {
+  return
+}
+
+// -----
+
+gpu.module @k {
+  gpu.func @exponential(%A: memref<64xf32>, %x: f32) kernel {
+    %t = gpu.thread_id x
+    // expected-error@below {{the GPU has no instruction for 'math.exp'; run --math-expand-functions first}}
+    %e = math.exp %x : f32
+    affine.store %e, %A[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @launch() {
+  %c1 = arith.constant 1 : index
+  // expected-error@below {{a kernel lies inside of a function; run --gpu-kernel-outlining first}}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    gpu.terminator
+  }
+  return
+}
