@@ -20,10 +20,12 @@ from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.memory_costs import Caches
 from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
+from dlc.lowering.polyhedral.panels import with_panels
 from dlc.lowering.polyhedral.proof_text import proof_text
-from dlc.lowering.polyhedral.register_tiles import TileShape, lanes_of, tile_registers
+from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, lanes_of, tile_registers
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.targets.cpu.facts import facts_of
 
@@ -46,6 +48,9 @@ class PolyhedralSchedule(Pass):
     fusion: Literal["min", "max"] = option("min", "statements that share loops: only those that must (min), or all that can (max)")
     vectorize: bool = option(True, "cut loops into vectors and register tiles")
 
+    cache_tiles: bool = option(True, "cut loops into blocks for the target's caches where the cost model says that it pays")
+    pack: bool = option(True, "with cache-tiles: copy panels of arrays into local buffers, in the order in which tiles read them")
+
     print_proof: bool = option(False, "print the loops before, the dependences and the loops after on standard error")
 
     def run(self, op: ir.Operation) -> None:
@@ -59,31 +64,34 @@ class PolyhedralSchedule(Pass):
         facts = facts_of(op)
         shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
         dependences = value_dependences(scop)
-        best = self._best(scop, ordering_dependences(scop, dependences), shape)
+        blocking = Blocking(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
+        order = ordering_dependences(scop, dependences)
+        tiled = self._best(scop, order, shape, blocking)
+        packed, best = with_panels(scop, tiled.schedule, tiled.panels)
         for violation in (*violations(dependences, best), *carried_by_parallel(dependences, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         proof = proof_text(ir.StringAttr(op.attributes["sym_name"]).value, scop, dependences, best) if self.print_proof else ""
         try:
-            replace_loops(scop, best, lanes_of(scop, shape))
+            replace_loops(packed, best, lanes_of(scop, shape))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
         if proof:
             print(proof, file=sys.stderr)
 
-    def _best(self, scop: Scop, dependences: isl.UnionMap, shape: TileShape) -> isl.Schedule:
+    def _best(self, scop: Scop, dependences: isl.UnionMap, shape: TileShape, blocking: Blocking | None) -> Tiled:
         """Each part of the scop in the cheapest order, cut into tiles."""
         parts = parts_of(scop, dependences, self.fusion)
-        return reduce(lambda before, after: before.sequence(after), [self._best_of(scop, part, shape) for part in parts])
+        return reduce(Tiled.then, [self._best_of(scop, part, shape, blocking) for part in parts])
 
-    def _best_of(self, scop: Scop, part: Part, shape: TileShape) -> isl.Schedule:
+    def _best_of(self, scop: Scop, part: Part, shape: TileShape, blocking: Blocking | None) -> Tiled:
         """The cheapest of the text's order of a part, the text's loops distributed, and isl's orders, cut into tiles."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         others = [with_coincidence(distributed_schedule(part), part.dependences), *compute_schedules(part, self.fusion)]
         if not self.vectorize:
-            return others[-1]
-        best, least = tile_registers(scop, given, shape)
+            return Tiled(others[-1])
+        best, tiled = given, tile_registers(scop, given, shape)
         for schedule in others:
-            tiled, cost = tile_registers(scop, schedule, shape)
-            if cost < _GAIN * least:
-                best, least = tiled, cost
-        return best
+            other = tile_registers(scop, schedule, shape)
+            if other.cost < _GAIN * tiled.cost:
+                best, tiled = schedule, other
+        return tile_registers(scop, best, shape, blocking) if blocking else tiled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dlc.lowering.polyhedral.loop_marks import LANES, PARALLEL, mark_band
+from dlc.lowering.polyhedral.loop_marks import LANES, PARALLEL, mark_band, mark_scratch
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,13 @@ class Level:
     """A loop to build: its variable for each instance, and the word of `loop_marks.py` that says what becomes of it.
 
     With `isolated`, code is made separately for those of its iterations (sets of the variables of all loops from the outside
-    to this one).
+    to this one). The memory of `buffers` exists while the loop runs.
     """
 
     value: isl.UnionPwAff
     word: str
     isolated: isl.Set | None = None
+    buffers: tuple[str, ...] = ()
 
 
 Rebuild = Callable[[isl.ScheduleNode, Sequence[Member]], "Sequence[Level] | None"]
@@ -87,6 +88,8 @@ def _replaced(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNo
         node = node.delete()
     depth = node.get_tree_depth()
     for level in levels:
+        for buffer in level.buffers:
+            node = mark_scratch(node, buffer).child(0)
         node = node.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(level.value))
         node = node.band_member_set_coincident(0, int(level.word in (PARALLEL, LANES)))
         node = mark_band(node, [level.word]).child(0)

@@ -12,6 +12,7 @@ from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.affine.expressions import coefficient, mentions
 from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
 from dlc.lowering.polyhedral.buffers import CopyStatement
+from dlc.lowering.polyhedral.copy_lanes import can_move_lanes, ends_of, move_lanes
 from dlc.lowering.polyhedral.statement_copy import SUBSCRIPTS_AT, StatementCopy
 
 _ELEMENTWISE = ("arith.", "math.")
@@ -23,7 +24,7 @@ def can_copy_lanes(statement: Statement, values: Sequence[ir.AffineExpr], lane: 
     Masked vectors must lie in one piece in memory.
     """
     if isinstance(statement, CopyStatement):
-        return False
+        return can_move_lanes(statement, values, lane, masked=masked)
     copy = StatementCopy(statement, values, AffineScope())
     return all(_has_lanes(copy, op, lane, masked) for op in statement.ops if not is_free(op))
 
@@ -66,6 +67,9 @@ class LaneCopy:
 
     def run(self) -> None:
         """Build the ops at the current insertion point."""
+        if isinstance(self.statement, CopyStatement):
+            lanes = [self._lane_values(offset) for offset in range(self.width)]
+            return move_lanes(self.statement, lanes, self.scope, self.lane, ends_of(self.statement, self.values), self.mask)
         uniform = self._at(0)
         for op in self.statement.ops:
             takes_vectors = any(operand in self.vectors for operand in op.operands)
@@ -77,6 +81,7 @@ class LaneCopy:
                 self._elementwise(op, uniform)
             else:
                 uniform.copy(op)
+        return None
 
     def _at(self, offset: int) -> StatementCopy:
         """The scalar copy of one lane."""

@@ -42,6 +42,8 @@ class Loop:
     name: str = ""
     kind: Kind = "loop"
     is_separated: bool = False
+    ast_options: isl.UnionSet | None = None
+    """What else isl's AST generator is told of the band, which has this loop alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,19 +208,37 @@ def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, .
         plain = "parallel" if node.band_member_get_coincident(member) else "loop"
         kind, name = parts_of(words[member]) if member < len(words) else (plain, "")
         tree = around(partial.get_union_pw_aff(member), tree, name, _KINDS.get(kind, "loop"))
-    return tree
+    options = node.band_get_ast_build_options()
+    return replace(tree, ast_options=options) if isinstance(tree, Loop) and not options.is_empty() else tree
 
 
 def to_schedule(tree: Tree) -> isl.Schedule:
     """isl's form of `tree`, with marks for names and kinds."""
+    schedule = _to_schedule(tree)
+    options = [node.ast_options for _, node in walk(tree) if isinstance(node, Loop)]
+    return schedule if not any(options) else _with_options(schedule.get_root(), iter(options)).get_schedule()
+
+
+def _with_options(node: isl.ScheduleNode, options: Iterator[isl.UnionSet | None]) -> isl.ScheduleNode:
+    """`node` with options for its bands, one after the other; isl lets no band go around such, so they come last."""
+    if node.get_type() == isl.schedule_node_type.band:
+        own = next(options)
+        node = node if own is None else node.band_set_ast_build_options(own)
+    for place in range(node.n_children()):
+        node = _with_options(node.child(place), options).parent()
+    return node
+
+
+def _to_schedule(tree: Tree) -> isl.Schedule:
+    """As `to_schedule`, without options."""
     if isinstance(tree, Leaf):
         return isl.Schedule.from_domain(tree.domain)
     if isinstance(tree, Block):
-        return reduce(lambda before, after: before.sequence(after), [to_schedule(item) for item in tree.items])
+        return reduce(lambda before, after: before.sequence(after), [_to_schedule(item) for item in tree.items])
     if isinstance(tree, Scratch):
-        return mark_scratch(_top(to_schedule(tree.body)), tree.array).get_schedule()
+        return mark_scratch(_top(_to_schedule(tree.body)), tree.array).get_schedule()
     values = isl.MultiUnionPwAff.from_union_pw_aff(tree.values.gist(tree.domain))
-    band = _top(to_schedule(tree.body).insert_partial_schedule(values))
+    band = _top(_to_schedule(tree.body).insert_partial_schedule(values))
     if tree.kind in ("unordered", "parallel", "lanes"):
         band = band.band_member_set_coincident(0, True)
     if tree.kind == "unrolled" or tree.is_separated:

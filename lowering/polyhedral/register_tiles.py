@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Scop
+from dlc.lowering.polyhedral.cache_tiles import Blocker, CachePlan
 from dlc.lowering.polyhedral.chains import Level, Member, rebuild_innermost_chains
 from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
+from dlc.lowering.polyhedral.memory_costs import Caches
+from dlc.lowering.polyhedral.panels import LocalPanel, local_panels
+from dlc.lowering.polyhedral.references import references
 from dlc.lowering.polyhedral.strides import access_strides
-from dlc.lowering.polyhedral.tile_costs import Nest, Tile, cycles, outer_order
+from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order
 
 _UNBOUNDED = 1 << 20
 """Stands for the iterations of a loop without known bounds."""
@@ -27,9 +31,33 @@ class TileShape:
     registers: int
 
 
-_COPIES = (1, 2, 4, 6, 8)
+@dataclass(frozen=True)
+class Blocking:
+    """That loops are cut into blocks for `caches`, and with `pack` panels copied."""
+
+    caches: Caches
+    pack: bool = True
+
+
+_COPIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14)
 _VECTORS = (1, 2, 3, 4, 6, 8)
 """Sizes of tiles that are weighed."""
+
+_RESIDENT = 0.5
+"""Cycles to bring a line where blocks keep it near."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tiled:
+    """A schedule in tiles, the cycles that they take by `tile_costs.py`, and the panels to copy at its scratch marks."""
+
+    schedule: isl.Schedule
+    cost: float = 0.0
+    panels: tuple[LocalPanel, ...] = ()
+
+    def then(self, after: Tiled) -> Tiled:
+        """One schedule after the other."""
+        return Tiled(self.schedule.sequence(after.schedule), self.cost + after.cost, self.panels + after.panels)
 
 
 @dataclass
@@ -38,22 +66,46 @@ class _Tiling:
 
     scop: Scop
     shape: TileShape
+    blocking: Blocking | None = None
     cost: float = 0.0
+    panels: list[LocalPanel] = field(default_factory=list)
 
     def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
         """The loops in place of a chain; None where it stays."""
         strides, is_free = _member_strides(self.scop, node, members), [one.is_coincident for one in members]
         nest = Nest(strides, is_free, lanes_of(self.scop, self.shape), _bands(members))
         extents = [_extent(one.value, node) for one in members]
-        tile = min(_tiles(nest, extents, self.shape), key=lambda one: _cycles_with_rest(nest, one, extents))
+        tile = _best_tile(nest, extents, self.shape)
         self.cost += _cycles_with_rest(nest, tile, extents) * _volume(node)
-        return None if tile.lanes is None and tile.copied is None else _levels(node, members, tile, nest)
+        if tile.lanes is None and tile.copied is None:
+            return None
+        blocked, plan = self._plan(node, members, nest, tile, extents)
+        if plan is None:
+            return _levels(node, members, tile, nest, [(at, _step(nest, tile, at)) for at in outer_order(nest, tile)], {})
+        panels = local_panels(members, extents, nest, blocked, plan)
+        self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
+        return _levels(node, members, blocked, nest, plan.levels, panels)
+
+    def _plan(
+        self, node: isl.ScheduleNode, members: Sequence[Member], nest: Nest, plain: Tile, extents: Sequence[int]
+    ) -> tuple[Tile, CachePlan | None]:
+        """The tile where memory does not count, and blocks around it; no plan where `plain` is as good without."""
+        refs = None if self.blocking is None else references(self.scop, node, members)
+        if self.blocking is None or refs is None or _UNBOUNDED in extents:
+            return plain, None
+        blocker = Blocker(refs, nest, extents, self.blocking.caches, self.blocking.pack)
+        tile = _best_tile(blocker.packed_nest, extents, self.shape, _RESIDENT)
+        return tile, blocker.plan(tile, plain)
 
 
-def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> tuple[isl.Schedule, float]:
-    """Cut every innermost chain that has a loop fit for vectors or copies; and the cycles that they take, by `tile_costs.py`."""
-    tiling = _Tiling(scop, shape)
-    return rebuild_innermost_chains(schedule, tiling.levels), tiling.cost
+def _best_tile(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES) -> Tile:
+    return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, line_cycles))
+
+
+def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
+    """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
+    tiling = _Tiling(scop, shape, blocking)
+    return Tiled(rebuild_innermost_chains(schedule, tiling.levels), tiling.cost, tuple(tiling.panels))
 
 
 def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Tile]:
@@ -73,14 +125,14 @@ def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Til
         yield Tile(along, vectors, across, copies, first)
 
 
-def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int]) -> float:
+def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], line_cycles: float = LINE_CYCLES) -> float:
     """Cycles for each iteration, where smaller tiles take what is left of the loops."""
     total = 0.0
     vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
     copies = 1 if tile.copied is None else extents[tile.copied]
     for width, wide in _parts(vectors, tile.vectors):
         for height, high in _parts(copies, tile.copies):
-            total += wide * high * cycles(nest, replace(tile, vectors=width, copies=height))
+            total += wide * high * cycles(nest, replace(tile, vectors=width, copies=height), line_cycles)
     return total / (vectors * copies)
 
 
@@ -121,13 +173,32 @@ def _width(kind: ir.Type) -> int | None:
     return getattr(element, "width", None)
 
 
-def _levels(node: isl.ScheduleNode, members: Sequence[Member], tile: Tile, nest: Nest) -> list[Level]:
-    """The loops over tiles, and in a tile."""
-    sizes = {at: size for at, size in ((tile.copied, tile.copies), (tile.lanes, tile.vectors * nest.lanes)) if at is not None}
-    outer = [_outer_level(members[at], sizes.get(at, 1)) for at in outer_order(nest, tile)]
-    inner = [Level(_point(members[at].value, size), LANES if at == tile.lanes else COPIES) for at, size in sizes.items()]
-    isolated = _full_tiles(node, [*outer, *inner], list(sizes.values()))
-    return [*outer[:-1], Level(outer[-1].value, outer[-1].word, isolated), *inner]
+def _levels(
+    node: isl.ScheduleNode,
+    members: Sequence[Member],
+    tile: Tile,
+    nest: Nest,
+    order: Sequence[tuple[int, int]],
+    panels: Mapping[int, Sequence[LocalPanel]],
+) -> list[Level]:
+    """The loops over blocks and tiles, given from the outside in by member and iterations a step, and those in a tile."""
+    inner = [at for at in (tile.copied, tile.lanes) if at is not None]
+    is_inner = [any(not nest.is_free[other] for other, _ in order[:place]) for place in range(len(order))]
+    outer = [
+        _outer_level(members[at], size, is_shared=is_inner[place] and any(depth > place for depth in panels))
+        for place, (at, size) in enumerate(order)
+    ]
+    outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
+    points = [Level(_point(members[at].value, _step(nest, tile, at)), LANES if at == tile.lanes else COPIES) for at in inner]
+    isolated = _full_tiles(node, [*outer, *points], [_step(nest, tile, at) for at in inner])
+    return [*outer[:-1], replace(outer[-1], isolated=isolated), *points]
+
+
+def _step(nest: Nest, tile: Tile, member: int) -> int:
+    """Iterations of a loop that a tile takes."""
+    if member == tile.lanes:
+        return tile.vectors * nest.lanes
+    return tile.copies if member == tile.copied else 1
 
 
 def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[Access, int | None]]]:
@@ -139,9 +210,9 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
     return [access_strides(scop, times, depth + at) for at in range(len(members))]
 
 
-def _outer_level(member: Member, size: int) -> Level:
-    """The loop over the tiles of a member, or over all its values."""
-    return Level(_tile(member.value, size), PARALLEL if member.is_coincident else LOOP)
+def _outer_level(member: Member, size: int, *, is_shared: bool) -> Level:
+    """The loop over the tiles of a member, or over all its values; iterations that share a panel's memory have an order."""
+    return Level(_tile(member.value, size), PARALLEL if member.is_coincident and not is_shared else LOOP)
 
 
 def _bands(members: Sequence[Member]) -> list[list[int]]:

@@ -57,12 +57,12 @@ def _stride(access: Access, moves: isl.Map) -> int | None:
     point = shifts.sample_point()
     shift = [int(str(point.get_coordinate_val(isl.dim_type.set, at))) for at in range(access.array.rank)]
     own = len(access.array.loops)
-    strides = None if any(shift[:own]) else _layout(access)
+    strides = None if any(shift[:own]) else layout(access)
     return None if strides is None else sum(by * stride for by, stride in zip(shift[own:], strides, strict=True))
 
 
-def _layout(access: Access) -> Sequence[int] | None:
-    """The strides of the array's memref; None where they are not numbers."""
+def layout(access: Access) -> Sequence[int] | None:
+    """The strides of the memref that `access` goes to, in elements; None where they are not numbers."""
     if not isinstance(access.array.value.type, ir.MemRefType):
         return []
     strides, _ = ir.MemRefType(access.array.value.type).get_strides_and_offset()

@@ -21,7 +21,7 @@ _LATENCY = 4.0
 _GATHER = 1.5
 """Instructions for each element of a vector whose elements do not lie side by side."""
 
-_LINE = 4.0
+LINE_CYCLES = 4.0
 """Cycles to bring a line from the second-level cache or beyond, most of which other work hides."""
 
 _LINE_BYTES = 64
@@ -79,18 +79,25 @@ def outer_order(nest: Nest, tile: Tile) -> list[int]:
     return order if tile.tiles_first else [*order, *tiled]
 
 
-def cycles(nest: Nest, tile: Tile) -> float:
+def cycles(nest: Nest, tile: Tile, line_cycles: float = LINE_CYCLES) -> float:
     """Cycles for each iteration that the tile takes."""
-    width = nest.lanes if tile.lanes is not None else 1
-    elements = width * tile.vectors * tile.copies
     innermost = outer_order(nest, tile)[-1]
-    loads = lines = 0.0
-    for access in nest.accesses:
-        loads += 0.0 if _is_kept(nest, access, tile, innermost) else _instructions(nest, access, tile)
-        lines += _lines(nest, access, tile, innermost)
+    lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
+    return work_cycles(nest, tile) + lines * line_cycles / _elements(nest, tile)
+
+
+def work_cycles(nest: Nest, tile: Tile) -> float:
+    """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
+    innermost = outer_order(nest, tile)[-1]
+    loads = sum(_instructions(nest, access, tile) for access in nest.accesses if not _is_kept(nest, access, tile, innermost))
     work = max(loads / _PER_CYCLE, len(nest.accesses) * tile.vectors * tile.copies / _PER_CYCLE / 2)
     chain = _LATENCY if innermost in nest.kept else 0.0
-    return (max(work, chain) + lines * _LINE) / elements
+    return max(work, chain) / _elements(nest, tile)
+
+
+def _elements(nest: Nest, tile: Tile) -> int:
+    """Iterations that one step of the tile takes."""
+    return (nest.lanes if tile.lanes is not None else 1) * tile.vectors * tile.copies
 
 
 def _is_kept(nest: Nest, access: Access, tile: Tile, innermost: int) -> bool:

@@ -3,13 +3,13 @@
 // A matrix product whose innermost loop goes down columns: tiles of vectors, the sum innermost.
 // CHECK-LABEL: func.func @matmul
 // CHECK: affine.for %[[J:.*]] = 0 to 2 {
-// CHECK:   affine.for %[[I:.*]] = 0 to 6 {
+// CHECK:   affine.for %[[I:.*]] = 0 to 4 {
 // CHECK:     affine.for %[[K:.*]] = 0 to 32 {
-// CHECK:       affine.load %arg0[%[[I]] * 8, %[[K]]]
+// CHECK:       affine.load %arg0[%[[I]] * 12, %[[K]]]
 // CHECK:       affine.vector_load %arg1[%[[K]], %[[J]] * 32] : memref<32x64xf32>, vector<16xf32>
-// CHECK:       affine.vector_load %arg2[%[[I]] * 8, %[[J]] * 32] : memref<48x64xf32>, vector<16xf32>
-// CHECK:       affine.vector_store %{{.*}}, %arg2[%[[I]] * 8, %[[J]] * 32]
-// CHECK:       affine.vector_store %{{.*}}, %arg2[%[[I]] * 8 + 7, %[[J]] * 32 + 16]
+// CHECK:       affine.vector_load %arg2[%[[I]] * 12, %[[J]] * 32] : memref<48x64xf32>, vector<16xf32>
+// CHECK:       affine.vector_store %{{.*}}, %arg2[%[[I]] * 12, %[[J]] * 32]
+// CHECK:       affine.vector_store %{{.*}}, %arg2[%[[I]] * 12 + 11, %[[J]] * 32 + 16]
 // CHECK:     }
 // CHECK:   } {dlc.parallel}
 // CHECK: } {dlc.parallel}
