@@ -17,12 +17,12 @@ func.func @few(%x: tensor<4x128xf32>) -> tensor<4x8xf32> {
 
 // no-match: more columns, and short ones.
 // CHECK-LABEL: func.func @left(
-// CHECK: tensor<1x128x16xf32>) -> tensor<4x9xf32>
+// CHECK: tensor<1x128x16xf32>) -> tensor<4x13xf32>
 // CHECK: tensor<1x127x16xf32>) -> tensor<4x8xf32>
-func.func @left(%x: tensor<4x128xf32>, %y: tensor<4x127xf32>) -> (tensor<4x9xf32>, tensor<4x8xf32>) {
-  %w = "dl.param"() {key = "w", shape = array<i64: 128, 9>, dtype = f32} : () -> tensor<128x9xf32>
-  %0 = "dl.matmul"(%x, %w) : (tensor<4x128xf32>, tensor<128x9xf32>) -> tensor<4x9xf32>
+func.func @left(%x: tensor<4x128xf32>, %y: tensor<4x127xf32>) -> (tensor<4x13xf32>, tensor<4x8xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 128, 13>, dtype = f32} : () -> tensor<128x13xf32>
+  %0 = "dl.matmul"(%x, %w) : (tensor<4x128xf32>, tensor<128x13xf32>) -> tensor<4x13xf32>
   %v = "dl.param"() {key = "v", shape = array<i64: 127, 8>, dtype = f32} : () -> tensor<127x8xf32>
   %1 = "dl.matmul"(%y, %v) : (tensor<4x127xf32>, tensor<127x8xf32>) -> tensor<4x8xf32>
-  return %0, %1 : tensor<4x9xf32>, tensor<4x8xf32>
+  return %0, %1 : tensor<4x13xf32>, tensor<4x8xf32>
 }
