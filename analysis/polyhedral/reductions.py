@@ -61,8 +61,11 @@ class Reduction:
     is_allowed: bool
 
 
-def reductions(scop: Scop, *, reassociate: bool = False) -> list[Reduction]:
-    """The reductions of `scop`, through memory or `iter_args`; with `reassociate`, any order is allowed for all."""
+def reductions(scop: Scop, *, reassociate: bool = False, single: bool = False) -> list[Reduction]:
+    """The reductions of `scop`, through memory or `iter_args`; with `reassociate`, any order is allowed for all.
+
+    With `single`, updates too that no loop repeats: they have an order with those of other statements.
+    """
     found = []
     for statement in scop.statements:
         for write in statement.writes:
@@ -70,7 +73,7 @@ def reductions(scop: Scop, *, reassociate: bool = False) -> list[Reduction]:
             if read_and_ops is None:
                 continue
             loops = _carriers(scop, write)
-            if loops:
+            if loops or single:
                 found.append(_reduction(statement, write, *read_and_ops, loops, reassociate))
     return found
 

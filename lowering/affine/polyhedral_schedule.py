@@ -20,6 +20,7 @@ from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
+from dlc.lowering.polyhedral.index_sets import Order, blocked_schedules
 from dlc.lowering.polyhedral.memory_costs import Caches
 from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
@@ -40,7 +41,7 @@ class PolyhedralSchedule(Pass):
     before: affine.for %i ... { affine.for %j ... { affine.for %k ... { C[i, j] += A[i, k] * B[k, j] } } }
     after:  affine.for %j by tiles { affine.for %i by tiles { affine.for %k ... { a tile of C in vectors += ... } } }
 
-    Every dependence is kept; sums keep their order.
+    Every dependence is kept; sums keep their order unless their ops allow any.
     """
 
     anchor = "func.func"
@@ -68,7 +69,9 @@ class PolyhedralSchedule(Pass):
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, order, shape, blocking)
         packed, best = with_panels(scop, tiled.schedule, tiled.panels)
-        for violation in (*violations(dependences, best), *carried_by_parallel(dependences, best)):
+        pairs = Order.of(scop)
+        kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
+        for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         proof = proof_text(ir.StringAttr(op.attributes["sym_name"]).value, scop, dependences, best) if self.print_proof else ""
         try:
@@ -84,9 +87,10 @@ class PolyhedralSchedule(Pass):
         return reduce(Tiled.then, [self._best_of(scop, part, shape, blocking) for part in parts])
 
     def _best_of(self, scop: Scop, part: Part, shape: TileShape, blocking: Blocking | None) -> Tiled:
-        """The cheapest of the text's order of a part, the text's loops distributed, and isl's orders, cut into tiles."""
+        """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks, cut into tiles."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         others = [with_coincidence(distributed_schedule(part), part.dependences), *compute_schedules(part, self.fusion)]
+        others += blocked_schedules(scop, part.statements, lanes_of(scop, shape)) if self.vectorize else []
         if not self.vectorize:
             return Tiled(others[-1])
         best, tiled = given, tile_registers(scop, given, shape)

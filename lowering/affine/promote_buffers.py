@@ -112,7 +112,8 @@ def _may_carry(place: _Place, places: Sequence[_Place], others: Sequence[ir.Oper
         return False
     if any(not are_apart(root_of(place.memref), root_of(value)) for op in others for value in _touched(op)):
         return False
-    return all(other.key == place.key or _are_disjoint(place, other) for other in places)
+    bounds = _Bounds.of(loop)
+    return all(other.key == place.key or _are_disjoint(place, other, variable, bounds) for other in places)
 
 
 def _touched(op: ir.Operation) -> Iterator[ir.Value]:
@@ -125,17 +126,18 @@ def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:
     return isinstance(value, ir.BlockArgument) or value.owner.operation.block != loop.regions[0].blocks[0]
 
 
-def _are_disjoint(one: _Place, other: _Place) -> bool:
-    """Whether the two surely share no element: other memory, or a fixed distance in some dim that their widths do not bridge."""
+def _are_disjoint(one: _Place, other: _Place, variable: ir.Value, bounds: _Bounds) -> bool:
+    """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim."""
     if one.memref != other.memref:
         return are_apart(root_of(one.memref), root_of(other.memref))
     last = len(one.map.results) - 1
     for dim, (mine, theirs) in enumerate(zip(one.map.results, other.map.results, strict=True)):
-        distance = _distance(mine, one, theirs, other)
-        if distance is None:
+        below, above = (_lanes(one.kind), _lanes(other.kind)) if dim == last else (1, 1)
+        first, second = _linear(mine, one), _linear(theirs, other)
+        if first is None or second is None:
             continue
-        width = (_lanes(one.kind) if distance < 0 else _lanes(other.kind)) if dim == last else 1
-        if abs(distance) >= width and distance:
+        low, high = _least(_minus(first, second), variable, bounds), _least(_minus(second, first), variable, bounds)
+        if (low is not None and low >= above) or (high is not None and high >= below):
             return True
     return False
 
@@ -144,26 +146,51 @@ def _lanes(kind: ir.Type) -> int:
     return ir.VectorType(kind).shape[-1] if isinstance(kind, ir.VectorType) else 1
 
 
-def _distance(mine: ir.AffineExpr, one: _Place, theirs: ir.AffineExpr, other: _Place) -> int | None:
-    """`mine - theirs` where it is a number."""
-    first, second = _linear(mine, one), _linear(theirs, other)
-    if first is None or second is None or first[0] != second[0]:
-        return None
-    return first[1] - second[1]
+_Linear = tuple[Mapping[ir.Value, int], int]
+"""Factors of index values, and a constant."""
 
 
-def _linear(expression: ir.AffineExpr, place: _Place) -> tuple[Mapping[ir.Value, int], int] | None:
-    """`expression` as factors of index values and a constant; None where it is not linear, or has symbols."""
-    if place.map.n_symbols:
+def _minus(one: _Linear, other: _Linear, times: int = 1) -> _Linear:
+    """`one - times * other`"""
+    factors = dict(one[0])
+    for value, factor in other[0].items():
+        factors[value] = factors.get(value, 0) - times * factor
+    return {value: factor for value, factor in factors.items() if factor}, one[1] - times * other[1]
+
+
+def _least(distance: _Linear, variable: ir.Value, bounds: _Bounds) -> int | None:
+    """The least value of `distance` over the iterations of the loop with these bounds, where it is a number."""
+    factor = distance[0].get(variable, 0)
+    if not factor:
+        return None if distance[0] else distance[1]
+    map, operands, beyond = (bounds.lower, bounds.lower_operands, 0) if factor > 0 else (bounds.upper, bounds.upper_operands, 1)
+    found = []
+    for result in map.results:
+        bound = _linear_in(result, map, operands)
+        if bound is None:
+            continue
+        rest = _minus(distance, ({variable: 1}, 0), factor)
+        least = _minus(rest, (bound[0], bound[1] - beyond), -factor)
+        found += [] if least[0] else [least[1]]
+    return max(found, default=None)
+
+
+def _linear(expression: ir.AffineExpr, place: _Place) -> _Linear | None:
+    """A subscript of `place`; None where it is not linear, or has symbols."""
+    return _linear_in(expression, place.map, place.indices)
+
+
+def _linear_in(expression: ir.AffineExpr, map: ir.AffineMap, operands: Sequence[ir.Value]) -> _Linear | None:
+    if map.n_symbols:
         return None
     factors: dict[ir.Value, int] = {}
-    for dim, index in enumerate(place.indices):
+    for dim, index in enumerate(operands):
         factor = coefficient(expression, dim)
         if factor is None:
             return None
         if factor:
             factors[index] = factors.get(index, 0) + factor
-    zeros = [ir.AffineExpr.get_constant(0)] * place.map.n_dims
+    zeros = [ir.AffineExpr.get_constant(0)] * map.n_dims
     constant = expression.compose(ir.AffineMap.get(0, 0, zeros)).maybe_downcast()
     return (factors, constant.value) if isinstance(constant, ir.AffineConstantExpr) else None
 

@@ -18,6 +18,7 @@ from dlc.lowering.polyhedral.panels import LocalPanel, local_panels
 from dlc.lowering.polyhedral.references import references
 from dlc.lowering.polyhedral.strides import access_strides
 from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order
+from dlc.lowering.polyhedral.volumes import volume
 
 _UNBOUNDED = 1 << 20
 """Stands for the iterations of a loop without known bounds."""
@@ -150,16 +151,9 @@ def _extent(value: isl.UnionPwAff, node: isl.ScheduleNode) -> int:
 
 
 def _volume(node: isl.ScheduleNode) -> float:
-    """About how many instances run below `node`: the boxes around the domains."""
-    total = 0.0
+    """About how many instances run below `node`."""
     domains = node.get_domain().get_set_list()
-    for at in range(domains.n_set()):
-        domain, size = domains.get_set(at), 1.0
-        for dim in range(domain.dim(isl.dim_type.set)):
-            low, high = domain.dim_min_val(dim), domain.dim_max_val(dim)
-            size *= int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
-        total += size
-    return total
+    return sum(volume(domains.get_set(at)) for at in range(domains.n_set()))
 
 
 def lanes_of(scop: Scop, shape: TileShape) -> int:

@@ -60,6 +60,36 @@ func.func @masked(%x: vector<8xf32>, %zero: vector<8xf32>, %mask: vector<8xi1>, 
   return
 }
 
+// The loop stays left of the column that it updates, whatever the column is; its last iteration may touch it in `@reaches`.
+// CHECK-LABEL: func.func @left_of_column
+// CHECK: iter_args
+// CHECK-LABEL: func.func @reaches
+// CHECK-NOT: iter_args
+func.func @left_of_column(%A: memref<64x64xf32>) {
+  affine.for %j = 0 to 8 {
+    affine.for %k = 0 to affine_map<(j) -> (8 * j)>(%j) {
+      %a = affine.load %A[3, %k] : memref<64x64xf32>
+      %c = affine.vector_load %A[3, %j * 8] : memref<64x64xf32>, vector<8xf32>
+      %x = vector.broadcast %a : f32 to vector<8xf32>
+      %s = arith.addf %c, %x : vector<8xf32>
+      affine.vector_store %s, %A[3, %j * 8] : memref<64x64xf32>, vector<8xf32>
+    }
+  }
+  return
+}
+func.func @reaches(%A: memref<64x64xf32>) {
+  affine.for %j = 0 to 8 {
+    affine.for %k = 0 to affine_map<(j) -> (8 * j + 1)>(%j) {
+      %a = affine.load %A[3, %k] : memref<64x64xf32>
+      %c = affine.vector_load %A[3, %j * 8] : memref<64x64xf32>, vector<8xf32>
+      %x = vector.broadcast %a : f32 to vector<8xf32>
+      %s = arith.addf %c, %x : vector<8xf32>
+      affine.vector_store %s, %A[3, %j * 8] : memref<64x64xf32>, vector<8xf32>
+    }
+  }
+  return
+}
+
 // no-match: the arguments may share memory; vectors overlap; the place moves.
 // CHECK-LABEL: func.func @aliases
 // CHECK-NOT: iter_args

@@ -1,0 +1,242 @@
+"""Index-set splitting: blocks of an array's elements, in which the updates that wait for nothing of the block come first.
+
+For recurrences whose loops all carry dependences (Cholesky, LU, Nussinov). An instance belongs to the element that it writes
+(owner computes). Where dependences go one way along each dim of the array, its blocks may be computed one after another. Inside
+a block the updates that read finished elements of other blocks alone are free of each other but for the sum of each element:
+a product, fit for vectors and register tiles. What is left, a share that falls with the size of the array, keeps the text's order.
+(Griebl, Feautrier and Lengauer, IJPP 2000, cut index sets where dependences change; here that is where they leave the block.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+
+import islpy as isl
+
+from dlc.analysis.polyhedral.dependences import Dependence, joined, memory_dependences
+from dlc.analysis.polyhedral.model import Scop, Statement
+from dlc.analysis.polyhedral.reductions import reductions, without_reductions
+from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.lowering.polyhedral.coincidence import with_coincidence
+from dlc.lowering.polyhedral.iterations import on_instances
+from dlc.lowering.polyhedral.volumes import volume
+
+_MOST_ROUNDS = 6
+"""Steps along dependences after which what waits for a block must be known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What a schedule must keep, as all pairs of instances, transitive ones included.
+
+    `kept` tells what runs before what; of `pairs` nothing may run at the same time either. They differ by updates of one
+    element that any order leaves the same.
+    """
+
+    kept: Sequence[Dependence]
+    pairs: Sequence[Dependence]
+
+    @classmethod
+    def of(cls, scop: Scop) -> Order:
+        """That of a function's loops."""
+        pairs = memory_dependences(scop)
+        return cls(without_reductions(pairs, reductions(scop, single=True)), pairs)
+
+    @property
+    def is_relaxed(self) -> bool:
+        """Whether some updates need no order."""
+        return len(self.kept) < len(self.pairs)
+
+
+def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -> Iterator[isl.Schedule]:
+    """Schedules of `statements` by blocks of the array that they write; none where they do not update one array so."""
+    owners = _Owners.of(statements)
+    if owners is None or not lanes:
+        return
+    order = Order.of(scop)
+    validity, apart = (_within(joined(scop, part), owners.elements.domain()) for part in (order.kept, order.pairs))
+    signs = owners.directions(validity)
+    if signs is None:
+        return
+    for sizes in _block_sizes(owners.rank, lanes):
+        blocks = _Blocks(owners, signs, sizes)
+        pieces = _cut(statements, blocks, validity)
+        if pieces is None:
+            return
+        early, late = pieces
+        tree = _early_schedule(statements, blocks, early).sequence(_late_schedule(scop, statements, late))
+        for dim in range(owners.rank):
+            tree = tree.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(dim)))
+        yield with_coincidence(tree, apart)
+
+
+def _block_sizes(rank: int, lanes: int) -> Iterator[tuple[int, ...]]:
+    """Sizes of blocks that are tried: one or two vectors along the last dim, a few registers along the others.
+
+    The loop over blocks along the last dim is the outermost: so each step reads a new panel of the narrow side.
+    """
+    for wide, high in product((lanes, 2 * lanes), (4, 8)):
+        yield (*[high] * (rank - 1), wide)
+
+
+def _within(pairs: isl.UnionMap, domain: isl.UnionSet) -> isl.UnionMap:
+    return pairs.intersect_domain(domain).intersect_range(domain)
+
+
+@dataclass(frozen=True, eq=False)
+class _Owners:
+    """The element of one array that each instance writes."""
+
+    elements: isl.UnionMap
+    array: str
+    rank: int
+
+    @classmethod
+    def of(cls, statements: Sequence[Statement]) -> _Owners | None:
+        """None where statements write several arrays or elements, or an array of one dim."""
+        writes = [write for statement in statements for write in statement.writes]
+        array = writes[0].array
+        if len(writes) != len(statements) or any(write.array is not array for write in writes) or array.rank < 2:
+            return None
+        if not array.is_memory or not all(write.relation.is_single_valued() for write in writes):
+            return None
+        owned = [isl.UnionMap.from_map(write.relation.intersect_domain(_of(statements, write.statement_name))) for write in writes]
+        return cls(reduce(lambda one, other: one.union(other), owned), array.name, array.rank)
+
+    def coordinate(self, dim: int) -> isl.UnionPwAff:
+        """The subscript number `dim` of each instance's element."""
+        return isl.UnionPwMultiAff.from_union_map(self.elements).get_union_pw_aff(dim)
+
+    def directions(self, validity: isl.UnionMap) -> tuple[int, ...] | None:
+        """For each dim 1 where all dependences go to the same or greater subscripts, -1 where to the same or lesser ones.
+
+        None where they go both ways along a dim, or never leave an element.
+        """
+        steps = validity.apply_domain(self.elements).apply_range(self.elements).deltas()
+        if steps.is_empty():
+            return None
+        deltas = isl.Set.from_union_set(steps)
+        found = []
+        for dim in range(self.rank):
+            low, high = deltas.dim_min_val(dim), deltas.dim_max_val(dim)
+            if not low.is_neg() and low.is_int():
+                found.append(1)
+            elif not high.is_pos() and high.is_int():
+                found.append(-1)
+            else:
+                return None
+        return None if _is_origin(deltas) else tuple(found)
+
+
+def _is_origin(deltas: isl.Set) -> bool:
+    return all(deltas.plain_get_val_if_fixed(isl.dim_type.set, dim).is_zero() for dim in range(deltas.dim(isl.dim_type.set)))
+
+
+def _of(statements: Sequence[Statement], name: str) -> isl.Set:
+    return next(one.domain for one in statements if one.name == name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Blocks of `sizes` elements, counted along each dim in the direction of dependences."""
+
+    owners: _Owners
+    signs: Sequence[int]
+    sizes: Sequence[int]
+
+    def number(self, dim: int) -> isl.UnionPwAff:
+        """The number of each instance's block along one dim."""
+        along = self.owners.coordinate(dim).scale_val(isl.Val(self.signs[dim]))
+        return along.scale_down_val(isl.Val(self.sizes[dim])).floor()
+
+    def place(self, dim: int) -> isl.UnionPwAff:
+        """The place of each instance's element in its block along one dim, in the order of subscripts."""
+        first = self.number(dim).scale_val(isl.Val(self.sizes[dim] * self.signs[dim]))
+        place = self.owners.coordinate(dim).sub(first)
+        return place if self.signs[dim] > 0 else place.add(on_instances(self.owners.elements.domain(), self.sizes[dim] - 1))
+
+    def relation(self) -> isl.UnionMap:
+        """Instances to the numbers of their blocks, said by inequalities: quotients would stay in all that is made of it."""
+        rank, name = self.owners.rank, self.owners.array
+        subscripts = [f"e{dim}" for dim in range(rank)]
+        numbers = [f"b{dim}" for dim in range(rank)]
+        bounds = [
+            f"{size}{number} <= {sign}{subscript} < {size}{number} + {size}"
+            for size, number, sign, subscript in zip(self.sizes, numbers, self.signs, subscripts, strict=True)
+        ]
+        text = f"{{ {name}[{', '.join(subscripts)}] -> [{', '.join(numbers)}] : {' and '.join(bounds)} }}"
+        return self.owners.elements.apply_range(isl.UnionMap(text))
+
+
+def _cut(statements: Sequence[Statement], blocks: _Blocks, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet] | None:
+    """The instances of the innermost loops that wait for nothing in their block, and all others. None without any."""
+    home = blocks.relation()
+    sources = validity.subtract(_equal(blocks.owners.elements)).reverse()
+    others = reduce(lambda found, one: found.subtract_domain(isl.UnionSet.from_set(one.domain)), _deepest(statements), home)
+    late = sources.apply_range(home).intersect(home).union(others).coalesce()
+    for _ in range(_MOST_ROUNDS):
+        more = validity.reverse().apply_range(late).intersect(home).union(late).coalesce()
+        if more.is_subset(late):
+            early = home.subtract(late).coalesce().domain().coalesce()
+            return None if early.is_empty() else _simplest(early, home, validity)
+        late = more
+    return None
+
+
+def _simplest(early: isl.UnionSet, home: isl.UnionMap, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet]:
+    """`early` with one polyhedron for each statement, where what is left may still run after it; and what is left."""
+    largest = isl.UnionSet.empty(early.get_space())
+    parts = early.get_set_list()
+    for at in range(parts.n_set()):
+        pieces = [isl.Set.from_basic_set(piece) for piece in parts.get_set(at).make_disjoint().get_basic_sets()]
+        largest = largest.union(isl.UnionSet.from_set(max(pieces, key=volume)))
+    rest = home.domain().subtract(largest).coalesce()
+    backwards = validity.intersect_domain(rest).intersect_range(largest).intersect(_equal(home))
+    chosen = largest if backwards.is_empty() else early
+    return chosen, home.domain().subtract(chosen).coalesce()
+
+
+def _deepest(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements with the most loops around them."""
+    most = max(len(one.loops) for one in statements)
+    return [one for one in statements if len(one.loops) == most]
+
+
+def _equal(values: isl.UnionMap) -> isl.UnionMap:
+    """The pairs of instances with the same value."""
+    return values.apply_range(values.reverse())
+
+
+def _early_schedule(statements: Sequence[Statement], blocks: _Blocks, early: isl.UnionSet) -> isl.Schedule:
+    """For each statement loops over the elements of a block, and inside over the updates of each."""
+    parts = [_updates_schedule(one, blocks, early.intersect(isl.UnionSet.from_set(one.domain))) for one in _deepest(statements)]
+    return reduce(lambda before, after: before.sequence(after), [part for part in parts if not part.get_domain().is_empty()])
+
+
+def _updates_schedule(statement: Statement, blocks: _Blocks, domain: isl.UnionSet) -> isl.Schedule:
+    schedule = isl.Schedule.from_domain(domain)
+    points = [blocks.place(dim) for dim in range(blocks.owners.rank)]
+    for loop in reversed([*points, *_summed_loops(statement, blocks.owners)]):
+        schedule = schedule.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(loop.intersect_domain(domain)))
+    return schedule
+
+
+def _summed_loops(main: Statement, owners: _Owners) -> list[isl.UnionPwAff]:
+    """The loops of a statement that its element does not tell."""
+    own = isl.Map.from_union_map(owners.elements.intersect_domain(isl.UnionSet.from_set(main.domain))).reverse()
+    space = isl.LocalSpace.from_space(main.domain.get_space())
+    found = []
+    for at in range(len(main.loops)):
+        others = own.project_out(isl.dim_type.out, at + 1, len(main.loops) - at - 1).project_out(isl.dim_type.out, 0, at)
+        if not others.is_single_valued():
+            variable = isl.Aff.var_on_domain(space, isl.dim_type.set, at)
+            found.append(isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(variable)))
+    return found
+
+
+def _late_schedule(scop: Scop, statements: Sequence[Statement], late: isl.UnionSet) -> isl.Schedule:
+    """The text's order."""
+    return original_schedule(scop, statements).intersect_domain(late)
