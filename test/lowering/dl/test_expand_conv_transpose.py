@@ -42,3 +42,28 @@ def test_results(
     want = ConvTranspose.reference(x, weight, bias, dilations=(), groups=1, channels_last=False, **attributes)
     got = dlc.compile(built.module, params=built.params)(x)[0]
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_phases(seed: int) -> None:
+    """Any strides, dilations, pads and groups, with what follows element by element."""
+    random = np.random.default_rng(seed)
+    rank, groups = 1 + seed % 3, (1, 2)[seed % 2]
+    sizes, kernel, strides, dilations = (tuple(map(int, random.integers(1, most, rank))) for most in (7, 5, 4, 4))
+    extra = tuple(max(stride, dilation) - 1 for stride, dilation in zip(strides, dilations, strict=True))
+    pads = tuple(
+        int(random.integers(0, (size - 1) * dilation // 2 + 1))
+        for _ in "ab"
+        for size, dilation in zip(kernel, dilations, strict=True)
+    )
+    x = random.standard_normal((2, 4, *sizes)).astype(np.float32)
+    weight = random.standard_normal((4, 16 if seed % 4 else 5, *kernel)).astype(np.float32)
+    bias = random.standard_normal(groups * weight.shape[1]).astype(np.float32)
+    scale = random.standard_normal((len(bias), *[1] * rank)).astype(np.float32)
+    attributes = {"strides": strides, "pads": pads, "output_padding": extra, "dilations": dilations, "groups": groups}
+    with Graph() as built:
+        product = dl.conv_transpose(built.input("x", x.shape), built.param("w", weight), built.param("b", bias), **attributes)
+        built.output("y", dl.mul(dl.relu(product), built.param("s", scale)))
+    want = np.maximum(ConvTranspose.reference(x, weight, bias, channels_last=False, **attributes), 0) * scale
+    got = dlc.compile(built.module, params=built.params)(x)[0]
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
