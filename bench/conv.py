@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,13 +30,46 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
 }
 
 
+@dataclass(frozen=True)
+class Transposed:
+    """A transposed convolution of square images and kernels, by a network that has it."""
+
+    network: str
+    inner: int
+    out: int
+    image: int
+    kernel: int
+    pad: int = 0
+    extra: int = 0
+    stride: int = 2
+    groups: int = 1
+
+
+TRANSPOSED = (
+    Transposed("unet", 512, 256, 16, 2),
+    Transposed("unet", 256, 128, 32, 2),
+    Transposed("unet", 128, 64, 64, 2),
+    Transposed("unet", 64, 32, 128, 2),
+    Transposed("cyclegan", 256, 128, 64, 3, pad=1, extra=1),
+    Transposed("cyclegan", 128, 64, 128, 3, pad=1, extra=1),
+    Transposed("dcgan", 512, 256, 8, 4, pad=1),
+    Transposed("dcgan", 256, 128, 16, 4, pad=1),
+    Transposed("dcgan", 128, 3, 32, 4, pad=1),
+    Transposed("odd", 64, 64, 28, 3),
+    Transposed("odd", 128, 64, 14, 5, pad=2, extra=1),
+    Transposed("fsrcnn", 56, 1, 56, 9, pad=4, extra=2, stride=3),
+    Transposed("fcn", 21, 21, 32, 4, pad=1, groups=21),
+)
+"""Shapes whose taps the step divides, whose it does not, with few channels and with groups."""
+
+
 def cases() -> list[Case]:
-    """Each distinct convolution of the networks once, named after the first network that has it."""
+    """Each distinct convolution of the networks once, named after the first network that has it, then transposed ones."""
     found: dict[str, Case] = {}
     for network, build in NETWORKS.items():
         for text, made in convolutions(build()):
             found.setdefault(text, Case(f"{network} {text}", made.build, made.flops, made.moved))
-    return list(found.values())
+    return [*found.values(), *map(_transposed_case, TRANSPOSED)]
 
 
 def convolutions(model: onnx.ModelProto) -> Iterator[tuple[str, Case]]:
@@ -57,6 +91,23 @@ def _case(x: tuple[int, ...], weight: tuple[int, ...], y: tuple[int, ...], attri
     text = " ".join(part for part in (taps, f"{x[1]}->{y[1]}", f"@{y[2]}", kind) if part)
     flops = 2.0 * math.prod(y) * math.prod(weight[1:])
     return text, Case(text, partial(nodes.conv, x, weight, y, attributes), flops, nodes.size_of(x, weight, y))
+
+
+def _transposed_case(entry: Transposed) -> Case:
+    size = (entry.image - 1) * entry.stride + entry.kernel + entry.extra - 2 * entry.pad
+    x, y = (1, entry.inner, entry.image, entry.image), (1, entry.out, size, size)
+    weight = (entry.inner, entry.out // entry.groups, entry.kernel, entry.kernel)
+    attributes = {
+        "strides": [entry.stride] * 2,
+        "pads": [entry.pad] * 4,
+        "output_padding": [entry.extra] * 2,
+        "group": entry.groups,
+    }
+    kind = f" g{entry.groups}" if entry.groups > 1 else ""
+    text = f"transposed {entry.kernel}x{entry.kernel}/{entry.stride} {entry.inner}->{entry.out} @{size}{kind}"
+    flops = 2.0 * math.prod(x) * math.prod(weight[1:])
+    build = partial(nodes.conv_transpose, x, weight, y, attributes)
+    return Case(f"{entry.network} {text}", build, flops, nodes.size_of(x, weight, y))
 
 
 def _dims(entry: onnx.ValueInfoProto) -> tuple[int, ...]:

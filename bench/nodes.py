@@ -77,6 +77,15 @@ def conv(x: Sequence[int], weight: Sequence[int], y: Sequence[int], attributes: 
     return g.model()
 
 
+def conv_transpose(x: Sequence[int], weight: Sequence[int], y: Sequence[int], attributes: Mapping[str, Any]) -> onnx.ModelProto:
+    """f32 `x` [N, C, H, W] to `y` [N, M, OH, OW], with a constant kernel [C, M / group, ...] and bias."""
+    g = GraphBuilder("conv_transpose", 0)
+    image = g.input("x", x)
+    kernel, bias = g.matrix("weight", weight, math.prod(weight) // weight[1]), g.normal("bias", (y[1],), 0.1)
+    g.output("y", g.op("ConvTranspose", image, kernel, bias, **attributes), y)
+    return g.model()
+
+
 def unary(kind: str, shape: Sequence[int], result: Sequence[int] | None = None, **attributes: Any) -> onnx.ModelProto:
     """f32 `x` through one op of one operand."""
     g = GraphBuilder(kind, 0, opset=_NEWEST)
