@@ -14,8 +14,8 @@ from dlc.lowering.dl.matching import attributes_of, type_of, users
 _BYTES_PER_SECOND = 8e9
 """Bytes that a transpose which moves the innermost axis reads, on one core of AVX-512: 9 to 11 GB/s of 2 to 8 MB.
 
-At half of that nine single convolutions of 80 keep channels first, and take 1.0 to 1.7 times as long (5x5 taps, 16 to 32 channels of
-28x28: 1.25; 3x3 taps, 32 channels of 256x256, by taps instead of Winograd's tiles: 1.35).
+At half of that nine single convolutions of 80 keep channels first, and take 1.0 to 1.7 times as long (5x5 taps, 16 to 32 channels
+of 28x28: 1.25; 3x3 taps, 32 channels of 256x256, by taps instead of Winograd's tiles: 1.35).
 """
 TYPICAL_DIM = 64
 """What a dim that is not known counts as: on every axis the same, so that a value costs as much in every order."""
