@@ -132,7 +132,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "affine-demote-values",
             "affine-expand-buffers",
-            "affine-map-to-gpu",
+            "affine-map-to-gpu{leave-others=true}",
             "canonicalize",
             "cse",
             "affine-promote-buffers",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import islpy as isl
 
@@ -17,14 +16,15 @@ from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine_to_gpu.grid import is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.affine_to_gpu.shared_panels import share_panels
+from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.driver import has_loops, limited_work
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.loop_marks import parts_of as parts_of_word
 from dlc.lowering.polyhedral.loop_marks import words_of
-from dlc.lowering.polyhedral.loop_tree import from_schedule, to_schedule
+from dlc.lowering.polyhedral.loop_tree import block, from_schedule, to_schedule
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.program import PrimitiveError
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
@@ -54,18 +54,30 @@ class AffineMapToGpu(Pass):
 
     anchor = "func.func"
 
+    leave_others: bool = option(False, "leave functions that cannot be read or built anew to the CPU, and say why in dlc.on_cpu")
+
     def run(self, op: ir.Operation) -> None:
         if not has_loops(op):
             return
         try:
-            with limited_work():
-                _map(op)
-        except ExtractionError as error:
-            raise PassFailure(error.op, error.reason, error.remedy) from None
-        except PrimitiveError as error:
-            raise PassFailure(op, error.reason, error.remedy) from None
-        except EmissionError as error:
-            raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
+            _map_or_refuse(op)
+        except PassFailure as failure:
+            if not self.leave_others:
+                raise
+            op.attributes[ON_CPU] = ir.StringAttr.get(failure.message)
+
+
+def _map_or_refuse(function: ir.Operation) -> None:
+    """PassFailure where the function cannot be read, or its loops not be built."""
+    try:
+        with limited_work():
+            _map(function)
+    except ExtractionError as error:
+        raise PassFailure(error.op, error.reason, error.remedy) from None
+    except PrimitiveError as error:
+        raise PassFailure(function, error.reason, error.remedy) from None
+    except EmissionError as error:
+        raise PassFailure(function, f"the loops cannot be built anew: {error}") from None
 
 
 def _map(function: ir.Operation) -> None:
@@ -78,9 +90,11 @@ def _map(function: ir.Operation) -> None:
     if not any(one.kernels for one in done):
         function.attributes[ON_CPU] = ir.StringAttr.get("every loop carries a dependence")
         return
-    schedule = reduce(lambda before, after: before.sequence(after), [to_schedule(one.tree) for one in done])
-    _check(dependences, schedule)
-    replace_loops(scop, _with_single_loops(schedule))
+    tree = block([one.tree for one in done])
+    _check(dependences, to_schedule(tree))
+    kernels = [kernel for one in done for kernel in one.kernels]
+    scop, tree = share_panels(scop, tree, kernels, facts)
+    replace_loops(scop, _with_single_loops(to_schedule(tree)))
 
 
 def _best_of(scop: Scop, part: Part, facts: GpuFacts, first: int) -> Mapped:

@@ -16,6 +16,8 @@ import islpy as isl
 from dlc.analysis.polyhedral.model import Scop
 from dlc.lowering.affine_to_gpu.grid import UNITS, Place, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
+from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
+from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, place_in, tile_of, tile_shape
 from dlc.lowering.polyhedral.iterations import stride_of
 from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, around, block, with_children
 from dlc.targets.gpu.facts import GpuFacts
@@ -25,11 +27,14 @@ _MOST_DIMS = 3
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel of a mapped tree: what the names of its loops begin with."""
+    """A kernel of a mapped tree: what the names of its loops begin with, and the threads of a block, x first.
+
+    `reuses` says what it may read from shared memory.
+    """
 
     name: str
-    shape: tuple[int, ...]
-    """Threads of a block, x first."""
+    threads: tuple[int, ...]
+    reuses: tuple[Reuse, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,24 +76,29 @@ class _Search:
 
     def _kernel(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop]) -> Tree:
         """The nest of `chain` with some of its `free` loops mapped, outermost."""
-        counted = [_counted(loop) for loop in chain]
-        chosen = self._chosen(counted, free, above)
+        counted, name = [_counted(loop) for loop in chain], f"kernel{self.first + len(self.kernels)}"
+        nest = SumsOfProducts.of(self.scop, above, counted, free)
+        tile = None if nest is None else tile_shape([extent_of(counted[depth]) for depth in nest.chosen], self.facts)
+        chosen = nest.chosen if nest and tile else self._chosen(counted, free, above)
         mapped = [counted[depth] for depth in chosen]
-        shape = block_shape([extent_of(loop) for loop in mapped], self.facts)
-        name = f"kernel{self.first + len(self.kernels)}"
-        self.kernels.append(Kernel(name, shape))
-        tree = _nested([loop for depth, loop in enumerate(chain) if depth not in chosen], chain[-1].body)
-        self.cost += kernel_cost(self.scop, above, _nested(mapped[::-1], tree), len(mapped), prod(shape), self.facts)
+        threads = tile.threads if tile else block_shape([extent_of(loop) for loop in mapped], self.facts)
+        tree = nested([loop for depth, loop in enumerate(chain) if depth not in chosen], chain[-1].body)
+        cost = kernel_cost(self.scop, above, nested(mapped[::-1], tree), len(mapped), prod(threads), self.facts)
+        self.cost += cost / (tile.gain if tile else 1)
+        if nest and tile:
+            tiles = ThreadTiles(name, above, mapped, nest, tile)
+            self.kernels.append(Kernel(name, threads, tiles.reuses))
+            return tiles.tree()
+        self.kernels.append(Kernel(name, threads))
         for unit in UNITS:
-            for dim, (loop, size) in enumerate(zip(mapped, shape, strict=True)):
-                tile = loop.values.scale_down_val(isl.Val(size)).floor()
-                values = tile if unit == "block" else loop.values.sub(tile.scale_val(isl.Val(size)))
+            for dim, (loop, size) in enumerate(zip(mapped, threads, strict=True)):
+                values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, size)
                 tree = around(values, tree, name_of(name, Place(unit, dim)), "parallel")
         return tree
 
     def _chosen(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop]) -> list[int]:
         """The loops to map, x first: along x accesses lie side by side, the others have the most iterations."""
-        nest, inner_first = _nested(chain, chain[-1].body), list(reversed(free))
+        nest, inner_first = nested(chain, chain[-1].body), list(reversed(free))
         along = min(inner_first, key=lambda depth: sectors_along(self.scop, above, nest, depth, self.facts))
         others = sorted(inner_first, key=lambda depth: extent_of(chain[depth]), reverse=True)
         kept = [depth for depth in others if depth != along][: _MOST_DIMS - 1]
@@ -111,13 +121,6 @@ def _chain(tree: Loop) -> Iterator[Loop]:
     while isinstance(node, Loop):
         yield node
         node = node.body
-
-
-def _nested(loops: Sequence[Loop], body: Tree) -> Tree:
-    """`body` in `loops`, which are given from the outside in."""
-    for loop in reversed(loops):
-        body = Loop(loop.domain, loop.values, body, loop.name, loop.kind)
-    return body
 
 
 def _counted(loop: Loop) -> Loop:

@@ -1,9 +1,10 @@
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --affine-map-to-gpu --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dlc-opt %s --affine-map-to-gpu=leave-others=true --split-input-file | filecheck %s --check-prefix=LEFT
 
 // Rows and columns of the result; neighbours of a warp are neighbours in memory, the sum stays in a thread.
 // CHECK-LABEL: func.func @matmul
-// CHECK: affine.for %[[BY:.*]] = 0 to 125 {
-// CHECK-NEXT: affine.for %[[BX:.*]] = 0 to 16 {
+// CHECK: affine.for %[[BY:.*]] = 0 to 25 {
+// CHECK-NEXT: affine.for %[[BX:.*]] = 0 to 5 {
 // CHECK-NEXT: affine.for %[[TY:.*]] = 0 to 8 {
 // CHECK-NEXT: affine.for %[[TX:.*]] = 0 to min #{{.*}}(%[[BX]]) {
 // CHECK-NEXT: affine.for %[[K:.*]] = 0 to 32 {
@@ -13,16 +14,56 @@
 // CHECK-NEXT: } {dlc.name = "kernel0.thread.y", dlc.parallel}
 // CHECK-NEXT: } {dlc.name = "kernel0.block.x", dlc.parallel}
 // CHECK-NEXT: } {dlc.name = "kernel0.block.y", dlc.parallel}
-func.func @matmul(%A: memref<1000x32xf32> {llvm.noalias}, %B: memref<32x500xf32> {llvm.noalias}, %C: memref<1000x500xf32> {llvm.noalias}) {
-  affine.for %j = 0 to 500 {
-    affine.for %i = 0 to 1000 {
+func.func @matmul(%A: memref<200x32xf32> {llvm.noalias}, %B: memref<32x150xf32> {llvm.noalias}, %C: memref<200x150xf32> {llvm.noalias}) {
+  affine.for %j = 0 to 150 {
+    affine.for %i = 0 to 200 {
       affine.for %k = 0 to 32 {
-        %a = affine.load %A[%i, %k] : memref<1000x32xf32>
-        %b = affine.load %B[%k, %j] : memref<32x500xf32>
-        %c = affine.load %C[%i, %j] : memref<1000x500xf32>
+        %a = affine.load %A[%i, %k] : memref<200x32xf32>
+        %b = affine.load %B[%k, %j] : memref<32x150xf32>
+        %c = affine.load %C[%i, %j] : memref<200x150xf32>
         %p = arith.mulf %a, %b : f32
         %s = arith.addf %c, %p : f32
-        affine.store %s, %C[%i, %j] : memref<1000x500xf32>
+        affine.store %s, %C[%i, %j] : memref<200x150xf32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// Enough work for tiles: 64 x 64 results for a block, 4 x 4 for a thread. For each tile of the sum all threads copy what the block
+// reads to shared memory; blocks at the edge run loops instead of copies.
+// CHECK-LABEL: func.func @tiles
+// CHECK: affine.for %[[BY:.*]] = 0 to 16 {
+// CHECK:   affine.for %[[BX:.*]] = 0 to 16 {
+// CHECK:     %[[B:.*]] = memref.alloca() : memref<16x64xf32>
+// CHECK:     %[[A:.*]] = memref.alloca() : memref<64x16xf32>
+// CHECK:     affine.for %[[K:.*]] = 0 to 8 {
+// CHECK:       affine.for %[[TY:.*]] = 0 to 16 {
+// CHECK:         affine.for %[[TX:.*]] = 0 to 16 {
+// CHECK:           affine.load %arg1[%[[K]] * 16 + %[[TY]], %[[TX]] + %{{.*}} * 16]
+// CHECK:           affine.store %{{.*}}, %[[B]][%[[TY]], %[[BX]] * -64 + %[[TX]] + %{{.*}} * 16]
+// CHECK:           affine.load %arg0[%[[TY]] + %{{.*}} * 16, %[[K]] * 16 + %[[TX]]]
+// CHECK:           affine.store %{{.*}}, %[[A]][%[[BY]] * -64 + %[[TY]] + %{{.*}} * 16, %[[TX]]]
+// CHECK:       affine.if #{{.*}}(%[[BY]]) {
+// CHECK:         affine.for %[[TY:.*]] = 0 to 16 {
+// CHECK:           affine.for %[[TX:.*]] = 0 to 16 {
+// CHECK:             affine.load %[[A]][%[[TY]], %[[K]] * -16 + %[[S:.*]]]
+// CHECK:             affine.store %{{.*}}, %arg2[%[[BY]] * 64 + %[[TY]], %[[BX]] * 64 + %[[TX]]]
+// CHECK:             affine.store %{{.*}}, %arg2[%[[BY]] * 64 + %[[TY]] + 48, %[[BX]] * 64 + %[[TX]] + 48]
+// CHECK:       } else {
+// CHECK:     } {dlc.name = "kernel0.tile0"}
+func.func @tiles(%A: memref<1000x128xf32> {llvm.noalias}, %B: memref<128x1024xf32> {llvm.noalias}, %C: memref<1000x1024xf32> {llvm.noalias}) {
+  affine.for %i = 0 to 1000 {
+    affine.for %j = 0 to 1024 {
+      affine.for %k = 0 to 128 {
+        %a = affine.load %A[%i, %k] : memref<1000x128xf32>
+        %b = affine.load %B[%k, %j] : memref<128x1024xf32>
+        %c = affine.load %C[%i, %j] : memref<1000x1024xf32>
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %c, %p : f32
+        affine.store %s, %C[%i, %j] : memref<1000x1024xf32>
       }
     }
   }
@@ -89,6 +130,8 @@ func.func @recurrence(%A: memref<64xf32>) {
 
 // -----
 
+// LEFT-LABEL: func.func @aliases
+// LEFT-SAME: attributes {dlc.on_cpu = "it touches a memref that may share memory with %arg1, which is written here; mark
 func.func @aliases(%A: memref<64xf32>, %B: memref<64xf32>) {
   affine.for %i = 0 to 64 {
     // expected-error@below {{it touches a memref that may share memory with %arg1, which is written here; mark the arguments {llvm.noalias}}}

@@ -23,3 +23,23 @@ def test_kernel_computes_the_same(name: str) -> None:
     run.run(kernel.symbol, *have)
     assert run.launches
     assert kernel.error(have, want) < 1e-9
+
+
+_PRODUCTS = ("2mm", "3mm", "correlation", "covariance", "gemm", "symm", "syrk")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _PRODUCTS)
+def test_tiles_of_products_compute_the_same(name: str) -> None:
+    """On a GPU of one multiprocessor small matrices are cut into tiles, too."""
+    kernel = suite()[name]
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(kernel.text("SMALL", "f64"))
+        module.operation.attributes["dlc.gpu"] = ir.Attribute.parse("{multiprocessors = 1}")
+        Pipeline.parse("affine-to-gpu").run(module)
+        assert "workgroup(" in str(module)
+        run = program(module)
+    have, want = (kernel.checked_arguments("SMALL", "f64") for _ in range(2))
+    kernel.expect(want, "SMALL")
+    run.run(kernel.symbol, *have)
+    assert kernel.error(have, want) < 1e-9

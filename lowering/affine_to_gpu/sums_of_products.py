@@ -1,0 +1,130 @@
+"""Nests whose threads had better compute several results each: numbers that are read serve several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from dlc.analysis.polyhedral.model import Access, Scop, Statement
+from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
+from dlc.lowering.polyhedral.iterations import value_map
+from dlc.lowering.polyhedral.loop_tree import Block, Leaf, Loop, Tree, statement_names
+from dlc.lowering.polyhedral.strides import access_strides
+
+_COPIES = 4
+_MOST_LOADS = 12
+"""Loads for 4 x 4 results of a thread, where two operands that are reused take 8 and none that is 32."""
+
+_Strides = Sequence[Mapping[Access, "int | None"]]
+"""By loop: how far each access moves in a step of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A statement inside of `loops`, of which number `at` and maybe more carry its sum, and the arrays that are read alone there,
+    the same elements by many threads."""
+
+    loops: tuple[Loop, ...]
+    at: int
+    leaf: Leaf
+    reused: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SumsOfProducts:
+    """What a chain of loops does, for those of `chosen` depths mapped (x first): its parts in order, at least one a sum.
+
+    Loops of the chain that are not mapped lie around all parts (`around`), or inside of the only one.
+    """
+
+    chosen: tuple[int, ...]
+    around: tuple[Loop, ...]
+    parts: tuple[Sum | Tree, ...]
+
+    @property
+    def sums(self) -> list[Sum]:
+        """The parts that are sums."""
+        return [part for part in self.parts if isinstance(part, Sum)]
+
+    @classmethod
+    def of(cls, scop: Scop, above: Sequence[Loop], chain: Sequence[Loop], free: Sequence[int]) -> SumsOfProducts | None:
+        """None where nothing is a sum, or there is nothing to gain."""
+        body = chain[-1].body
+        items = body.items if isinstance(body, Block) else (body,)
+        found = [_Nest.of(scop, above, chain, free, item) for item in items]
+        nests = [nest for nest in found if nest is not None]
+        pairs = [(x, y) for x in free for y in free if x != y and all(nest.is_dense(x) for nest in nests)]
+        if not nests or not pairs:
+            return None
+        pair = min(reversed(pairs), key=lambda one: sum(nest.loads(one) * 100 + nest.scattered(one[0]) for nest in nests))
+        if all(nest.loads(pair) > _MOST_LOADS for nest in nests):
+            return None
+        others = sorted((depth for depth in free if depth not in pair), key=lambda depth: extent_of(chain[depth]), reverse=True)
+        chosen = (*pair, *others[:1])
+        rest = tuple(loop for depth, loop in enumerate(chain) if depth not in chosen)
+        around = rest if isinstance(body, Block) else ()
+        parts = [item if nest is None else nest.sum(pair, chosen, len(around)) for item, nest in zip(items, found, strict=True)]
+        return cls(chosen, around, tuple(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class _Nest:
+    """A statement in the loops of a chain and loops of its own; `sums` are the depths of those that carry its sum."""
+
+    statement: Statement
+    leaf: Leaf
+    loops: Sequence[Loop]
+    depth: int
+    """How many of the loops belong to the chain."""
+    sums: Sequence[int]
+    strides: _Strides
+
+    @classmethod
+    def of(cls, scop: Scop, above: Sequence[Loop], chain: Sequence[Loop], free: Sequence[int], item: Tree) -> _Nest | None:
+        """The nest of one item inside of the chain; None where it is no sum of one statement."""
+        loops = list(chain)
+        while isinstance(item, Loop):
+            loops.append(item)
+            item = item.body
+        if not isinstance(item, Leaf):
+            return None
+        (name,) = statement_names(item)
+        times = value_map([*above, *loops], item.domain)
+        strides = [dict(access_strides(scop, times, len(above) + depth)) for depth in range(len(loops))]
+        nest = cls(
+            scop.by_name[name], item, loops, len(chain), [depth for depth in range(len(loops)) if depth not in free], strides
+        )
+        is_sum = nest.sums and any(not nest.moves(access, nest.sums) for access in nest.statement.writes)
+        return nest if is_sum else None
+
+    def moves(self, access: Access, depths: Sequence[int]) -> bool:
+        """Whether `access` moves along one of the loops."""
+        return any(self.strides[depth].get(access, 0) != 0 for depth in depths)
+
+    def is_dense(self, depth: int) -> bool:
+        """Whether what is written lies side by side along the loop."""
+        return all(self.strides[depth].get(access, 0) in (1, -1) for access in self.statement.writes)
+
+    def scattered(self, depth: int) -> int:
+        """Accesses that do not lie side by side along the loop."""
+        return sum(self.strides[depth].get(access, 0) not in (0, 1, -1) for access in self.statement.accesses)
+
+    def loads(self, pair: tuple[int, int]) -> int:
+        """Loads of a thread that computes some results along each loop of `pair`, for one step of the sum."""
+        moving = [access for access in self.statement.accesses if self.moves(access, self.sums)]
+        return sum(prod(_COPIES for depth in pair if self.moves(access, [depth])) for access in moving)
+
+    def sum(self, pair: tuple[int, int], chosen: Sequence[int], around: int) -> Sum:
+        """The loops that are not mapped, without the `around` ones that lie around all parts of the chain."""
+        inner = [depth for depth in range(len(self.loops)) if depth not in chosen][around:]
+        written = {access.array for access in self.statement.writes}
+        reused = [
+            access.array.name
+            for access in self.statement.reads
+            if access.array not in written
+            and self.moves(access, self.sums)
+            and not all(self.moves(access, [depth]) for depth in pair)
+        ]
+        at = next((place for place, depth in enumerate(inner) if depth in self.sums), 0)
+        return Sum(tuple(self.loops[depth] for depth in inner), at, self.leaf, tuple(dict.fromkeys(reused)))

@@ -1,0 +1,156 @@
+"""Several results for each thread: a block's tile in registers, as sums of products want it.
+
+A thread computes `copies` results along x and y, so far apart as a block has threads, so that every number that it loads serves
+several of them; a loop over tiles of a sum around the threads leaves room for panels in shared memory (`shared_panels.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import islpy as isl
+
+from dlc.lowering.affine_to_gpu.grid import Place, Unit, name_of
+from dlc.lowering.affine_to_gpu.sums_of_products import Sum, SumsOfProducts
+from dlc.lowering.polyhedral.iterations import value_map
+from dlc.lowering.polyhedral.loop_tree import Kind, Loop, Tree, around, block, restrict
+from dlc.targets.gpu.facts import GpuFacts
+
+_SUM_TILE = 16
+"""Iterations of a sum in a tile."""
+
+_THREADS = (16, 16)
+_COPIES = ((4, 4), (2, 2))
+"""Results of a thread along x and y that are tried, the best first: 16 multiply-adds for 8 loads, or 4 for 4."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Threads of a block and results of a thread along each dim, x first."""
+
+    threads: tuple[int, ...]
+    copies: tuple[int, ...]
+
+    @property
+    def sizes(self) -> list[int]:
+        """What a block computes along each dim."""
+        return [threads * copies for threads, copies in zip(self.threads, self.copies, strict=True)]
+
+    @property
+    def gain(self) -> float:
+        """How many times fewer loads a thread needs for a result than with one result for each thread."""
+        return 2 * prod(self.copies[:2]) / sum(self.copies[:2])
+
+
+def tile_shape(extents: Sequence[int], facts: GpuFacts) -> Shape | None:
+    """The largest tile that leaves no multiprocessor without a block, and more than one block; None where there is none."""
+    rest = (1,) * (len(extents) - 2)
+    for copies in _COPIES:
+        shape = Shape((*_THREADS, *rest), (*copies, *rest))
+        blocks = prod(-(-extent // size) for extent, size in zip(extents, shape.sizes, strict=True))
+        fits = all(extent >= size for extent, size in zip(extents, shape.sizes, strict=True))
+        if fits and blocks >= max(2, facts.multiprocessors):
+            return shape
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Reuse:
+    """The name of a loop over tiles of a sum, the arrays of which many threads read the same elements in a tile, and what a tile
+    computes, as loops that are not cut into whole tiles of results and others."""
+
+    tile: str
+    arrays: tuple[str, ...]
+    compute: Tree
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadTiles:
+    """A kernel whose threads have tiles: its name, the host's loops, the loops that are mapped (x first), and what it does."""
+
+    name: str
+    above: Sequence[Loop]
+    mapped: Sequence[Loop]
+    nest: SumsOfProducts
+    shape: Shape
+
+    @property
+    def reuses(self) -> tuple[Reuse, ...]:
+        """What may be read from shared memory, sum by sum."""
+        plain = [*self._mapped("thread"), *self._results("loop")]
+        return tuple(
+            Reuse(self._tile_name(part), part.reused, nested([*plain, *part.loops[part.at :]], part.leaf))
+            for part in self.nest.sums
+        )
+
+    def tree(self) -> Tree:
+        """The blocks, and in each the parts of the nest one after the other, each with loops over threads of its own."""
+        plain = [*self._mapped("thread"), *self._results("loop")]
+        parts = [self._sum(part) if isinstance(part, Sum) else nested(plain, part) for part in self.nest.parts]
+        return nested([*self._mapped("block"), *self.nest.around], block(parts))
+
+    def _tile_name(self, part: Sum) -> str:
+        return f"{self.name}.tile{self.nest.sums.index(part)}"
+
+    def _sum(self, part: Sum) -> Tree:
+        """The tiles of a sum, and in each the threads: those of whole tiles of results apart from what is left."""
+        total = part.loops[part.at]
+        tiles = replace(total, values=tile_of(total.values, _SUM_TILE), name=self._tile_name(part))
+        outer, inner = [*part.loops[: part.at], tiles], part.loops[part.at :]
+        threads, domain = self._mapped("thread"), part.leaf.domain
+        whole = self._whole(outer, part)
+        found = [
+            restrict(nested([*threads, *inner, *self._results("copies")], part.leaf), whole),
+            restrict(nested([*threads, *self._results("loop"), *inner], part.leaf), domain.subtract(whole)),
+        ]
+        return nested(outer, block([tree for tree in found if tree is not None]))
+
+    def _mapped(self, unit: Unit) -> list[Loop]:
+        """The loops over blocks or threads, x innermost."""
+        found = []
+        for dim, (loop, size) in enumerate(zip(self.mapped, self.shape.sizes, strict=True)):
+            values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, self.shape.threads[dim])
+            found.append(replace(loop, values=values, name=name_of(self.name, Place(unit, dim)), kind="parallel"))
+        return found[::-1]
+
+    def _results(self, kind: Kind) -> list[Loop]:
+        """The loops over a thread's results, x innermost."""
+        pairs = zip(self.mapped, self.shape.threads, self.shape.copies, strict=True)
+        found = [
+            replace(loop, values=place_in(tile_of(loop.values, threads), copies), name="", kind=kind)
+            for loop, threads, copies in pairs
+        ]
+        return [loop for loop, copies in zip(found, self.shape.copies, strict=True) if copies > 1][::-1]
+
+    def _whole(self, outer: Sequence[Loop], part: Sum) -> isl.UnionSet:
+        """The instances of those iterations of `outer` in which each thread has all of its results, or none."""
+        domain, results = part.leaf.domain, self._results("loop")
+        homes = [*self.above, *self._mapped("block"), *self.nest.around, *outer]
+        home = value_map(homes, domain)
+        thread = value_map([*homes, *self._mapped("thread"), *part.loops[part.at :]], domain)
+        have = isl.Map.from_union_map(thread.reverse().apply_range(value_map(results, domain)))
+        sizes = [copies for copies in self.shape.copies if copies > 1][::-1]
+        bounds = " and ".join(f"0 <= c{at} < {size}" for at, size in enumerate(sizes))
+        box = isl.Set(f"{{ [{', '.join(f'c{at}' for at in range(len(sizes)))}] : {bounds} }}")
+        missing = isl.Map.from_domain_and_range(have.domain(), box).subtract(have).domain()
+        partial = isl.UnionSet.from_set(missing).apply(thread.reverse()).apply(home)
+        return domain.subtract(partial.apply(home.reverse())).coalesce()
+
+
+def tile_of(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The number of the tile of `size`."""
+    return values.scale_down_val(isl.Val(size)).floor() if size > 1 else values
+
+
+def place_in(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The place in the tile of `size`."""
+    return values.sub(tile_of(values, size).scale_val(isl.Val(size)))
+
+
+def nested(loops: Sequence[Loop], body: Tree) -> Tree:
+    """`body` in `loops`, which are given from the outside in."""
+    for loop in reversed(loops):
+        body = around(loop.values, body, loop.name, loop.kind)
+    return body

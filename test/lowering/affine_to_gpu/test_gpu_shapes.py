@@ -1,0 +1,207 @@
+"""Nests of random sizes, run as kernels of a GPU thread by thread, compute what NumPy says; and what is wrong is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from gpu_interpreter import Program, program
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+
+from dlc._mlir import ir
+from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
+
+_MATMUL = """
+!A = memref<{m}x{k}xf64>
+!B = memref<{k}x{n}xf64>
+!C = memref<{m}x{n}xf64>
+func.func @f(%A: !A {{llvm.noalias}}, %B: !B {{llvm.noalias}}, %C: !C {{llvm.noalias}}) {{
+  %zero = arith.constant 0.0 : f64
+  affine.for %i = 0 to {m} {{
+    affine.for %j = 0 to {n} {{
+      %sum = affine.for %k = 0 to {k} iter_args(%s = %zero) -> f64 {{
+        %a = affine.load %A[%i, %k] : memref<{m}x{k}xf64>
+        %b = affine.load %B[%k, %j] : memref<{k}x{n}xf64>
+        %p = arith.mulf %a, %b : f64
+        %new = arith.addf %s, %p : f64
+        affine.yield %new : f64
+      }}
+      %positive = arith.maximumf %sum, %zero : f64
+      affine.store %positive, %C[%i, %j] : memref<{m}x{n}xf64>
+    }}
+  }}
+  return
+}}"""
+
+_TRIANGLE = """
+func.func @f(%A: memref<{m}x{k}xf64> {{llvm.noalias}}, %C: memref<{m}x{m}xf64> {{llvm.noalias}}) {{
+  affine.for %i = 0 to {m} {{
+    affine.for %j = 0 to affine_map<(i) -> (i + 1)>(%i) {{
+      affine.for %k = 0 to {k} {{
+        %a = affine.load %A[%i, %k] : memref<{m}x{k}xf64>
+        %b = affine.load %A[%j, %k] : memref<{m}x{k}xf64>
+        %c = affine.load %C[%i, %j] : memref<{m}x{m}xf64>
+        %p = arith.mulf %a, %b : f64
+        %new = arith.addf %c, %p : f64
+        affine.store %new, %C[%i, %j] : memref<{m}x{m}xf64>
+      }}
+    }}
+  }}
+  return
+}}"""
+
+_CONV = """
+!A = memref<3x{m}x{n}xf64>
+!B = memref<{k}x3x3x3xf64>
+!C = memref<{k}x{m}x{n}xf64>
+func.func @f(%A: !A {{llvm.noalias}}, %B: !B {{llvm.noalias}}, %C: !C {{llvm.noalias}}) {{
+  affine.for %o = 0 to {k} {{
+    affine.for %y = 0 to affine_map<() -> ({m} - 2)>() {{
+      affine.for %x = 0 to affine_map<() -> ({n} - 2)>() {{
+        affine.for %c = 0 to 3 {{
+          affine.for %u = 0 to 3 {{
+            affine.for %v = 0 to 3 {{
+              %a = affine.load %A[%c, %y + %u, %x + %v] : memref<3x{m}x{n}xf64>
+              %b = affine.load %B[%o, %c, %u, %v] : memref<{k}x3x3x3xf64>
+              %s = affine.load %C[%o, %y + 1, %x + 1] : memref<{k}x{m}x{n}xf64>
+              %p = arith.mulf %a, %b : f64
+              %new = arith.addf %s, %p : f64
+              affine.store %new, %C[%o, %y + 1, %x + 1] : memref<{k}x{m}x{n}xf64>
+            }}
+          }}
+        }}
+      }}
+    }}
+  }}
+  return
+}}"""
+
+_STEPS = """
+func.func @f(%A: memref<?x?xf64> {{llvm.noalias}}, %C: memref<?x?xf64> {{llvm.noalias}}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %A, %c0 : memref<?x?xf64>
+  %n = memref.dim %A, %c1 : memref<?x?xf64>
+  affine.for %t = 0 to 3 {{
+    affine.for %i = 1 to affine_map<(m) -> (m - 1)>(%m) {{
+      affine.for %j = 1 to affine_map<(n) -> (n - 1)>(%n) step 2 {{
+        %a = affine.load %A[%i - 1, %j] : memref<?x?xf64>
+        %b = affine.load %A[%i, %j + 1] : memref<?x?xf64>
+        %s = arith.subf %a, %b : f64
+        affine.store %s, %C[%i, %j] : memref<?x?xf64>
+      }}
+    }}
+    affine.for %i = 0 to %m {{
+      affine.for %j = 0 to %n {{
+        %c = affine.load %C[%i, %j] : memref<?x?xf64>
+        affine.store %c, %A[%i, %j] : memref<?x?xf64>
+      }}
+    }}
+  }}
+  return
+}}"""
+
+
+def _matmul(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    c[...] = np.maximum(a @ b, 0)
+
+
+def _triangle(a: np.ndarray, c: np.ndarray) -> None:
+    c += np.tril(a @ a.T)
+
+
+def _conv(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    windows = np.lib.stride_tricks.sliding_window_view(a, (3, 3), axis=(1, 2))
+    c[:, 1:-1, 1:-1] += np.einsum("cyxuv,ocuv->oyx", windows, b)
+
+
+def _steps(a: np.ndarray, c: np.ndarray) -> None:
+    for _ in range(3):
+        c[1:-1, 1:-1:2] = a[:-2, 1:-1:2] - a[1:-1, 2::2][:, : c[1:-1, 1:-1:2].shape[1]]
+        a[...] = c
+
+
+_CASES: dict[str, tuple[str, Callable[..., None], Callable[[int, int, int], list[tuple[int, ...]]]]] = {
+    "matmul": (_MATMUL, _matmul, lambda m, n, k: [(m, k), (k, n), (m, n)]),
+    "triangle": (_TRIANGLE, _triangle, lambda m, n, k: [(m, k), (m, m)]),
+    "conv": (_CONV, _conv, lambda m, n, k: [(3, m, n), (k, 3, 3, 3), (k, m, n)]),
+    "steps": (_STEPS, _steps, lambda m, n, k: [(m, n), (m, n)]),
+}
+
+
+def _compiled(text: str, multiprocessors: int) -> Program:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(f"{{multiprocessors = {multiprocessors}}}")
+        Pipeline.parse("affine-to-gpu").run(module)
+        return program(module)
+
+
+@pytest.mark.parametrize("name", list(_CASES))
+def test_random_sizes(name: str) -> None:
+    """With one multiprocessor loops get tiles in registers and shared memory, with many they are spread out."""
+    text, meaning, shapes = _CASES[name]
+    sizes = st.integers(3, 72)
+
+    @settings(max_examples=4, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck), database=None)
+    @given(sizes, sizes, st.integers(1, 40), st.sampled_from((1, 100)))
+    @example(66, 70, 20, 1)  # whole tiles of 64 and what is left of them
+    def check(m: int, n: int, k: int, multiprocessors: int) -> None:
+        numbers = np.random.default_rng(m + n + k)
+        have = [numbers.integers(-4, 5, shape).astype(np.float64) for shape in shapes(m, n, k)]
+        want = [array.copy() for array in have]
+        meaning(*want)
+        _compiled(text.format(m=m, n=n, k=k), multiprocessors).run("f", *have)
+        for one, other in zip(have, want, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    check()
+
+
+_PHASES = """
+gpu.module @k {{
+  gpu.func @k(%A: memref<64xf64>) workgroup(%w : memref<64xf64, #gpu.address_space<workgroup>>) kernel {{
+    %t = gpu.thread_id x
+    %a = affine.load %A[%t] : memref<64xf64>
+    affine.store %a, %w[%t] : memref<64xf64, #gpu.address_space<workgroup>>
+    {barrier}
+    %b = affine.load %w[63 - %t] : memref<64xf64, #gpu.address_space<workgroup>>
+    affine.store %b, %A[%t + {offset}] : memref<64xf64>
+    gpu.return
+  }}
+}}
+func.func @f(%A: memref<64xf64>) {{
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%A : memref<64xf64>)
+  return
+}}"""
+
+
+def _run_phases(barrier: str, offset: int = 0) -> np.ndarray:
+    values = np.arange(64.0)
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(f"module attributes {{gpu.container_module}} {{{_PHASES.format(barrier=barrier, offset=offset)}}}")
+        program(module).run("f", values)
+    return values
+
+
+def test_interpreter_finds_a_missing_barrier() -> None:
+    np.testing.assert_array_equal(_run_phases("gpu.barrier"), np.arange(64.0)[::-1])
+    assert np.isnan(_run_phases("")).any()
+
+
+def test_interpreter_finds_access_outside() -> None:
+    with pytest.raises(IndexError):
+        _run_phases("gpu.barrier", -1)
+    with pytest.raises(IndexError):
+        _run_phases("gpu.barrier", 1)
+
+
+def test_interpreter_finds_a_barrier_that_not_all_reach() -> None:
+    guarded = "affine.if affine_set<(d0) : (d0 - 10 >= 0)>(%t) { gpu.barrier }"
+    with pytest.raises(AssertionError, match="do not come to a barrier"):
+        _run_phases(guarded)
