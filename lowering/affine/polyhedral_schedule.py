@@ -21,6 +21,7 @@ from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.index_sets import Order, blocked_schedules
+from dlc.lowering.polyhedral.levels import leveled_schedules
 from dlc.lowering.polyhedral.memory_costs import Caches
 from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
@@ -90,7 +91,9 @@ class PolyhedralSchedule(Pass):
         """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks, cut into tiles."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         others = [with_coincidence(distributed_schedule(part), part.dependences), *compute_schedules(part, self.fusion)]
-        others += blocked_schedules(scop, part.statements, lanes_of(scop, shape)) if self.vectorize else []
+        if self.vectorize:
+            others += blocked_schedules(scop, part.statements, lanes_of(scop, shape))
+            others += leveled_schedules(scop, part.statements)
         if not self.vectorize:
             return Tiled(others[-1])
         best, tiled = given, tile_registers(scop, given, shape)
