@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.buffers import is_memref, nested_ops, root_of, written_values
+from dlc.analysis.polyhedral.index_maps import constant_of
 from dlc.lowering.affine.accesses import are_apart
 from dlc.lowering.affine.expressions import coefficient
 from dlc.lowering.pass_base import Pass
@@ -70,11 +71,15 @@ def _place(op: ir.Operation) -> _Place:
 
 
 def _masked_place(op: ir.Operation) -> _Place:
-    """The place of a masked access, whose indices are `affine.apply`s of loop variables or loop variables."""
+    """The place of a masked access, whose indices are `affine.apply`s of loop variables, loop variables or constants."""
     indices = list(op.operands)[1:-2]
     expressions: list[ir.AffineExpr] = []
     given: list[ir.Value] = []
     for index in indices:
+        number = constant_of(index)
+        if number is not None:
+            expressions.append(ir.AffineExpr.get_constant(number))
+            continue
         owner = None if isinstance(index, ir.BlockArgument) else index.owner.operation
         applied = owner if owner is not None and owner.name == "affine.apply" else None
         map = ir.AffineMap.get_identity(1) if applied is None else applied.attributes["map"].value

@@ -23,8 +23,8 @@ _GAIN = 0.93
 _ENTRY = 20.0
 """Cycles to enter and leave the innermost loop of a tile, beside the loads and stores of its sums."""
 
-_SUM_BLOCKS = (64, 128, 192, 256, 384, 512)
-_TILE_BLOCKS = (1, 2, 4, 8, 16, 32)
+_SUM_BLOCKS = (64, 128, 256, 512)
+_TILE_BLOCKS = (2, 4, 8, 16, 32)
 """Iterations of a block of sums, and tiles of a block, that are weighed."""
 
 _FUSED = 0.5
@@ -150,8 +150,8 @@ class CacheSearch:
         """Where the search begins: every order, with blocks of a middling size."""
         everything = frozenset(range(len(self.packable)))
         orders: Iterator[tuple[Unit, ...]] = permutations(_UNITS)
-        for order, hoisted, packed in product(orders, range(len(self.sums)), {self.must_pack, everything}):
-            yield _Choice(order, 8, 16, 256, hoisted, packed=packed)
+        for order, hoisted in product(orders, range(len(self.sums))):
+            yield _Choice(order, 8, 16, 256, hoisted, packed=everything)
 
     def _descend(self, choice: _Choice) -> tuple[_Choice, float]:
         """The best of what is reached by changing one decision at a time."""
@@ -205,7 +205,7 @@ class CacheSearch:
     def _step(self, member: int) -> int:
         """Iterations of a loop that a tile takes."""
         if member == self.tile.lanes:
-            return self.nest.lanes * self.tile.vectors
+            return self.tile.width
         return self.tile.copies if member == self.tile.copied else 1
 
     def _blocks(self, choice: _Choice, unit: Unit) -> list[tuple[int, int]]:
@@ -235,12 +235,19 @@ class CacheSearch:
         for place in sorted(choice.packed):
             reference = self.packable[place]
             depth = max((at + 1 for at in range(blocks) if reference.moves_along(levels[at][0])), default=0)
-            found[reference] = Panel(depth, self._is_transposed(reference))
+            found[reference] = self._panel(reference, depth)
         return found
 
-    def _is_transposed(self, reference: Reference) -> bool:
-        lanes = self.tile.lanes
-        return lanes is not None and reference.moves_along(lanes) and reference.stride(lanes) != 1
+    def _panel(self, reference: Reference, depth: int) -> Panel:
+        """A copy whose rows are those of a tile, or else of the array."""
+        lanes, copied = self.tile.lanes, self.tile.copied
+        if lanes is not None and reference.moves_along(lanes):
+            return Panel(depth, self.tile.width, reference.stride(lanes) != 1)
+        if copied is not None and reference.stride(copied) == 1:
+            return Panel(depth, self.tile.copies, False)
+        box = reference.box(self.model.extents)
+        rows = [size for size, stride in zip(box, reference.strides, strict=True) if stride == 1]
+        return Panel(depth, min(rows, default=1), not rows)
 
     def _cost(self, choice: _Choice) -> float:
         """Cycles for all of the nest's iterations."""

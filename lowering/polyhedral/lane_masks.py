@@ -15,7 +15,8 @@ def lane_mask(
     kind = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
     end = upper[0].maybe_downcast()
     if len(upper) == 1 and not lower and isinstance(end, ir.AffineConstantExpr):
-        return vector.constant_mask(kind, [end.value], loc=location)
+        bits = [ir.BoolAttr.get(lane < end.value) for lane in range(width)]
+        return arith.ConstantOp(kind, ir.DenseElementsAttr.get(bits, kind), loc=location).result
     map, operands = scope.map(upper)
     mask = vector.create_mask(kind, [affine.AffineMinOp(map, operands, loc=location).result], loc=location)
     if not lower:

@@ -6,24 +6,28 @@ as often as that body runs with other elements (after Wolf and Lam, PLDI 1991). 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
-from dlc.lowering.polyhedral.references import Reference, Runs, packed_runs
+from dlc.lowering.polyhedral.references import Reference, packed_runs
 
 Levels = Sequence[tuple[int, int]]
 """Loops from the outside in: the place in the chain, and how many of its iterations a step takes."""
 
 _PAGE_BYTES = 4096
+_WRITTEN = 1.5
+"""How much more a line costs that goes back."""
+
 _BEYOND_L2 = 4.0
 """Cycles for a line that comes from beyond the second-level cache."""
 
 _WALK = 12.0
 """Cycles to find a page that no table holds."""
 
-_CONTIGUOUS = 1.0
-"""Cycles to copy a vector."""
+_ROW, _VECTOR, _PART = 2.0, 1.0, 4.0
+"""Cycles to begin a row of a panel, to copy a vector of it, and part of one, which takes a mask."""
 
 _TRANSPOSED = 1.5
 """Cycles to copy an element whose neighbours in the panel lie apart in memory."""
@@ -48,6 +52,7 @@ class _Store:
     has_sets: bool = False
 
 
+@functools.lru_cache
 def _stores(caches: Caches) -> tuple[_Store, ...]:
     """Caches and tables of pages; the cycles, most of which work hides, fit products of matrices on a Sapphire Rapids core."""
     line = caches.line_bytes
@@ -61,10 +66,18 @@ def _stores(caches: Caches) -> tuple[_Store, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A copy of what a reference touches inside the first `depth` loops; `is_transposed` where neighbours come from apart."""
+    """A copy of what a reference touches inside the first `depth` loops, in rows of `row` elements.
+
+    It `is_transposed` where neighbours come from apart.
+    """
 
     depth: int
+    row: int
     is_transposed: bool
+
+
+_Touched = tuple[int, ...]
+"""Units of each store that a reference takes, and lines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,44 +89,51 @@ class MemoryModel:
     caches: Caches
     lanes: int
 
-    def extents_at(self, levels: Levels) -> list[list[int]]:
+    _known: dict[tuple[Reference, bool, tuple[int, ...]], _Touched] = field(default_factory=dict)
+
+    def extents_at(self, levels: Levels) -> list[tuple[int, ...]]:
         """How many iterations of each loop are left inside the first 0, 1, ... levels."""
-        found = [list(self.extents)]
+        left = list(self.extents)
+        found = [tuple(left)]
         for member, size in levels:
-            found.append([size if at == member else extent for at, extent in enumerate(found[-1])])
+            left[member] = size
+            found.append(tuple(left))
         return found
 
     def cycles(self, levels: Levels, panels: Mapping[Reference, Panel]) -> float:
         """Cycles of all traffic, copies included."""
         extents = self.extents_at(levels)
         trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
-        runs = {ref: [self._runs(ref, inner, ref in panels) for inner in extents] for ref in self.references}
-        moved = sum(self._traffic(store, runs, levels, trips) for store in _stores(self.caches))
-        return moved + sum(self._copying(ref, panel, extents[panel.depth], trips) for ref, panel in panels.items())
-
-    def _runs(self, reference: Reference, extents: Sequence[int], is_packed: bool) -> Runs:
-        return packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
-
-    def _traffic(self, store: _Store, runs: Mapping[Reference, Sequence[Runs]], levels: Levels, trips: Sequence[int]) -> float:
-        fits = next((at for at in range(len(trips)) if self._sum(store, runs, at) <= store.capacity), len(trips))
-        total = 0.0
-        for reference, own in runs.items():
-            around = fits
-            while around and not reference.moves_along(levels[around - 1][0]):
-                around -= 1
-            weight = 1.5 if reference.access.writes else 1.0
-            total += weight * store.cycles * own[fits].units(store.unit) * prod(trips[:around])
+        runs = [1]
+        for trip in trips:
+            runs.append(runs[-1] * trip)
+        touched = [[self._touched(ref, ref in panels, inner) for inner in extents] for ref in self.references]
+        total = sum(self._copying(ref, panel, extents[panel.depth]) * runs[panel.depth] for ref, panel in panels.items())
+        for place, store in enumerate(_stores(self.caches)):
+            fits = next((at for at in range(len(trips)) if sum(own[at][place] for own in touched) <= store.capacity), len(trips))
+            for reference, own in zip(self.references, touched, strict=True):
+                around = fits
+                while around and not reference.moves_along(levels[around - 1][0]):
+                    around -= 1
+                moved = own[fits][-1 if store.has_sets else place] * runs[around]
+                total += moved * store.cycles * (_WRITTEN if reference.access.writes else 1.0)
         return total
 
-    @staticmethod
-    def _sum(store: _Store, runs: Mapping[Reference, Sequence[Runs]], depth: int) -> int:
-        """Units that all references together take."""
-        return sum(own[depth].occupied(store.unit) if store.has_sets else own[depth].units(store.unit) for own in runs.values())
+    def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
+        key = reference, is_packed, tuple(extents[at] for at in reference.movers)
+        if key not in self._known:
+            runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
+            self._known[key] = (
+                *(runs.occupied(store.unit) if store.has_sets else runs.units(store.unit) for store in _stores(self.caches)),
+                runs.units(self.caches.line_bytes),
+            )
+        return self._known[key]
 
-    def _copying(self, reference: Reference, panel: Panel, extents: Sequence[int], trips: Sequence[int]) -> float:
-        """Cycles to fill a panel, as often as it is filled."""
+    def _copying(self, reference: Reference, panel: Panel, extents: Sequence[int]) -> float:
+        """Cycles to fill a panel once."""
         elements = prod(reference.box(extents))
         lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)
         pages = reference.runs(extents, _PAGE_BYTES).units(_PAGE_BYTES)
-        each = _TRANSPOSED if panel.is_transposed else _CONTIGUOUS / self.lanes
-        return (elements * each + lines * _BEYOND_L2 + pages * _WALK) * prod(trips[: panel.depth])
+        whole, part = divmod(panel.row, self.lanes)
+        row = _TRANSPOSED * panel.row if panel.is_transposed else _VECTOR * whole + (_PART if part else 0.0)
+        return elements / panel.row * (_ROW + row) + lines * _BEYOND_L2 + pages * _WALK

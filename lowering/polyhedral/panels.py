@@ -128,7 +128,7 @@ def _slots(
 def _tile_size(reference: Reference, movers: Sequence[int], nest: Nest, tile: Tile) -> int:
     """By what a subscript is cut, which one of the tile's loops alone moves; 0 for no cut."""
     if movers == [tile.lanes]:
-        return nest.lanes * tile.vectors
+        return tile.width
     is_row = movers == [tile.copied] and reference.stride(movers[0]) == 1
     return tile.copies if is_row else 0
 

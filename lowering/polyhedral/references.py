@@ -32,7 +32,12 @@ class Reference:
 
     def moves_along(self, member: int) -> bool:
         """Whether another value of the loop leads to another element."""
-        return any(factors[member] for factors in self.factors)
+        return member in self.movers
+
+    @cached_property
+    def movers(self) -> tuple[int, ...]:
+        """The loops that lead to other elements."""
+        return tuple(sorted({at for factors in self.factors for at, factor in enumerate(factors) if factor}))
 
     def stride(self, member: int) -> int:
         """Elements from one iteration of the loop to the next."""

@@ -40,9 +40,12 @@ class Blocking:
     pack: bool = True
 
 
-_COPIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14)
+_COPIES = (1, 2, 4, 6, 8, 12, 14)
 _VECTORS = (1, 2, 3, 4, 6, 8)
 """Sizes of tiles that are weighed."""
+
+_MOST_TAPS = 9
+"""Iterations of loops of sums that are written out."""
 
 _RESIDENT = 0.5
 """Cycles to bring a line where blocks keep it near."""
@@ -74,18 +77,19 @@ class _Tiling:
     def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
         """The loops in place of a chain; None where it stays."""
         strides, is_free = _member_strides(self.scop, node, members), [one.is_coincident for one in members]
-        nest = Nest(strides, is_free, lanes_of(self.scop, self.shape), _bands(members))
-        extents = [_extent(one.value, node) for one in members]
+        ranges = [_range(one.value, node) for one in members]
+        extents = [len(values) for values in ranges]
+        nest = Nest(strides, is_free, lanes_of(self.scop, self.shape), _bands(members), [values.start for values in ranges])
         tile = _best_tile(nest, extents, self.shape)
         self.cost += _cycles_with_rest(nest, tile, extents) * _volume(node)
         if tile.lanes is None and tile.copied is None:
             return None
         blocked, plan = self._plan(node, members, nest, tile, extents)
         if plan is None:
-            return _levels(node, members, tile, nest, [(at, _step(nest, tile, at)) for at in outer_order(nest, tile)], {})
+            return _levels(node, members, tile, nest, extents, [(at, _step(nest, tile, at)) for at in outer_order(nest, tile)], {})
         panels = local_panels(members, extents, nest, blocked, plan)
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
-        return _levels(node, members, blocked, nest, plan.levels, panels)
+        return _levels(node, members, blocked, nest, extents, plan.levels, panels)
 
     def _plan(
         self, node: isl.ScheduleNode, members: Sequence[Member], nest: Nest, plain: Tile, extents: Sequence[int]
@@ -115,15 +119,16 @@ def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Til
     free = [at for at, is_free in enumerate(nest.is_free) if is_free]
     lanes: list[int | None] = [at for at in free if nest.lanes > 1 and extents[at] >= nest.lanes]
     orders = (True, False) if nest.kept else (True,)
-    for along, across, vectors, copies, first in product([*lanes, None], [*free, None], _VECTORS, _COPIES, orders):
+    sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
+    sizes = [(vectors, copies) for vectors, copies in product(_VECTORS, _COPIES) if vectors * (copies + 1) + 2 <= shape.registers]
+    for along, across, (vectors, copies), first in product([*lanes, None], [*free, None], sizes if sums else [(1, 1)], orders):
         if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
             continue
-        too_wide = along is not None and vectors * nest.lanes > extents[along]
-        too_high = across is not None and copies > extents[across]
-        sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
-        if too_wide or too_high or (not sums and (vectors > 1 or copies > 1)) or vectors * (copies + 1) + 2 > shape.registers:
+        room = 0 if along is None else extents[along] + (0 if nest.starts[along] else nest.lanes - 1)
+        if (along is not None and vectors * nest.lanes > room) or (across is not None and copies > extents[across]):
             continue
-        yield Tile(along, vectors, across, copies, first)
+        width = 0 if along is None else min(vectors * nest.lanes, extents[along])
+        yield Tile(along, vectors, across, copies, first, width)
 
 
 def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], line_cycles: float = LINE_CYCLES) -> float:
@@ -134,7 +139,8 @@ def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], line_cycle
     for width, wide in _parts(vectors, tile.vectors):
         for height, high in _parts(copies, tile.copies):
             total += wide * high * cycles(nest, replace(tile, vectors=width, copies=height), line_cycles)
-    return total / (vectors * copies)
+    useful = 1.0 if tile.lanes is None else extents[tile.lanes] / nest.lanes
+    return total / (useful * copies)
 
 
 def _parts(extent: int, size: int) -> list[tuple[int, int]]:
@@ -143,11 +149,11 @@ def _parts(extent: int, size: int) -> list[tuple[int, int]]:
     return [(size, extent - rest), *([(rest, rest)] if rest else [])]
 
 
-def _extent(value: isl.UnionPwAff, node: isl.ScheduleNode) -> int:
-    """How many values the loop's variable has at most; a large number where that is not bounded."""
+def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
+    """The values that the loop's variable has at most; a large number of them from 0 on where that is not bounded."""
     own = value.intersect_domain(node.get_domain())
     low, high = own.min_val(), own.max_val()
-    return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+    return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(_UNBOUNDED)
 
 
 def _volume(node: isl.ScheduleNode) -> float:
@@ -172,6 +178,7 @@ def _levels(
     members: Sequence[Member],
     tile: Tile,
     nest: Nest,
+    extents: Sequence[int],
     order: Sequence[tuple[int, int]],
     panels: Mapping[int, Sequence[LocalPanel]],
 ) -> list[Level]:
@@ -183,15 +190,30 @@ def _levels(
         for place, (at, size) in enumerate(order)
     ]
     outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
+    outer = _short_sums_unrolled(outer, order, nest, extents)
+    tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
     points = [Level(_point(members[at].value, _step(nest, tile, at)), LANES if at == tile.lanes else COPIES) for at in inner]
-    isolated = _full_tiles(node, [*outer, *points], [_step(nest, tile, at) for at in inner])
-    return [*outer[:-1], replace(outer[-1], isolated=isolated), *points]
+    depth = node.get_schedule_depth()
+    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [_step(nest, tile, at) for at in inner]), depth + tiles)
+    outer[place - depth] = replace(outer[place - depth], isolated=isolated)
+    return [*outer, *points]
+
+
+def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
+    """The loop to isolate full tiles at, and its iterations: that number `tiles` from the outside, inside of which no other goes
+    over tiles, where those inside do not matter; else the innermost."""
+    inside = full.every.dim(isl.dim_type.set) - tiles
+    every, partial = (one.project_out(isl.dim_type.set, tiles, inside) for one in (full.every, full.partial))
+    outer = every.subtract(partial).coalesce()
+    whole = full.every.subtract(full.partial).coalesce()
+    lifted = outer.add_dims(isl.dim_type.set, inside).intersect(full.every)
+    return (tiles - 1, outer) if whole.is_subset(lifted) else (tiles + inside - 1, whole)
 
 
 def _step(nest: Nest, tile: Tile, member: int) -> int:
     """Iterations of a loop that a tile takes."""
     if member == tile.lanes:
-        return tile.vectors * nest.lanes
+        return tile.width
     return tile.copies if member == tile.copied else 1
 
 
@@ -202,6 +224,23 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
     for member in members:
         times = times.flat_range_product(isl.UnionMap.from_union_pw_aff(member.value))
     return [access_strides(scop, times, depth + at) for at in range(len(members))]
+
+
+def _short_sums_unrolled(
+    levels: Sequence[Level], order: Sequence[tuple[int, int]], nest: Nest, extents: Sequence[int]
+) -> list[Level]:
+    """The loops with the innermost ones written out that carry sums over a few iterations, if there is another around them.
+
+    Sums carried through several loops change registers where these begin and end: 3 x 3 taps in loops took twice the time.
+    """
+    found, iterations = list(levels), 1
+    for place in range(len(order) - 1, 0, -1):
+        at, around = order[place][0], order[place - 1][0]
+        iterations *= extents[at]
+        if nest.is_free[at] or nest.is_free[around] or iterations > _MOST_TAPS:
+            break
+        found[place] = replace(found[place], word=COPIES)
+    return found
 
 
 def _outer_level(member: Member, size: int, *, is_shared: bool) -> Level:
@@ -237,8 +276,16 @@ def _point(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return value.sub(_tile(value, size).scale_val(isl.Val(size)))
 
 
-def _full_tiles(node: isl.ScheduleNode, levels: Sequence[Level], sizes: Sequence[int]) -> isl.Set:
-    """The iterations of all loops but the points' in which every statement that has a point has all of them."""
+@dataclass(frozen=True, eq=False)
+class _FullTiles:
+    """Iterations of the loops around tiles: every one, and those that lack a point of their tile."""
+
+    every: isl.Set
+    partial: isl.Set
+
+
+def _full_tiles(node: isl.ScheduleNode, levels: Sequence[Level], sizes: Sequence[int]) -> _FullTiles:
+    """For the iterations of all loops but the points', whether every statement that has a point has all of them."""
     times = node.get_prefix_schedule_union_map()
     for level in levels:
         times = times.flat_range_product(isl.UnionMap.from_union_pw_aff(level.value))
@@ -259,4 +306,4 @@ def _full_tiles(node: isl.ScheduleNode, levels: Sequence[Level], sizes: Sequence
         whole = prefix if whole is None else whole.union(prefix)
         partial = missing if partial is None else partial.union(missing)
     assert whole is not None and partial is not None
-    return whole.subtract(partial).coalesce()
+    return _FullTiles(whole, partial)

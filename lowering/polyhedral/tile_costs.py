@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access
@@ -31,6 +32,8 @@ _LINE_BYTES = 64
 class Tile:
     """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `copied` over `copies` copies.
 
+    `width` are the iterations in the vectors, the last of which may be part of one.
+
     `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
     """
 
@@ -39,6 +42,7 @@ class Tile:
     copied: int | None = None
     copies: int = 1
     tiles_first: bool = True
+    width: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,20 +56,26 @@ class Nest:
     is_free: Sequence[bool]
     lanes: int
     bands: Sequence[Sequence[int]]
+    starts: Sequence[int]
+    """The least value of each loop's variable."""
 
-    @property
+    @cached_property
     def kept(self) -> list[int]:
         """The loops that carry dependences."""
         return [at for at, free in enumerate(self.is_free) if not free]
 
-    @property
+    @cached_property
     def accesses(self) -> list[Access]:
         """All accesses, in a fixed order."""
         return [access for access, _ in self.strides[0]] if self.strides else []
 
     def stride(self, access: Access, at: int | None) -> int | None:
         """The stride of `access` along loop `at`, 0 along no loop."""
-        return 0 if at is None else dict(self.strides[at]).get(access, 0)
+        return 0 if at is None else self._strides[at].get(access, 0)
+
+    @cached_property
+    def _strides(self) -> list[dict[Access, int | None]]:
+        return [dict(strides) for strides in self.strides]
 
 
 def outer_order(nest: Nest, tile: Tile) -> list[int]:
