@@ -125,8 +125,28 @@ def written_values(op: ir.Operation) -> list[ir.Value]:
     return operands
 
 
-_READERS = frozenset({"memref.load", "affine.load", "vector.load", "affine.vector_load", "func.return", "scf.yield"})
-_WRITERS = {"memref.copy": 1, "memref.store": 1, "affine.store": 1, "vector.store": 1, "affine.vector_store": 1}
+_READERS = frozenset(
+    {
+        "memref.load",
+        "affine.load",
+        "affine.prefetch",
+        "vector.load",
+        "affine.vector_load",
+        "vector.maskedload",
+        "vector.gather",
+        "func.return",
+        "scf.yield",
+    }
+)
+_WRITERS = {
+    "memref.copy": 1,
+    "memref.store": 1,
+    "affine.store": 1,
+    "vector.store": 1,
+    "affine.vector_store": 1,
+    "vector.maskedstore": 0,
+    "vector.scatter": 0,
+}
 """Index of the operand that is written."""
 
 

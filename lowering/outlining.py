@@ -109,6 +109,19 @@ def is_kernel(function: ir.Operation) -> bool:
     return "sym_visibility" in function.attributes or "dl.kernel" in function.attributes
 
 
+NOALIAS = "llvm.noalias"
+"""Attribute of arguments whose memory no other argument reaches."""
+
+
+def noalias_arguments(function: ir.Operation) -> set[ir.Value]:
+    """Arguments of `function` that are `llvm.noalias`."""
+    if "arg_attrs" not in function.attributes:
+        return set()
+    marks = ir.ArrayAttr(function.attributes["arg_attrs"])
+    arguments = function.regions[0].blocks[0].arguments
+    return {value for value, mark in zip(arguments, marks, strict=True) if NOALIAS in ir.DictAttr(mark)}
+
+
 def is_alone(index: int, roots: Sequence[ir.Value | None], written: Sequence[bool]) -> bool:
     """Whether no other root shares memory with root `index` while one of the two is written; None is no memref."""
     others = [

@@ -83,7 +83,7 @@ class IndexTexts:
 
     def conditions(self, op: ir.Operation, loops: Sequence[Loop]) -> list[str]:
         """What an `affine.if` asks, one text per constraint."""
-        sides, relations = _constraints(op.attributes["condition"])
+        sides, relations = constraints_of(op.attributes["condition"])
         texts = self.map(sides, list(op.operands), loops, op)
         return [f"{text} {relation} 0" for text, relation in zip(texts, relations, strict=True)]
 
@@ -108,7 +108,7 @@ def _is_size_of(value: ir.Value, memref: ir.Value, axis: int) -> bool:
     return op is not None and op.name == "memref.dim" and op.operands[0] == memref and constant_of(op.operands[1]) == axis
 
 
-def _constraints(condition: ir.Attribute) -> tuple[ir.AffineMap, list[str]]:
+def constraints_of(condition: ir.Attribute) -> tuple[ir.AffineMap, list[str]]:
     """The left sides of an integer set's constraints as one map, and their relations to zero.
 
     The bindings build integer sets but do not read them from attributes, so the text is taken apart.

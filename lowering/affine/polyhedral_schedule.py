@@ -16,6 +16,7 @@ from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.polyhedral.apart_loops import mark_apart
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
@@ -76,7 +77,8 @@ class PolyhedralSchedule(Pass):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         proof = proof_text(ir.StringAttr(op.attributes["sym_name"]).value, scop, dependences, best) if self.print_proof else ""
         try:
-            replace_loops(packed, best, lanes_of(scop, shape))
+            copies = {one.name for one in packed.statements} - {one.name for one in scop.statements}
+            replace_loops(packed, mark_apart(best, order, copies), lanes_of(scop, shape))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
         if proof:

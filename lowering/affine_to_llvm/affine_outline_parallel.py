@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import is_memref, root_of, written_roots
 from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
+from dlc.lowering.affine_to_llvm.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
-from dlc.lowering.affine_to_llvm.loop_work import work_of_iteration
-from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, parallel_loop, parallel_nests
-from dlc.lowering.outlining import captures_of, is_alone, private_function
+from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, ParallelNest, parallel_loop, parallel_nests
+from dlc.lowering.outlining import NOALIAS, captures_of, is_alone, noalias_arguments, private_function
 from dlc.lowering.pass_base import Pass, option
 
-_NOALIAS = "llvm.noalias"
 _POOL = "dlc_parallel_for"
 _UNEVEN_POOL = "dlc_parallel_for_uneven"
+_COPIES = 20
+"""What each piece of a range does again may take one part in so many of its work."""
 _EVEN = 0.1
 """Iterations of which the first and the last differ by no more than this part get even shares."""
 
@@ -49,71 +51,133 @@ class AffineOutlineParallel(Pass):
                 _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}", self.min_work)
 
 
-def _outline(function: ir.Operation, nest: list[ParallelLoop], body_name: str, task_name: str, min_work: int) -> None:
+def _outline(function: ir.Operation, nest: ParallelNest | ApartNest, body_name: str, task_name: str, min_work: int) -> None:
     """Replace the nest by a job whose task calls the new function `body_name`."""
-    if ContextRecord.of([value.type for value in captures_of([nest[0].op])[0]]) is None:
+    moved = nest.moved if isinstance(nest, ApartNest) else [nest.root]
+    if ContextRecord.of([value.type for value in captures_of(moved)[0]]) is None:
         return
     weights = _weights(nest, min_work)
-    nest = [_from_zero(nest[0]), *nest[1:]]
-    outer = nest[0].op
-    captured, constants = captures_of([outer])
+    job = _clipped(nest) if isinstance(nest, ApartNest) else _ranged(nest)
+    captured, constants = captures_of(job.moved)
+    captured += job.extra
     record = ContextRecord.of([value.type for value in captured])
-    assert record is not None  # the loop's start is one more index
-    index = ir.IndexType.get(function.context)
+    assert record is not None  # indices are all that is new
+    index, long = ir.IndexType.get(function.context), ir.IntegerType.get_signless(64, function.context)
     module_block = function.block
-    marks = _noalias_marks(function, outer, captured)
-    with outer.location:
-        with ir.InsertionPoint(outer):
-            count = arith.index_cast(ir.IntegerType.get_signless(64), _iterations(nest))
+    marks = _noalias_marks(function, job.root, captured)
+    with job.root.location:
+        with ir.InsertionPoint(job.root):
+            count = arith.index_cast(long, job.count)
             context = record.store(captured, function.regions[0].blocks[0])
             task = record.address_of(task_name)
-            long = ir.IntegerType.get_signless(64)
             func.CallOp([], _pool(weights), [task, context, count, *(arith.constant(long, weight) for weight in weights)])
-        body = private_function(body_name, [outer], captured, constants, [index, index])
+        body = private_function(body_name, job.moved, captured, constants, [index, index])
         body.attributes["arg_attrs"] = ir.ArrayAttr.get([*marks, *[ir.DictAttr.get({})] * 2])
         module_block.append(body)
         module_block.append(record.task(task_name, body_name))
         _declare_pool(module_block, weights)
-        _rebuild(nest, *list(body.regions[0].blocks[0].arguments)[-2:])
+        job.rebuild(list(body.regions[0].blocks[0].arguments))
 
 
-def _weights(nest: Sequence[ParallelLoop], min_work: int) -> list[int]:
-    """The work of the first and of the last iteration of the nest and the least that is shared; nothing for even shares."""
-    outer = nest[0]
-    inner = math.prod(loop.trips or 0 for loop in nest[1:])
-    first, last = (work_of_iteration(outer.op, at) // max(1, inner) for at in (0, -1))
-    is_nested = outer.trips is None and outer.op.parent.operation.name != "func.func"
-    if not is_nested and abs(first - last) <= _EVEN * max(first, last):
-        return []
-    return [max(1, first), max(1, last), min_work]
+@dataclass(frozen=True)
+class _Job:
+    """Loops that become a function of a range: `moved` go into it, `extra` are more values that it needs, `count` iterations.
+
+    `rebuild` makes the loops, in their function by then, those of a range; it gets the arguments: the last two are the range, those
+    before them `extra`.
+    """
+
+    root: ir.Operation
+    moved: list[ir.Operation]
+    count: ir.Value
+    extra: list[ir.Value]
+    rebuild: Callable[[list[ir.Value]], None]
+
+
+def _ranged(nest: ParallelNest) -> _Job:
+    """The job of loops that count as one range."""
+    nest = _from_zero(nest)
+    with ir.InsertionPoint(nest.root), nest.root.location:
+        count = _iterations(nest)
+    return _Job(nest.root, [nest.root], count, [], lambda arguments: _rebuild(nest.loops, *arguments[-2:]))
+
+
+def _clipped(nest: ApartNest) -> _Job:
+    """The job of a serial loop: its parallel loops keep those values of their variables that lie in the range."""
+
+    def rebuild(arguments: list[ir.Value]) -> None:
+        start, count, low, high = arguments[-4:]
+        with ir.InsertionPoint.at_block_begin(start.owner), nest.root.location:
+            lower = _or_all(arith.cmpi(arith.CmpIPredicate.sgt, low, _index(0)), arith.addi(low, start), -_FAR)
+            upper = _or_all(arith.cmpi(arith.CmpIPredicate.slt, high, count), arith.addi(high, start), _FAR)
+        nest.clip(lower, upper)
+
+    with ir.InsertionPoint(nest.root), nest.root.location:
+        start, end = _hull(nest)
+        count = arith.maxsi(arith.subi(end, start), _index(0))
+    return _Job(nest.root, nest.moved, count, [start, count], rebuild)
+
+
+def _hull(nest: ApartNest) -> tuple[ir.Value, ir.Value]:
+    """Emit the least and the largest bound of the loops; where these are not known before, about those."""
+    if not nest.is_known_before:
+        values = nest.weights()
+        return _index(min(values)), _index(max(values) + 1)
+    parts = [parallel_loop(loop) for loop in nest.loops]
+    starts = [_extreme("affine.max", part.lower) for part in parts if part]
+    ends = [_extreme("affine.min", part.upper) for part in parts if part]
+    return reduce(arith.minsi, starts), reduce(arith.maxsi, ends)
+
+
+_FAR = 1 << 40
+"""Beyond all loops: who has the first or the last share of a range takes what lies before or behind it, too."""
+
+
+def _or_all(condition: ir.Value, bound: ir.Value, other: int) -> ir.Value:
+    return arith.select(condition, bound, _index(other))
+
+
+def _index(value: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), value)
+
+
+def _weights(nest: ParallelNest | ApartNest, min_work: int) -> list[int]:
+    """The work of the first and of the last iteration of the range and the least that is shared; nothing for even shares."""
+    if isinstance(nest, ApartNest):
+        known = sorted(nest.weights().items()) or [(0, min_work)]
+        return [known[0][1], known[-1][1], max(min_work, _COPIES * nest.work_beside)]
+    first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))
+    is_nested = nest.loops[0].trips is None and nest.root.parent.operation.name != "func.func"
+    return [first, last, min_work] if is_nested or abs(first - last) > _EVEN * max(first, last) else []
 
 
 def _pool(weights: Sequence[int]) -> str:
     return _UNEVEN_POOL if weights else _POOL
 
 
-def _from_zero(loop: ParallelLoop) -> ParallelLoop:
-    """`loop`, or one from 0 by 1 in its place where it does not start at a number or has several bounds on one side."""
+def _from_zero(nest: ParallelNest) -> ParallelNest:
+    """`nest`, with its outermost loop from 0 by 1 where it does not start at a number or has several bounds on one side."""
+    loop, *inner = nest.loops
     if loop.first is not None and len(loop.upper.map.results) == 1:
-        return loop
-    with ir.InsertionPoint(loop.op), loop.op.location:
+        return nest
+    with ir.InsertionPoint(nest.root), loop.op.location:
         lower, upper = _extreme("affine.max", loop.lower), _extreme("affine.min", loop.upper)
-        index = ir.IndexType.get()
-        count = arith.maxsi(arith.subi(upper, lower), arith.constant(index, 0))
+        count = arith.maxsi(arith.subi(upper, lower), _index(0))
         if loop.step != 1:
-            count = arith.divsi(arith.addi(count, arith.constant(index, loop.step - 1)), arith.constant(index, loop.step))
+            count = arith.divsi(arith.addi(count, _index(loop.step - 1)), _index(loop.step))
+    with ir.InsertionPoint(loop.op), loop.op.location:
         op = build_for(Bound.constant(0), Bound.symbol(count), parallel=True)
         with ir.InsertionPoint(op.regions[0].blocks[0]):
             place = ir.AffineDimExpr.get(0) * loop.step + ir.AffineSymbolExpr.get(0)
             value = apply(ir.AffineMap.get(1, 1, [place]), [op.regions[0].blocks[0].arguments[0], lower])
             end = ir.Operation.create("affine.yield")
     loop.body.arguments[0].replace_all_uses_with(value)
-    for inner in real_ops(loop.body):
-        inner.move_before(end)
+    for each in real_ops(loop.body):
+        each.move_before(end)
     loop.op.erase()
     found = parallel_loop(op)
     assert found is not None
-    return found
+    return replace(nest, loops=(found, *inner))
 
 
 def _extreme(kind: str, bound: Bound) -> ir.Value:
@@ -129,11 +193,11 @@ def _noalias_marks(function: ir.Operation, loop: ir.Operation, captured: Sequenc
     roots = [root_of(value) if is_memref(value) else None for value in captured]
     changed = set(written_roots(loop))
     written = [root in changed for root in roots]
-    known = _marked_arguments(function)
+    known = noalias_arguments(function)
     marks = []
     for index, root in enumerate(roots):
         alone = root is not None and is_alone(index, [_unless_apart(other, root, known) for other in roots], written)
-        marks.append(ir.DictAttr.get({_NOALIAS: ir.UnitAttr.get()} if alone else {}, function.context))
+        marks.append(ir.DictAttr.get({NOALIAS: ir.UnitAttr.get()} if alone else {}, function.context))
     return marks
 
 
@@ -144,25 +208,16 @@ def _unless_apart(other: ir.Value | None, root: ir.Value, known: set[ir.Value]) 
     return None if other in known or root in known else other
 
 
-def _marked_arguments(function: ir.Operation) -> set[ir.Value]:
-    """Arguments of `function` that are `llvm.noalias`."""
-    if "arg_attrs" not in function.attributes:
-        return set()
-    marks = ir.ArrayAttr(function.attributes["arg_attrs"])
-    arguments = function.regions[0].blocks[0].arguments
-    return {value for value, mark in zip(arguments, marks, strict=True) if _NOALIAS in ir.DictAttr(mark)}
-
-
-def _iterations(nest: Sequence[ParallelLoop]) -> ir.Value:
+def _iterations(nest: ParallelNest) -> ir.Value:
     """Emit the number of iterations of the nest, an index."""
-    outer, inner, index = nest[0], math.prod(loop.trips or 0 for loop in nest[1:]), ir.IndexType.get()
+    outer, inner = nest.loops[0], nest.inner
     if outer.trips is not None:
-        return arith.constant(index, outer.trips * inner)
+        return _index(outer.trips * inner)
     upper = outer.upper.map
     trips = ir.AffineExpr.get_ceil_div(upper.results[0] - (outer.first or 0), outer.step)
     count = apply(ir.AffineMap.get(upper.n_dims, upper.n_symbols, [trips]), list(outer.upper.operands))
-    every = count if inner == 1 else arith.muli(count, arith.constant(index, inner))
-    return arith.maxsi(every, arith.constant(index, 0))
+    every = count if inner == 1 else arith.muli(count, _index(inner))
+    return arith.maxsi(every, _index(0))
 
 
 def _rebuild(nest: Sequence[ParallelLoop], lo: ir.Value, hi: ir.Value) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
+from dlc.analysis.polyhedral.index_texts import constraints_of
 from dlc.lowering.affine.loops import real_ops
 from dlc.lowering.polyhedral.affine_builder import substitute
 
@@ -34,6 +35,14 @@ def work_of_iteration(loop: ir.Operation, iteration: int) -> int:
     return sum(work_of(op, at) for op in real_ops(loop.regions[0].blocks[0]))
 
 
+def range_at(loop: ir.Operation, at: Mapping[ir.Value, int]) -> range | None:
+    """The values of a loop's variable where those of loops around are as given, or in the middle; None if not known."""
+    lower, upper = _Estimate(dict(at)).range_of(loop)
+    if lower is None or upper is None:
+        return None
+    return range(lower, max(lower, upper), ir.IntegerAttr(loop.attributes["step"]).value)
+
+
 def likely_trips(loop: ir.Operation) -> int | None:
     """How often an `affine.for` runs, about; None where its bounds are not known."""
     return _Estimate({}).trips(loop)
@@ -50,7 +59,10 @@ class _Estimate:
             return 1
         branches = [sum(self.op(inner) for block in region.blocks for inner in real_ops(block)) for region in op.regions]
         if op.name == "affine.if":
-            return max(branches)
+            holds = self._holds(op)
+            return (
+                max(branches) if holds is None else branches[0 if holds else 1] if len(branches) > 1 else int(holds) * branches[0]
+            )
         trips = self.trips(op) if op.name == "affine.for" else None if op.name == "scf.for" else 1
         return (ASSUMED_TRIPS if trips is None else trips) * sum(branches)
 
@@ -68,6 +80,14 @@ class _Estimate:
         parts = operands[:below], operands[below : below + above]
         lower, upper = (self._results(loop.attributes[name].value, part) for name, part in zip(_BOUNDS, parts, strict=True))
         return max(lower) if lower else None, min(upper) if upper else None
+
+    def _holds(self, op: ir.Operation) -> bool | None:
+        """Whether the condition of an `affine.if` holds; None where that is not known."""
+        sides, relations = constraints_of(op.attributes["condition"])
+        values = self._results(sides, list(op.operands))
+        if not values:
+            return None
+        return all(value == 0 if relation == "=" else value >= 0 for value, relation in zip(values, relations, strict=True))
 
     def _results(self, map: ir.AffineMap, operands: list[ir.Value]) -> list[int]:
         """The values of a map's results; none where an operand is not known."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.loops import PARALLEL, Bound, build_for, real_ops
-from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of
+from dlc.lowering.affine_to_llvm.apart_nests import ApartNest, apart_nest
+from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of, work_of_iteration
 
 ENOUGH_ITERATIONS = 64
 """A nest of so many iterations is not merged with the loops inside it: it can be cut evenly for any usual machine."""
@@ -59,7 +60,26 @@ def _static(bound: Bound) -> int | None:
     return bound.static if len(bound.map.results) == 1 else None
 
 
-def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[list[ParallelLoop]]:
+@dataclass(frozen=True)
+class ParallelNest:
+    """Loops that count as one range, the outermost first. `first` and `last` are the work of its first and last iteration."""
+
+    loops: tuple[ParallelLoop, ...]
+    first: int
+    last: int
+
+    @property
+    def root(self) -> ir.Operation:
+        """The op that becomes a job."""
+        return self.loops[0].op
+
+    @property
+    def inner(self) -> int:
+        """Iterations of the range for each of the outermost loop."""
+        return math.prod(loop.trips or 0 for loop in self.loops[1:])
+
+
+def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[ParallelNest | ApartNest]:
     """The outermost parallel loops of `function` whose work reaches `min_work`, each with the loops merged into it.
 
     A nest of few iterations around several parallel loops becomes one nest for each of these, which has more: the tiles of a
@@ -68,18 +88,24 @@ def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[list[Paral
     for region in function.regions:
         for block in region.blocks:
             for op in real_ops(block):
+                if not len(op.regions) or work_of(op) < min_work:
+                    continue
                 loop = parallel_loop(op)
-                if loop is not None and work_of(op) >= min_work:
-                    yield from (nest for nest in _distributed(_merged(loop)) if work_of(nest[0].op) >= min_work)
-                elif len(op.regions) and work_of(op) >= min_work:
+                apart = apart_nest(op)
+                if loop is not None:
+                    yield from (nest for nest in _distributed(_merged(loop)) if work_of(nest.root) >= min_work)
+                elif apart is not None:
+                    yield apart
+                else:
                     yield from parallel_nests(op, min_work)
 
 
-def _merged(outer: ParallelLoop) -> list[ParallelLoop]:
+def _merged(outer: ParallelLoop) -> ParallelNest:
     """`outer` and the loops perfectly nested in it, until they have enough iterations to share out.
 
     Long loops of short iterations are cut into blocks, of which the nest has so many that they can still be shared out evenly.
     """
+    first, last = (work_of_iteration(outer.op, at) for at in (0, -1))
     nest = [outer]
     while _iterations(nest) < ENOUGH_ITERATIONS:
         inside = real_ops(nest[-1].body)
@@ -87,7 +113,7 @@ def _merged(outer: ParallelLoop) -> list[ParallelLoop]:
         if loop is None or loop.trips is None:
             break
         nest.append(_in_blocks(loop, loop.trips * _iterations(nest) // _BLOCKS))
-    return nest
+    return ParallelNest(tuple(nest), first, last)
 
 
 def _in_blocks(loop: ParallelLoop, size: int) -> ParallelLoop:
@@ -121,23 +147,23 @@ def _iterations(nest: Sequence[ParallelLoop]) -> int:
     return math.prod(loop.trips or likely_trips(loop.op) or 1 for loop in nest)
 
 
-def _distributed(nest: list[ParallelLoop]) -> Iterator[list[ParallelLoop]]:
+def _distributed(nest: ParallelNest) -> Iterator[ParallelNest]:
     """The nest itself, or, where it has few iterations, a copy of it around each of the parallel loops that are its body.
 
     That is legal because iterations of the nest are independent: the copies run all of them up to one loop, then up to the
     next.
     """
-    count = len(real_ops(nest[-1].body))
-    kept = _shared_loops(nest) if _iterations(nest) < ENOUGH_ITERATIONS else []
+    count = len(real_ops(nest.loops[-1].body))
+    kept = _shared_loops(nest.loops) if _iterations(nest.loops) < ENOUGH_ITERATIONS else []
     if not kept:
         yield nest
         return
-    outer = nest[0]
+    outer = nest.loops[0]
     for position in kept:
         copy = outer.op
         if position != kept[-1]:
             copy = outer.op.clone(ip=ir.InsertionPoint(outer.op)).operation
-        body = _body_below(copy, len(nest))
+        body = _body_below(copy, len(nest.loops))
         for index in reversed(range(count)):
             if index in kept and index != position:
                 real_ops(body)[index].erase()

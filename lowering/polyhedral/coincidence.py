@@ -13,24 +13,22 @@ def with_coincidence(schedule: isl.Schedule, dependences: isl.UnionMap) -> isl.S
     def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
         if not is_band(node):
             return node
-        open_ones = _between_equal(dependences, node)
+        open_ones = between_equal(dependences, node.get_domain(), node.get_prefix_schedule_union_map())
         partial = node.band_get_partial_schedule()
         for member in range(node.band_n_member()):
             value = isl.UnionMap.from_union_pw_aff(partial.get_union_pw_aff(member))
-            node = node.band_member_set_coincident(member, int(_stays(open_ones, value)))
+            node = node.band_member_set_coincident(member, int(stays(open_ones, value)))
         return node
 
     return schedule.get_root().map_descendant_bottom_up(visit).get_schedule()
 
 
-def _between_equal(dependences: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
-    """The dependences between instances below `node` in the same iteration of all bands around."""
-    domain = node.get_domain()
+def between_equal(dependences: isl.UnionMap, domain: isl.UnionSet, prefix: isl.UnionMap) -> isl.UnionMap:
+    """The dependences between instances in `domain` at the same `prefix`, the variables of some loops."""
     own = dependences.intersect_domain(domain).intersect_range(domain)
-    prefix = node.get_prefix_schedule_union_map()
     return own.intersect(prefix.apply_range(prefix.reverse()))
 
 
-def _stays(dependences: isl.UnionMap, value: isl.UnionMap) -> bool:
+def stays(dependences: isl.UnionMap, value: isl.UnionMap) -> bool:
     """Whether `value` is the same at both ends of each dependence."""
     return bool(dependences.is_subset(value.apply_range(value.reverse())))

@@ -14,7 +14,18 @@ from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, conjunctions
 from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, iterator_of, statement_of, step_of
 from dlc.lowering.polyhedral.buffers import Buffer, allocate
-from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, NAME, PARALLEL, UNORDERED, parts_of, scratch_of, words_of
+from dlc.lowering.polyhedral.loop_marks import (
+    COPIES,
+    LANES,
+    LOOP,
+    NAME,
+    PARALLEL,
+    UNORDERED,
+    group_of,
+    parts_of,
+    scratch_of,
+    words_of,
+)
 from dlc.lowering.polyhedral.loop_ops import affine_for, affine_parallel
 from dlc.lowering.polyhedral.loop_site import MOST_COPIES, LoopSite
 from dlc.lowering.polyhedral.statement_copy import StatementCopy
@@ -79,7 +90,8 @@ class LoopBuilder:
     def _for(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
         """A loop, or what stands for it: its body at the only value, a copy for each value, or vectors."""
         (word, name), inner = (parts_of(words[0]), words[1:]) if words else ((LOOP, ""), ())
-        if node.for_is_degenerate():
+        group = group_of(words[0]) if words else ""
+        if node.for_is_degenerate() and not (word == PARALLEL and group):  # a part of a loop that others clip stays one
             return self._body_at(node, affine_expression(node.for_get_init(), self.site.names), inner)
         if word == LANES and build_vectors(self.site, node):
             return None
@@ -91,12 +103,23 @@ class LoopBuilder:
             for value in values:
                 self._body_at(node, ir.AffineExpr.get_constant(value), inner)
             return None
-        lower, upper = self.site.bounds(node)
+        lower, upper = self._range(node)
         build = affine_parallel if word == UNORDERED else affine_for
-        loop = build(self.site.scope, lower, upper, step_of(node), self.site.loop_location(node)).operation
+        loop = build(
+            self.site.scope, lower, upper, 1 if node.for_is_degenerate() else step_of(node), self.site.loop_location(node)
+        ).operation
         if word in (PARALLEL, LANES):
             loop.attributes[loops.PARALLEL] = ir.UnitAttr.get()
+        if group:
+            loop.attributes[loops.APART] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(group))
         return self._fill(loop, node, inner, name)
+
+    def _range(self, node: isl.AstNode) -> tuple[list[ir.AffineExpr], list[ir.AffineExpr]]:
+        """The lower bounds of a loop, and the upper ones, which its variable stays below."""
+        if not node.for_is_degenerate():
+            return self.site.bounds(node)
+        value = affine_expression(node.for_get_init(), self.site.names)
+        return [value], [value + 1]
 
     def _body_at(self, node: isl.AstNode, value: ir.AffineExpr, words: tuple[str, ...]) -> None:
         self.site.names[iterator_of(node)] = value

@@ -1,6 +1,7 @@
 """What becomes of a band's loops, as a mark above it: one word a member, from the outside in.
 
 A word is a kind, or `kind@name` where the loop gets the attribute `dlc.name`; a kind that is not listed here is a plain loop.
+`!number` after a word says to which loops that may change places this one belongs, see `apart_loops.py`.
 """
 
 from __future__ import annotations
@@ -43,8 +44,23 @@ def words_of(mark: str) -> tuple[str, ...]:
 
 def parts_of(word: str) -> tuple[str, str]:
     """Kind and name ("" for none) of a word."""
-    kind, _, name = word.partition("@")
+    kind, _, name = word.partition("!")[0].partition("@")
     return kind, name
+
+
+def in_group(word: str, group: str) -> str:
+    """The word of a loop that belongs to the loops with the number `group`."""
+    return f"{word.partition('!')[0]}!{group}"
+
+
+def group_of(word: str) -> str:
+    """The number of the loops that a word's loop belongs to, "" for none."""
+    return word.partition("!")[2]
+
+
+def is_word_mark(node: isl.ScheduleNode) -> bool:
+    """Whether `node` is a mark of a band's words."""
+    return node.get_type() == isl.schedule_node_type.mark and bool(words_of(node.mark_get_id().get_name()))
 
 
 def mark_scratch(node: isl.ScheduleNode, buffer: str) -> isl.ScheduleNode:
@@ -63,12 +79,7 @@ def mark_parallel_bands(schedule: isl.Schedule) -> isl.Schedule:
 
 
 def _mark_if_plain(node: isl.ScheduleNode) -> isl.ScheduleNode:
-    if node.get_type() != isl.schedule_node_type.band or _has_mark(node):
+    if node.get_type() != isl.schedule_node_type.band or is_word_mark(node.parent()):
         return node
     flags = [node.band_member_get_coincident(member) for member in range(node.band_n_member())]
     return mark_band(node, [PARALLEL if flag else LOOP for flag in flags]) if any(flags) else node
-
-
-def _has_mark(node: isl.ScheduleNode) -> bool:
-    above = node.parent()
-    return above.get_type() == isl.schedule_node_type.mark and bool(words_of(above.mark_get_id().get_name()))

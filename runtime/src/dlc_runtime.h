@@ -48,7 +48,8 @@ DLC_EXPORT void memrefCopy(int64_t elementSize, UnrankedMemRef *source, Unranked
 DLC_EXPORT void dlc_parallel_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n);
 
 // The same for iterations that take from `first` to `last` instructions each (1 or more), in a straight line: shares are of equal
-// work. A range that takes fewer than `least` runs on the calling thread.
+// work, and pieces take `least` instructions or more, but where a whole share takes fewer. A range of fewer runs on the calling
+// thread.
 DLC_EXPORT void dlc_parallel_for_uneven(void (*body)(void *, int64_t, int64_t), void *context, int64_t n, int64_t first, int64_t last,
                                         int64_t least);
 

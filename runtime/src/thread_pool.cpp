@@ -72,11 +72,12 @@ void runBody(Body body, void *context, int64_t lo, int64_t hi) {
   --bodiesRunning;
 }
 
-// [0, size), whose iterations take from `first` to `last` instructions, in a straight line.
+// [0, size), whose iterations take from `first` to `last` instructions, in a straight line; pieces take `leastWork` or more.
 struct Range {
   int64_t size;
   int64_t first = 1;
   int64_t last = 1;
+  int64_t leastWork = 0;
 
   // Where share `part` of `parts` begins, which all have the same work.
   int64_t boundary(int64_t part, int64_t parts) const {
@@ -91,9 +92,13 @@ struct Range {
     return std::clamp<int64_t>(std::llround(x * static_cast<double>(size)), 0, size);
   }
 
-  // Whether all iterations together take at least so many instructions.
-  bool reaches(int64_t least) const {
-    return static_cast<double>(size) * (static_cast<double>(first) + static_cast<double>(last)) / 2 >= static_cast<double>(least);
+  double work() const { return static_cast<double>(size) * (static_cast<double>(first) + static_cast<double>(last)) / 2; }
+
+  // The least iterations of a piece of a share with `count` of them.
+  int64_t leastPiece(int64_t count, int64_t parts) const {
+    double pieces = work() / static_cast<double>(parts) / static_cast<double>(std::max<int64_t>(leastWork, 1));
+    int64_t most = pieces < kLeastOfShare ? std::max<int64_t>(1, static_cast<int64_t>(pieces)) : kLeastOfShare;
+    return std::max<int64_t>(1, count / most);
   }
 };
 
@@ -126,7 +131,7 @@ public:
       int64_t lo = range.boundary(part, parts), hi = range.boundary(part + 1, parts);
       shares[part].begin.store(lo, std::memory_order_relaxed);
       shares[part].end = hi;
-      shares[part].least = std::max<int64_t>(1, (hi - lo) / kLeastOfShare);
+      shares[part].least = range.leastPiece(hi - lo, parts);
     }
     helping.store(0, std::memory_order_relaxed);
     uint64_t generation = (ticket.load() >> 32) + 1;
@@ -371,8 +376,8 @@ void dlc_parallel_for(Body body, void *context, int64_t n) {
 void dlc_parallel_for_uneven(Body body, void *context, int64_t n, int64_t first, int64_t last, int64_t least) {
   if (n <= 0)
     return;
-  Range range{n, first, last};
-  if (!range.reaches(least))
+  Range range{n, first, last, least};
+  if (range.work() < static_cast<double>(least))
     return runBody(body, context, 0, n);
   parallelFor(body, context, range);
 }

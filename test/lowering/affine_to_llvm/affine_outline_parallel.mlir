@@ -220,3 +220,68 @@ func.func @inner(%x: memref<300x300xf32>, %v: f32) {
   }
   return
 }
+
+// -----
+
+// A parallel loop that goes out of the serial loop around it: each range does all steps, with copies of its own. Who has the first
+// or the last share takes what lies beyond them, too.
+// CHECK-LABEL: func.func @apart(
+// CHECK-NOT: memref.alloc
+// CHECK: %[[COUNT:.*]] = arith.maxsi
+// CHECK: call @dlc_parallel_for_uneven
+// CHECK-NOT: affine.for
+// CHECK-LABEL: func.func private @apart_body0(
+// CHECK-SAME: %[[START:[a-z0-9]*]]: index, %[[MANY:[a-z0-9]*]]: index, %[[LOW:[a-z0-9]*]]: index, %[[HIGH:[a-z0-9]*]]: index)
+// CHECK-DAG: arith.cmpi sgt, %[[LOW]]
+// CHECK-DAG: arith.cmpi slt, %[[HIGH]], %[[MANY]]
+// CHECK-DAG: %[[LO:.*]] = arith.select %{{.*}}, %{{.*}}, %c-1099511627776
+// CHECK-DAG: %[[HI:.*]] = arith.select %{{.*}}, %{{.*}}, %c1099511627776
+// CHECK: memref.alloca
+// CHECK: affine.for %{{.*}} = 0 to 300 {
+// CHECK: affine.for %{{.*}} = 0 to 8 {
+// CHECK: affine.for %{{.*}} = max #{{.*}}()[%[[LO]]] to min #{{.*}}()[%[[HI]]] {
+// CHECK: affine.for %{{.*}} = max #{{.*}}()[%[[LO]]] to min #{{.*}}()[%[[HI]]] {
+func.func @apart(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<300x8xf32> {llvm.noalias}) {
+  %row = memref.alloca() : memref<8xf32>
+  affine.for %k = 0 to 300 {
+    affine.for %c = 0 to 8 {
+      %v = affine.load %y[%k, %c] : memref<300x8xf32>
+      affine.store %v, %row[%c] : memref<8xf32>
+    }
+    affine.for %i = 0 to 39 {
+      affine.for %j = 0 to 100 {
+        %v = affine.load %row[%j mod 8] : memref<8xf32>
+        affine.store %v, %x[%i, %j] : memref<40x100xf32>
+      }
+    } {dlc.parallel, dlc.apart = 0 : i64}
+    affine.for %i = 39 to 40 {
+      affine.for %j = 0 to 100 {
+        %v = affine.load %row[7] : memref<8xf32>
+        affine.store %v, %x[%i, %j] : memref<40x100xf32>
+      }
+    } {dlc.parallel, dlc.apart = 0 : i64}
+  } {dlc.apart = 0 : i64}
+  return
+}
+
+// -----
+
+// Something else reads what is copied: the loops inside become jobs.
+// CHECK-LABEL: func.func @not_apart(
+// CHECK: affine.for
+// CHECK: call @dlc_parallel_for(
+func.func @not_apart(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<300x8xf32> {llvm.noalias}, %row: memref<8xf32>) {
+  affine.for %k = 0 to 300 {
+    affine.for %c = 0 to 8 {
+      %v = affine.load %y[%k, %c] : memref<300x8xf32>
+      affine.store %v, %row[%c] : memref<8xf32>
+    }
+    affine.for %i = 0 to 40 {
+      affine.for %j = 0 to 100 {
+        %v = affine.load %row[%j mod 8] : memref<8xf32>
+        affine.store %v, %x[%i, %j] : memref<40x100xf32>
+      }
+    } {dlc.parallel, dlc.apart = 0 : i64}
+  } {dlc.apart = 0 : i64}
+  return
+}

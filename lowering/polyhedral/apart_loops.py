@@ -1,0 +1,139 @@
+"""Parallel loops whose iterations stay apart over all iterations of serial loops around them, too.
+
+    for k { parallel for j { x[j] = f(x[j], k) } }
+
+may run as one job for each range of `j`, which does all of `k`, instead of one for each `k`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+import islpy as isl
+
+from dlc.lowering.polyhedral.chains import is_band
+from dlc.lowering.polyhedral.coincidence import between_equal, stays
+from dlc.lowering.polyhedral.loop_marks import (
+    LOOP,
+    PARALLEL,
+    in_group,
+    is_word_mark,
+    mark_band,
+    mark_parallel_bands,
+    parts_of,
+    words_of,
+)
+
+
+def mark_apart(schedule: isl.Schedule, dependences: isl.UnionMap, copies: Collection[str] = ()) -> isl.Schedule:
+    """Number the outermost parallel loop of each chain and those serial loops around it that it may be moved out of.
+
+    Beside it in these loops may be the statements named `copies`, which fill local memory.
+    """
+    marked = mark_parallel_bands(schedule)
+    return marked.get_root().map_descendant_bottom_up(_Marking(dependences, copies).visit).get_schedule()
+
+
+@dataclass
+class _Marking:
+    """Visits chains of bands from their outermost node, which may be a mark of words."""
+
+    dependences: isl.UnionMap
+    copies: Collection[str]
+    numbers: count[int] = field(default_factory=count)
+
+    def visit(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        if not _is_part(node) or _is_part(node.parent()) or _is_in_parallel_loop(node):
+            return node
+        bands = self._bands(node)
+        words = [word for band in bands for word in band]
+        at = next((at for at, word in enumerate(words) if parts_of(word)[0] == PARALLEL), 0)
+        values = self._values(node)
+        first = self._outermost(node, values[: at + 1])
+        if first == at:
+            return node
+        group = str(next(self.numbers))
+        numbered = [in_group(word, group) if first <= place <= at else word for place, word in enumerate(words)]
+        return self._with_words(node, bands, numbered)
+
+    def _outermost(self, node: isl.ScheduleNode, values: Sequence[isl.UnionMap]) -> int:
+        """The outermost of the loops of a chain, with the variables `values`, that the last may go out of; else its place."""
+        prefix = node.get_prefix_schedule_union_map()
+        for at, value in enumerate(values):
+            if stays(between_equal(self.dependences, node.get_domain(), prefix), values[-1]):
+                return at
+            prefix = prefix.flat_range_product(value)
+        return len(values) - 1
+
+    def _below(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+        """The node where the chain goes on below `node`; None where it ends."""
+        if _is_part(node) or (_is_mark(node) and node.n_children()):
+            return node.child(0)
+        if node.get_type() != isl.schedule_node_type.sequence:
+            return None
+        main = [at for at in range(node.n_children()) if not self._only_copies(node.child(at))]
+        return node.child(main[0]).child(0) if len(main) == 1 else None
+
+    def _only_copies(self, node: isl.ScheduleNode) -> bool:
+        domains = node.filter_get_filter().get_set_list()
+        return all(domains.get_set(at).get_tuple_name() in self.copies for at in range(domains.n_set()))
+
+    def _chain(self, node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+        """The nodes of the chain that begins at `node`."""
+        below: isl.ScheduleNode | None = node
+        while below is not None:
+            yield below
+            below = self._below(below)
+
+    def _bands(self, node: isl.ScheduleNode) -> list[tuple[str, ...]]:
+        """The words of each band of the chain that begins at `node`."""
+        found: list[tuple[str, ...]] = []
+        words: tuple[str, ...] = ()
+        for each in self._chain(node):
+            if is_band(each):
+                found.append(words or (LOOP,) * each.band_n_member())
+                words = ()
+            elif is_word_mark(each):
+                words = words_of(each.mark_get_id().get_name())
+        return found
+
+    def _values(self, node: isl.ScheduleNode) -> list[isl.UnionMap]:
+        """The variables of a chain's loops for each instance."""
+        partials = [each.band_get_partial_schedule() for each in self._chain(node) if is_band(each)]
+        return [
+            isl.UnionMap.from_union_pw_aff(one.get_union_pw_aff(at)) for one in partials for at in range(one.dim(isl.dim_type.out))
+        ]
+
+    def _with_words(self, node: isl.ScheduleNode, bands: Sequence[tuple[str, ...]], words: Sequence[str]) -> isl.ScheduleNode:
+        """The tree with new words for a chain's loops; returns the node of its outermost mark."""
+        depth, waiting, below = node.get_tree_depth(), list(words), node
+        for band in bands:
+            while not is_band(below):
+                below = below.delete() if is_word_mark(below) else self._required_below(below)
+            below = mark_band(below, [waiting.pop(0) for _ in band]).child(0).child(0)
+        return below.ancestor(below.get_tree_depth() - depth)
+
+    def _required_below(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        found = self._below(node)
+        assert found is not None
+        return found
+
+
+def _is_part(node: isl.ScheduleNode) -> bool:
+    """Whether `node` is a band of a chain, or the mark of one."""
+    return is_band(node) or is_word_mark(node)
+
+
+def _is_in_parallel_loop(node: isl.ScheduleNode) -> bool:
+    """Whether a loop around `node` is parallel: that one becomes the job."""
+    while node.has_parent():
+        node = node.parent()
+        if is_word_mark(node) and any(parts_of(word)[0] == PARALLEL for word in words_of(node.mark_get_id().get_name())):
+            return True
+    return False
+
+
+def _is_mark(node: isl.ScheduleNode) -> bool:
+    return bool(node.get_type() == isl.schedule_node_type.mark)
