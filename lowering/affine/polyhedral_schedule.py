@@ -30,6 +30,9 @@ from dlc.lowering.polyhedral.panels import with_panels
 from dlc.lowering.polyhedral.proof_text import proof_text
 from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, lanes_of, tile_registers
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
+from dlc.lowering.polyhedral.skewing import Skewed, skewed_loops
+from dlc.lowering.polyhedral.time_tiles import choose_time_tiles, with_time_tiles
+from dlc.lowering.polyhedral.wavefronts import can_be_written_out, wavefront_sizes, with_wavefronts
 from dlc.targets.cpu.facts import facts_of
 
 _GAIN = 0.95
@@ -52,6 +55,9 @@ class PolyhedralSchedule(Pass):
     vectorize: bool = option(True, "cut loops into vectors and register tiles")
 
     cache_tiles: bool = option(True, "cut loops into blocks for the target's caches where the cost model says that it pays")
+    time_tiles: tuple[int, ...] = option(
+        (), "sizes of tiles of loops skewed with time, the outermost first, 0 for a whole loop; 0 alone: none (default: by cost)"
+    )
     pack: bool = option(True, "with cache-tiles: copy panels of arrays into local buffers, in the order in which tiles read them")
 
     print_proof: bool = option(False, "print the loops before, the dependences and the loops after on standard error")
@@ -92,15 +98,45 @@ class PolyhedralSchedule(Pass):
     def _best_of(self, scop: Scop, part: Part, shape: TileShape, blocking: Blocking | None) -> Tiled:
         """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks, cut into tiles."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
-        others = [with_coincidence(distributed_schedule(part), part.dependences), *compute_schedules(part, self.fusion)]
+        distributed = with_coincidence(distributed_schedule(part), part.dependences)
+        skewed = skewed_loops(part) if self.vectorize else None
+        others = [distributed, *(compute_schedules(part, self.fusion) if skewed is None else [])]
         if self.vectorize:
             others += blocked_schedules(scop, part.statements, lanes_of(scop, shape))
             others += leveled_schedules(scop, part.statements)
         if not self.vectorize:
             return Tiled(others[-1])
+        waves = None if skewed is None else self._waves(part, skewed, distributed)
+        if waves is not None:
+            return Tiled(waves)
         best, tiled = given, tile_registers(scop, given, shape)
         for schedule in others:
             other = tile_registers(scop, schedule, shape)
             if other.cost < _GAIN * tiled.cost:
                 best, tiled = schedule, other
+        across_time = None if skewed is None else self._across_time(part, skewed, best)
+        if across_time is not None:
+            return tile_registers(scop, across_time, shape)
         return tile_registers(scop, best, shape, blocking) if blocking else tiled
+
+    def _waves(self, part: Part, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
+        """Wavefronts in small tiles, where no loop of `schedule` is free; None where they do not fit."""
+        sizes = wavefront_sizes(part, skewed, schedule)
+        if sizes is None or self.time_tiles == (0,):
+            return None
+        chosen = self._given_sizes(part, skewed) or sizes
+        return with_wavefronts(schedule, skewed, chosen) if can_be_written_out(part, chosen) else None
+
+    def _across_time(self, part: Part, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
+        """Tiles across time around `schedule`; None where they do not pay."""
+        if self.time_tiles == (0,):
+            return None
+        sizes = self._given_sizes(part, skewed) or choose_time_tiles(part, skewed, facts_of(part.statements[0].ops[0]))
+        return None if sizes is None else with_time_tiles(schedule, skewed, sizes)
+
+    def _given_sizes(self, part: Part, skewed: Skewed) -> tuple[int, ...]:
+        """The sizes that the option gives, one for each skewed loop; none where it gives none."""
+        count = len(skewed.values)
+        if self.time_tiles and (len(self.time_tiles) != count or min(self.time_tiles) < 0 or not any(self.time_tiles)):
+            raise PassFailure(part.statements[0].ops[0], f"time-tiles has no sizes for {count} loops", "give a size or 0 for each")
+        return self.time_tiles

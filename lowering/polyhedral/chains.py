@@ -48,7 +48,7 @@ def rebuild_innermost_chains(schedule: isl.Schedule, rebuild: Rebuild) -> isl.Sc
         if not is_band(node) or is_band(node.parent()) or _has_inner_chain(node):
             return node
         levels = rebuild(node, members_of(node))
-        return node if levels is None else _replaced(node, levels)
+        return node if levels is None else replace_chain(node, levels)
 
     return schedule.get_root().map_descendant_bottom_up(visit).get_schedule()
 
@@ -82,7 +82,7 @@ def _has_band(node: isl.ScheduleNode) -> bool:
     return is_band(node) or any(_has_band(node.child(at)) for at in range(node.n_children()))
 
 
-def _replaced(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNode:
+def replace_chain(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNode:
     """The tree with `levels` in place of the chain of `node`; returns the node of the outermost."""
     while is_band(node):
         node = node.delete()
