@@ -114,6 +114,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "affine-assign-schedules",
             "affine-tile-windows",
+            "affine-trim-fills",
             "affine-tile-registers",
             "affine-transpose-tiles",
             "affine-vectorize-loops",

@@ -72,13 +72,13 @@ def _copy_of(alloc: ir.Operation) -> PaddedCopy | None:
     if len(stores) != 2 or any(user.name not in ("affine.store", "affine.load") for user in users or []):
         return None
     fill, copy = stores
-    if _filled_with(fill, alloc.results[0]) is None:
+    if filled_with(fill, alloc.results[0]) is None:
         fill, copy = copy, fill
-    value = _filled_with(fill, alloc.results[0])
+    value = filled_with(fill, alloc.results[0])
     load = defining_op(copy.operands[0])
     if value is None or load is None or load.name != "affine.load" or not _before(fill, copy):
         return None
-    box = _box(copy, alloc.results[0])
+    box = box_of(copy, alloc.results[0])
     forms = access_of(load).subscripts
     if box is None or forms is None:
         return None
@@ -89,16 +89,16 @@ def _copy_of(alloc: ir.Operation) -> PaddedCopy | None:
     return PaddedCopy(alloc.results[0], value, load.operands[0], axes, ivs, tuple(form for form in forms if form is not None))
 
 
-def _filled_with(store: ir.Operation, buffer: ir.Value) -> ir.Attribute | None:
+def filled_with(store: ir.Operation, buffer: ir.Value) -> ir.Attribute | None:
     """The constant that `store` and the loops around it put into every element of `buffer`."""
     constant = defining_op(store.operands[0])
     if constant is None or constant.name != "arith.constant" or store.operands[1] != buffer:
         return None
-    box = _box(store, buffer)
+    box = box_of(store, buffer)
     return constant.attributes["value"] if box and all(axis.is_whole for axis in box[0]) else None
 
 
-def _box(store: ir.Operation, buffer: ir.Value) -> tuple[tuple[Inside, ...], tuple[ir.Value | None, ...]] | None:
+def box_of(store: ir.Operation, buffer: ir.Value) -> tuple[tuple[Inside, ...], tuple[ir.Value | None, ...]] | None:
     """The elements of `buffer` that `store` writes, and the induction variable that counts along each axis."""
     begins = _offsets(store.operands[1], buffer)
     subscripts = access_of(store).subscripts
@@ -157,7 +157,7 @@ def _offsets(value: ir.Value, buffer: ir.Value) -> list[int] | None:
 
 def _before(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether all of the nest of `first` runs before that of `second`, in each iteration of the loops around both."""
-    firsts, seconds = _ancestors(first), _ancestors(second)
+    firsts, seconds = ancestors(first), ancestors(second)
     while len(firsts) > 1 and len(seconds) > 1 and firsts[-1] == seconds[-1]:
         firsts.pop()
         seconds.pop()
@@ -165,7 +165,7 @@ def _before(first: ir.Operation, second: ir.Operation) -> bool:
     return a.block == b.block and a.is_before_in_block(b)
 
 
-def _ancestors(op: ir.Operation) -> list[ir.Operation]:
+def ancestors(op: ir.Operation) -> list[ir.Operation]:
     """`op` and the loops around it, from the inside out."""
     found = [op]
     while found[-1].parent is not None and found[-1].parent.operation.name == "affine.for":
