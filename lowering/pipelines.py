@@ -131,6 +131,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     "affine-to-gpu": NamedPipeline(
         "affine loops to launches of kernels on a GPU",
         (
+            "affine-split-reductions",
             "affine-demote-values",
             "affine-expand-buffers",
             "affine-map-to-gpu{leave-others=true}",

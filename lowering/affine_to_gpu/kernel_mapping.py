@@ -16,6 +16,7 @@ import islpy as isl
 from dlc.analysis.polyhedral.model import Scop
 from dlc.lowering.affine_to_gpu.grid import UNITS, Place, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
+from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, place_in, tile_of, tile_shape
 from dlc.lowering.polyhedral.iterations import stride_of
@@ -69,12 +70,12 @@ class _Search:
         chain = list(_chain(tree))
         free = [depth for depth, loop in enumerate(chain) if stays(open_ones, loop.values)]
         if free:
-            return self._kernel(chain, free, above)
+            return self._kernel(chain, free, above, open_ones)
         same = isl.UnionMap.from_union_pw_aff(tree.values)
         rest = open_ones.intersect(same.apply_range(same.reverse()))
         return with_children(tree, [self.visit(tree.body, rest, (*above, tree))])
 
-    def _kernel(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop]) -> Tree:
+    def _kernel(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop], open_ones: isl.UnionMap) -> Tree:
         """The nest of `chain` with some of its `free` loops mapped, outermost."""
         counted, name = [_counted(loop) for loop in chain], f"kernel{self.first + len(self.kernels)}"
         nest = SumsOfProducts.of(self.scop, above, counted, free)
@@ -84,6 +85,11 @@ class _Search:
         threads = tile.threads if tile else block_shape([extent_of(loop) for loop in mapped], self.facts)
         tree = nested([loop for depth, loop in enumerate(chain) if depth not in chosen], chain[-1].body)
         cost = kernel_cost(self.scop, above, nested(mapped[::-1], tree), len(mapped), prod(threads), self.facts)
+        phases = None if tile else RowPhases.of(self.scop, name, above, counted, free, open_ones, self.facts)
+        if phases and phases.cost(self.scop) < cost:
+            self.cost += phases.cost(self.scop)
+            self.kernels.append(Kernel(name, phases.threads))
+            return phases.tree()
         self.cost += cost / (tile.gain if tile else 1)
         if nest and tile:
             tiles = ThreadTiles(name, above, mapped, nest, tile)

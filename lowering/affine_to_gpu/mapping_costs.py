@@ -53,6 +53,30 @@ def kernel_cost(scop: Scop, above: Sequence[Loop], nest: Tree, mapped: int, bloc
     return total
 
 
+def phase_cost(
+    scop: Scop,
+    above: Sequence[Loop],
+    loops: Sequence[Loop],
+    phases: Sequence[tuple[Tree, int | None]],
+    rows: int,
+    block: int,
+    facts: GpuFacts,
+) -> float:
+    """The cost of a kernel whose warps run phases inside of `loops`, which hold the host's loops `above` and so many `rows`.
+
+    Each phase is a nest with the depth of the loop that goes along a warp's threads; None for one that a single thread runs.
+    """
+    total = _LAUNCH * prod(extent_of(loop) for loop in above)
+    busy = min(facts.multiprocessors, -(-rows * facts.warp_threads // block))
+    for nest, along in phases:
+        threads = rows * (facts.warp_threads if along is not None else 1)
+        for around, leaf in _leaves(loops, nest):
+            volume = _volume(leaf.domain)
+            moved = volume * _sectors(scop, around, leaf, None if along is None else len(loops) + along, facts)
+            total += max(volume / min(threads, facts.threads) * _STEP, moved / (_SECTORS_PER_CYCLE * busy))
+    return total
+
+
 def sectors_along(scop: Scop, above: Sequence[Loop], nest: Tree, depth: int, facts: GpuFacts) -> float:
     """Sectors of memory that `nest` moves where neighbours in a warp are neighbours along its loop at `depth`."""
     dim = len(above) + depth

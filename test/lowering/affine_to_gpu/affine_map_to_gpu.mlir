@@ -100,6 +100,34 @@ func.func @steps(%A: memref<4000xf32> {llvm.noalias}, %B: memref<4000xf32> {llvm
 
 // -----
 
+// Rows, and in each two loops that follow each other: a warp for each row, and the loops along its threads.
+// CHECK-LABEL: func.func @rows
+// CHECK: affine.for %[[B:.*]] = 0 to 500 {
+// CHECK:   affine.for %[[Y:.*]] = 0 to 8 {
+// CHECK:     affine.for %[[X:.*]] = 0 to 32 {
+// CHECK:       affine.for %[[Q:.*]] = 0 to #{{.*}}(%[[X]]) {
+// CHECK:         affine.store %{{.*}}, %arg1[%[[B]] * 8 + %[[Y]], %[[X]] + %[[Q]] * 32]
+// CHECK:   affine.for %[[Y:.*]] = 0 to 8 {
+// CHECK:     affine.for %[[X:.*]] = 0 to 32 {
+// CHECK:       affine.load %arg1[%[[B]] * 8 + %[[Y]], -(%[[X]] + %{{.*}} * 32) + 999]
+// CHECK: } {dlc.name = "kernel0.block.y", dlc.parallel}
+func.func @rows(%A: memref<4000x1000xf32> {llvm.noalias}, %B: memref<4000x1000xf32> {llvm.noalias}, %C: memref<4000x1000xf32> {llvm.noalias}) {
+  affine.for %i = 0 to 4000 {
+    affine.for %j = 0 to 1000 {
+      %a = affine.load %A[%i, %j] : memref<4000x1000xf32>
+      %s = arith.addf %a, %a : f32
+      affine.store %s, %B[%i, %j] : memref<4000x1000xf32>
+    }
+    affine.for %j = 0 to 1000 {
+      %b = affine.load %B[%i, 999 - %j] : memref<4000x1000xf32>
+      affine.store %b, %C[%i, %j] : memref<4000x1000xf32>
+    }
+  }
+  return
+}
+
+// -----
+
 // The size is known when the function is called.
 // CHECK-LABEL: func.func @dynamic
 // CHECK: affine.for %[[B:.*]] = 0 to #{{.*}}()[%{{.*}}] {

@@ -1,0 +1,139 @@
+"""affine-split-reductions: a sum becomes as many sums as a warp has threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, arith, ir, memref
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.accesses import stride_along
+from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
+from dlc.lowering.affine.reductions import chain_of, combine, identity
+from dlc.lowering.pass_base import Pass, option
+from dlc.targets.gpu.facts import gpu_facts_of
+
+_LOADS = ("affine.load",)
+
+
+@dataclass(frozen=True)
+class AffineSplitReductions(Pass):
+    """Split reductions along rows of memory into one for each thread of a warp, so that neighbours read neighbours.
+
+    before: %sum = affine.for %j = 0 to 1000 iter_args(%s = %zero) { %x = affine.load %A[%i, %j]; %t = arith.addf %s, %x; yield %t }
+    after:  %p = memref.alloca() : memref<32xf32>; affine.for %l = 0 to 32 { affine.store %identity, %p[%l] }
+            affine.for %q = 0 to 32 { affine.for %l = 0 to min(32, 1000 - 32 * %q) {
+              %s = affine.load %p[%l]; %x = affine.load %A[%i, 32 * %q + %l]; %t = arith.addf %s, %x; affine.store %t, %p[%l] } }
+            %sum = affine.for %l = 0 to 32 iter_args(%s = %zero) { %x = affine.load %p[%l]; %t = arith.addf %s, %x; yield %t }
+
+    So it is done where the reduction's own loop, and none around it, goes along memory, and where no numbers are read that several
+    of the loops around reuse, as those of products are: these become tiles. Iterations keep their order; only the partial results
+    are associated anew, which any reduction allows (docs/design/0001-contracts.md).
+    """
+
+    anchor = "func.func"
+
+    least: int = option(64, "least number of iterations of a reduction that is split")
+
+    def run(self, op: ir.Operation) -> None:
+        lanes = gpu_facts_of(op).warp_threads
+        for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for" and len(inner.results)]:
+            chain = chain_of(loop)
+            if chain is None or len(chain.loops) != 1 or not self._pays(chain.loops[0]):
+                continue
+            _split(chain.loops[0], chain.combiners, lanes)
+
+    def _pays(self, loop: Loop) -> bool:
+        if loop.extent is None or loop.extent < self.least:
+            return False
+        inside = [op for op in nested_ops(loop.op) if op.name in _LOADS]
+        outer = list(_variables_around(loop.op))
+        along = [op for op in inside if stride_along(op, loop.iv) in (1, -1)]
+        beside = [op for op in inside for variable in outer if stride_along(op, variable) in (1, -1)]
+        return bool(along) and not beside and sum(_is_reused(inside, variable) for variable in outer) < 2
+
+
+def _is_reused(loads: Sequence[ir.Operation], variable: ir.Value) -> bool:
+    """Whether some of the loads move along a loop, and others read the same numbers in all its iterations."""
+    moves = [stride_along(op, variable) != 0 for op in loads]
+    return any(moves) and not all(moves)
+
+
+def _variables_around(op: ir.Operation) -> Iterator[ir.Value]:
+    """The variables of the loops around `op`."""
+    around = op.parent
+    while around is not None and around.operation.name != "func.func":
+        if around.operation.name in ("affine.for", "affine.parallel"):
+            yield from list(around.operation.regions[0].blocks[0].arguments)[: 1 if around.operation.name == "affine.for" else None]
+        around = around.operation.parent
+
+
+def _split(loop: Loop, combiners: Sequence[ir.Operation], lanes: int) -> None:
+    """Replace a reduction by `lanes` of them and one over their results."""
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        kinds = [result.type for result in loop.op.results]
+        partial = [memref.AllocaOp(ir.MemRefType.get([lanes], kind), [], []).result for kind in kinds]
+        neutral = [arith.ConstantOp(kind, identity(one)).result for kind, one in zip(kinds, combiners, strict=True)]
+        _start(partial, neutral, lanes)
+        results = _final(loop, combiners, partial, lanes)
+        with ir.InsertionPoint(results[0].owner):
+            _accumulate(loop, partial, lanes)
+    for old, new in zip(loop.op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    loop.op.erase()
+
+
+def _start(partial: Sequence[ir.Value], neutral: Sequence[ir.Value], lanes: int) -> None:
+    start = build_for(Bound.constant(0), Bound.constant(lanes), parallel=True)
+    block = start.regions[0].blocks[0]
+    with ir.InsertionPoint(block):
+        for buffer, value in zip(partial, neutral, strict=True):
+            _store(value, buffer, block.arguments[0])
+        affine.AffineYieldOp([])
+
+
+def _accumulate(loop: Loop, partial: Sequence[ir.Value], lanes: int) -> None:
+    """The iterations in their order, each on the partial result of its lane; takes the ops out of `loop`."""
+    assert loop.extent is not None
+    rounds = build_for(Bound.constant(0), Bound.constant(-(-loop.extent // lanes)))
+    number = rounds.regions[0].blocks[0].arguments[0]
+    here = ir.AffineDimExpr.get(0)
+    with ir.InsertionPoint(rounds.regions[0].blocks[0]):
+        ends = [ir.AffineExpr.get_constant(lanes), *([here * -lanes + loop.extent] if loop.extent % lanes else [])]
+        inner = build_for(Bound.constant(0), Bound(ir.AffineMap.get(1, 0, ends), (number,)), parallel=False)
+        affine.AffineYieldOp([])
+    block = inner.regions[0].blocks[0]
+    lane = block.arguments[0]
+    with ir.InsertionPoint(block):
+        end = affine.AffineYieldOp([]).operation
+    with ir.InsertionPoint(end):
+        place = apply(ir.AffineMap.get(2, 0, [here * lanes + ir.AffineDimExpr.get(1)]), [number, lane])
+        before = [_load(buffer, lane) for buffer in partial]
+    old = loop.body
+    yielded = list(list(old.operations)[-1].operands)
+    for argument, value in zip(old.arguments, [place, *before], strict=True):
+        argument.replace_all_uses_with(value)
+    for op in real_ops(old):
+        op.move_before(end)
+    with ir.InsertionPoint(end):
+        for buffer, value in zip(partial, yielded, strict=True):
+            _store(value, buffer, lane)
+
+
+def _final(loop: Loop, combiners: Sequence[ir.Operation], partial: Sequence[ir.Value], lanes: int) -> list[ir.Value]:
+    """The results: the initial values combined with those of the lanes."""
+    final = build_for(Bound.constant(0), Bound.constant(lanes), inits=loop.inits)
+    block = final.regions[0].blocks[0]
+    lane, *values = block.arguments
+    with ir.InsertionPoint(block):
+        parts = [_load(buffer, lane) for buffer in partial]
+        affine.AffineYieldOp([combine(one, value, part) for one, value, part in zip(combiners, values, parts, strict=True)])
+    return list(final.results)
+
+
+def _load(buffer: ir.Value, lane: ir.Value) -> ir.Value:
+    return affine.AffineLoadOp(ir.MemRefType(buffer.type).element_type, buffer, [lane], ir.AffineMap.get_identity(1)).result
+
+
+def _store(value: ir.Value, buffer: ir.Value, lane: ir.Value) -> None:
+    affine.AffineStoreOp(value, buffer, [lane], ir.AffineMap.get_identity(1))

@@ -1,0 +1,129 @@
+"""Rows of a nest for the warps of a block: the loops inside, one after the other, along the threads of a warp.
+
+for i { for j { A }; for j { B } }  ->  blocks of rows i { threads of rows i { threads along j { A } }; barrier; the same for B }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import islpy as isl
+
+from dlc.analysis.polyhedral.model import Scop
+from dlc.lowering.affine_to_gpu.grid import Place, Unit, block_shape, name_of
+from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sectors_along
+from dlc.lowering.affine_to_gpu.thread_tiles import nested, place_in, tile_of
+from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, block
+from dlc.targets.gpu.facts import GpuFacts
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """Loops and what is in them; the loop number `along` goes along the threads of a warp, or, with None, one thread runs them."""
+
+    loops: tuple[Loop, ...]
+    body: Tree
+    along: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class RowPhases:
+    """A kernel whose blocks have some rows (`rows`: the mapped loops, y first) and run `phases` for them; loops `around` stay."""
+
+    name: str
+    above: Sequence[Loop]
+    rows: Sequence[Loop]
+    around: Sequence[Loop]
+    phases: Sequence[Phase]
+    facts: GpuFacts
+
+    @classmethod
+    def of(
+        cls,
+        scop: Scop,
+        name: str,
+        above: Sequence[Loop],
+        chain: Sequence[Loop],
+        free: Sequence[int],
+        open_ones: isl.UnionMap,
+        facts: GpuFacts,
+    ) -> RowPhases | None:
+        """None where nothing is left for warps; `open_ones` are the dependences that the host's loops leave open."""
+        body = chain[-1].body
+        if not isinstance(body, Block):
+            return None
+        chosen = sorted(free, key=lambda depth: (-extent_of(chain[depth]), -depth))[:2]
+        rows = [loop for depth, loop in reversed(list(enumerate(chain))) if depth in chosen]
+        rest = [loop for depth, loop in enumerate(chain) if depth not in chosen]
+        inside = _between_equal(open_ones, chain)
+        phases = [_phase(scop, [*above, *chain], item, inside, facts) for item in body.items]
+        return cls(name, above, rows, rest, phases, facts) if any(phase.along is not None for phase in phases) else None
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """Threads of a block, x first: a warp for each row."""
+        warp = self.facts.warp_threads
+        extents = [warp, *(extent_of(loop) for loop in self.rows)]
+        return block_shape(extents, self.facts)
+
+    def tree(self) -> Tree:
+        """Blocks of rows, and in each the phases."""
+        parts = [self._of_threads(phase) for phase in self.phases]
+        return nested([*self._rows("block"), *self.around], block(parts))
+
+    def cost(self, scop: Scop) -> float:
+        """Cycles of all launches."""
+        loops = [*self.above, *self.rows, *self.around]
+        rows = prod(extent_of(loop) for loop in self.rows)
+        parts = ((nested(phase.loops, phase.body), phase.along) for phase in self.phases)
+        return phase_cost(scop, self.above, loops, list(parts), rows, prod(self.threads), self.facts)
+
+    def _rows(self, unit: Unit) -> list[Loop]:
+        found = []
+        for dim, (loop, size) in enumerate(zip(self.rows, self.threads[1:], strict=True), 1):
+            values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, size)
+            if unit == "block" or size > 1:
+                found.append(replace(loop, values=values, name=name_of(self.name, Place(unit, dim)), kind="parallel"))
+        return found[::-1]
+
+    def _of_threads(self, phase: Phase) -> Tree:
+        if phase.along is None:
+            return nested([*self._rows("thread"), *phase.loops], phase.body)
+        loops, width = list(phase.loops), self.threads[0]
+        along = loops[phase.along]
+        loops[phase.along] = replace(along, values=tile_of(along.values, width))
+        warp = replace(along, values=place_in(along.values, width), name=name_of(self.name, Place("thread", 0)), kind="parallel")
+        return nested([*self._rows("thread"), warp, *loops], phase.body)
+
+
+def _phase(scop: Scop, above: Sequence[Loop], item: Tree, open_ones: isl.UnionMap, facts: GpuFacts) -> Phase:
+    """One item of the rows' body, along the loop that reads memory best among those that no dependence goes along."""
+    loops = list(_chain(item))
+    body = loops[-1].body if loops else item
+    own = open_ones.intersect_domain(item.domain).intersect_range(item.domain)
+    free = [depth for depth, loop in enumerate(loops) if _stays(own, loop.values) and extent_of(loop) > 1]
+    if not free:
+        return Phase(tuple(loops), body, None)
+    along = min(reversed(free), key=lambda depth: sectors_along(scop, above, item, depth, facts))
+    return Phase(tuple(loops), body, along)
+
+
+def _chain(tree: Tree) -> Iterator[Loop]:
+    while isinstance(tree, Loop):
+        yield tree
+        tree = tree.body
+
+
+def _between_equal(dependences: isl.UnionMap, loops: Sequence[Loop]) -> isl.UnionMap:
+    """The dependences within one iteration of `loops`."""
+    for loop in loops:
+        values = isl.UnionMap.from_union_pw_aff(loop.values)
+        dependences = dependences.intersect(values.apply_range(values.reverse()))
+    return dependences
+
+
+def _stays(dependences: isl.UnionMap, values: isl.UnionPwAff) -> bool:
+    own = isl.UnionMap.from_union_pw_aff(values)
+    return bool(dependences.is_subset(own.apply_range(own.reverse())))

@@ -1,0 +1,80 @@
+// RUN: dlc-opt %s --affine-split-reductions --split-input-file | filecheck %s
+// It refuses nothing: what does not fit stays.
+
+// A sum along rows: 32 of them, whose iterations keep their order.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[ZERO:.*]] = arith.constant 0.0
+// CHECK: affine.for %[[I:.*]] = 0 to 64 {
+// CHECK:   %[[P:.*]] = memref.alloca() : memref<32xf32>
+// CHECK:   %[[NEUTRAL:.*]] = arith.constant -0.0
+// CHECK:   affine.for %[[L:.*]] = 0 to 32 {
+// CHECK:     affine.store %[[NEUTRAL]], %[[P]][%[[L]]]
+// CHECK:   affine.for %[[Q:.*]] = 0 to 32 {
+// CHECK:     affine.for %[[L:.*]] = 0 to min #{{.*}}(%[[Q]]) {
+// CHECK:       %[[J:.*]] = affine.apply #{{.*}}(%[[Q]], %[[L]])
+// CHECK:       %[[S:.*]] = affine.load %[[P]][%[[L]]]
+// CHECK:       %[[A:.*]] = affine.load %arg0[%[[I]], %[[J]]]
+// CHECK:       %[[T:.*]] = arith.addf %[[S]], %[[A]]
+// CHECK:       affine.store %[[T]], %[[P]][%[[L]]]
+// CHECK:   %[[R:.*]] = affine.for %[[L:.*]] = 0 to 32 iter_args(%[[S:.*]] = %[[ZERO]]) -> (f32) {
+// CHECK:     %[[V:.*]] = affine.load %[[P]][%[[L]]]
+// CHECK:     arith.addf %[[S]], %[[V]]
+// CHECK:   affine.store %[[R]], %arg1[%[[I]]]
+func.func @rows(%A: memref<64x1000xf32>, %C: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    %sum = affine.for %j = 0 to 1000 iter_args(%s = %zero) -> f32 {
+      %a = affine.load %A[%i, %j] : memref<64x1000xf32>
+      %t = arith.addf %s, %a : f32
+      affine.yield %t : f32
+    }
+    affine.store %sum, %C[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// no-match: along columns neighbours in a warp are rows apart already.
+// CHECK-LABEL: func.func @columns
+// CHECK-NOT: memref.alloca
+func.func @columns(%A: memref<1000x64xf32>, %C: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    %sum = affine.for %j = 0 to 1000 iter_args(%s = %zero) -> f32 {
+      %a = affine.load %A[%j, %i] : memref<1000x64xf32>
+      %t = arith.addf %s, %a : f32
+      affine.yield %t : f32
+    }
+    affine.store %sum, %C[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// no-match: a product of matrices, both by rows, is cut into tiles; and this is no reduction.
+// CHECK-LABEL: func.func @products
+// CHECK-NOT: memref.alloca
+func.func @products(%A: memref<64x1000xf32>, %B: memref<64x1000xf32>, %C: memref<64x64xf32>, %D: memref<1000xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to 64 {
+      %sum = affine.for %k = 0 to 1000 iter_args(%s = %zero) -> f32 {
+        %a = affine.load %A[%i, %k] : memref<64x1000xf32>
+        %b = affine.load %B[%j, %k] : memref<64x1000xf32>
+        %p = arith.mulf %a, %b : f32
+        %t = arith.addf %s, %p : f32
+        affine.yield %t : f32
+      }
+      affine.store %sum, %C[%i, %j] : memref<64x64xf32>
+    }
+  }
+  %last = affine.for %j = 0 to 1000 iter_args(%s = %zero) -> f32 {
+    %d = affine.load %D[%j] : memref<1000xf32>
+    %t = arith.subf %d, %s : f32
+    affine.yield %t : f32
+  }
+  affine.store %last, %D[0] : memref<1000xf32>
+  return
+}
