@@ -40,6 +40,8 @@ class DemoteValues(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Demote the values of one function."""
+        if not len(op.regions[0].blocks):
+            return
         for inner in reversed(nested_ops(op)):
             if inner.name.startswith("affine.") and any(is_memref(result) for result in inner.results):
                 raise PassFailure(inner, f"'{inner.name}' has memrefs among its results", "choose among elements instead")

@@ -112,7 +112,7 @@ def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
 def _may_carry(place: _Place, places: Sequence[_Place], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
     """Whether nothing in the loop but accesses of the same key may touch the place, which does not move."""
     variable = loop.regions[0].blocks[0].arguments[0]
-    used = place.indices if place.mask is None else (*place.indices, place.mask)
+    used = (place.memref, *place.indices, *(() if place.mask is None else (place.mask,)))
     if variable in used or not all(_is_outside(value, loop) for value in used):
         return False
     if any(not are_apart(root_of(place.memref), root_of(value)) for op in others for value in _touched(op)):

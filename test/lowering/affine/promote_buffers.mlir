@@ -90,12 +90,14 @@ func.func @reaches(%A: memref<64x64xf32>) {
   return
 }
 
-// no-match: the arguments may share memory; vectors overlap; the place moves.
+// no-match: the arguments may share memory; vectors overlap; the place moves; each iteration has memory of its own.
 // CHECK-LABEL: func.func @aliases
 // CHECK-NOT: iter_args
 // CHECK-LABEL: func.func @overlap
 // CHECK-NOT: iter_args
 // CHECK-LABEL: func.func @moving
+// CHECK-NOT: iter_args
+// CHECK-LABEL: func.func @own
 // CHECK-NOT: iter_args
 func.func @aliases(%A: memref<64xf32>, %C: memref<8xf32>) {
   affine.for %k = 0 to 64 {
@@ -114,6 +116,15 @@ func.func @overlap(%x: vector<8xf32>, %C: memref<16xf32>) {
 func.func @moving(%x: f32, %C: memref<16xf32>) {
   affine.for %k = 0 to 4 {
     affine.store %x, %C[%k] : memref<16xf32>
+  }
+  return
+}
+func.func @own(%x: f32, %C: memref<16xf32>) {
+  affine.for %k = 0 to 4 {
+    %w = memref.alloca() : memref<1xf32>
+    affine.store %x, %w[0] : memref<1xf32>
+    %v = affine.load %w[0] : memref<1xf32>
+    affine.store %v, %C[%k] : memref<16xf32>
   }
   return
 }
