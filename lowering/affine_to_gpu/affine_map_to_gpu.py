@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op, is_memref
 from dlc.analysis.polyhedral.dependences import Dependence
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.last_writers import value_dependences
@@ -25,6 +26,7 @@ from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.loop_marks import parts_of as parts_of_word
 from dlc.lowering.polyhedral.loop_marks import words_of
 from dlc.lowering.polyhedral.loop_tree import block, from_schedule, to_schedule
+from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.program import PrimitiveError
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
@@ -81,20 +83,32 @@ def _map_or_refuse(function: ir.Operation) -> None:
 
 
 def _map(function: ir.Operation) -> None:
+    _refuse_numbers(function)
     scop = extract(function)
+    refuse_unmovable(scop)
     dependences = value_dependences(scop)
     facts = gpu_facts_of(function)
     done: list[Mapped] = []
-    for part in parts_of(scop, ordering_dependences(scop, dependences), "min"):
+    parts = parts_of(scop, ordering_dependences(scop, dependences), "min")
+    for part in [part for part in parts if not part.domain.is_empty()]:
         done.append(_best_of(scop, part, facts, sum(len(one.kernels) for one in done)))
     if not any(one.kernels for one in done):
-        function.attributes[ON_CPU] = ir.StringAttr.get("every loop carries a dependence")
+        function.attributes[ON_CPU] = ir.StringAttr.get("no loop has iterations that may run at the same time")
         return
     tree = block([one.tree for one in done])
     _check(dependences, to_schedule(tree))
     kernels = [kernel for one in done for kernel in one.kernels]
     scop, tree = share_panels(scop, tree, kernels, facts)
     replace_loops(scop, _with_single_loops(to_schedule(tree)))
+
+
+def _refuse_numbers(function: ir.Operation) -> None:
+    """What kernels compute is in the GPU's memory: a function cannot return a number of it."""
+    (block,) = function.regions[0].blocks
+    for value in list(block.operations)[-1].operands:
+        source = defining_op(value)
+        if source is not None and source.name.startswith("affine.") and not is_memref(value):
+            raise PassFailure(source, "the function returns a number that kernels compute", "return it in a memref")
 
 
 def _best_of(scop: Scop, part: Part, facts: GpuFacts, first: int) -> Mapped:

@@ -15,8 +15,8 @@ from dlc.lowering.affine_to_gpu.thread_code import ThreadCode, end_of, uses_any
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.targets.gpu.facts import GpuFacts, gpu_facts_of
 
-_OF_HOST = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "memref.get_global", "gpu.", "func.return")
-"""What stays where it is between kernels: it touches no memory."""
+_OF_HOST = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "memref.get_global", "gpu.", "func.")
+"""What stays where it is between kernels: it touches no memory, or is the business of the function that it calls."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _launch_alone(ops: Sequence[ir.Operation]) -> None:
     for op in ops:
         _require_loops(op)
         if any(use.owner.operation not in inside for result in op.results for use in result.uses):
-            raise PassFailure(op, "a kernel computes a value that the host uses", "run --affine-demote-values first")
+            raise PassFailure(op, "a kernel computes a value that the host uses", "keep it in a memref")
     with ir.InsertionPoint(ops[-1]), ops[0].location:
         body = _empty_launch(Launch({}).sizes(Extents()))
     for op in ops:

@@ -92,9 +92,7 @@ class ThreadCode:
         for op in ops:
             for use in (use for result in op.results for use in result.uses):
                 if use.owner.operation not in inside:
-                    raise PassFailure(
-                        op, "all threads of a block use what one of them computes", "run --affine-demote-values first"
-                    )
+                    raise PassFailure(op, "all threads of a block use what one of them computes", "keep it in a memref")
         with ops[0].location:
             guarded = self._first_threads(self.launch.thread_dims, _barrier(end))
         for op in ops:

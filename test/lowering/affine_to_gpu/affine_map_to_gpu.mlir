@@ -37,8 +37,8 @@ func.func @matmul(%A: memref<200x32xf32> {llvm.noalias}, %B: memref<32x150xf32> 
 // CHECK-LABEL: func.func @tiles
 // CHECK: affine.for %[[BY:.*]] = 0 to 16 {
 // CHECK:   affine.for %[[BX:.*]] = 0 to 16 {
-// CHECK:     %[[B:.*]] = memref.alloca() : memref<16x64xf32>
-// CHECK:     %[[A:.*]] = memref.alloca() : memref<64x16xf32>
+// CHECK:     %[[B:.*]] = memref.alloca(){{.*}} : memref<16x64xf32>
+// CHECK:     %[[A:.*]] = memref.alloca(){{.*}} : memref<64x16xf32>
 // CHECK:     affine.for %[[K:.*]] = 0 to 8 {
 // CHECK:       affine.for %[[TY:.*]] = 0 to 16 {
 // CHECK:         affine.for %[[TX:.*]] = 0 to 16 {
@@ -146,7 +146,7 @@ func.func @dynamic(%A: memref<?xf32> {llvm.noalias}, %x: f32) {
 
 // no-match: no loop is free; the function is for the CPU.
 // CHECK-LABEL: func.func @recurrence
-// CHECK-SAME: attributes {dlc.on_cpu = "every loop carries a dependence"}
+// CHECK-SAME: attributes {dlc.on_cpu = "no loop has iterations that may run at the same time"}
 // CHECK-NOT: dlc.name
 func.func @recurrence(%A: memref<64xf32>) {
   affine.for %i = 1 to 64 {
@@ -165,6 +165,32 @@ func.func @aliases(%A: memref<64xf32>, %B: memref<64xf32>) {
     // expected-error@below {{it touches a memref that may share memory with %arg1, which is written here; mark the arguments {llvm.noalias}}}
     %a = affine.load %A[%i] : memref<64xf32>
     affine.store %a, %B[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @number(%A: memref<64xf32>) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  // expected-error@below {{the function returns a number that kernels compute; return it in a memref}}
+  %sum = affine.for %i = 0 to 64 iter_args(%s = %zero) -> f32 {
+    %a = affine.load %A[%i] : memref<64xf32>
+    %t = arith.addf %s, %a : f32
+    affine.yield %t : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+func.func @local(%A: memref<64xf32> {llvm.noalias}, %x: f32) {
+  affine.for %i = 0 to 64 {
+    // expected-error@below {{this memory is allocated inside loops; run --affine-expand-buffers first}}
+    %w = memref.alloca() : memref<f32>
+    affine.store %x, %w[] : memref<f32>
+    %v = affine.load %w[] : memref<f32>
+    affine.store %v, %A[%i] : memref<64xf32>
   }
   return
 }
