@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.accesses import indices_of, stride_along
+from dlc.lowering.affine.block_choice import chosen_blocks
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.expressions import block_size
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
@@ -107,12 +108,16 @@ def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> l
 def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedule:
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
     order = best_order(nest, tile, machine.caches)
+    blocks: tuple[tuple[int, int], ...] = ()
     if emitter == "tile" and nest.chain is not None and not tile.reduces:
         extent = nest.chain.loops[-1].extent
         most = _UNROLL_BYTES if _multiplies_integers(nest) else _UNROLL
         unroll = most if extent is None or extent >= most else 1
         tile = _with_fetches(nest, dataclasses.replace(tile, unroll=unroll), order, machine.caches)
-    return schedule_for(nest, tile, order, emitter)
+        blocks = chosen_blocks(nest, tile, order, machine.caches)
+        if any(place == len(nest.band) for place, _ in blocks):
+            tile = dataclasses.replace(tile, prefetch=_PREFETCH)
+    return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks)
 
 
 def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> Tile:

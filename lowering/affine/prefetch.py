@@ -8,7 +8,7 @@ run over the same panel; all their tiles together fetch the next one, a few line
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
@@ -32,8 +32,8 @@ class Panel:
 
     load: ir.Operation
     level: int
-    ahead: tuple[ir.Value, int]
-    """The induction variable that leads to the next panel, and by how much."""
+    ahead: Mapping[ir.Value, int]
+    """By how much induction variables lead to the next panel."""
     inner: tuple[tuple[Loop, int], ...]
     """The loops over one panel, outermost first, and their steps."""
     chain: tuple[Loop, ...]
@@ -107,9 +107,9 @@ class Panel:
         The `count` dims are those in `_fixed`, then the induction variables of the reduction loops.
         """
         place = {operand: number for number, operand in enumerate(self._fixed)}
-        zero, (ahead, distance) = ir.AffineConstantExpr.get(0), self.ahead
+        zero = ir.AffineConstantExpr.get(0)
         dims = [
-            ir.AffineDimExpr.get(place[operand]) + (distance if operand == ahead else 0) if operand in place else zero
+            (ir.AffineDimExpr.get(place[operand]) if operand in place else zero) + self.ahead.get(operand, 0)
             for operand in list(self.load.operands)[1:]
         ]
         inner = ir.AffineMap.get(count, 0, dims)
@@ -128,25 +128,33 @@ class Panel:
         return (way + ir.AffineExpr.get_floor_div(last, self.unroll)) * each
 
 
-def panels_of(nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts) -> list[Panel]:
-    """The panels that tiles of `nest`, in the order `order`, can fetch ahead: of vectors, and rows that all lanes share."""
+def panels_of(
+    nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None
+) -> list[Panel]:
+    """The panels that tiles of `nest`, in the order `order`, can fetch ahead: of vectors, and rows that all lanes share.
+
+    Where all tiles of `nest` read one panel, the next one is that of the nest which runs next, `ahead` of this one.
+    """
     if nest.chain is None or tile.reduces:
         return []
     loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
-    panels = [_panel_of(load, nest, tile, order, bool(facts.strides[load])) for load in loads]
+    panels = [_panel_of(load, nest, tile, order, bool(facts.strides[load]), ahead or {}) for load in loads]
     return [panel for panel in panels if panel is not None and panel.level]
 
 
-def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop], is_vector: bool) -> Panel | None:
+def _panel_of(
+    load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop], is_vector: bool, after: Mapping[ir.Value, int]
+) -> Panel | None:
     """The panel of `load`, which tiles must share where it is one of vectors: a tile alone would read them no later."""
     assert nest.chain is not None
     followed, steps = set(list(load.operands)[1:]), tile.steps
     moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
     rows = _uniform_rows(load, nest.chain.loops)
-    if not moving or rows is None or rows[0] < tile.unroll:
+    ahead = {order[moving[-1]].iv: steps.get(order[moving[-1]], 1)} if moving else after
+    if not followed & ahead.keys() or rows is None or rows[0] < tile.unroll:
         return None
-    ahead = order[moving[-1]]
-    inner = tuple((loop, steps.get(loop, 1)) for loop in order[moving[-1] + 1 :] if loop.iv not in followed)
+    inside = order[moving[-1] + 1 :] if moving else order
+    inner = tuple((loop, steps.get(loop, 1)) for loop in inside if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
     row = tile.lanes * tile.slots if is_vector else 1
     copies = _adjacent_copies(load, tile, rows, row)
@@ -156,7 +164,7 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop],
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = rows[0], rows[1], tuple(range(0, row, line))
-    return Panel(load, level, (ahead.iv, steps.get(ahead, 1)), inner, nest.chain.loops, tile.unroll, *units)
+    return Panel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
 
 
 def _adjacent_copies(load: ir.Operation, tile: Tile, rows: tuple[int, int], size: int) -> int | None:

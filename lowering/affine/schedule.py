@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc._mlir import ir
+from dlc.lowering.affine.blocking import problem_of_blocks
 from dlc.lowering.affine.cost import Tile
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes
 from dlc.lowering.affine.loops import Loop
@@ -29,7 +30,7 @@ EMITTERS = ("tile", "windows", "rows", "move", "generic")
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
 _FETCHES = ("prefetch", "fetch_rows")
-_REMEDY = "change the schedule, or leave it out for the cost model's"
+REMEDY = "change the schedule, or leave it out for the cost model's"
 
 
 class ScheduleError(ValueError):
@@ -57,6 +58,9 @@ class Schedule:
     """The level of cache (1, 2, 3) that the next panels of operands are fetched into; 0 fetches none."""
     fetch_rows: int = 0
     """The same for the next rows of operands that all lanes share."""
+    blocks: tuple[tuple[int, int], ...] = ()
+    """(loop, iterations of a block) of the macro loops around all others, from the outside in: parallel loops, and the outermost
+    reduction loop, whose blocks add to the result one after the other."""
 
     @property
     def copies(self) -> int:
@@ -105,7 +109,8 @@ def _value_of(name: str, attribute: ir.Attribute, default: object) -> Any:
         return attribute.value
     if isinstance(default, int) and isinstance(attribute, ir.IntegerAttr):
         return int(attribute.value)
-    if name == "jams" and isinstance(attribute, ir.ArrayAttr) and all(isinstance(pair, ir.DenseI64ArrayAttr) for pair in attribute):
+    has_pairs = isinstance(attribute, ir.ArrayAttr) and all(isinstance(pair, ir.DenseI64ArrayAttr) for pair in attribute)
+    if name in ("jams", "blocks") and has_pairs:
         return tuple(tuple(ir.DenseI64ArrayAttr(pair)) for pair in attribute)
     if name == "order" and isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
@@ -119,7 +124,7 @@ def schedule_of(op: ir.Operation) -> Schedule | None:
     try:
         return Schedule.parse(op.attributes[SCHEDULE])
     except ScheduleError as error:
-        raise PassFailure(op, str(error), _REMEDY) from None
+        raise PassFailure(op, str(error), REMEDY) from None
 
 
 def leave_schedule(made: ir.Operation, nest: Nest, schedule: Schedule) -> None:
@@ -136,7 +141,7 @@ def given_schedule(nest: Nest, emitter: str) -> Schedule | None:
         try:
             require_fit(nest, schedule)
         except ScheduleError as error:
-            raise PassFailure(nest.top, str(error), _REMEDY) from None
+            raise PassFailure(nest.top, str(error), REMEDY) from None
     return schedule
 
 
@@ -158,6 +163,7 @@ def require_fit(nest: Nest, schedule: Schedule) -> None:
     if schedule.copies * schedule.unroll > _MOST_COPIES:
         raise ScheduleError(f"{schedule.copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
     _require_loops(nest, schedule)
+    _require_blocks(nest, schedule)
     lane_facts(nest, schedule)
 
 
@@ -178,6 +184,13 @@ def _require_loops(nest: Nest, schedule: Schedule) -> None:
     for loop, count in schedule.jams:
         if not 0 <= loop < band or loop == schedule.lane_loop or jammed.count(loop) > 1 or count < 1:
             raise ScheduleError(f"the jam of loop {loop} by {count} is not one of another parallel loop than the lane loop")
+
+
+def _require_blocks(nest: Nest, schedule: Schedule) -> None:
+    if schedule.blocks and schedule.emitter != "tile":
+        raise ScheduleError(f"'blocks' are for the emitter 'tile', not '{schedule.emitter}'")
+    if problem := problem_of_blocks(nest, schedule.blocks):
+        raise ScheduleError(problem)
 
 
 def lane_facts(nest: Nest, schedule: Schedule) -> LaneFacts:

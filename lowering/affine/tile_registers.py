@@ -8,7 +8,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.choose import Machine, chosen, is_contraction
 from dlc.lowering.affine.nests import nests_of
 from dlc.lowering.affine.schedule import given_schedule
-from dlc.lowering.affine.tiling import apply
+from dlc.lowering.affine.tiling import apply_blocks
 from dlc.lowering.pass_base import Pass, option
 
 
@@ -22,7 +22,8 @@ class AffineTileRegisters(Pass):
     One loop becomes lanes: a parallel one along which all accesses are contiguous or fixed, or else the innermost reduction
     loop, whose partial results are combined at the end. Up to two parallel loops are unrolled and jammed. The tile is the
     one that a small cost model (`cost.py`) finds cheapest, tails included. Only loops marked `dlc.parallel` are moved.
-    A nest whose outermost loop carries a `dlc.schedule` is cut as that says.
+    A nest whose outermost loop carries a `dlc.schedule` is cut as that says. Panels that are too large for the second-level cache
+    are cut into blocks of the sum, one after the other (`blocking.py`).
     """
 
     anchor = "func.func"
@@ -38,4 +39,4 @@ class AffineTileRegisters(Pass):
             if schedule is None and is_contraction(nest):
                 schedule = chosen(nest, machine, "tile")
             if schedule is not None and schedule.emitter == "tile":
-                apply(nest, schedule)
+                apply_blocks(nest, schedule)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
+from dlc.lowering.affine.blocking import blocks_of
 from dlc.lowering.affine.cost import Tile, balanced
 from dlc.lowering.affine.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.lanes import LaneFacts
@@ -14,9 +16,10 @@ from dlc.lowering.affine.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.prefetch import Panel, panels_of
 from dlc.lowering.affine.reducing import LaneReduction, ReducingEmitter
-from dlc.lowering.affine.schedule import Schedule, lane_facts, leave_schedule, tile_of
+from dlc.lowering.affine.schedule import NEST, REMEDY, SCHEDULE, Schedule, ScheduleError, lane_facts, leave_schedule, tile_of
 from dlc.lowering.affine.unrolling import UnrollingEmitter
 from dlc.lowering.affine.values import TileDim, TileValues
+from dlc.lowering.pass_base import PassFailure
 
 _MANY_STEPS = 4
 
@@ -130,19 +133,43 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
     return [*parts, (lower, loop.upper, 1)]
 
 
-def apply(nest: Nest, schedule: Schedule) -> None:
-    """Replace `nest` by the loops that `schedule`, which fits it, asks for; the first of them carries the schedule."""
+def apply_blocks(nest: Nest, schedule: Schedule) -> None:
+    """Replace `nest` by the macro loops and tiles that `schedule`, which fits it, asks for; the first loop carries the schedule.
+
+    `PassFailure` at a block that the tiles do not fit.
+    """
+    if not schedule.blocks:
+        apply(nest, schedule)
+        return
+    block, before = nest.top.block, _position(nest.top)
+    marks = {NEST: nest.top.attributes[NEST]} if NEST in nest.top.attributes else {}
+    inner = dataclasses.replace(schedule, blocks=())
+    for part in blocks_of(nest, schedule.blocks):
+        try:
+            apply(part.nest, inner, part.ahead)
+        except ScheduleError as error:
+            raise PassFailure(part.nest.top, f"a block of the schedule does not fit: {error}", REMEDY) from None
+    made = next(op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for")
+    for name, mark in (marks | {SCHEDULE: schedule.attribute()}).items():
+        made.attributes[name] = mark
+
+
+def apply(nest: Nest, schedule: Schedule, ahead: Mapping[ir.Value, int] | None = None) -> None:
+    """Replace `nest` by the loops that `schedule`, which fits it, asks for; the first of them carries the schedule.
+
+    `ahead` leads from the operands of `nest` to those of the nest that runs next.
+    """
     top, facts, tile = nest.top, lane_facts(nest, schedule), tile_of(nest, schedule)
     order = [nest.band[place] for place in schedule.order] or list(nest.band)
     values = TileValues(dims=[], lanes=tile.lanes)
-    panels = panels_of(nest, tile, order, facts) if tile.prefetch or tile.fetch_rows else []
+    panels = panels_of(nest, tile, order, facts, ahead or {}) if tile.prefetch or tile.fetch_rows else []
     block, before = top.block, _position(top)
     with ir.InsertionPoint(top), top.location:
         _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(order)
     for result in top.results:
         result.replace_all_uses_with(values.scalar(result, {}))
     made = next(op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for")
-    if made != top and _has_vectors(tile, facts):
+    if ahead is None and made != top and _has_vectors(tile, facts):
         leave_schedule(made, nest, schedule)
     top.erase()
 

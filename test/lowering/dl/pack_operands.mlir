@@ -42,14 +42,14 @@ module attributes {dlc.target = {l2_bytes = 65536 : i64}} {
 
   // Rows that share few places of the second-level cache.
   // CHECK-LABEL: func.func @strided(
-  // CHECK-SAME: %{{.*}}: tensor<24x128xf32>, %[[Y:.*]]: tensor<128x1024xf32>)
+  // CHECK-SAME: %{{.*}}: tensor<96x128xf32>, %[[Y:.*]]: tensor<128x1024xf32>)
   // CHECK: %[[PACKED:.*]] = "dl.kernel"
   // CHECK: %[[SPLIT:.*]] = "dl.reshape"(%[[Y]]) {shape = array<i64: 128, 16, 64>}
   // CHECK: "dl.transpose"(%[[SPLIT]]) {perm = array<i64: 1, 0, 2>}
   // CHECK: "dl.packed_matmul"(%{{.*}}, %[[PACKED]])
-  func.func @strided(%x: tensor<24x128xf32>, %y: tensor<128x1024xf32>) -> tensor<24x1024xf32> {
-    %0 = "dl.matmul"(%x, %y) : (tensor<24x128xf32>, tensor<128x1024xf32>) -> tensor<24x1024xf32>
-    return %0 : tensor<24x1024xf32>
+  func.func @strided(%x: tensor<96x128xf32>, %y: tensor<128x1024xf32>) -> tensor<96x1024xf32> {
+    %0 = "dl.matmul"(%x, %y) : (tensor<96x128xf32>, tensor<128x1024xf32>) -> tensor<96x1024xf32>
+    return %0 : tensor<96x1024xf32>
   }
 
   // no-match: few rows; rows that are spread over the cache; a width that no block divides; a transpose that keeps columns; weights;
@@ -57,22 +57,22 @@ module attributes {dlc.target = {l2_bytes = 65536 : i64}} {
   // CHECK-LABEL: func.func @left(
   // CHECK-NOT: dl.kernel
   // CHECK-NOT: dl.packed_matmul
-  func.func @left(%few: tensor<2x128xf32>, %x: tensor<24x128xf32>, %y: tensor<128x1024xf32>, %z: tensor<1024x128xf32>, %spread: tensor<128x1040xf32>,
-      %odd: tensor<128x1032xf32>, %heads: tensor<128x2x64xf32>, %bytes: tensor<24x128xi32>, %others: tensor<64x128xi32>, %n: tensor<?x128xf32>)
-      -> (tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<24x1040xf32>, tensor<24x1032xf32>, tensor<2x24x64xf32>, tensor<24x96xf32>, tensor<24x64xi32>, tensor<?x1024xf32>) {
+  func.func @left(%few: tensor<2x128xf32>, %x: tensor<96x128xf32>, %y: tensor<128x1024xf32>, %z: tensor<1024x128xf32>, %spread: tensor<128x1040xf32>,
+      %odd: tensor<128x1032xf32>, %heads: tensor<128x2x64xf32>, %bytes: tensor<96x128xi32>, %others: tensor<64x128xi32>, %n: tensor<?x128xf32>)
+      -> (tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<96x1040xf32>, tensor<96x1032xf32>, tensor<2x96x64xf32>, tensor<96x96xf32>, tensor<96x64xi32>, tensor<?x1024xf32>) {
     %0 = "dl.matmul"(%few, %y) : (tensor<2x128xf32>, tensor<128x1024xf32>) -> tensor<2x1024xf32>
     %t = "dl.transpose"(%z) {perm = array<i64: 1, 0>} : (tensor<1024x128xf32>) -> tensor<128x1024xf32>
     %1 = "dl.matmul"(%few, %t) : (tensor<2x128xf32>, tensor<128x1024xf32>) -> tensor<2x1024xf32>
-    %2 = "dl.matmul"(%x, %spread) : (tensor<24x128xf32>, tensor<128x1040xf32>) -> tensor<24x1040xf32>
-    %3 = "dl.matmul"(%x, %odd) : (tensor<24x128xf32>, tensor<128x1032xf32>) -> tensor<24x1032xf32>
+    %2 = "dl.matmul"(%x, %spread) : (tensor<96x128xf32>, tensor<128x1040xf32>) -> tensor<96x1040xf32>
+    %3 = "dl.matmul"(%x, %odd) : (tensor<96x128xf32>, tensor<128x1032xf32>) -> tensor<96x1032xf32>
     %h = "dl.transpose"(%heads) {perm = array<i64: 1, 0, 2>} : (tensor<128x2x64xf32>) -> tensor<2x128x64xf32>
-    %4 = "dl.matmul"(%x, %h) : (tensor<24x128xf32>, tensor<2x128x64xf32>) -> tensor<2x24x64xf32>
+    %4 = "dl.matmul"(%x, %h) : (tensor<96x128xf32>, tensor<2x128x64xf32>) -> tensor<2x96x64xf32>
     %w = "dl.param"() {key = "w", shape = array<i64: 96, 128>, dtype = f32} : () -> tensor<96x128xf32>
     %wt = "dl.transpose"(%w) {perm = array<i64: 1, 0>} : (tensor<96x128xf32>) -> tensor<128x96xf32>
-    %5 = "dl.matmul"(%x, %wt) : (tensor<24x128xf32>, tensor<128x96xf32>) -> tensor<24x96xf32>
+    %5 = "dl.matmul"(%x, %wt) : (tensor<96x128xf32>, tensor<128x96xf32>) -> tensor<96x96xf32>
     %bt = "dl.transpose"(%others) {perm = array<i64: 1, 0>} : (tensor<64x128xi32>) -> tensor<128x64xi32>
-    %6 = "dl.matmul"(%bytes, %bt) : (tensor<24x128xi32>, tensor<128x64xi32>) -> tensor<24x64xi32>
+    %6 = "dl.matmul"(%bytes, %bt) : (tensor<96x128xi32>, tensor<128x64xi32>) -> tensor<96x64xi32>
     %7 = "dl.matmul"(%n, %y) : (tensor<?x128xf32>, tensor<128x1024xf32>) -> tensor<?x1024xf32>
-    return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<24x1040xf32>, tensor<24x1032xf32>, tensor<2x24x64xf32>, tensor<24x96xf32>, tensor<24x64xi32>, tensor<?x1024xf32>
+    return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<96x1040xf32>, tensor<96x1032xf32>, tensor<2x96x64xf32>, tensor<96x96xf32>, tensor<96x64xi32>, tensor<?x1024xf32>
   }
 }
