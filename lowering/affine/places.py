@@ -1,0 +1,229 @@
+"""Where accesses of a loop read and write: whether two share an element, and how the loop is built anew around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, arith, ir, vector
+from dlc.analysis.buffers import root_of
+from dlc.analysis.polyhedral.index_maps import constant_of
+from dlc.lowering.affine.accesses import are_apart
+from dlc.lowering.affine.expressions import coefficient
+from dlc.lowering.polyhedral.affine_builder import substitute
+
+_MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
+_MASKED = ("vector.maskedload", "vector.maskedstore")
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where an access reads or writes: subscripts over index values, and the type it moves; for masked vectors under `mask`."""
+
+    op: ir.Operation
+    memref: ir.Value
+    map: ir.AffineMap
+    indices: tuple[ir.Value, ...]
+    kind: ir.Type
+    mask: ir.Value | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for accesses of the same elements."""
+        return self.memref, self.map, self.indices, self.kind, self.mask
+
+    @property
+    def writes(self) -> bool:
+        return "store" in self.op.name
+
+
+def place_of(op: ir.Operation) -> Place:
+    """The place of an access."""
+    if op.name in _MASKED:
+        return _masked_place(op)
+    at = _MEMREF_AT[op.name]
+    kind = op.operands[0].type if at else op.results[0].type
+    return Place(op, op.operands[at], op.attributes["map"].value, tuple(list(op.operands)[at + 1 :]), kind)
+
+
+def _masked_place(op: ir.Operation) -> Place:
+    """The place of a masked access, whose indices are `affine.apply`s of loop variables, loop variables or constants."""
+    indices = list(op.operands)[1:-2]
+    expressions: list[ir.AffineExpr] = []
+    given: list[ir.Value] = []
+    for index in indices:
+        number = constant_of(index)
+        if number is not None:
+            expressions.append(ir.AffineExpr.get_constant(number))
+            continue
+        owner = None if isinstance(index, ir.BlockArgument) else index.owner.operation
+        applied = owner if owner is not None and owner.name == "affine.apply" else None
+        map = ir.AffineMap.get_identity(1) if applied is None else applied.attributes["map"].value
+        operands = [index] if applied is None else list(applied.operands)
+        shift = [ir.AffineExpr.get_dim(len(given) + at) for at in range(len(operands))]
+        expressions.append(substitute(map.results[0], shift[: map.n_dims], shift[map.n_dims :]))
+        given += operands
+    kind = op.results[0].type if len(op.results) else op.operands[len(op.operands) - 1].type
+    return Place(
+        op, op.operands[0], ir.AffineMap.get(len(given), 0, expressions), tuple(given), kind, op.operands[len(op.operands) - 2]
+    )
+
+
+def is_access(op: ir.Operation) -> bool:
+    """Whether `op` is a load or store of an element or a vector, masked or not."""
+    return op.name in _MEMREF_AT or op.name in _MASKED
+
+
+def are_disjoint(one: Place, other: Place, variable: ir.Value, bounds: Bounds) -> bool:
+    """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim."""
+    if one.memref != other.memref:
+        return are_apart(root_of(one.memref), root_of(other.memref))
+    last = len(one.map.results) - 1
+    for dim, (mine, theirs) in enumerate(zip(one.map.results, other.map.results, strict=True)):
+        below, above = (_lanes(one.kind), _lanes(other.kind)) if dim == last else (1, 1)
+        first, second = _linear(mine, one), _linear(theirs, other)
+        if first is None or second is None:
+            continue
+        low, high = _least(_minus(first, second), variable, bounds), _least(_minus(second, first), variable, bounds)
+        if (low is not None and low >= above) or (high is not None and high >= below):
+            return True
+    return False
+
+
+def _lanes(kind: ir.Type) -> int:
+    return ir.VectorType(kind).shape[-1] if isinstance(kind, ir.VectorType) else 1
+
+
+_Linear = tuple[Mapping[ir.Value, int], int]
+"""Factors of index values, and a constant."""
+
+
+def _minus(one: _Linear, other: _Linear, times: int = 1) -> _Linear:
+    """`one - times * other`"""
+    factors = dict(one[0])
+    for value, factor in other[0].items():
+        factors[value] = factors.get(value, 0) - times * factor
+    return {value: factor for value, factor in factors.items() if factor}, one[1] - times * other[1]
+
+
+def _least(distance: _Linear, variable: ir.Value, bounds: Bounds) -> int | None:
+    """The least value of `distance` over the iterations of the loop with these bounds, where it is a number."""
+    factor = distance[0].get(variable, 0)
+    if not factor:
+        return None if distance[0] else distance[1]
+    map, operands, beyond = (bounds.lower, bounds.lower_operands, 0) if factor > 0 else (bounds.upper, bounds.upper_operands, 1)
+    found = []
+    for result in map.results:
+        bound = _linear_in(result, map, operands)
+        if bound is None:
+            continue
+        rest = _minus(distance, ({variable: 1}, 0), factor)
+        least = _minus(rest, (bound[0], bound[1] - beyond), -factor)
+        found += [] if least[0] else [least[1]]
+    return max(found, default=None)
+
+
+def _linear(expression: ir.AffineExpr, place: Place) -> _Linear | None:
+    """A subscript of `place`; None where it is not linear, or has symbols."""
+    return _linear_in(expression, place.map, place.indices)
+
+
+def _linear_in(expression: ir.AffineExpr, map: ir.AffineMap, operands: Sequence[ir.Value]) -> _Linear | None:
+    if map.n_symbols:
+        return None
+    factors: dict[ir.Value, int] = {}
+    for dim, index in enumerate(operands):
+        factor = coefficient(expression, dim)
+        if factor is None:
+            return None
+        if factor:
+            factors[index] = factors.get(index, 0) + factor
+    zeros = [ir.AffineExpr.get_constant(0)] * map.n_dims
+    constant = expression.compose(ir.AffineMap.get(0, 0, zeros)).maybe_downcast()
+    return (factors, constant.value) if isinstance(constant, ir.AffineConstantExpr) else None
+
+
+def load_place(place: Place, location: ir.Location) -> ir.Value:
+    """Load what is there, at the current insertion point."""
+    if place.mask is not None:
+        kind = ir.VectorType(place.kind)
+        zeros = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)), loc=location).result
+        return vector.maskedload(kind, place.memref, _subscripts(place, location), place.mask, zeros, loc=location)
+    name = "affine.vector_load" if isinstance(place.kind, ir.VectorType) else "affine.load"
+    attributes = {"map": ir.AffineMapAttr.get(place.map)}
+    return ir.Operation.create(name, [place.kind], [place.memref, *place.indices], attributes, loc=location).results[0]
+
+
+def store_place(place: Place, value: ir.Value, location: ir.Location) -> None:
+    """Store `value` there, at the current insertion point."""
+    if place.mask is not None:
+        vector.maskedstore(place.memref, _subscripts(place, location), place.mask, value, loc=location)
+        return
+    name = "affine.vector_store" if isinstance(place.kind, ir.VectorType) else "affine.store"
+    attributes = {"map": ir.AffineMapAttr.get(place.map)}
+    ir.Operation.create(name, [], [value, place.memref, *place.indices], attributes, loc=location)
+
+
+def _subscripts(place: Place, location: ir.Location) -> list[ir.Value]:
+    """The subscripts as values."""
+    maps = [ir.AffineMap.get(place.map.n_dims, 0, [result]) for result in place.map.results]
+    return [affine.AffineApplyOp(map, list(place.indices), loc=location).result for map in maps]
+
+
+def _zero(kind: ir.Type) -> ir.Attribute:
+    return ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
+
+
+BOUND_ATTRIBUTES = ("lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes")
+"""The attributes of a loop that say its bounds; others stay when it is built anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The bounds of an `affine.for`."""
+
+    lower: ir.AffineMap
+    upper: ir.AffineMap
+    lower_operands: tuple[ir.Value, ...]
+    upper_operands: tuple[ir.Value, ...]
+    step: int
+
+    @classmethod
+    def of(cls, loop: ir.Operation) -> Bounds:
+        """Those of `loop`."""
+        lowers, uppers, _ = ir.DenseI32ArrayAttr(loop.attributes["operandSegmentSizes"])
+        operands = tuple(loop.operands)
+        return cls(
+            loop.attributes["lowerBoundMap"].value,
+            loop.attributes["upperBoundMap"].value,
+            operands[:lowers],
+            operands[lowers : lowers + uppers],
+            ir.IntegerAttr(loop.attributes["step"]).value,
+        )
+
+    @property
+    def surely_run(self) -> bool:
+        """Whether there is an iteration, whatever the operands are."""
+        gaps = [gap.maybe_downcast() for gap in self._gaps()[0]]
+        return all(isinstance(gap, ir.AffineConstantExpr) and gap.value >= 0 for gap in gaps)
+
+    def guard(self, loop: ir.Operation) -> affine.AffineIfOp:
+        """A condition before `loop` that holds where there is an iteration."""
+        gaps, dims, symbols, operands = self._gaps()
+        condition = ir.IntegerSet.get(dims, symbols, gaps, [False] * len(gaps))
+        return affine.AffineIfOp(condition, cond_operands=operands, loc=loop.location, ip=ir.InsertionPoint(loop))
+
+    def _gaps(self) -> tuple[list[ir.AffineExpr], int, int, list[ir.Value]]:
+        """`upper - lower - 1` for all pairs of bounds, the numbers of their dims and symbols, and the operands for these."""
+        low, high = self.lower, self.upper
+        dims, symbols = low.n_dims + high.n_dims, low.n_symbols + high.n_symbols
+        shifted_dims = [ir.AffineExpr.get_dim(low.n_dims + at) for at in range(high.n_dims)]
+        shifted_symbols = [ir.AffineExpr.get_symbol(low.n_symbols + at) for at in range(high.n_symbols)]
+        uppers = [substitute(result, shifted_dims, shifted_symbols) for result in high.results]
+        operands = [
+            *self.lower_operands[: low.n_dims],
+            *self.upper_operands[: high.n_dims],
+            *self.lower_operands[low.n_dims :],
+            *self.upper_operands[high.n_dims :],
+        ]
+        return [upper - lower - 1 for upper in uppers for lower in low.results], dims, symbols, operands
