@@ -26,7 +26,7 @@ _MOST_OPERATIONS = 5_000_000
 
 
 def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[isl.Schedule]:
-    """A schedule with the levels in each iteration of the outermost loop one after another; none where there are more than a few."""
+    """A schedule with the levels in each iteration of the outermost loop one after another; none where they are many."""
     if len({one.loops[0].op for one in statements if one.loops}) != 1 or min(len(one.loops) for one in statements) < 2:
         return
     context = isl.DEFAULT_CONTEXT

@@ -11,14 +11,12 @@ from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access
+from dlc.lowering.polyhedral.latencies import chain_latency
 
 Strides = Sequence[tuple[Access, "int | None"]]
 """The stride of each access along one loop, in elements; None where there is none."""
 
 _PER_CYCLE = 2
-_LATENCY = 4.0
-"""Cycles from one multiply-add of a sum to the next."""
-
 _GATHER = 1.5
 """Instructions for each element of a vector whose elements do not lie side by side."""
 
@@ -69,6 +67,10 @@ class Nest:
         """All accesses, in a fixed order."""
         return [access for access, _ in self.strides[0]] if self.strides else []
 
+    def latency(self, at: int) -> float:
+        """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
+        return chain_latency(dict(self.strides[at]))
+
     def stride(self, access: Access, at: int | None) -> int | None:
         """The stride of `access` along loop `at`, 0 along no loop."""
         return 0 if at is None else self._strides[at].get(access, 0)
@@ -101,7 +103,7 @@ def work_cycles(nest: Nest, tile: Tile) -> float:
     innermost = outer_order(nest, tile)[-1]
     loads = sum(_instructions(nest, access, tile) for access in nest.accesses if not _is_kept(nest, access, tile, innermost))
     work = max(loads / _PER_CYCLE, len(nest.accesses) * tile.vectors * tile.copies / _PER_CYCLE / 2)
-    chain = _LATENCY if innermost in nest.kept else 0.0
+    chain = nest.latency(innermost) if innermost in nest.kept else 0.0
     return max(work, chain) / _elements(nest, tile)
 
 
