@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
@@ -15,6 +16,7 @@ from dlc.analysis.polyhedral.last_writers import value_dependences
 from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.diagnostics import at_location
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.polyhedral.apart_loops import mark_apart
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
@@ -100,7 +102,7 @@ class PolyhedralSchedule(Pass):
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         distributed = with_coincidence(distributed_schedule(part), part.dependences)
         skewed = skewed_loops(part) if self.vectorize else None
-        others = [distributed, *(compute_schedules(part, self.fusion) if skewed is None else [])]
+        others = [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])]
         if self.vectorize:
             others += blocked_schedules(scop, part.statements, lanes_of(scop, shape))
             others += leveled_schedules(scop, part.statements)
@@ -140,3 +142,14 @@ class PolyhedralSchedule(Pass):
         if self.time_tiles and (len(self.time_tiles) != count or min(self.time_tiles) < 0 or not any(self.time_tiles)):
             raise PassFailure(part.statements[0].ops[0], f"time-tiles has no sizes for {count} loops", "give a size or 0 for each")
         return self.time_tiles
+
+
+def _remark_on(part: Part) -> Callable[[str], None]:
+    """Says on standard error why isl gave no order for a part, and what is left to choose from."""
+    location = part.statements[0].location
+
+    def say(reason: str) -> None:
+        message = f"isl's scheduler gave no order: {reason}; the loops keep the text's, distributed where that is cheaper"
+        print(at_location(location, message, "remark").render(), file=sys.stderr)
+
+    return say

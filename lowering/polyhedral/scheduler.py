@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import islpy as isl
 
 from dlc.analysis.polyhedral.model import Scop, Statement, union_set
+from dlc.lowering.polyhedral.bounded_scheduler import OutOfBoundsError, within_bounds
 
 Fusion = Literal["min", "max"]
 """Whether statements share loops where they must, or wherever they can."""
 
-_MOST_STATEMENTS = 8
-"""Statements in one loop that isl is asked to schedule together: 14 (`adi` of PolyBench) took it 33 s, 7 take less than 0.1 s."""
+_MOST_STATEMENTS = 10
+"""Statements in one loop that isl is asked to schedule together: 14 (`adi` of PolyBench) took it 33 s, 9 take less than 0.1 s."""
 
 _LARGE_COEFFICIENT = re.compile(r"[1-9][0-9]+i[0-9]")
 """A loop variable times ten or more in a schedule's text: isl made one loop of several, whose bounds and guards cost too much."""
-
 
 _MOST_COEFFICIENT = 2
 """Enough to skew stencils; without a bound isl does not come back from `ludcmp` of PolyBench."""
@@ -46,21 +46,41 @@ def parts_of(scop: Scop, dependences: isl.UnionMap, fusion: Fusion) -> list[Part
     return found
 
 
-def compute_schedules(part: Part, fusion: Fusion) -> Iterator[isl.Schedule]:
+def compute_schedules(part: Part, fusion: Fusion, refused: Callable[[str], None] | None = None) -> Iterator[isl.Schedule]:
     """isl's orders of a part: loops that can be tiled together as far out as possible, and parallel loops as far out as possible.
 
-    None where the part has too many statements for isl.
+    None where the part is too much for isl (`bounded_scheduler.py`); `refused` is told why.
     """
-    if len(part.statements) > _MOST_STATEMENTS:
+    try:
+        found = _within_bounds(part, fusion)
+    except OutOfBoundsError as error:
+        if refused is not None:
+            refused(str(error))
         return
+    yield from (schedule for schedule in found if not _LARGE_COEFFICIENT.search(str(schedule)))
+
+
+def _within_bounds(part: Part, fusion: Fusion) -> list[isl.Schedule]:
+    if len(part.statements) > _MOST_STATEMENTS:
+        raise OutOfBoundsError(f"{len(part.statements)} statements in one loop are more than {_MOST_STATEMENTS}")
     context = part.domain.get_ctx()
     context.set_schedule_serialize_sccs(int(fusion == "min"))
     context.set_schedule_max_coefficient(_MOST_COEFFICIENT)
-    for outer_parallel in (0, 1):
-        context.set_schedule_outer_coincidence(outer_parallel)
-        schedule = _isl_schedule(part.domain, part.dependences)
-        if not _LARGE_COEFFICIENT.search(str(schedule)):
-            yield schedule
+
+    def solve() -> list[isl.Schedule]:
+        found = []
+        for outer_parallel in (0, 1):
+            context.set_schedule_outer_coincidence(outer_parallel)
+            found.append(_isl_schedule(part.domain, part.dependences))
+        return found
+
+    return within_bounds(context, sum(len(one.loops) for one in part.statements) * _pieces(part.dependences), solve)
+
+
+def _pieces(dependences: isl.UnionMap) -> int:
+    """The convex pieces of the dependences."""
+    maps = dependences.get_map_list()
+    return sum(maps.get_map(at).get_basic_map_list().n_basic_map() for at in range(maps.n_map()))
 
 
 def _isl_schedule(domain: isl.UnionSet, dependences: isl.UnionMap) -> isl.Schedule:

@@ -1,0 +1,99 @@
+"""isl's scheduler under bounds: on operations, which are the same everywhere, and on time, for what isl does not count.
+
+isl counts operations on sets, but not the steps of its integer programs, in which it may spend hours (for `adi` of PolyBench,
+14 statements in a loop, it counts fewer than 100 000 in two minutes). So larger problems run in a child process, which can be
+ended. The time is generous, so that the same input gives the same loops wherever it is not exceeded by far.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Sequence
+
+import islpy as isl
+
+_MOST_OPERATIONS = 200_000
+"""The largest of PolyBench's needs fewer than 20 000."""
+
+MOST_SECONDS = 20.0
+"""Of all answers for one part; the largest of PolyBench takes 0.6 s."""
+
+_SMALL = 60
+"""Statements times loops times pieces of dependences up to which isl is quick: 0.1 s at most."""
+
+Solve = Callable[[], Sequence[isl.Schedule]]
+
+
+class OutOfBoundsError(Exception):
+    """isl did not come to an end; the text says which bound it met."""
+
+
+def within_bounds(context: isl.Context, size: int, solve: Solve, seconds: float = MOST_SECONDS) -> list[isl.Schedule]:
+    """What `solve` finds; raises `OutOfBoundsError`. `size` of the problem is loops of statements times pieces of dependences."""
+    if size <= _SMALL or not hasattr(os, "fork"):
+        return list(_counted(context, solve))
+    return [isl.Schedule.read_from_str(context, text) for text in _in_child(lambda: _counted(context, solve), seconds)]
+
+
+def _counted(context: isl.Context, solve: Solve) -> Sequence[isl.Schedule]:
+    """What `solve` finds within the bound on operations."""
+    context.reset_operations()
+    context.set_max_operations(_MOST_OPERATIONS)
+    try:
+        return solve()
+    except isl.Error as error:
+        if "maximal number of operations" not in str(error):
+            raise
+        raise OutOfBoundsError(f"it took more than {_MOST_OPERATIONS} operations") from None
+    finally:
+        context.set_max_operations(0)
+
+
+def _in_child(solve: Solve, seconds: float) -> list[str]:
+    """The texts of what `solve` finds, in a copy of this process that ends after `seconds` at the latest."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _answer(writer, solve)
+    os.close(writer)
+    try:
+        answer = _read(reader, time.monotonic() + seconds)
+    finally:
+        os.close(reader)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if answer is None:
+        raise OutOfBoundsError(f"it took more than {seconds:g} s")
+    kind, *texts = answer.decode().split("\0")
+    if kind != "found":
+        raise OutOfBoundsError(texts[0] if texts else "its process ended")
+    return texts
+
+
+def _answer(writer: int, solve: Solve) -> None:
+    """Write what `solve` finds, or why nothing, and end this process; texts are separated by zeros."""
+    try:
+        texts = ["found", *(str(schedule) for schedule in solve())]
+    except Exception as error:  # whatever it is, the parent has to hear of it
+        texts = ["failed", str(error)]
+    try:
+        with os.fdopen(writer, "wb") as stream:
+            stream.write("\0".join(texts).encode())
+    finally:
+        os._exit(0)
+
+
+def _read(reader: int, end: float) -> bytes | None:
+    """All that is written until the other side closes; None where it has not by the time `end`."""
+    parts: list[bytes] = []
+    while True:
+        ready, _, _ = select.select([reader], [], [], max(0.0, end - time.monotonic()))
+        if not ready:
+            return None
+        part = os.read(reader, 1 << 16)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)

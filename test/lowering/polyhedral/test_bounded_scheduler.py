@@ -1,0 +1,83 @@
+"""isl's scheduler comes to an end: on what takes it half a minute (`adi` of PolyBench), and on too many operations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bench.polybench.suite import suite
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.extract import extract
+from dlc.analysis.polyhedral.last_writers import value_dependences
+from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.polyhedral import bounded_scheduler, scheduler
+from dlc.lowering.polyhedral.bounded_scheduler import OutOfBoundsError, within_bounds
+from dlc.lowering.polyhedral.ordering import ordering_dependences
+from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
+
+
+@pytest.fixture
+def parts(request: pytest.FixtureRequest) -> Iterator[list[Part]]:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()[request.param].text("MINI", "f64"))
+        Pipeline.parse("affine-expand-buffers").run(module)
+        scop = extract(module.body.operations[0].operation)
+        yield parts_of(scop, ordering_dependences(scop, value_dependences(scop)), "min")
+
+
+@pytest.mark.parametrize("parts", ["adi"], indirect=True)
+def test_many_statements_are_not_asked_for(parts: list[Part]) -> None:
+    reasons: list[str] = []
+    assert [list(compute_schedules(part, "min", reasons.append)) for part in parts] == [[]]
+    assert reasons == ["14 statements in one loop are more than 10"]
+
+
+@pytest.mark.parametrize("parts", ["adi"], indirect=True)
+def test_the_child_is_ended(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "_MOST_STATEMENTS", 100)
+    monkeypatch.setattr(scheduler, "within_bounds", lambda *given: within_bounds(*given, seconds=0.5))
+    reasons: list[str] = []
+    begin = time.monotonic()
+    assert list(compute_schedules(parts[0], "min", reasons.append)) == []
+    assert reasons == ["it took more than 0.5 s"]
+    assert time.monotonic() - begin < 15  # isl alone takes 33 s
+
+
+@pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
+def test_the_child_finds_the_same(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_scheduler, "_SMALL", 0)
+    from_child = list(compute_schedules(parts[0], "min"))
+    monkeypatch.setattr(bounded_scheduler, "_SMALL", 10_000)
+    here = list(compute_schedules(parts[0], "min"))
+    assert len(here) == 2
+    assert all(one.plain_is_equal(other) for one, other in zip(from_child, here, strict=True))
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
+def test_operations_are_counted(parts: list[Part], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_scheduler, "_MOST_OPERATIONS", 100)
+    context = parts[0].domain.get_ctx()
+    with pytest.raises(OutOfBoundsError, match="more than 100 operations"):
+        within_bounds(context, size, lambda: [scheduler._isl_schedule(parts[0].domain, parts[0].dependences)])
+    assert not parts[0].domain.is_empty()  # the bound is gone
+
+
+@pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
+def test_other_errors_are_told(parts: list[Part]) -> None:
+    def fail() -> list[object]:
+        raise ValueError("no such thing")
+
+    with pytest.raises(OutOfBoundsError, match="no such thing"):
+        within_bounds(parts[0].domain.get_ctx(), 1000, fail)  # type: ignore[arg-type]
+
+
+def test_the_pass_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()["adi"].text("MINI", "f64"))
+        Pipeline.parse("affine-expand-buffers,affine-polyhedral-schedule").run(module)
+    said = capsys.readouterr().err
+    assert "remark: isl's scheduler gave no order: 14 statements in one loop are more than 10; the loops keep the text's" in said
