@@ -40,6 +40,7 @@ def within_bounds(context: isl.Context, size: int, solve: Solve, seconds: float 
 
 def _counted(context: isl.Context, solve: Solve) -> Sequence[isl.Schedule]:
     """What `solve` finds within the bound on operations."""
+    limit = context.get_max_operations()
     context.reset_operations()
     context.set_max_operations(_MOST_OPERATIONS)
     try:
@@ -49,7 +50,7 @@ def _counted(context: isl.Context, solve: Solve) -> Sequence[isl.Schedule]:
             raise
         raise OutOfBoundsError(f"it took more than {_MOST_OPERATIONS} operations") from None
     finally:
-        context.set_max_operations(0)
+        context.set_max_operations(limit)
 
 
 def _in_child(solve: Solve, seconds: float) -> list[str]:
