@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -80,6 +80,15 @@ class Windows:
                     if set(form.factors) & taps:
                         found.setdefault(iv, set()).update(set(form.factors) & taps)
         return found
+
+    def safe(self, loop: Loop, rolled: Collection[ir.Value] = ()) -> tuple[int, int]:
+        """The iterations of `loop` whose taps all fall inside, but for those of the reduction loops `rolled`."""
+        begin, end = 0, loop.extent or 0
+        for slide in self.slides:
+            for axis in slide.axes:
+                if axis.band.iv == loop.iv and (axis.tap is None or axis.tap.iv not in rolled):
+                    begin, end = max(begin, axis.safe()[0]), min(end, axis.safe()[1])
+        return begin, end
 
 
 def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int | None = None) -> Windows | None:

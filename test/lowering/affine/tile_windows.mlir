@@ -1,19 +1,19 @@
 // RUN: dlc-opt %s "--affine-tile-windows=vector-bits=128 registers=16" --split-input-file | filecheck %s
 // Sums and maxima over windows become tiles whose taps share loads; padding is not copied.
 
-// Channels are the lanes. The copy with zeros around it goes: rows of taps outside are left out by the bounds of their loop,
-// columns of taps by tiles of their own at the borders.
+// Channels are the lanes, two rows and two columns a tile. The copy with zeros around it goes: taps outside are left out in tiles
+// of their own at the borders.
 // CHECK-LABEL: func.func @depthwise(
 // CHECK-SAME: %[[X:.*]]: memref<9x12x8xf32>, %[[K:.*]]: memref<3x3x8xf32>, %[[Y:.*]]: memref<9x12x8xf32>
 // CHECK-NOT: memref.alloc
-// CHECK: affine.for %[[H:.*]] = 0 to 9 {
-// CHECK: affine.for %[[I:.*]] = max #{{.*}}(%[[H]]) to min #{{.*}}(%[[H]]) iter_args(
-// The first column has no tap to its left.
-// CHECK-COUNT-2: affine.vector_load %[[X]][%[[I]] + %[[H]] - 1, 0, {{[04]}}] : memref<9x12x8xf32>, vector<4xf32>
-// CHECK: vector.fma
-// CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[H]], 0, 0]
-// CHECK: affine.for %[[W:.*]] = 3 to 9 step 3 {
-// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", jams = [array<i64: 1, 3>], lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, vectors = 2 : i64}}
+// The first pixel has no tap above or to its left.
+// CHECK: affine.vector_load %[[X]][0, 0, 0] : memref<9x12x8xf32>, vector<4xf32>
+// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", jams = [array<i64: 0, 2>, array<i64: 1, 2>], lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, vectors = 2 : i64}}
+// CHECK: affine.for %[[H:.*]] = 2 to 8 step 2 {
+// CHECK: affine.for %[[W:.*]] = 2 to 10 step 2 {
+// CHECK: affine.vector_load %[[X]][%[[H]] - 1, %[[W]] - 1, 0]
+// CHECK-COUNT-72: vector.fma
+// CHECK-COUNT-8: affine.vector_store {{.*}}, %[[Y]][%[[H]]
 func.func @depthwise(%x: memref<9x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<9x12x8xf32>) {
   %zero = arith.constant 0.0 : f32
   %p = memref.alloc() : memref<11x14x8xf32>
