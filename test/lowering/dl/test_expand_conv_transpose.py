@@ -32,8 +32,8 @@ def test_results(
     random = np.random.default_rng(0)
     sizes = (6, 5, 4)[: len(kernel)]
     x = random.standard_normal((2, 3, *sizes)).astype(np.float32)
-    weight = random.standard_normal((3, 5, *kernel)).astype(np.float32)
-    bias = random.standard_normal(5).astype(np.float32) if with_bias else None
+    weight = random.standard_normal((3, 2, *kernel)).astype(np.float32)
+    bias = random.standard_normal(2).astype(np.float32) if with_bias else None
     attributes = {"strides": strides, "pads": pads, "output_padding": extra}
     with Graph() as built:
         given = built.input("x", x.shape)
@@ -57,7 +57,7 @@ def test_phases(seed: int) -> None:
         for size, dilation in zip(kernel, dilations, strict=True)
     )
     x = random.standard_normal((2, 4, *sizes)).astype(np.float32)
-    weight = random.standard_normal((4, 16 if seed % 4 else 5, *kernel)).astype(np.float32)
+    weight = random.standard_normal((4, 16 if seed % 4 else 1, *kernel)).astype(np.float32)
     bias = random.standard_normal(groups * weight.shape[1]).astype(np.float32)
     scale = random.standard_normal((len(bias), *[1] * rank)).astype(np.float32)
     attributes = {"strides": strides, "pads": pads, "output_padding": extra, "dilations": dilations, "groups": groups}
