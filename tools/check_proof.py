@@ -4,8 +4,8 @@
 
 What it trusts: MLIR's parser, isl's operations on sets, that the function before stays inside of its memrefs, and that memref
 arguments share no memory where the certificate assumes so. It reads loops and accesses by itself (`proof_program.py`,
-`proof_index.py`), and takes from the certificate just the relation between values. That relation proves the functions equal when
-it holds every result, and with each pair of values, which must be the same op, the pairs of their operands.
+`proof_values.py`, `proof_index.py`), and takes from the certificate just the relation between values. That relation proves the
+functions equal when it holds every result, and with each pair of values, which must be the same op, the pairs of their operands.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from dlc._mlir import ir
 from dlc.dialects.reading import parse_module
 from dlc.errors import DLCError
 from dlc.tools.proof_index import Unknown
-from dlc.tools.proof_program import Access, Program, Value
+from dlc.tools.proof_program import Program
+from dlc.tools.proof_values import Access, Value
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _COMMUTATIVE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
