@@ -9,9 +9,9 @@ from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.lowering.pipeline import Pipeline
 
-_QUICK = ("cholesky", "durbin", "floyd-warshall", "gesummv", "jacobi-2d", "mvt", "seidel-2d", "trisolv", "trmm")
-_SLOW = sorted({*suite()} - {*_QUICK, "ludcmp"})
-"""The checker cannot tell which iterations of `ludcmp` belong together."""
+_QUICK = ("durbin", "gesummv", "jacobi-2d", "mvt", "seidel-2d", "trisolv", "trmm")
+_SLOW = sorted({*suite()} - {*_QUICK, "ludcmp", "nussinov"})
+"""The checker cannot tell which iterations of `ludcmp` belong together, and follows chains of maxima through one loop alone."""
 
 _CHANGED = ("gesummv", "jacobi-2d", "mvt", "trmm")
 """Those of the quick ones that the text's order does not suit."""
