@@ -1,11 +1,20 @@
 // RUN: dlc-opt %s --expand-integer-division | filecheck %s
-// Vectors of short integers are divided as floats that hold them exactly. The pass refuses nothing.
+// Vectors of short integers are divided as floats, those of 32 bits by way of reciprocals. The pass refuses nothing.
 
 // CHECK-LABEL: func.func private @quotient(
 // CHECK-SAME: %[[A:.*]]: vector<16xi32>, %[[B:.*]]: vector<16xi32>
-// CHECK: %[[X:.*]] = arith.sitofp %[[A]] : vector<16xi32> to vector<16xf64>
+// CHECK: %[[S:.*]] = arith.sitofp %[[B]] : vector<16xi32> to vector<16xf32>
+// CHECK: %[[F:.*]] = arith.divf %{{.*}}, %[[S]] : vector<16xf32>
+// CHECK: %[[X:.*]] = arith.extf %[[F]] : vector<16xf32> to vector<16xf64>
 // CHECK: %[[Y:.*]] = arith.sitofp %[[B]] : vector<16xi32> to vector<16xf64>
-// CHECK: %[[Q:.*]] = arith.divf %[[X]], %[[Y]] : vector<16xf64>
+// CHECK: %[[P:.*]] = arith.mulf %[[Y]], %[[X]] fastmath<contract>
+// A little too large, so that whole quotients stay whole.
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.000000000003638> : vector<16xf64>
+// CHECK: %[[E:.*]] = arith.subf %[[ONE]], %[[P]]
+// CHECK: %[[D:.*]] = arith.mulf %[[X]], %[[E]]
+// CHECK: %[[I:.*]] = arith.addf %[[X]], %[[D]]
+// CHECK: %[[A2:.*]] = arith.sitofp %[[A]] : vector<16xi32> to vector<16xf64>
+// CHECK: %[[Q:.*]] = arith.mulf %[[A2]], %[[I]] : vector<16xf64>
 // CHECK: %[[R:.*]] = arith.fptosi %[[Q]] : vector<16xf64> to vector<16xi32>
 // CHECK: return %[[R]]
 func.func private @quotient(%a: vector<16xi32>, %b: vector<16xi32>) -> vector<16xi32> {
