@@ -22,9 +22,10 @@ matrices that are not packed, 64x1024x1024 (2.0) takes 0.55, 128x768x3072 (1.5) 
 """
 _RESULT = 1 / 2
 """Share of L2 of a result that all blocks of the sums add to, each after the whole of the one before."""
-_ROWS, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 4, 4
-"""Share of L2 of a block of rows; tiles in it, and panels that pass it, that pay. 1024x1024x1024 in blocks of 128 rows takes 0.98
-of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of 64 rows 0.97.
+_ROWS, _ALL, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 2 / 3, 4, 4
+"""Shares of L2 of a block of rows, and of it, a panel and the next one; tiles in it, and panels that pass it, that pay.
+1024x1024x1024 in blocks of 128 rows takes 0.98 of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of
+64 rows 0.97; 1024x768x3072, whose panels leave too little room, would take 1.06 in blocks of 32 rows and 1.1 in blocks of 64.
 """
 _WAYS = 16
 """Lines that lie a multiple of the size of a way apart and are in the second-level cache at once."""
@@ -49,7 +50,7 @@ def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if tile.lane_loop.iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
-    return _blocks_of_sums(nest, tile, order, caches, panels[0]) or _blocks_of_rows(nest, tile, order, caches)
+    return _blocks_of_sums(nest, tile, order, caches, panels[0]) or _blocks_of_rows(nest, tile, order, caches, panels[0])
 
 
 def _loads(nest: Nest) -> list[ir.Operation]:
@@ -100,7 +101,7 @@ def _result_bytes(nest: Nest) -> float:
     return _bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
 
 
-def _blocks_of_rows(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
+def _blocks_of_rows(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
     """Blocks of the loop whose copies share panels, where all rows of the other operand are more than L2 holds."""
     assert nest.chain is not None
     if len(tile.jams) != 1 or len(nest.chain.loops) != 1:
@@ -113,7 +114,7 @@ def _blocks_of_rows(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Cache
     if not is_plain or not is_inside or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
         return ()
     extent, row = loop.extent or 1, _bytes_of(rows[0].results[0].type) * (nest.chain.loops[0].extent or 1)
-    most = int(caches.l2_bytes * _ROWS) // row
+    most = int(min(caches.l2_bytes * _ROWS, caches.l2_bytes * _ALL - 2 * panel.bytes)) // row
     if extent * row <= caches.l2_bytes or most < _FEWEST_TILES * step:
         return ()
     return ((nest.band.index(loop), _even(extent, step, most)),)
