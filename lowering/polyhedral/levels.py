@@ -26,7 +26,7 @@ _MOST_OPERATIONS = 5_000_000
 
 
 def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[isl.Schedule]:
-    """A schedule with the levels in each iteration of the outermost loop one after another; none where they are many."""
+    """A schedule with the levels in each iteration of the outermost loop one after another; none where they are many or no cuts."""
     if len({one.loops[0].op for one in statements if one.loops}) != 1 or min(len(one.loops) for one in statements) < 2:
         return
     context = isl.DEFAULT_CONTEXT
@@ -52,7 +52,7 @@ def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None
     values = isl.UnionMap.from_union_pw_aff(outer)
     levels = _levels(domain, validity.intersect(values.apply_range(values.reverse())))
     pieces = [piece for level in levels or [] for piece in _pieces(level)]
-    if not 1 < len(pieces) <= _MOST_PIECES:
+    if not len(statements) < len(pieces) <= _MOST_PIECES:
         return None
     nests = [_nest(piece, scop.by_name[piece.get_tuple_name()]) for piece in pieces]
     tree = reduce(lambda before, after: before.sequence(after), nests)

@@ -1,0 +1,76 @@
+"""Recurrences in blocks and in levels compute what NumPy does, where sizes are no multiples of blocks."""
+
+from __future__ import annotations
+
+import islpy as isl
+import numpy as np
+import pytest
+
+from bench.polybench.compiled import DEFAULT_PIPELINE, compile_kernel
+from bench.polybench.sizes import SIZES
+from bench.polybench.suite import copied, suite
+from dlc._mlir import ir
+from dlc.analysis.polyhedral.extract import extract
+from dlc.dialects import make_context
+from dlc.lowering.polyhedral.index_sets import Order, blocked_schedules
+from dlc.lowering.polyhedral.levels import leveled_schedules
+from dlc.lowering.polyhedral.volumes import volume
+
+
+@pytest.mark.parametrize("name", ["cholesky", "lu", "nussinov", "floyd-warshall"])
+@pytest.mark.parametrize("size", [5, 37])
+def test_any_size(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SIZES[name], "ODD", {"N": size})
+    kernel = suite()[name]
+    code = compile_kernel(kernel, "ODD", "f64", DEFAULT_PIPELINE)
+    initial = kernel.checked_arguments("ODD", "f64")
+    have, want = copied(initial), copied(initial)
+    code.bind(have)()
+    kernel.expect(want, "ODD")
+    assert kernel.error(have, want) < 1e-12
+
+
+def test_which_kernels_have_blocks_or_levels() -> None:
+    found = {name: _splits(name) for name in ("cholesky", "lu", "nussinov", "floyd-warshall", "gemm", "seidel-2d", "jacobi-2d")}
+    assert found == {
+        "cholesky": (True, False),
+        "lu": (True, False),
+        "nussinov": (True, False),
+        "floyd-warshall": (False, True),
+        "gemm": (False, False),
+        "seidel-2d": (False, False),
+        "jacobi-2d": (False, False),
+    }
+
+
+def test_only_exact_updates_lose_their_order() -> None:
+    assert _is_relaxed("nussinov")
+    assert not _is_relaxed("cholesky")
+
+
+def _splits(name: str) -> tuple[bool, bool]:
+    """Whether the first loop nest of a kernel has schedules by blocks, and by levels."""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()[name].text("SMALL", "f64"))
+        scop = extract(module.body.operations[0].operation)
+        first = [one for one in scop.statements if one.beta[0] == scop.statements[0].beta[0]]
+        return any(True for _ in blocked_schedules(scop, first, 8)), any(True for _ in leveled_schedules(scop, first))
+
+
+def _is_relaxed(name: str) -> bool:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()[name].text("SMALL", "f64"))
+        return Order.of(extract(module.body.operations[0].operation)).is_relaxed
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("{ S[i, j] : 0 <= i < 10 and 3 <= j < 8 }", 50),
+        ("{ S[i, j] : 0 <= i < 100 and 0 <= j < i }", 4950),
+        ("{ S[i, j, k] : 0 <= i < 64 and 0 <= j < i and 8*floor(j/8) <= k < j }", 6720),
+        ("{ S[] }", 1),
+    ],
+)
+def test_volume_of_a_set(text: str, points: int) -> None:
+    assert np.isclose(volume(isl.Set(text)), points, rtol=0.1)
