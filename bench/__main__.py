@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-_TABLES = ("models", "gemm", "products", "conv", "ops", "profile", "kernels", "compile", "driver", "polybench")
+_TABLES = ("models", "gemm", "products", "conv", "ops", "profile", "kernels", "compile", "driver", "polybench", "generic")
 
 
 def main() -> None:

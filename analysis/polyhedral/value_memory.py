@@ -104,6 +104,9 @@ def mask_conditions(reader: Reader, mask: ir.Value, lanes: Sequence[str], frame:
         return [f"{lane} < {size}" for lane, size in zip(lanes, sizes, strict=True)]
     if op is not None and name == "arith.constant" and op.attributes["value"].is_splat:
         return ["1 = 1" if ir.BoolAttr(op.attributes["value"].get_splat_value()).value else "1 = 0"]
+    if op is not None and name == "arith.constant" and len(lanes) == 1:
+        bits = [bool(bit) for bit in ir.DenseIntElementsAttr(op.attributes["value"])]
+        return [f"({' or '.join(f'{lanes[0]} = {lane}' for lane, bit in enumerate(bits) if bit)})"]
     if op is not None and name in ("arith.andi", "arith.ori", "arith.xori"):
         parts = [" and ".join(mask_conditions(reader, operand, lanes, frame, user)) for operand in op.operands]
         if name == "arith.xori":

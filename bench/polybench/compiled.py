@@ -50,15 +50,20 @@ def compile_kernel(kernel: Kernel, size: str, dtype: str, pipeline: str) -> Nati
 
     It is compiled like a kernel of a model: buffers come as bare pointers, which do not alias where the function says so.
     """
+    return compile_text(kernel.text(size, dtype), kernel.symbol, pipeline)
+
+
+def compile_text(text: str, symbol: str, pipeline: str) -> NativeFunction:
+    """The first function of a module of level affine, called `symbol`, as `compile_kernel`."""
     from dlc.targets.cpu.emit import emit_unit
     from dlc.targets.cpu.link import LinkedCode
 
     passes = Pipeline.parse(pipeline)
     with make_context() as context, ir.Location.unknown():
-        module = ir.Module.parse(kernel.text(size, dtype))
+        module = ir.Module.parse(text)
         function = next(op.operation for op in module.body.operations if op.operation.name == "func.func")
         function.attributes["dl.kernel"] = ir.UnitAttr.get(context)
         passes.run(module)
-        content = emit_unit(module, kernel.symbol)
-    code = LinkedCode([content], [kernel.symbol])
-    return NativeFunction(code.address(kernel.symbol), code)
+        content = emit_unit(module, symbol)
+    code = LinkedCode([content], [symbol])
+    return NativeFunction(code.address(symbol), code)

@@ -18,6 +18,9 @@ from dlc.analysis.polyhedral.model import Access, Array, Scop, Statement
 _ON_STACK = 64 * 1024
 """Bytes up to which a buffer is an alloca: what one function keeps on the stack (docs/design/0002-graph-compiler.md)."""
 
+_ALIGNMENT = 64
+"""Bytes: a vector that begins in one line and ends in the next takes two accesses."""
+
 
 @dataclass(frozen=True, eq=False)
 class Buffer(Array):
@@ -54,7 +57,8 @@ def allocate(buffer: Buffer, location: ir.Location, where: ir.InsertionPoint) ->
     """Build the op that allocates `buffer`."""
     kind = ir.MemRefType.get(buffer.shape, buffer.element_type)
     name = "memref.alloca" if buffer.is_on_stack else "memref.alloc"
-    attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _ALIGNMENT)
+    attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0]), "alignment": alignment}
     return ir.Operation.create(name, [kind], attributes=attributes, loc=location, ip=where).results[0]
 
 

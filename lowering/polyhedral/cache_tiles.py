@@ -30,6 +30,9 @@ _TILE_BLOCKS = (2, 4, 8, 16, 32)
 _FUSED = 0.5
 """`work_cycles` counts the multiplication and the addition of a sum one by one."""
 
+_PANEL = 0.03
+"""What a panel must save, of all cycles: the model knows little of how rows of a panel lie."""
+
 _LARGEST_PANEL = 4
 """A panel has at most as many bytes as so many second-level caches."""
 
@@ -202,12 +205,6 @@ class CacheSearch:
         kept = [place for place, at in enumerate(self._around) if not self.nest.is_free[at]]
         return self._around[kept[-1] + 1 if kept else 0 :] if choice.free_inside else []
 
-    def _step(self, member: int) -> int:
-        """Iterations of a loop that a tile takes."""
-        if member == self.tile.lanes:
-            return self.tile.width
-        return self.tile.copies if member == self.tile.copied else 1
-
     def _blocks(self, choice: _Choice, unit: Unit) -> list[tuple[int, int]]:
         """The loops outside of the tiles' that a unit stands for."""
         if unit == "sums" and not self.sums:
@@ -216,7 +213,7 @@ class CacheSearch:
             hoisted, split = self.sums[: choice.hoisted], self.sums[choice.hoisted]
             return [*((at, 1) for at in hoisted), *([(split, choice.sums)] if choice.sums else [])]
         member, tiles = (self.tile.lanes, choice.lanes) if unit == "lanes" else (self.tile.copied, choice.copies)
-        return [] if member is None or not tiles else [(member, tiles * self._step(member))]
+        return [] if member is None or not tiles else [(member, tiles * self.tile.step(member))]
 
     def _levels(self, choice: _Choice) -> tuple[tuple[tuple[int, int], ...], int]:
         """The loops from the outside in, and how many of them are outside of those over tiles."""
@@ -227,7 +224,7 @@ class CacheSearch:
         outer += [(at, size) for at, size in blocks if size < self.model.extents[at] or at in hoisted]
         tiled = self._tiled[::-1] if choice.copies_first else self._tiled
         inside = [at for at in self._inside if at not in hoisted]
-        inner = [(at, self._step(at)) for at in (*free, *tiled, *inside)]
+        inner = [(at, self.tile.step(at)) for at in (*free, *tiled, *inside)]
         return (*outer, *inner), len(outer)
 
     def _panels(self, choice: _Choice, levels: Levels, blocks: int) -> dict[Reference, Panel]:
@@ -262,6 +259,6 @@ class CacheSearch:
                 prod(ref.box(extents[panel.depth])) * ref.element_bytes > _LARGEST_PANEL * self.model.caches.l2_bytes
                 for ref, panel in panels.items()
             )
-            cycles = float("inf") if large else self.tile_cycles + sums + self.model.cycles(levels, panels)
-            self._known[choice] = cycles
+            cycles = self.tile_cycles + sums + self.model.cycles(levels, panels)
+            self._known[choice] = float("inf") if large else cycles * (1.0 + _PANEL * len(panels))
         return self._known[choice]

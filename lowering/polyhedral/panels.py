@@ -74,17 +74,24 @@ def local_panels(
     """The panels of a plan, by the number of loops around them."""
     found: dict[int, list[LocalPanel]] = {}
     for reference, panel in plan.panels.items():
-        inner = [plan.extent_at(panel.depth, at, extent) for at, extent in enumerate(extents)]
+        before = [start % tile.step(at) for at, start in enumerate(nest.starts)]
+        inner = [plan.extent_at(panel.depth, at, before[at] + extent) for at, extent in enumerate(extents)]
+        origins = [start - rest for start, rest in zip(nest.starts, before, strict=True)]
         access = reference.access
         name = f"{access.array.name}_{access.statement_name}_{access.position}"
-        first = _first_elements(reference, members, plan.levels[: panel.depth])
+        first = _first_elements(reference, members, origins, plan.levels[: panel.depth])
         slots = _slots(reference, inner, nest, tile, plan.levels[panel.depth :])
         found.setdefault(panel.depth, []).append(LocalPanel(name, access, first, reference.box(inner), slots, nest.lanes))
     return found
 
 
-def _first_elements(reference: Reference, members: Sequence[Member], outer: Sequence[tuple[int, int]]) -> isl.Map:
-    """Instances to the least subscripts in the blocks around them; factors are not negative."""
+def _first_elements(
+    reference: Reference, members: Sequence[Member], origins: Sequence[int], outer: Sequence[tuple[int, int]]
+) -> isl.Map:
+    """Instances to the least subscripts in the blocks around them; `origins` are where loops begin that have none.
+
+    Factors are not negative.
+    """
     relation = isl.PwMultiAff.from_map(reference.access.relation)
     instances = isl.UnionSet.from_set(relation.domain())
     steps = dict(outer)
@@ -95,7 +102,7 @@ def _first_elements(reference: Reference, members: Sequence[Member], outer: Sequ
                 continue
             value = values_of(isl.UnionMap.from_union_pw_aff(members[member].value).intersect_domain(instances))
             size = steps.get(member)
-            base = on_instances(instances, int(str(value.min_val()))) if size is None else _block_start(value, size)
+            base = on_instances(instances, origins[member]) if size is None else _block_start(value, size)
             distance = value.sub(base).scale_val(isl.Val(factor))
             subscript = subscript.sub(distance.extract_pw_aff(subscript.get_space()))
         relation = relation.set_pw_aff(dim, subscript.coalesce())

@@ -86,7 +86,7 @@ class _Tiling:
             return None
         blocked, plan = self._plan(node, members, nest, tile, extents)
         if plan is None:
-            return _levels(node, members, tile, nest, extents, [(at, _step(nest, tile, at)) for at in outer_order(nest, tile)], {})
+            return _levels(node, members, tile, nest, extents, [(at, tile.step(at)) for at in outer_order(nest, tile)], {})
         panels = local_panels(members, extents, nest, blocked, plan)
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
         return _levels(node, members, blocked, nest, extents, plan.levels, panels)
@@ -192,9 +192,9 @@ def _levels(
     outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
     outer = _short_sums_unrolled(outer, order, nest, extents)
     tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
-    points = [Level(_point(members[at].value, _step(nest, tile, at)), LANES if at == tile.lanes else COPIES) for at in inner]
+    points = [Level(_point(members[at].value, tile.step(at)), LANES if at == tile.lanes else COPIES) for at in inner]
     depth = node.get_schedule_depth()
-    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [_step(nest, tile, at) for at in inner]), depth + tiles)
+    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [tile.step(at) for at in inner]), depth + tiles)
     outer[place - depth] = replace(outer[place - depth], isolated=isolated)
     return [*outer, *points]
 
@@ -208,13 +208,6 @@ def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
     whole = full.every.subtract(full.partial).coalesce()
     lifted = outer.add_dims(isl.dim_type.set, inside).intersect(full.every)
     return (tiles - 1, outer) if whole.is_subset(lifted) else (tiles + inside - 1, whole)
-
-
-def _step(nest: Nest, tile: Tile, member: int) -> int:
-    """Iterations of a loop that a tile takes."""
-    if member == tile.lanes:
-        return tile.width
-    return tile.copies if member == tile.copied else 1
 
 
 def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[Access, int | None]]]:

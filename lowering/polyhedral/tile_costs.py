@@ -42,6 +42,12 @@ class Tile:
     tiles_first: bool = True
     width: int = 0
 
+    def step(self, member: int) -> int:
+        """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
+        if member == self.lanes:
+            return self.width
+        return self.copies if member == self.copied else 1
+
 
 @dataclass(frozen=True)
 class Nest:
@@ -64,8 +70,8 @@ class Nest:
 
     @cached_property
     def accesses(self) -> list[Access]:
-        """All accesses, in a fixed order."""
-        return [access for access, _ in self.strides[0]] if self.strides else []
+        """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
+        return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
 
     def latency(self, at: int) -> float:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""

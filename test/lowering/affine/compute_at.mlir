@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: func.func @blur(
 // CHECK-SAME: %[[ARG1:.*]]: memref<34x16xf32> {llvm.noalias}, %[[ARG2:.*]]: memref<32x16xf32> {llvm.noalias}) {
-// CHECK: %[[V3:.*]] = memref.alloca() : memref<3x16xf32>
+// CHECK: %[[V3:.*]] = memref.alloca() {alignment = 64 : i64} : memref<3x16xf32>
 // CHECK: affine.for %[[I4:.*]] = -2 to 0 {
 // CHECK: affine.for %[[I5:.*]] = 0 to 16 {
 // CHECK: %[[V6:.*]] = affine.load %[[ARG1]][%[[I4]] + 2, %[[I5]]] : memref<34x16xf32>

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: func.func @pack(
 // CHECK-SAME: %[[ARG1:.*]]: memref<8x16xf32> {llvm.noalias}, %[[ARG2:.*]]: memref<16x8xf32> {llvm.noalias}, %[[ARG3:.*]]: memref<8x8xf32> {llvm.noalias}) {
-// CHECK: %[[V4:.*]] = memref.alloca() : memref<16x1xf32>
+// CHECK: %[[V4:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16x1xf32>
 // CHECK: affine.for %[[I5:.*]] = 0 to 8 {
 // CHECK: affine.for %[[I6:.*]] = 0 to 8 {
 // CHECK: affine.for %[[I7:.*]] = 0 to 16 {
