@@ -37,11 +37,13 @@ class ExpandConvTranspose(Pass):
     `strides` phases is a convolution of its own with the taps that it has (`transposed_phases.py`); elementwise ops on the result
     are computed in each. The other way, a convolution over an input that is spread apart by zeros, multiplies with `strides` times
     as many. Phases of one or two channels are channels of one convolution with the taps of all phases, as are phases beyond a
-    number that makes sense as kernels. Kernels are rearranged by ops on weights. Convolutions whose
-    spatial sizes or kernels are not known stay.
+    number that makes sense as kernels. Kernels are rearranged by ops on weights. Convolutions whose spatial sizes or kernels are
+    not known stay.
 
-    before: %0 = dl.conv_transpose(%x, %w) {strides = [2]} : (tensor<1x32x5xf32>, tensor<32x16x3xf32>) -> tensor<1x16x10xf32>
-    after:  %p = dl.conv(%x, %v) : (tensor<1x32x5xf32>, tensor<16x32x2xf32>) -> tensor<1x16x5xf32>      %v = taps 2 and 0 of %w
+    before: %0 = dl.conv_transpose(%x, %w) {strides = [2], pads = [0, 1]} : (tensor<1x32x5xf32>, tensor<32x16x3xf32>)
+                 -> tensor<1x16x10xf32>
+    after:  %y = dl.pad(%x) : (tensor<1x32x5xf32>) -> tensor<1x32x6xf32>
+            %p = dl.conv(%y, %v) : (tensor<1x32x6xf32>, tensor<16x32x2xf32>) -> tensor<1x16x5xf32>      %v = taps 2 and 0 of %w
             %q = dl.conv(%x, %u) : (tensor<1x32x5xf32>, tensor<16x32x1xf32>) -> tensor<1x16x5xf32>      %u = tap 1
             %0 = the elements of %p and %q in turn
     """
