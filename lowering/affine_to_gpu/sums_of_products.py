@@ -13,8 +13,9 @@ from dlc.lowering.polyhedral.loop_tree import Block, Leaf, Loop, Tree, statement
 from dlc.lowering.polyhedral.strides import access_strides
 
 _COPIES = 4
-_MOST_LOADS = 12
-"""Loads for 4 x 4 results of a thread, where two operands that are reused take 8 and none that is 32."""
+_MOST_LOADS = 0.4
+"""The part that is left of the loads of 4 x 4 threads where one thread computes their results: a quarter for two operands that are
+reused, one half for a convolution's window."""
 
 _Strides = Sequence[Mapping[Access, "int | None"]]
 """By loop: how far each access moves in a step of it."""
@@ -58,7 +59,7 @@ class SumsOfProducts:
         if not nests or not pairs:
             return None
         pair = min(reversed(pairs), key=lambda one: sum(nest.loads(one) * 100 + nest.scattered(one[0]) for nest in nests))
-        if all(nest.loads(pair) > _MOST_LOADS for nest in nests):
+        if all(nest.loads(pair) > _MOST_LOADS * nest.loads_apart for nest in nests):
             return None
         others = sorted((depth for depth in free if depth not in pair), key=lambda depth: extent_of(chain[depth]), reverse=True)
         chosen = (*pair, *others[:1])
@@ -112,8 +113,17 @@ class _Nest:
 
     def loads(self, pair: tuple[int, int]) -> int:
         """Loads of a thread that computes some results along each loop of `pair`, for one step of the sum."""
-        moving = [access for access in self.statement.accesses if self.moves(access, self.sums)]
-        return sum(prod(_COPIES for depth in pair if self.moves(access, [depth])) for access in moving)
+        return sum(prod(_COPIES for depth in pair if self.moves(access, [depth])) for access in self.moving)
+
+    @property
+    def moving(self) -> list[Access]:
+        """The accesses that move along the sum; others stay in registers."""
+        return [access for access in self.statement.accesses if self.moves(access, self.sums)]
+
+    @property
+    def loads_apart(self) -> int:
+        """Loads for as many results by threads that compute one each."""
+        return _COPIES**2 * len(self.moving)
 
     def sum(self, pair: tuple[int, int], chosen: Sequence[int], around: int) -> Sum:
         """The loops that are not mapped, without the `around` ones that lie around all parts of the chain."""
