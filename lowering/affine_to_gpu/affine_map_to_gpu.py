@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_memref
+from dlc.analysis.buffers import defining_op, is_memref, nested_ops
 from dlc.analysis.polyhedral.dependences import Dependence
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.last_writers import value_dependences
@@ -86,6 +86,9 @@ def _map_or_refuse(function: ir.Operation) -> None:
 
 def _map(function: ir.Operation) -> None:
     _refuse_numbers(function)
+    for inner in nested_ops(function):
+        if inner.name == "arith.remf":
+            raise PassFailure(inner, "the GPU has no exact remainder of floats", "compute it on the host")
     scop = extract(function)
     refuse_unmovable(scop)
     dependences = value_dependences(scop)

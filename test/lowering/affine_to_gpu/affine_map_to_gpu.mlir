@@ -194,3 +194,15 @@ func.func @local(%A: memref<64xf32> {llvm.noalias}, %x: f32) {
   }
   return
 }
+
+// -----
+
+func.func @remainder(%A: memref<64xf32>, %x: f32) {
+  affine.for %i = 0 to 64 {
+    %a = affine.load %A[%i] : memref<64xf32>
+    // expected-error@below {{the GPU has no exact remainder of floats; compute it on the host}}
+    %r = arith.remf %a, %x : f32
+    affine.store %r, %A[%i] : memref<64xf32>
+  }
+  return
+}
