@@ -8,8 +8,8 @@ explanation.to_dot()                 # the graph of kernels for Graphviz
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dlc._mlir import ir
@@ -34,7 +34,7 @@ from dlc.pass_recorder import PassRecorder, PassReport, Progress
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import Model, ShapeOverrides, read_source
 from dlc.targets.cpu.build import cut_at_units
-from dlc.targets.schedules import ScheduleTable, chosen_schedules
+from dlc.targets.schedules import ScheduleTable, chosen_schedules, generic_nests
 from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe, params_of
 
@@ -131,6 +131,8 @@ class Explanation:
     schedules: ScheduleTable
     entry_calls: int
     graph: KernelGraph
+    generic: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By kernel, the nests that no emitter takes, or that the polyhedral scheduler takes instead: their loops, or why they stay."""
     notes: tuple[str, ...] = ()
     """What one may not expect, in sentences."""
 
@@ -153,6 +155,7 @@ class Explanation:
                 for kernel, nests in self.schedules.to_json().items()
                 for number, fields in nests.items()
             ],
+            "generic": [{"kernel": kernel, "nests": list(texts)} for kernel, texts in self.generic.items()],
             "entry_calls": self.entry_calls,
             "notes": list(self.notes),
         }
@@ -221,9 +224,10 @@ def explain(
     with module.context, ir.Location.unknown():
         after.run(module)
     schedules = chosen_schedules(module, tail)
+    generic = generic_nests(module)
     reports, calls = recorder.reports(), len(graph.calls)
     return Explanation(
-        source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph, notes
+        source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph, generic, notes
     )
 
 

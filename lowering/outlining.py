@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, may_alias, nested_ops
+from dlc.analysis.buffers import defining_op, is_memref, may_alias, nested_ops, root_of, written_roots
 
 
 def _is_constant(op: ir.Operation) -> bool:
@@ -130,3 +130,23 @@ def is_alone(index: int, roots: Sequence[ir.Value | None], written: Sequence[boo
         if root is not None and position != index and (written[index] or written[position])
     ]
     return not any(may_alias(roots[index], other) for other in others)
+
+
+def noalias_marks(function: ir.Operation, loop: ir.Operation, captured: Sequence[ir.Value]) -> list[ir.Attribute]:
+    """Attributes of the body's arguments: `llvm.noalias` where the function's own say so, or its memory is fresh."""
+    roots = [root_of(value) if is_memref(value) else None for value in captured]
+    changed = set(written_roots(loop))
+    written = [root in changed for root in roots]
+    known = noalias_arguments(function)
+    marks = []
+    for index, root in enumerate(roots):
+        alone = root is not None and is_alone(index, [_unless_apart(other, root, known) for other in roots], written)
+        marks.append(ir.DictAttr.get({NOALIAS: ir.UnitAttr.get()} if alone else {}, function.context))
+    return marks
+
+
+def _unless_apart(other: ir.Value | None, root: ir.Value, known: set[ir.Value]) -> ir.Value | None:
+    """`other`, or None when it is known not to share memory with `root`: one of the two is an argument in `known`."""
+    if other is None or other == root:
+        return other
+    return None if other in known or root in known else other

@@ -23,6 +23,7 @@ from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError
 from dlc.lowering.affine.assign_schedules import SCHEDULES
 from dlc.lowering.affine.schedule import NEST, Schedule, ScheduleError, schedule_of
+from dlc.lowering.affine.schedule_generic import GENERIC
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pipeline import Pipeline
 
@@ -111,6 +112,16 @@ def chosen_schedules(module: ir.Module, tail: Pipeline) -> ScheduleTable:
     for function in _kernels(module):
         found[ir.StringAttr(function.attributes["sym_name"]).value] = dict(_scheduled(function))
     return ScheduleTable(found)
+
+
+def generic_nests(module: ir.Module) -> dict[str, tuple[str, ...]]:
+    """What became of the nests that go the generic affine path, by kernel; after `chosen_schedules`."""
+    found = {ir.StringAttr(op.attributes["sym_name"]).value: op.attributes for op in _kernels(module)}
+    return {
+        name: tuple(ir.StringAttr(text).value for text in ir.ArrayAttr(attributes[GENERIC]))
+        for name, attributes in found.items()
+        if GENERIC in attributes
+    }
 
 
 def _scheduled(function: ir.Operation) -> Iterator[tuple[int, Schedule]]:

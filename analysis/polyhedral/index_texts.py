@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op
+from dlc.analysis.integer_sets import constraints_of
 from dlc.analysis.polyhedral.index_maps import applied_map, constant_of
 from dlc.analysis.polyhedral.model import ExtractionError, Loop
 
@@ -106,19 +107,6 @@ class IndexTexts:
 def _is_size_of(value: ir.Value, memref: ir.Value, axis: int) -> bool:
     op = defining_op(value)
     return op is not None and op.name == "memref.dim" and op.operands[0] == memref and constant_of(op.operands[1]) == axis
-
-
-def constraints_of(condition: ir.Attribute) -> tuple[ir.AffineMap, list[str]]:
-    """The left sides of an integer set's constraints as one map, and their relations to zero.
-
-    The bindings build integer sets but do not read them from attributes, so the text is taken apart.
-    """
-    inputs, constraints = str(condition).removeprefix("affine_set<").removesuffix(">").split(" : ", 1)
-    sides = [side.rsplit(" ", 2) for side in constraints[1:-1].split(", ")]
-    text = f"affine_map<{inputs} -> ({', '.join(side[0] for side in sides)})>"
-    return ir.AffineMapAttr(ir.Attribute.parse(text, context=condition.context)).value, [
-        "=" if side[1] == "==" else ">=" for side in sides
-    ]
 
 
 def extreme(kind: str, texts: Sequence[str]) -> str:

@@ -14,6 +14,8 @@ from functools import cached_property
 from dlc._mlir import affine, ir
 
 PARALLEL = "dlc.parallel"
+SCHEDULED = "dlc.polyhedral"
+"""Attribute of a function whose loops `affine-polyhedral-schedule` has made."""
 APART = "dlc.apart"
 """A number that serial loops share with the parallel loop perfectly nested in them, which may be moved outside of them."""
 

@@ -17,6 +17,7 @@ from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
 from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.diagnostics import at_location
+from dlc.lowering.affine.loops import SCHEDULED
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.polyhedral.apart_loops import mark_apart
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
@@ -83,12 +84,14 @@ class PolyhedralSchedule(Pass):
         kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
         for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
-        proof = proof_text(ir.StringAttr(op.attributes["sym_name"]).value, scop, dependences, best) if self.print_proof else ""
+        name = ir.StringAttr(op.attributes["sym_name"]).value
+        proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         try:
             copies = {one.name for one in packed.statements} - {one.name for one in scop.statements}
             replace_loops(packed, mark_apart(best, order, copies), lanes_of(scop, shape))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
+        op.attributes[SCHEDULED] = ir.UnitAttr.get(op.context)
         if proof:
             print(proof, file=sys.stderr)
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from dlc._mlir import arith, func, ir
-from dlc.analysis.buffers import is_memref, root_of, written_roots
 from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
 from dlc.lowering.affine_to_llvm.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, ParallelNest, parallel_loop, parallel_nests
-from dlc.lowering.outlining import NOALIAS, captures_of, is_alone, noalias_arguments, private_function
+from dlc.lowering.outlining import captures_of, noalias_marks, private_function
 from dlc.lowering.pass_base import Pass, option
 
 _POOL = "dlc_parallel_for"
@@ -54,17 +53,19 @@ class AffineOutlineParallel(Pass):
 def _outline(function: ir.Operation, nest: ParallelNest | ApartNest, body_name: str, task_name: str, min_work: int) -> None:
     """Replace the nest by a job whose task calls the new function `body_name`."""
     moved = nest.moved if isinstance(nest, ApartNest) else [nest.root]
-    if ContextRecord.of([value.type for value in captures_of(moved)[0]]) is None:
+    captured, constants = captures_of(moved)
+    if ContextRecord.of([value.type for value in captured]) is None:
         return
     weights = _weights(nest, min_work)
     job = _clipped(nest) if isinstance(nest, ApartNest) else _ranged(nest)
-    captured, constants = captures_of(job.moved)
+    if job.is_new:
+        captured, constants = captures_of(job.moved)
     captured += job.extra
     record = ContextRecord.of([value.type for value in captured])
     assert record is not None  # indices are all that is new
     index, long = ir.IndexType.get(function.context), ir.IntegerType.get_signless(64, function.context)
     module_block = function.block
-    marks = _noalias_marks(function, job.root, captured)
+    marks = noalias_marks(function, job.root, captured)
     with job.root.location:
         with ir.InsertionPoint(job.root):
             count = arith.index_cast(long, job.count)
@@ -92,14 +93,18 @@ class _Job:
     count: ir.Value
     extra: list[ir.Value]
     rebuild: Callable[[list[ir.Value]], None]
+    is_new: bool = False
+    """Whether the ops are not those of the nest."""
 
 
 def _ranged(nest: ParallelNest) -> _Job:
     """The job of loops that count as one range."""
-    nest = _from_zero(nest)
-    with ir.InsertionPoint(nest.root), nest.root.location:
-        count = _iterations(nest)
-    return _Job(nest.root, [nest.root], count, [], lambda arguments: _rebuild(nest.loops, *arguments[-2:]))
+    based = _from_zero(nest)
+    with ir.InsertionPoint(based.root), based.root.location:
+        count = _iterations(based)
+    return _Job(
+        based.root, [based.root], count, [], lambda arguments: _rebuild(based.loops, *arguments[-2:]), is_new=based is not nest
+    )
 
 
 def _clipped(nest: ApartNest) -> _Job:
@@ -186,26 +191,6 @@ def _extreme(kind: str, bound: Bound) -> ir.Value:
         return apply(bound.map, list(bound.operands))
     attributes = {"map": ir.AffineMapAttr.get(bound.map)}
     return ir.Operation.create(kind, [ir.IndexType.get()], list(bound.operands), attributes).result
-
-
-def _noalias_marks(function: ir.Operation, loop: ir.Operation, captured: Sequence[ir.Value]) -> list[ir.Attribute]:
-    """Attributes of the body's arguments: `llvm.noalias` where the function's own say so, or its memory is fresh."""
-    roots = [root_of(value) if is_memref(value) else None for value in captured]
-    changed = set(written_roots(loop))
-    written = [root in changed for root in roots]
-    known = noalias_arguments(function)
-    marks = []
-    for index, root in enumerate(roots):
-        alone = root is not None and is_alone(index, [_unless_apart(other, root, known) for other in roots], written)
-        marks.append(ir.DictAttr.get({NOALIAS: ir.UnitAttr.get()} if alone else {}, function.context))
-    return marks
-
-
-def _unless_apart(other: ir.Value | None, root: ir.Value, known: set[ir.Value]) -> ir.Value | None:
-    """`other`, or None when it is known not to share memory with `root`: one of the two is an argument in `known`."""
-    if other is None or other == root:
-        return other
-    return None if other in known or root in known else other
 
 
 def _iterations(nest: ParallelNest) -> ir.Value:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
-from dlc.analysis.polyhedral.index_texts import constraints_of
+from dlc.analysis.integer_sets import constraints_of
 from dlc.lowering.affine.loops import real_ops
 from dlc.lowering.polyhedral.affine_builder import substitute
 
@@ -91,6 +91,8 @@ class _Estimate:
 
     def _results(self, map: ir.AffineMap, operands: list[ir.Value]) -> list[int]:
         """The values of a map's results; none where an operand is not known."""
+        if not operands:
+            return [result.maybe_downcast().value for result in map.results]
         given = [self._value(operand) for operand in operands]
         known = [ir.AffineExpr.get_constant(value) for value in given if value is not None]
         if len(known) < len(given):

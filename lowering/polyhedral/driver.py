@@ -60,18 +60,28 @@ MOST_OPERATIONS = 50_000_000
 
 
 @contextmanager
-def limited_work() -> Iterator[None]:
+def bounded_work(op: ir.Operation, most: int) -> Iterator[None]:
+    """PassFailure at `op` where isl does more than `most` operations, or fails otherwise."""
+    try:
+        with limited_work(most):
+            yield
+    except PrimitiveError as error:
+        raise PassFailure(op, error.reason, error.remedy) from None
+
+
+@contextmanager
+def limited_work(most: int = MOST_OPERATIONS) -> Iterator[None]:
     """PrimitiveError where isl does more than it may, so that a step ends everywhere alike; for its other errors, too."""
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
-    context.set_max_operations(MOST_OPERATIONS)
+    context.set_max_operations(most)
     context.reset_operations()
     try:
         yield
     except isl.Error as error:
         text = str(error).split(" in /")[0]
         if "operations exceeded" in text:
-            text = f"it does not finish within {MOST_OPERATIONS:,} operations"
+            text = f"it does not finish within {most:,} operations"
         raise PrimitiveError(f"isl gives up: {text}", "change less at once") from None
     finally:
         context.set_max_operations(limit)

@@ -111,6 +111,7 @@ def check_json(found: Explanation) -> None:
         "transposes": data["transposes"],
         "edges": data["edges"],
         "memory.holders": data["memory"]["holders"],
+        "generic": data["generic"],
     }
     empty = tuple(f"{key}[]." for key, items in lists.items() if not items)
     assert keys == {key for key in documented if not key.startswith(empty)} if empty else keys == documented

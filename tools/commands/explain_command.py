@@ -79,6 +79,7 @@ def _show(console: Console, found: Explanation) -> None:
         _transposes(found),
         _memory(found),
         _schedules(found),
+        _generic(found),
     ):
         console.print(table)
         console.print()
@@ -166,6 +167,14 @@ def _schedules(found: Explanation) -> Table:
         for number, fields in nests.items():
             shown = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "emitter")
             table.add_row(kernel, number, fields["emitter"], shown)
+    return table
+
+
+def _generic(found: Explanation) -> Table:
+    table = Table("kernel", "nest and its loops, or why it stays", title="Generic affine path", title_justify="left")
+    for kernel, texts in found.generic.items():
+        for text in texts:
+            table.add_row(kernel, text)
     return table
 
 

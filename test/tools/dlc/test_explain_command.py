@@ -20,7 +20,7 @@ def test_json(dlc_command, network: Path, tmp_path: Path) -> None:
     done = dlc_command("explain", network, "--json")
     assert (done.code, done.err) == (0, "")
     data = json.loads(done.out)
-    keys = ["passes", "convolutions", "edges", "kernels", "transposes", "memory", "schedules", "entry_calls", "notes"]
+    keys = ["passes", "convolutions", "edges", "kernels", "transposes", "memory", "schedules", "generic", "entry_calls", "notes"]
     assert list(data) == keys
     assert dlc_command("explain", network, "--json", "-o", tmp_path / "out.json").out == ""
     assert list(json.loads((tmp_path / "out.json").read_text())) == list(data)
