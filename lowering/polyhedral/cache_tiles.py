@@ -47,7 +47,18 @@ class CachePlan:
     levels: tuple[tuple[int, int], ...]
     panels: Mapping[Reference, Panel] = field(default_factory=dict)
     cycles: float = 0.0
-    """What tiles and memory take."""
+    plain_cycles: float = 0.0
+    """What tiles and memory take, with the plan and without."""
+
+    @property
+    def text(self) -> str:
+        """What was chosen and why; loops of the chain are numbered from the outside in."""
+        loops = ", ".join(f"{at} by {size}" if size > 1 else str(at) for at, size in self.levels)
+        copies = "".join(
+            f"; {reference.access.text.replace(' reads ', ' reads a copy of ')} made inside {panel.depth} of them"
+            for reference, panel in self.panels.items()
+        )
+        return f"loops {loops}{copies}; {self.cycles:.3g} cycles, {self.plain_cycles:.3g} without blocks"
 
     def extent_at(self, depth: int, member: int, whole: int) -> int:
         """How many iterations of a loop are left inside the first `depth` levels, of `whole`."""
@@ -98,7 +109,7 @@ class Blocker:
         search = CacheSearch(self.packed_nest, tile, model, packable, must_pack, self._cycles(self.packed_nest, tile))
         without = CacheSearch(self.nest, plain, model, (), frozenset(), self._cycles(self.nest, plain)).plain_cycles
         plan = search.best()
-        return plan if plan is not None and plan.cycles < _GAIN * without else None
+        return replace(plan, plain_cycles=without) if plan is not None and plan.cycles < _GAIN * without else None
 
     @cached_property
     def _unwritten(self) -> list[Reference]:

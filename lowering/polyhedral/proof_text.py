@@ -14,10 +14,10 @@ from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.polyhedral.generate import generate
 
 
-def proof_text(name: str, scop: Scop, dependences: Sequence[Dependence], schedule: isl.Schedule) -> str:
+def proof_text(name: str, scop: Scop, dependences: Sequence[Dependence], schedule: isl.Schedule, notes: Sequence[str] = ()) -> str:
     """The proof that `schedule`, which has been checked, keeps `dependences`; loops are shown in the notation of C.
 
-    `S1(i, k, j)` runs statement S1 for these values of the text's loops, from the outside in.
+    `S1(i, k, j)` runs statement S1 for these values of the text's loops, from the outside in. `notes` say what was chosen.
     """
     kinds = {kind: sum(one.kind == kind for one in dependences) for kind in ("flow", "anti", "output")}
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count) or "none"
@@ -29,6 +29,7 @@ def proof_text(name: str, scop: Scop, dependences: Sequence[Dependence], schedul
             text_of(report(scop)),
             "  after",
             _code(scop, schedule),
+            *(f"  blocks for caches: {note}" for note in notes),
             f"  proof: the sink of each dependence ({counts}) runs after its source in the new order, and no parallel loop, lane",
             "  or copy separates the two. --affine-check-legality certifies the code itself.",
             "",

@@ -58,10 +58,14 @@ class Tiled:
     schedule: isl.Schedule
     cost: float = 0.0
     panels: tuple[LocalPanel, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Which blocks were chosen, and why."""
 
     def then(self, after: Tiled) -> Tiled:
         """One schedule after the other."""
-        return Tiled(self.schedule.sequence(after.schedule), self.cost + after.cost, self.panels + after.panels)
+        return Tiled(
+            self.schedule.sequence(after.schedule), self.cost + after.cost, self.panels + after.panels, self.notes + after.notes
+        )
 
 
 @dataclass
@@ -73,6 +77,7 @@ class _Tiling:
     blocking: Blocking | None = None
     cost: float = 0.0
     panels: list[LocalPanel] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
         """The loops in place of a chain; None where it stays."""
@@ -88,6 +93,7 @@ class _Tiling:
         if plan is None:
             return _levels(node, members, tile, nest, extents, [(at, tile.step(at)) for at in outer_order(nest, tile)], {})
         panels = local_panels(members, extents, nest, blocked, plan)
+        self.notes.append(plan.text)
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
         return _levels(node, members, blocked, nest, extents, plan.levels, panels)
 
@@ -110,7 +116,7 @@ def _best_tile(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles
 def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
     """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
     tiling = _Tiling(scop, shape, blocking)
-    return Tiled(rebuild_innermost_chains(schedule, tiling.levels), tiling.cost, tuple(tiling.panels))
+    return Tiled(rebuild_innermost_chains(schedule, tiling.levels), tiling.cost, tuple(tiling.panels), tuple(tiling.notes))
 
 
 def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Tile]:

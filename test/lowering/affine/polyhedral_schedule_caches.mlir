@@ -1,6 +1,10 @@
 // RUN: dlc-opt %s --affine-polyhedral-schedule --split-input-file | filecheck %s
 // RUN: dlc-opt %s --affine-polyhedral-schedule=pack=false --split-input-file | filecheck %s --check-prefix=BARE
 // RUN: dlc-opt %s --affine-polyhedral-schedule=cache-tiles=false --split-input-file | filecheck %s --check-prefix=PLAIN
+// RUN: dlc-opt %s --affine-polyhedral-schedule=print-proof=true --split-input-file 2>&1 | filecheck %s --check-prefix=WHY
+
+// WHY: function @matmul
+// WHY: blocks for caches: loops 1 by 128, 1 by 16, 0 by 2, 2; S0 reads a copy of A0 made inside 0 of them; S0 reads a copy of A1 made inside 1 of them; {{.*}} cycles, {{.*}} without blocks
 
 // Blocks of columns; the matrix on the left and a block of the other are copied, the latter in the order of the tiles.
 // CHECK-LABEL: func.func @matmul
