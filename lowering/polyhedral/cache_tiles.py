@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, permutations, product
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 from dlc.lowering.polyhedral.memory_costs import Caches, Levels, MemoryModel, Panel
 from dlc.lowering.polyhedral.references import Reference
@@ -178,7 +178,7 @@ class CacheSearch:
                     choice, least = other, self._cost(other)
         return choice, least
 
-    def _options(self) -> Iterator[tuple[str, object]]:
+    def _options(self) -> Iterator[tuple[str, Any]]:
         sizes = {"lanes": _TILE_BLOCKS, "copies": _TILE_BLOCKS, "sums": _SUM_BLOCKS}
         yield from ((name, size) for name, known in sizes.items() for size in (0, *known))
         yield from ((name, value) for name in ("copies_first", "free_inside") for value in (False, True))
