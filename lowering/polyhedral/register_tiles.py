@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
@@ -85,7 +86,7 @@ class _Tiling:
         ranges = [_range(one.value, node) for one in members]
         extents = [len(values) for values in ranges]
         nest = Nest(strides, is_free, lanes_of(self.scop, self.shape), _bands(members), [values.start for values in ranges])
-        tile = _best_tile(nest, extents, self.shape)
+        tile = _best_tile(self.scop, nest, extents, self.shape)
         self.cost += _cycles_with_rest(nest, tile, extents) * _volume(node)
         if tile.lanes is None and tile.copied is None:
             return None
@@ -105,11 +106,25 @@ class _Tiling:
         if self.blocking is None or refs is None or _UNBOUNDED in extents:
             return plain, None
         blocker = Blocker(refs, nest, extents, self.blocking.caches, self.blocking.pack)
-        tile = _best_tile(blocker.packed_nest, extents, self.shape, _RESIDENT)
+        tile = _best_tile(self.scop, blocker.packed_nest, extents, self.shape, _RESIDENT)
         return tile, blocker.plan(tile, plain)
 
 
-def _best_tile(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES) -> Tile:
+_KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
+"""The best tiles so far: schedules that are compared have nests in common."""
+
+
+def _best_tile(scop: Scop, nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES) -> Tile:
+    """The tile of the fewest cycles."""
+    strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
+    key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, tuple(extents), shape, line_cycles
+    known = _KNOWN.setdefault(scop, {})
+    if key not in known:
+        known[key] = _cheapest(nest, extents, shape, line_cycles)
+    return known[key]
+
+
+def _cheapest(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float) -> Tile:
     return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, line_cycles))
 
 
