@@ -127,14 +127,16 @@ def _subscripts(access: Access, axes: Sequence[_Axis], inverse: Sequence[Sequenc
         if len(pieces) != 1 or pieces[0].dim(isl.dim_type.div):
             return None
         factors = [_number(pieces[0].get_coefficient_val(isl.dim_type.in_, at)) for at in range(len(axes))]
-        moves = [sum((by * row[at] for by, row in zip(factors, inverse, strict=True)), Fraction(0)) for at in range(len(axes))]
+        used = [(by, row) for by, row in zip(factors, inverse, strict=True) if by]
+        moves = [sum((by * row[at] for by, row in used), Fraction(0)) for at in range(len(axes))]
         start = _number(pieces[0].get_constant_val()) - sum(by * axis.shift for by, axis in zip(moves, axes, strict=True))
         found.append((tuple((axis.place, by) for by, axis in zip(moves, axes, strict=True) if by), start))
     return found
 
 
 def _number(value: isl.Val) -> Fraction:
-    return Fraction(str(value))
+    text = str(value)
+    return Fraction(text) if "/" in text else Fraction(int(text))
 
 
 def _dim(subscripts: Sequence[_Subscript], limit: float) -> _Dim:
