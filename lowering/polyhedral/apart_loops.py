@@ -13,11 +13,12 @@ from itertools import count
 
 import islpy as isl
 
-from dlc.lowering.polyhedral.chains import is_band
+from dlc.lowering.polyhedral.chains import is_band, isolate_option
 from dlc.lowering.polyhedral.coincidence import between_equal, stays
 from dlc.lowering.polyhedral.loop_marks import (
     LOOP,
     PARALLEL,
+    group_of,
     in_group,
     is_word_mark,
     mark_band,
@@ -108,17 +109,42 @@ class _Marking:
 
     def _with_words(self, node: isl.ScheduleNode, bands: Sequence[tuple[str, ...]], words: Sequence[str]) -> isl.ScheduleNode:
         """The tree with new words for a chain's loops; returns the node of its outermost mark."""
+        # Code for full tiles begins inside of the parallel loop, which is one loop then: its last tile has a place in a range.
         depth, waiting, below = node.get_tree_depth(), list(words), node
+        whole: isl.Set | None = None
         for band in bands:
             while not is_band(below):
                 below = below.delete() if is_word_mark(below) else self._required_below(below)
-            below = mark_band(below, [waiting.pop(0) for _ in band]).child(0).child(0)
+            own = [waiting.pop(0) for _ in band]
+            if whole is not None:
+                below, whole = _with_isolated(below, whole), None
+            if any(group_of(word) and parts_of(word)[0] == PARALLEL for word in own) and waiting:
+                whole = _isolated(below)
+                below = below.band_set_ast_build_options(isl.UnionSet("{ }")) if whole is not None else below
+            below = mark_band(below, own).child(0).child(0)
         return below.ancestor(below.get_tree_depth() - depth)
 
     def _required_below(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         found = self._below(node)
         assert found is not None
         return found
+
+
+def _isolated(band: isl.ScheduleNode) -> isl.Set | None:
+    """The iterations of the loops to a band of one loop for which code is made separately; None for no such."""
+    sets = band.band_get_ast_build_options().get_set_list()
+    if band.band_n_member() != 1 or sets.n_set() != 1 or sets.get_set(0).get_tuple_name() != "isolate":
+        return None
+    pairs = sets.get_set(0).reset_tuple_id().unwrap()
+    return pairs.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, pairs.dim(isl.dim_type.in_)).range()
+
+
+def _with_isolated(band: isl.ScheduleNode, outer: isl.Set) -> isl.ScheduleNode:
+    """`band`, of one loop, with code made separately for the iterations `outer` of the loops around that are its own, too."""
+    known = _isolated(band)
+    iterations = outer.add_dims(isl.dim_type.set, 1)
+    both = iterations if known is None else iterations.intersect(known)
+    return band.band_set_ast_build_options(isolate_option(both))
 
 
 def _is_part(node: isl.ScheduleNode) -> bool:

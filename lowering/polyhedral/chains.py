@@ -94,12 +94,12 @@ def replace_chain(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.Schedu
         node = node.band_member_set_coincident(0, int(level.word in (PARALLEL, LANES)))
         node = mark_band(node, [level.word]).child(0)
         if level.isolated is not None:
-            node = node.band_set_ast_build_options(_isolate(level.isolated))
+            node = node.band_set_ast_build_options(isolate_option(level.isolated))
         node = node.child(0)
     return node.ancestor(node.get_tree_depth() - depth)
 
 
-def _isolate(iterations: isl.Set) -> isl.UnionSet:
+def isolate_option(iterations: isl.Set) -> isl.UnionSet:
     """The AST option that isolates `iterations`, whose last dim is the band's own: `isolate[[outer] -> [own]]`."""
     outer = iterations.dim(isl.dim_type.set) - 1
     pairs = isl.Map.from_range(iterations).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, outer)
