@@ -70,8 +70,9 @@ def bounded_work(op: ir.Operation, most: int) -> Iterator[None]:
 
 
 @contextmanager
-def limited_work(most: int = MOST_OPERATIONS) -> Iterator[None]:
-    """PrimitiveError where isl does more than it may, so that a step ends everywhere alike; for its other errors, too."""
+def limited_work(most: int | None = None) -> Iterator[None]:
+    """PrimitiveError where isl does more than `most` operations, so that a step ends everywhere alike; for its other errors, too."""
+    most = MOST_OPERATIONS if most is None else most
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
     context.set_max_operations(most)

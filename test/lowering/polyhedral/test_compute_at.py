@@ -124,7 +124,7 @@ def test_local_arrays_shrink_to_what_is_needed(step: int, far: str, loop: str, b
     schedule.compute_at("S0", loop)
     schedule.apply()
     np.testing.assert_array_equal(results_of(text, schedule.module)[1], expected[1])
-    allocated = [line.split(" : ")[1] for line in str(schedule.module).splitlines() if "memref.alloc" in line]
+    allocated = [line.split(" : ")[-1] for line in str(schedule.module).splitlines() if "memref.alloc" in line]
     assert allocated == [buffer], schedule.module
 
 
@@ -171,7 +171,7 @@ def test_statements_move_together(tiles: bool, loop: str, buffer: str) -> None:
     schedule.compute_at(["S0", "S1"], loop)
     schedule.apply()
     np.testing.assert_array_equal(results_of(_PRODUCT, schedule.module)[2], expected[2])
-    allocated = [line.split(" : ")[1] for line in str(schedule.module).splitlines() if "memref.alloc" in line]
+    allocated = [line.split(" : ")[-1] for line in str(schedule.module).splitlines() if "memref.alloc" in line]
     assert allocated == [buffer], schedule.module
 
 
