@@ -71,7 +71,7 @@ def bounded_work(op: ir.Operation, most: int) -> Iterator[None]:
 
 @contextmanager
 def limited_work(most: int | None = None) -> Iterator[None]:
-    """PrimitiveError where isl does more than `most` operations, so that a step ends everywhere alike; for its other errors, too."""
+    """PrimitiveError where isl does more than `most` operations, so that a step ends everywhere alike, and for its other errors."""
     most = MOST_OPERATIONS if most is None else most
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
