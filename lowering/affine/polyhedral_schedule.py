@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
@@ -11,10 +11,11 @@ from typing import Literal
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.polyhedral.dependences import Dependence
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.last_writers import value_dependences
 from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
-from dlc.analysis.polyhedral.model import ExtractionError, Scop
+from dlc.analysis.polyhedral.model import ExtractionError, Scop, Statement
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.diagnostics import at_location
 from dlc.lowering.affine.loops import SCHEDULED
@@ -61,6 +62,7 @@ class PolyhedralSchedule(Pass):
     time_tiles: tuple[int, ...] = option(
         (), "sizes of tiles of loops skewed with time, the outermost first, 0 for a whole loop; 0 alone: none (default: by cost)"
     )
+    waves: bool = option(False, "tiles across time run in wavefronts, in parallel: for several threads; one thread is slower")
     pack: bool = option(True, "with cache-tiles: copy panels of arrays into local buffers, in the order in which tiles read them")
 
     print_proof: bool = option(False, "print the loops before, the dependences and the loops after on standard error")
@@ -79,6 +81,27 @@ class PolyhedralSchedule(Pass):
         blocking = Blocking(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, order, shape, blocking)
+        try:
+            self._write(op, scop, dependences, order, tiled)
+        except EmissionError as error:
+            self._write_given(op, scop, dependences, order, str(error))
+        op.attributes[SCHEDULED] = ir.UnitAttr.get(op.context)
+
+    def _write_given(
+        self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, reason: str
+    ) -> None:
+        """Build the loops in the text's order, since those that were chosen cannot be, for the `reason`."""
+        facts = facts_of(op)
+        given = with_coincidence(original_schedule(scop, scop.statements), order)
+        shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
+        try:
+            self._write(op, scop, dependences, order, tile_registers(scop, given, shape))
+        except EmissionError as error:
+            raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
+        _remark(scop.statements, f"the loops cannot be built as chosen: {reason}; they keep the text's order")
+
+    def _write(self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, tiled: Tiled) -> None:
+        """Check the schedule and build its loops; EmissionError, with the IR as it was, where these are not affine."""
         packed, best = with_panels(scop, tiled.schedule, tiled.panels)
         pairs = Order.of(scop)
         kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
@@ -86,12 +109,10 @@ class PolyhedralSchedule(Pass):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         name = ir.StringAttr(op.attributes["sym_name"]).value
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
-        try:
-            copies = {one.name for one in packed.statements} - {one.name for one in scop.statements}
-            replace_loops(packed, mark_apart(best, order, copies), lanes_of(scop, shape))
-        except EmissionError as error:
-            raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
-        op.attributes[SCHEDULED] = ir.UnitAttr.get(op.context)
+        copies = {one.name for one in packed.statements} - {one.name for one in scop.statements}
+        facts = facts_of(op)
+        lanes = lanes_of(scop, TileShape(facts.vector_bits // 8, facts.vector_registers))
+        replace_loops(packed, mark_apart(best, order, copies), lanes)
         if proof:
             print(proof, file=sys.stderr)
 
@@ -137,7 +158,7 @@ class PolyhedralSchedule(Pass):
         if self.time_tiles == (0,):
             return None
         sizes = self._given_sizes(part, skewed) or choose_time_tiles(part, skewed, facts_of(part.statements[0].ops[0]))
-        return None if sizes is None else with_time_tiles(schedule, skewed, sizes)
+        return None if sizes is None else with_time_tiles(schedule, skewed, sizes, self.waves)
 
     def _given_sizes(self, part: Part, skewed: Skewed) -> tuple[int, ...]:
         """The sizes that the option gives, one for each skewed loop; none where it gives none."""
@@ -148,11 +169,17 @@ class PolyhedralSchedule(Pass):
 
 
 def _remark_on(part: Part) -> Callable[[str], None]:
-    """Says on standard error why isl gave no order for a part, and what is left to choose from."""
-    location = part.statements[0].location
+    """Says why isl gave no order for a part, and what is left to choose from."""
 
     def say(reason: str) -> None:
-        message = f"isl's scheduler gave no order: {reason}; the loops keep the text's, distributed where that is cheaper"
-        print(at_location(location, message, "remark").render(), file=sys.stderr)
+        _remark(
+            part.statements,
+            f"isl's scheduler gave no order: {reason}; the loops keep the text's, distributed where that is cheaper",
+        )
 
     return say
+
+
+def _remark(statements: Sequence[Statement], message: str) -> None:
+    """A remark on standard error at the first of `statements`."""
+    print(at_location(statements[0].location, message, "remark").render(), file=sys.stderr)
