@@ -18,8 +18,8 @@ _SIZES = {
     "fdtd-2d": ("4,8,0", "3,4,9"),
     "seidel-2d": ("4,4,0", "3,5,0", "1,8,0", "2,2,8", "32,32,0"),
 }
-"""Whole and cut rows; of `seidel-2d` wavefronts, and tiles that are too large for them. In waves, isl has a choice between values in a
-subscript of `heat-3d` 2,3,4,5, which no affine map can hold: the text's order is kept."""
+"""Whole and cut rows; of `seidel-2d` wavefronts, and tiles that are too large for them. In waves, isl makes a choice between
+values a subscript of `heat-3d` 2,3,4,5, which no affine map can hold: the text's order is kept."""
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
