@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
@@ -41,6 +41,9 @@ from dlc.targets.cpu.facts import facts_of
 
 _GAIN = 0.95
 """An order must be cheaper than the text's by so much, which its bounds and guards may cost."""
+
+_ENOUGH = 0.2
+"""An order of so much less cost than the text's ends the search: the others would take half a second (`lu`, `nussinov`)."""
 
 
 @dataclass(frozen=True)
@@ -126,20 +129,25 @@ class PolyhedralSchedule(Pass):
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         distributed = with_coincidence(distributed_schedule(part), part.dependences)
         skewed = skewed_loops(part) if self.vectorize else None
-        others = [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])]
-        if self.vectorize:
-            others += blocked_schedules(scop, part.statements, lanes_of(scop, shape))
-            others += leveled_schedules(scop, part.statements)
         if not self.vectorize:
-            return Tiled(others[-1])
+            return Tiled([distributed, *compute_schedules(part, self.fusion, _remark_on(part))][-1])
         waves = None if skewed is None else self._waves(part, skewed, distributed)
         if waves is not None:
             return Tiled(waves)
         best, tiled = given, tile_registers(scop, given, shape)
-        for schedule in others:
-            other = tile_registers(scop, schedule, shape)
-            if other.cost < _GAIN * tiled.cost:
-                best, tiled = schedule, other
+        enough = _ENOUGH * tiled.cost
+        ways: list[Callable[[], Iterable[isl.Schedule]]] = [
+            lambda: blocked_schedules(scop, part.statements, lanes_of(scop, shape)),
+            lambda: [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])],
+            lambda: leveled_schedules(scop, part.statements),
+        ]
+        for way in ways:
+            if tiled.cost < enough:
+                break
+            for schedule in way():
+                other = tile_registers(scop, schedule, shape)
+                if other.cost < _GAIN * tiled.cost:
+                    best, tiled = schedule, other
         across_time = None if skewed is None else self._across_time(part, skewed, best)
         if across_time is not None:
             return tile_registers(scop, across_time, shape)
