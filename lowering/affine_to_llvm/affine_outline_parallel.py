@@ -172,13 +172,15 @@ def _from_zero(nest: ParallelNest) -> ParallelNest:
             count = arith.divsi(arith.addi(count, _index(loop.step - 1)), _index(loop.step))
     with ir.InsertionPoint(loop.op), loop.op.location:
         op = build_for(Bound.constant(0), Bound.symbol(count), parallel=True)
-        with ir.InsertionPoint(op.regions[0].blocks[0]):
-            place = ir.AffineDimExpr.get(0) * loop.step + ir.AffineSymbolExpr.get(0)
-            value = apply(ir.AffineMap.get(1, 1, [place]), [op.regions[0].blocks[0].arguments[0], lower])
+        body = op.regions[0].blocks[0]
+        with ir.InsertionPoint(body):
             end = ir.Operation.create("affine.yield")
+        for each in real_ops(loop.body):
+            each.move_before(end)
+        with ir.InsertionPoint.at_block_begin(inner[-1].body if inner else body):  # the loops stay perfectly nested
+            place = ir.AffineDimExpr.get(0) * loop.step + ir.AffineSymbolExpr.get(0)
+            value = apply(ir.AffineMap.get(1, 1, [place]), [body.arguments[0], lower])
     loop.body.arguments[0].replace_all_uses_with(value)
-    for each in real_ops(loop.body):
-        each.move_before(end)
     loop.op.erase()
     found = parallel_loop(op)
     assert found is not None
