@@ -285,3 +285,26 @@ func.func @not_apart(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<300x8xf32
   } {dlc.apart = 0 : i64}
   return
 }
+
+// -----
+
+// Two loops that count as one range, the outer one of which begins at a number that is not known: both variables are found again
+// inside of the range.
+// CHECK-LABEL: func.func private @rest_body0(
+// CHECK: affine.for %[[T:.*]] = %{{.*}} to %{{.*}} {
+// CHECK:   %[[OUTER:.*]] = affine.apply #{{.*}}(%[[T]])
+// CHECK:   %[[INNER:.*]] = affine.apply #{{.*}}(%[[T]])
+// CHECK:   %[[ROW:.*]] = affine.apply #{{.*}}(%[[OUTER]])[%{{.*}}]
+// CHECK:   affine.store %{{.*}}, %{{.*}}[%[[ROW]], %[[INNER]]]
+func.func @rest(%y: memref<?x64xf32>, %from: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %y, %c0 : memref<?x64xf32>
+  affine.for %i = affine_map<()[s0] -> (s0 floordiv 8)>()[%from] to %n {
+    affine.for %j = 0 to 64 {
+      %a = math.exp %x : f32
+      %b = math.exp %a : f32
+      affine.store %b, %y[%i, %j] : memref<?x64xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
