@@ -21,12 +21,6 @@ from dlc.lowering.pass_base import Pass, option
 _BLOCK = 16
 """Output channels of a block of a kernel: on AVX-512 one vector; 32 or 64 are within 5% of it."""
 
-_LONG_ROW = 16
-"""Elements side by side that are written where a concat wants them, see `linalg-forward-copies`."""
-
-_INTERLEAVING = 1.6
-"""Time of a copy that fills lines of memory in several passes, of one that fills each at once: 2 MiB take 0.4 to 0.5 ms."""
-
 _PEAK = 150e9
 """f32 operations a second that the shares of the peak below are of."""
 
@@ -56,7 +50,6 @@ def _choose(graph: OrderGraph, force: bool, tiles: Sequence[int]) -> bool:
     """Settle the convolutions of a graph, and what is between them; whether that is any."""
     convs = {number: op for number, op in enumerate(graph.ops) if op.name in _CONVOLUTIONS}
     gains = {number: 1.0 if force else seconds_gained(op, tiles) for number, op in convs.items()}
-    gains |= {number: _seconds_interleaving(graph, op) for number, op in enumerate(graph.ops) if op.name == "dl.concat"}
 
     def seeds() -> Iterator[Seed]:
         for number, op in convs.items():
@@ -66,14 +59,6 @@ def _choose(graph: OrderGraph, force: bool, tiles: Sequence[int]) -> bool:
     if convs:
         Chooser(graph, _rule_of, lambda number: gains.get(number, 0.0)).choose(seeds)
     return bool(graph.settled)
-
-
-def _seconds_interleaving(graph: OrderGraph, op: ir.Operation) -> float:
-    """Estimated time to copy operands of a concat that come in short rows; with channels last the channels make them long."""
-    axis, rank = attributes_of(op)["axis"], type_of(op.results[0]).rank
-    rows = [math.prod(_size(dim) for dim in type_of(operand).shape[axis % rank :]) for operand in op.operands]
-    moved = [graph.seconds_to_move(operand) for operand, row in zip(op.operands, rows, strict=True) if row < _LONG_ROW]
-    return _INTERLEAVING * sum(moved)
 
 
 def _rule_of(op: ir.Operation) -> Rule | None:
