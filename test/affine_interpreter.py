@@ -1,6 +1,7 @@
 """Runs functions of affine loops on NumPy arrays, one iteration at a time, as the oracle of tests of loop transformations.
 
-Iterations of `affine.parallel` run in a shuffled order, so that a wrong one shows. New memory holds NaN (floats) or a large number.
+Iterations of `affine.parallel`, and of loops marked `dlc.parallel` that carry no value, run in a shuffled order, so that a wrong
+one shows. New memory holds NaN (floats) or a large number.
 An access outside of its memref is an IndexError.
 """
 
@@ -64,7 +65,10 @@ class _Run:
         high = min(evaluate(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
         carried = given[sizes[0] + sizes[1] :]
         body = op.regions[0].blocks[0]
-        for value in range(low, high, ir.IntegerAttr(op.attributes["step"]).value):
+        points = list(range(low, high, ir.IntegerAttr(op.attributes["step"]).value))
+        if "dlc.parallel" in op.attributes and not carried:
+            self.order.shuffle(points)
+        for value in points:
             self.values.update(zip(body.arguments, [value, *carried], strict=True))
             carried = self.block(body)
         return carried
@@ -126,6 +130,26 @@ class _Run:
         self.values[op.operands[1]][self._place(op, 2, len(value))] = value
         return ()
 
+    def _vector_maskedload(self, op: ir.Operation) -> Sequence[Any]:
+        array, *place, mask, other = self.operands(op)
+        found = other.copy()
+        for lane in np.flatnonzero(mask):
+            found[lane] = self._element(op, array, place, int(lane))[0]
+        return [found]
+
+    def _vector_maskedstore(self, op: ir.Operation) -> Sequence[Any]:
+        array, *place, mask, values = self.operands(op)
+        for lane in np.flatnonzero(mask):
+            self._element(op, array, place, int(lane))[...] = values[lane]
+        return ()
+
+    def _element(self, op: ir.Operation, array: Any, place: Sequence[Any], lane: int) -> Any:
+        """The part of an array that holds one lane's element."""
+        at = [int(index) for index in (*place[:-1], place[-1] + lane)]
+        if any(not 0 <= index < size for index, size in zip(at, array.shape, strict=True)):
+            raise IndexError(f"{op} at {at} of {array.shape}")
+        return array[(*at[:-1], slice(at[-1], at[-1] + 1))]
+
     # Values.
 
     def _affine_apply(self, op: ir.Operation) -> Sequence[Any]:
@@ -138,7 +162,15 @@ class _Run:
         return [max(evaluate(op.attributes["map"].value, self.operands(op)))]
 
     def _arith_constant(self, op: ir.Operation) -> Sequence[Any]:
-        return [_TYPES[str(op.results[0].type)](op.attributes["value"].value)]
+        kind, value = op.results[0].type, op.attributes["value"]
+        if isinstance(kind, ir.VectorType):
+            dense = ir.DenseElementsAttr(value)
+            elements = dense.get_splat_value().value if dense.is_splat else [bool(bit) for bit in ir.DenseIntElementsAttr(value)]
+            return [np.full(kind.shape, elements, _TYPES[str(kind.element_type)])]
+        return [_TYPES[str(kind)](value.value)]
+
+    def _vector_create_mask(self, op: ir.Operation) -> Sequence[Any]:
+        return [np.arange(op.results[0].type.shape[0]) < self.operands(op)[0]]
 
     def _vector_broadcast(self, op: ir.Operation) -> Sequence[Any]:
         return [np.full(op.results[0].type.shape, self.operands(op)[0])]
@@ -172,6 +204,8 @@ _MEANINGS: dict[str, Callable[..., Any]] = {
     "arith.subi": operator.sub,
     "arith.muli": operator.mul,
     "arith.maxsi": np.maximum,
+    "arith.andi": operator.and_,
+    "arith.xori": operator.xor,
     "arith.minsi": np.minimum,
     "math.sqrt": np.sqrt,
     "math.exp": np.exp,

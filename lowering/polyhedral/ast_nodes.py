@@ -47,3 +47,16 @@ def iterator_of(loop: isl.AstNode) -> str:
 def step_of(loop: isl.AstNode) -> int:
     """How far apart the values of a loop's variable are."""
     return int(str(loop.for_get_inc().get_val()))
+
+
+def iterators(count: int) -> isl.IdList:
+    """Names for the variables of `count` loops inside each other."""
+    found = isl.IdList.alloc(isl.DEFAULT_CONTEXT, count)
+    for depth in range(count):
+        found = found.add(isl.Id(f"c{depth}"))
+    return found
+
+
+def depth_of(loop: isl.AstNode) -> int:
+    """How many loops the schedule has around a loop whose variable has one of the names of `iterators`."""
+    return int(iterator_of(loop).removeprefix("c"))

@@ -28,7 +28,7 @@ Solve = Callable[[], Sequence[isl.Schedule]]
 
 
 class OutOfBoundsError(Exception):
-    """isl did not come to an end; the text says which bound it met."""
+    """isl did not come to a result; the text says which bound it met."""
 
 
 def within_bounds(context: isl.Context, size: int, solve: Solve, seconds: float = MOST_SECONDS) -> list[isl.Schedule]:
@@ -46,11 +46,18 @@ def _counted(context: isl.Context, solve: Solve) -> Sequence[isl.Schedule]:
     try:
         return solve()
     except isl.Error as error:
-        if "maximal number of operations" not in str(error):
-            raise
-        raise OutOfBoundsError(f"it took more than {_MOST_OPERATIONS} operations") from None
+        raise OutOfBoundsError(_reason(str(error))) from None
     finally:
         context.set_max_operations(limit)
+
+
+def _reason(message: str) -> str:
+    """Why isl gave up, in words of ours."""
+    if "maximal number of operations" in message:
+        return f"it took more than {_MOST_OPERATIONS} operations"
+    if "unable to carry dependences" in message:
+        return "it found no order with small coefficients"
+    return message
 
 
 def _in_child(solve: Solve, seconds: float) -> list[str]:

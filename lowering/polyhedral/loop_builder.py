@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ import islpy as isl
 from dlc._mlir import affine, ir
 from dlc.lowering.affine import loops
 from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, conjunctions
-from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, iterator_of, statement_of, step_of
+from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, depth_of, iterator_of, statement_of, step_of
 from dlc.lowering.polyhedral.buffers import Buffer, allocate
 from dlc.lowering.polyhedral.loop_marks import (
     COPIES,
@@ -24,12 +24,16 @@ from dlc.lowering.polyhedral.loop_marks import (
     group_of,
     parts_of,
     scratch_of,
-    words_of,
+    words_at,
 )
 from dlc.lowering.polyhedral.loop_ops import affine_for, affine_parallel
 from dlc.lowering.polyhedral.loop_site import MOST_COPIES, LoopSite
 from dlc.lowering.polyhedral.statement_copy import StatementCopy
 from dlc.lowering.polyhedral.vector_loops import build_vectors
+
+Words = Mapping[int, str]
+"""What becomes of loops, by how many the schedule has around each: a loop that is not there is a plain one."""
+_NO_WORDS: Words = {}
 
 
 @dataclass
@@ -68,8 +72,8 @@ class LoopBuilder:
         self.site.scope.buffers[name] = allocate(buffer, self.site.location, ir.InsertionPoint.at_block_begin(block))
         allocated.append(buffer)
 
-    def _node(self, node: isl.AstNode, words: tuple[str, ...] = ()) -> None:
-        """Build `node`; `words` say what becomes of the loops of the innermost band around that are still to come."""
+    def _node(self, node: isl.AstNode, words: Words = _NO_WORDS) -> None:
+        """Build `node`, where `words` say what becomes of the loops inside."""
         kind = node.get_type()
         if kind == isl.ast_node_type.block:
             for child in children_of(node):
@@ -77,7 +81,7 @@ class LoopBuilder:
         elif kind == isl.ast_node_type.mark:
             mark, body = node.mark_get_id().get_name(), node.mark_get_node()
             self._scratch(scratch_of(mark))
-            self._node(body, words_of(mark) or words)
+            self._node(body, {**words, **words_at(mark)})
         elif kind == isl.ast_node_type.for_:
             self._for(node, words)
         elif kind == isl.ast_node_type.if_:
@@ -87,12 +91,12 @@ class LoopBuilder:
         else:
             raise EmissionError(f"a node of kind {kind}")
 
-    def _for(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
+    def _for(self, node: isl.AstNode, words: Words) -> None:
         """A loop, or what stands for it: its body at the only value, a copy for each value, or vectors."""
-        (word, name), inner = (parts_of(words[0]), words[1:]) if words else ((LOOP, ""), ())
-        group = group_of(words[0]) if words else ""
+        told = words.get(depth_of(node), LOOP)
+        (word, name), group = parts_of(told), group_of(told)
         if node.for_is_degenerate() and not (word == PARALLEL and group):  # a part of a loop that others clip stays one
-            return self._body_at(node, affine_expression(node.for_get_init(), self.site.names), inner)
+            return self._body_at(node, affine_expression(node.for_get_init(), self.site.names), words)
         if word == LANES and build_vectors(self.site, node):
             return None
         values = self.site.values(node)
@@ -101,7 +105,7 @@ class LoopBuilder:
             raise EmissionError(f"a vector form of {names or 'a loop'}, which has none")
         if word == COPIES and values is not None and len(values) <= MOST_COPIES:
             for value in values:
-                self._body_at(node, ir.AffineExpr.get_constant(value), inner)
+                self._body_at(node, ir.AffineExpr.get_constant(value), words)
             return None
         lower, upper = self._range(node)
         build = affine_parallel if word == UNORDERED else affine_for
@@ -112,7 +116,7 @@ class LoopBuilder:
             loop.attributes[loops.PARALLEL] = ir.UnitAttr.get()
         if group:
             loop.attributes[loops.APART] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(group))
-        return self._fill(loop, node, inner, name)
+        return self._fill(loop, node, words, name)
 
     def _range(self, node: isl.AstNode) -> tuple[list[ir.AffineExpr], list[ir.AffineExpr]]:
         """The lower bounds of a loop, and the upper ones, which its variable stays below."""
@@ -121,11 +125,11 @@ class LoopBuilder:
         value = affine_expression(node.for_get_init(), self.site.names)
         return [value], [value + 1]
 
-    def _body_at(self, node: isl.AstNode, value: ir.AffineExpr, words: tuple[str, ...]) -> None:
+    def _body_at(self, node: isl.AstNode, value: ir.AffineExpr, words: Words) -> None:
         self.site.names[iterator_of(node)] = value
         self._node(node.for_get_body(), words)
 
-    def _fill(self, loop: ir.Operation, node: isl.AstNode, inner: tuple[str, ...], name: str) -> None:
+    def _fill(self, loop: ir.Operation, node: isl.AstNode, words: Words, name: str) -> None:
         """Name a loop and build its body."""
         body = loop.regions[0].blocks[0]
         if name:
@@ -136,15 +140,15 @@ class LoopBuilder:
         has_order = loop.name == "affine.for" and loops.PARALLEL not in loop.attributes
         with ir.InsertionPoint(body):
             with nullcontext() if has_order else self._home(body):
-                self._body_at(node, ir.AffineExpr.get_dim(len(self.site.scope.variables) - 1), inner)
+                self._body_at(node, ir.AffineExpr.get_dim(len(self.site.scope.variables) - 1), words)
             affine.AffineYieldOp([], loc=self.site.location)
         self.site.scope.variables.pop()
 
-    def _condition(self, node: isl.AstNode, words: tuple[str, ...]) -> None:
+    def _condition(self, node: isl.AstNode, words: Words) -> None:
         """An `affine.if`; where one of several conjunctions may hold, one for each in the `else` of the one before."""
         self._choice(node, conjunctions(node.if_get_cond(), self.site.names), words)
 
-    def _choice(self, node: isl.AstNode, choices: Sequence[Sequence[Constraint]], words: tuple[str, ...]) -> None:
+    def _choice(self, node: isl.AstNode, choices: Sequence[Sequence[Constraint]], words: Words) -> None:
         condition, operands = self.site.scope.set(choices[0])
         has_else = len(choices) > 1 or node.if_has_else_node()
         op = affine.AffineIfOp(condition, cond_operands=operands, has_else=has_else, loc=self.site.location)

@@ -1,12 +1,14 @@
 """What becomes of a band's loops, as a mark above it: one word a member, from the outside in.
 
-A word is a kind, or `kind@name` where the loop gets the attribute `dlc.name`; a kind that is not listed here is a plain loop.
-`!number` after a word says to which loops that may change places this one belongs, see `apart_loops.py`.
+A word is a kind, or `kind@name` where the loop gets the attribute `dlc.name`, its name quoted as in a URL; a kind that is not
+listed here is a plain loop. `!number` after a word says to which loops that may change places this one belongs, see
+`apart_loops.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import quote, unquote
 
 import islpy as isl
 
@@ -28,24 +30,48 @@ COPIES = "copies"
 UNORDERED = "unordered"
 """A loop whose iterations have no order, as an `affine.parallel`."""
 
-_PREFIX = "loops:"
+_PREFIX = "loops"
 _SCRATCH = "scratch:"
 
 
 def mark_band(node: isl.ScheduleNode, words: Sequence[str]) -> isl.ScheduleNode:
     """Mark `node`, a band of as many members; returns the mark's node."""
-    return node.insert_mark(isl.Id(_PREFIX + ",".join(words)))
+    return node.insert_mark(isl.Id(f"{_PREFIX}:{','.join(words)}"))
 
 
 def words_of(mark: str) -> tuple[str, ...]:
     """The words of a mark's name; none for a mark of somebody else."""
-    return tuple(mark.removeprefix(_PREFIX).split(",")) if mark.startswith(_PREFIX) else ()
+    head, _, words = mark.partition(":")
+    return tuple(words.split(",")) if head.startswith(_PREFIX) else ()
+
+
+def words_at(mark: str) -> dict[int, str]:
+    """The words of a mark of `mark_depths`, each by the number of loops that the schedule has around the word's own."""
+    words = words_of(mark)
+    return dict(enumerate(words, int(mark.partition(":")[0].removeprefix(_PREFIX)))) if words else {}
+
+
+def mark_depths(schedule: isl.Schedule) -> isl.Schedule:
+    """Tell in each mark of words how many loops there are around: isl makes no loop where there is a single value."""
+    return schedule.get_root().map_descendant_bottom_up(_with_depth).get_schedule()
+
+
+def _with_depth(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    if not is_word_mark(node):
+        return node
+    words = node.mark_get_id().get_name().partition(":")[2]
+    return node.delete().insert_mark(isl.Id(f"{_PREFIX}{node.get_schedule_depth()}:{words}"))
+
+
+def word_of(kind: str, name: str) -> str:
+    """The word for a loop of that kind and name, "" for none."""
+    return f"{kind}@{quote(name, safe='')}" if name else kind
 
 
 def parts_of(word: str) -> tuple[str, str]:
     """Kind and name ("" for none) of a word."""
     kind, _, name = word.partition("!")[0].partition("@")
-    return kind, name
+    return kind, unquote(name)
 
 
 def in_group(word: str, group: str) -> str:

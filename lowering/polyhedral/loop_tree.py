@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import islpy as isl
 
-from dlc.lowering.polyhedral.loop_marks import mark_band, mark_scratch, parts_of, scratch_of, words_of
+from dlc.lowering.polyhedral.loop_marks import mark_band, mark_scratch, parts_of, scratch_of, word_of, words_of
 
 Kind = Literal["loop", "unordered", "parallel", "lanes", "copies", "unrolled"]
 """How iterations run: one after the other; without order, as an `affine.parallel` or a loop that says so; as lanes of a vector;
@@ -244,7 +244,7 @@ def _to_schedule(tree: Tree) -> isl.Schedule:
     if tree.kind == "unrolled" or tree.is_separated:
         option = "unroll" if tree.kind == "unrolled" else "separate"
         band = band.band_set_ast_build_options(isl.UnionSet(f"{{ {option}[i] }}"))
-    return mark_band(band, [f"{tree.kind}@{tree.name}" if tree.name else tree.kind]).get_schedule()
+    return mark_band(band, [word_of(tree.kind, tree.name)]).get_schedule()
 
 
 def _top(schedule: isl.Schedule) -> isl.ScheduleNode:

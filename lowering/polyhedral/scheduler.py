@@ -68,10 +68,15 @@ def _within_bounds(part: Part, fusion: Fusion) -> list[isl.Schedule]:
     context.set_schedule_max_coefficient(_MOST_COEFFICIENT)
 
     def solve() -> list[isl.Schedule]:
-        found = []
+        found, failures = [], []
         for outer_parallel in (0, 1):
             context.set_schedule_outer_coincidence(outer_parallel)
-            found.append(_isl_schedule(part.domain, part.dependences))
+            try:
+                found.append(_isl_schedule(part.domain, part.dependences))
+            except isl.Error as error:  # one way may fail where the other does not
+                failures.append(error)
+        if not found:
+            raise failures[0]
         return found
 
     return within_bounds(context, sum(len(one.loops) for one in part.statements) * _pieces(part.dependences), solve)

@@ -27,7 +27,8 @@ class _Writer:
         """A loop, with statements and loops inside."""
         pad = "  " * (len(variables) + 1)
         variable = self.fresh("i")
-        lower, upper = self.draw(st.integers(0, 2)), self.draw(st.integers(3, 7))
+        lower = self.draw(st.integers(0, 2))
+        upper = lower + 1 if self.draw(st.integers(0, 5)) == 0 else self.draw(st.integers(3, 7))
         low, high = str(lower), str(upper)
         if variables and self.draw(st.integers(0, 3)) == 0:
             low, high = f"affine_map<(d0) -> (d0)>({variables[-1]})", "8"

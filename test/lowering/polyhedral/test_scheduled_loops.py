@@ -1,0 +1,50 @@
+"""What `affine-polyhedral-schedule` makes of random loops computes the same, whatever the order of parallel iterations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from affine_interpreter import arguments_for, run
+from hypothesis import HealthCheck, given, settings
+from random_loops import functions
+
+from dlc._mlir import ir
+from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
+
+_ONE_ROW = """
+func.func @f(%A: memref<4x64xi64> {llvm.noalias}) {
+  affine.for %i = 2 to 3 {
+    affine.for %j = 1 to 64 {
+      %a = affine.load %A[%i, %j - 1] : memref<4x64xi64>
+      %b = affine.load %A[%i, %j] : memref<4x64xi64>
+      %s = arith.addi %a, %b : i64
+      affine.store %s, %A[%i, %j] : memref<4x64xi64>
+    }
+  }
+  return
+}
+"""
+
+
+def _check(text: str, options: str) -> None:
+    with make_context(), ir.Location.unknown():
+        before, after = ir.Module.parse(text), ir.Module.parse(text)
+        Pipeline.parse(f"affine-polyhedral-schedule{options}").run(after)
+        functions = [module.body.operations[0].operation for module in (before, after)]
+        wanted, found = (arguments_for(function, 1) for function in functions)
+        for function, arguments in zip(functions, (wanted, found), strict=True):
+            run(function, *arguments)
+        for one, other in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(other, one, err_msg=f"{text}\n{after}")
+
+
+@pytest.mark.parametrize("options", ["", "{vectorize=false}", "{cache-tiles=false}"])
+def test_a_loop_with_one_value_hands_its_word_to_no_other(options: str) -> None:
+    _check(_ONE_ROW, options)
+
+
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@given(functions())
+def test_results_are_the_same(text: str) -> None:
+    _check(text, "")
