@@ -27,8 +27,6 @@ _ROWS, _ALL, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 2 / 3, 4, 4
 1024x1024x1024 in blocks of 128 rows takes 0.98 of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of
 64 rows 0.97; 1024x768x3072, whose panels leave too little room, would take 1.06 in blocks of 32 rows and 1.1 in blocks of 64.
 """
-_WAYS = 16
-"""Lines that lie a multiple of the size of a way apart and are in the second-level cache at once."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Pa
     pitch = stride_along(load, nest.chain.loops[-1].iv)
     if not pitch or pitch < 0:
         return None
-    apart = math.gcd(pitch * element, max(1, caches.l2_bytes // _WAYS))
+    apart = math.gcd(pitch * element, caches.l2_way_bytes)
     is_dense = pitch * element <= row
     steps = math.prod(loop.extent or 1 for loop in nest.chain.loops)
     return _Panel(load, steps * (row if is_dense else max(row, apart)), is_dense)

@@ -84,7 +84,7 @@ class Machine:
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return Machine(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes))
+        return Machine(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes))
 
 
 def chosen(nest: Nest, machine: Machine, emitter: str) -> Schedule | None:

@@ -30,10 +30,11 @@ _LINE_BYTES = 64
 
 @dataclass(frozen=True)
 class Caches:
-    """Bytes of the first two levels of cache."""
+    """Bytes of the first two levels of cache; rows that lie a multiple of `l2_way_bytes` apart share sets of the second one."""
 
     l1_bytes: int
     l2_bytes: int
+    l2_way_bytes: int
 
     def weight(self, footprint: float) -> float:
         """What a byte counts that is read again after so many others."""

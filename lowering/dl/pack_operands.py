@@ -12,11 +12,9 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.pack_weights import BLOCKS
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.cpu.facts import CpuFacts, facts_of
 
 _FLOATS = ("f32", "f64", "f16", "bf16")
-_WAYS = 16
-"""Lines that lie a multiple of the size of a way apart and are in the second-level cache at once."""
 _LEAST_ROWS = 96
 """Rows of the left-hand side that pay for the copy of a matrix whose panels fall out of the cache. With fewer, blocks of the sums
 (`block_choice.py`) are faster, which read it as it is: 32x1024x1024 takes 0.65 of the time, 64x1024x1024 0.77, but
@@ -46,7 +44,7 @@ class PackOperands(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
-        l2_bytes = facts_of(op).l2_bytes
+        cpu = facts_of(op)
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
@@ -60,7 +58,7 @@ class PackOperands(Pass):
                 if _is_turned(operation.operands[1]):
                     if _turning_pays(x, y):
                         _turn(operation, facts)
-                elif y.rank == 2 and _falls_out(y, l2_bytes) and _rows(x, y) >= _LEAST_ROWS:
+                elif y.rank == 2 and _falls_out(y, cpu) and _rows(x, y) >= _LEAST_ROWS:
                     _pack(operation, facts)
 
 
@@ -84,12 +82,11 @@ def _turning_pays(x: TensorType, y: TensorType) -> bool:
     return _rows(x, y) * (_SUM + _STEP * inner) > _COPY * inner
 
 
-def _falls_out(y: TensorType, l2_bytes: int) -> bool:
+def _falls_out(y: TensorType, cpu: CpuFacts) -> bool:
     """Whether a column of a row-major matrix, a cache line of each row, does not stay in the second-level cache."""
     rows, columns = _sizes(y)
-    stride, line = columns * NUMPY_DTYPES[y.dtype].itemsize, 64
-    way = max(line, l2_bytes // _WAYS)
-    return rows * math.gcd(stride, way) > l2_bytes and columns > BLOCKS[0]
+    stride = columns * NUMPY_DTYPES[y.dtype].itemsize
+    return rows * math.gcd(stride, cpu.l2_way_bytes) > cpu.l2_bytes and columns > BLOCKS[0]
 
 
 def _width(columns: int) -> int:

@@ -36,7 +36,8 @@ class CpuFacts:
     """A CPU as seen by tiling and vectorisation. Sizes are in bytes; `override` makes a variation.
 
     `processor` is LLVM's name of it, empty for the machine that compiles; `features` are named as Linux does; `fma_ports` is
-    how many multiply-adds of the widest vectors start in a cycle.
+    how many multiply-adds of the widest vectors start in a cycle. `l2_ways` lines that lie a multiple of `l2_way_bytes` apart are
+    in the second-level cache at once.
     """
 
     processor: str = ""
@@ -48,6 +49,12 @@ class CpuFacts:
     l2_bytes: int = 512 * 1024
     l3_bytes: int = 4 * 1024**2
     line_bytes: int = 64
+    l2_ways: int = 8
+
+    @property
+    def l2_way_bytes(self) -> int:
+        """Bytes of the second-level cache, the line after which falls on the place of the first."""
+        return max(self.line_bytes, self.l2_bytes // max(1, self.l2_ways))
 
     @property
     def vector_bits(self) -> int:
@@ -125,6 +132,7 @@ def target_facts(target: str) -> CpuFacts:
         l2_bytes=row.l2 * 1024,
         l3_bytes=row.l3 * 1024,
         line_bytes=row.line,
+        l2_ways=row.l2_ways,
     )
 
 
@@ -227,7 +235,7 @@ def _features(cpuinfo: Path) -> frozenset[str]:
 
 
 def _cache_sizes(folder: Path) -> dict[str, int]:
-    """Sizes of the data caches and the line size, by the field name of `CpuFacts`; 0 where unknown."""
+    """Sizes of the data caches, of a line and of a set, by the field name of `CpuFacts`; 0 where unknown."""
     found: dict[str, int] = {}
     for index in sorted(folder.glob("index*")):
         if _read(index / "type") not in ("Data", "Unified"):
@@ -237,6 +245,8 @@ def _cache_sizes(folder: Path) -> dict[str, int]:
             found[f"l{level}_bytes"] = _parse_size(_read(index / "size"))
         if level == "1":
             found["line_bytes"] = _parse_size(_read(index / "coherency_line_size"))
+        if level == "2":
+            found["l2_ways"] = _parse_size(_read(index / "ways_of_associativity"))
     return found
 
 

@@ -22,7 +22,7 @@ _NEOVERSE_V = (*_ARMV82, "i8mm", "bf16", "sve")
 class Row:
     """A CPU: LLVM's name of the processor, features as Linux names them, and a typical part's sizes in KiB.
 
-    `fma_ports` is how many multiply-adds of the widest vectors start in a cycle.
+    `fma_ports` is how many multiply-adds of the widest vectors start in a cycle, `l2_ways` how many lines a set of L2 holds.
     """
 
     processor: str
@@ -34,30 +34,31 @@ class Row:
     l3: int
     arch: str = "x86_64"
     line: int = 64
+    l2_ways: int = 8
 
 
 KNOWN_CPUS: Mapping[str, Row] = {
     "x86-64": Row("x86-64", _V1, 1, 4, 32, 256, 4096),
     "x86-64-v2": Row("x86-64-v2", _V2, 1, 4, 32, 256, 4096),
     "x86-64-v3": Row("x86-64-v3", _V3, 2, 4, 32, 256, 8192),
-    "x86-64-v4": Row("x86-64-v4", _V4, 2, 8, 32, 1024, 8192),
+    "x86-64-v4": Row("x86-64-v4", _V4, 2, 8, 32, 1024, 8192, l2_ways=16),
     "ivybridge": Row("ivybridge", _AVX, 1, 4, 32, 256, 8192),
     "haswell": Row("haswell", _V3, 2, 4, 32, 256, 8192),
-    "skylake": Row("skylake", _V3, 2, 4, 32, 256, 8192),
-    "skylake-avx512": Row("skylake-avx512", _V4, 2, 16, 32, 1024, 22528),
-    "cascadelake": Row("cascadelake", _VNNI, 2, 16, 32, 1024, 22528),
-    "icelake-server": Row("icelake-server", (*_VNNI, "avx512vbmi"), 2, 32, 48, 1280, 49152),
-    "sapphirerapids": Row("sapphirerapids", _AMX, 2, 32, 48, 2048, 61440),
-    "alderlake": Row("alderlake", (*_V3, "avx_vnni"), 2, 8, 48, 1280, 30720),
+    "skylake": Row("skylake", _V3, 2, 4, 32, 256, 8192, l2_ways=4),
+    "skylake-avx512": Row("skylake-avx512", _V4, 2, 16, 32, 1024, 22528, l2_ways=16),
+    "cascadelake": Row("cascadelake", _VNNI, 2, 16, 32, 1024, 22528, l2_ways=16),
+    "icelake-server": Row("icelake-server", (*_VNNI, "avx512vbmi"), 2, 32, 48, 1280, 49152, l2_ways=20),
+    "sapphirerapids": Row("sapphirerapids", _AMX, 2, 32, 48, 2048, 61440, l2_ways=16),
+    "alderlake": Row("alderlake", (*_V3, "avx_vnni"), 2, 8, 48, 1280, 30720, l2_ways=10),
     "znver2": Row("znver2", _V3, 2, 8, 32, 512, 16384),
     "znver3": Row("znver3", _V3, 2, 8, 32, 512, 32768),
     "znver4": Row("znver4", _ZEN4, 1, 8, 32, 1024, 32768),
-    "znver5": Row("znver5", (*_ZEN4, "avx_vnni"), 2, 8, 48, 1024, 32768),
-    "cortex-a72": Row("cortex-a72", _ARMV8, 1, 4, 32, 1024, 1024, "aarch64"),
+    "znver5": Row("znver5", (*_ZEN4, "avx_vnni"), 2, 8, 48, 1024, 32768, l2_ways=16),
+    "cortex-a72": Row("cortex-a72", _ARMV8, 1, 4, 32, 1024, 1024, "aarch64", l2_ways=16),
     "neoverse-n1": Row("neoverse-n1", _ARMV82, 2, 16, 64, 1024, 32768, "aarch64"),
     "neoverse-v1": Row("neoverse-v1", _NEOVERSE_V, 4, 32, 64, 1024, 32768, "aarch64"),
     "neoverse-v2": Row("neoverse-v2", _NEOVERSE_V, 4, 32, 64, 2048, 65536, "aarch64"),
-    "apple-m1": Row("apple-m1", _ARMV82, 4, 4, 128, 12288, 12288, "aarch64", 128),
+    "apple-m1": Row("apple-m1", _ARMV82, 4, 4, 128, 12288, 12288, "aarch64", 128, l2_ways=12),
 }
 
 ALIASES: Mapping[str, str] = {"generic": "x86-64"}

@@ -46,10 +46,13 @@ def test_reads_cpuinfo_and_caches(tmp_path: Path) -> None:
     for index, (level, kind, size) in enumerate([("1", "Data", "48K"), ("1", "Instruction", "32K"), ("2", "Unified", "2M")]):
         folder = tmp_path / f"index{index}"
         folder.mkdir()
-        for name, value in (("level", level), ("type", kind), ("size", size), ("coherency_line_size", "64")):
+        said = {"level": level, "type": kind, "size": size, "coherency_line_size": "64", "ways_of_associativity": "16"}
+        for name, value in said.items():
             (folder / name).write_text(f"{value}\n")
     assert facts._features(tmp_path / "cpuinfo") == {"fpu", "sse2", "avx"}
-    assert facts._cache_sizes(tmp_path) == {"l1_bytes": 48 * 1024, "line_bytes": 64, "l2_bytes": 2 * 1024**2}
+    expected = {"l1_bytes": 48 * 1024, "line_bytes": 64, "l2_bytes": 2 * 1024**2, "l2_ways": 16}
+    assert facts._cache_sizes(tmp_path) == expected
+    assert CpuFacts(**expected).l2_way_bytes == 128 * 1024
 
 
 def test_unknown_system(tmp_path: Path) -> None:
