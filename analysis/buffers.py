@@ -130,6 +130,7 @@ _READERS = frozenset(
         "memref.load",
         "affine.load",
         "affine.prefetch",
+        "memref.prefetch",
         "vector.load",
         "affine.vector_load",
         "vector.maskedload",

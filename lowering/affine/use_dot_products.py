@@ -9,6 +9,7 @@ from dlc._mlir import ir, vector
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.byte_products import Dot, byte_dot_of
 from dlc.lowering.affine.pair_products import pair_dot_of
+from dlc.lowering.affine.word_loads import load_word, neighbours_of, only_reads
 from dlc.lowering.pass_base import Pass
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
@@ -35,7 +36,8 @@ class UseDotProducts(Pass):
 
     Without VNNI, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact, too. Other targets
     keep the products, and those without dot products of bf16 keep the multiply-adds. Sums that follow each other are ordered by
-    their numbers, so that few registers hold them.
+    their numbers, so that few registers hold them. Neighbours that an affine.load each reads become one load of a word, where
+    nothing around it writes memory.
     """
 
     anchor = "func.func"
@@ -91,6 +93,7 @@ def _replace(dots: Sequence[Dot], facts: CpuFacts) -> None:
     for dot in dots:
         order.setdefault(dot.values[0], len(order))
     first = dots[0].total
+    may_move = only_reads(first.block)
     groups: dict[ir.Value, ir.Value] = {}
     pairs: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
     with first.location, ir.InsertionPoint(first):
@@ -98,7 +101,7 @@ def _replace(dots: Sequence[Dot], facts: CpuFacts) -> None:
             name = _instruction(facts, dot)
             assert name is not None
             if dot.values[0] not in groups:
-                groups[dot.values[0]] = _group(dot.values)
+                groups[dot.values[0]] = _group(dot.values, first.block if may_move else None)
             group = groups[dot.values[0]]
             emit = _by_pairs if name in _PAIRS.values() else _at_once
             dot.total.results[0].replace_all_uses_with(emit(name, dot, group, pairs))
@@ -106,8 +109,15 @@ def _replace(dots: Sequence[Dot], facts: CpuFacts) -> None:
         dot.erase()
 
 
-def _group(values: Sequence[ir.Value]) -> ir.Value:
-    """The numbers of a word as an i32, the first one lowest. LLVM loads neighbours at once."""
+def _group(values: Sequence[ir.Value], block: ir.Block | None) -> ir.Value:
+    """The numbers of a word as an i32, the first one lowest.
+
+    Neighbours that are loaded in `block`, which writes nothing, are loaded at once. Where LLVM has to find that, it gathers the
+    words of several rows into vectors first, and takes them out again: 196x256x1024 of bf16 runs at 75 % of the peak.
+    """
+    neighbours = None if block is None else neighbours_of(values, block)
+    if neighbours is not None:
+        return load_word(neighbours, len(values))
     width = 32 // len(values)
     found = _i32("arith.extui", _bits(values[0], width))
     for place, value in enumerate(values[1:], start=1):

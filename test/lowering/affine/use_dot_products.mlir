@@ -119,3 +119,70 @@ func.func @other(%a: bf16, %w: vector<4xi32>, %acc: vector<4xf32>) -> (vector<4x
   %s3 = vector.fma %a1, %w1, %s2 : vector<4xf32>
   return %s1, %s2, %s3 : vector<4xf32>, vector<4xf32>, vector<4xf32>
 }
+
+// Neighbours that are loaded are one load of a word.
+// BF16-LABEL: func.func @loaded(
+// BF16-SAME: %[[A:[a-z0-9]+]]: memref<4x8xbf16>, %[[I:[a-z0-9]+]]: index
+// BF16: %[[PAIR:.*]] = affine.vector_load %[[A]][symbol(%[[I]]), symbol(%[[I]]) * 2] : memref<4x8xbf16>, vector<2xbf16>
+// BF16: %[[BITS:.*]] = vector.bitcast %[[PAIR]] : vector<2xbf16> to vector<1xi32>
+// BF16: %[[WORD:.*]] = vector.extract %[[BITS]][0]
+// BF16: vector.broadcast %[[WORD]] : i32 to vector<4xi32>
+// BF16-NOT: arith.ori
+// BF16: return
+func.func @loaded(%m: memref<4x8xbf16>, %i: index, %w: vector<4xi32>, %acc: vector<4xf32>) -> vector<4xf32> {
+  %c16 = arith.constant dense<16> : vector<4xi32>
+  %upper = arith.constant dense<-65536> : vector<4xi32>
+  %sum = affine.for %j = 0 to 1 iter_args(%s = %acc) -> (vector<4xf32>) {
+    %a = affine.load %m[symbol(%i), symbol(%i) * 2] : memref<4x8xbf16>
+    %b = affine.load %m[symbol(%i), symbol(%i) * 2 + 1] : memref<4x8xbf16>
+    %a0 = arith.extf %a : bf16 to f32
+    %b0 = arith.extf %b : bf16 to f32
+    %a1 = vector.broadcast %a0 : f32 to vector<4xf32>
+    %b1 = vector.broadcast %b0 : f32 to vector<4xf32>
+    %low = arith.shli %w, %c16 : vector<4xi32>
+    %high = arith.andi %w, %upper : vector<4xi32>
+    %w0 = arith.bitcast %low : vector<4xi32> to vector<4xf32>
+    %w1 = arith.bitcast %high : vector<4xi32> to vector<4xf32>
+    %s0 = vector.fma %a1, %w0, %s : vector<4xf32>
+    %s1 = vector.fma %b1, %w1, %s0 : vector<4xf32>
+    affine.yield %s1 : vector<4xf32>
+  }
+  return %sum : vector<4xf32>
+}
+
+// no-match: numbers that lie apart, and a store between the loads and the sum.
+// BF16-LABEL: func.func @apart(
+// BF16-NOT: affine.vector_load
+// BF16-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.128"
+// BF16-NOT: affine.vector_load
+// BF16: return
+func.func @apart(%m: memref<4x8xbf16>, %w: vector<4xi32>, %acc: vector<4xf32>) -> (vector<4xf32>, vector<4xf32>) {
+  %zero = arith.constant 0.0 : bf16
+  %c16 = arith.constant dense<16> : vector<4xi32>
+  %upper = arith.constant dense<-65536> : vector<4xi32>
+  %low = arith.shli %w, %c16 : vector<4xi32>
+  %high = arith.andi %w, %upper : vector<4xi32>
+  %w0 = arith.bitcast %low : vector<4xi32> to vector<4xf32>
+  %w1 = arith.bitcast %high : vector<4xi32> to vector<4xf32>
+  %sum = affine.for %j = 0 to 1 iter_args(%s = %acc) -> (vector<4xf32>) {
+    %a = affine.load %m[0, 0] : memref<4x8xbf16>
+    %b = affine.load %m[0, 2] : memref<4x8xbf16>
+    %a0 = arith.extf %a : bf16 to f32
+    %b0 = arith.extf %b : bf16 to f32
+    %a1 = vector.broadcast %a0 : f32 to vector<4xf32>
+    %b1 = vector.broadcast %b0 : f32 to vector<4xf32>
+    %s0 = vector.fma %a1, %w0, %s : vector<4xf32>
+    %s1 = vector.fma %b1, %w1, %s0 : vector<4xf32>
+    affine.yield %s1 : vector<4xf32>
+  }
+  %c = affine.load %m[0, 0] : memref<4x8xbf16>
+  %d = affine.load %m[0, 1] : memref<4x8xbf16>
+  affine.store %zero, %m[0, 0] : memref<4x8xbf16>
+  %c0 = arith.extf %c : bf16 to f32
+  %d0 = arith.extf %d : bf16 to f32
+  %c1 = vector.broadcast %c0 : f32 to vector<4xf32>
+  %d1 = vector.broadcast %d0 : f32 to vector<4xf32>
+  %s2 = vector.fma %c1, %w0, %acc : vector<4xf32>
+  %s3 = vector.fma %d1, %w1, %s2 : vector<4xf32>
+  return %sum, %s3 : vector<4xf32>, vector<4xf32>
+}
