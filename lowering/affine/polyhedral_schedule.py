@@ -65,6 +65,7 @@ class PolyhedralSchedule(Pass):
     time_tiles: tuple[int, ...] = option(
         (), "sizes of tiles of loops skewed with time, the outermost first, 0 for a whole loop; 0 alone: none (default: by cost)"
     )
+    waves: bool = option(False, "tiles across time run in wavefronts, in parallel: for several threads; one thread is slower")
     pack: bool = option(True, "with cache-tiles: copy panels of arrays into local buffers, in the order in which tiles read them")
 
     print_proof: bool = option(False, "print the loops before, the dependences and the loops after on standard error")
@@ -165,7 +166,7 @@ class PolyhedralSchedule(Pass):
         if self.time_tiles == (0,):
             return None
         sizes = self._given_sizes(part, skewed) or choose_time_tiles(part, skewed, facts_of(part.statements[0].ops[0]))
-        return None if sizes is None else with_time_tiles(schedule, skewed, sizes)
+        return None if sizes is None else with_time_tiles(schedule, skewed, sizes, self.waves)
 
     def _given_sizes(self, part: Part, skewed: Skewed) -> tuple[int, ...]:
         """The sizes that the option gives, one for each skewed loop; none where it gives none."""

@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-polyhedral-schedule=time-tiles=4,4,0 --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 "--affine-polyhedral-schedule=time-tiles=4,4,0 waves=true" --split-input-file | filecheck %s --check-prefix=WAVE
 // RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-polyhedral-schedule --split-input-file | filecheck %s --check-prefix=COST
 
 // Rows are smoothed again and again: tiles of 4 time steps, moved by 2 rows a step. Rows stay whole.
@@ -14,6 +15,11 @@
 // CHECK:           affine.vector_store %{{.*}}, %arg0
 // CHECK:   } {dlc.name = "tile4.2"}
 // CHECK: } {dlc.name = "tile4"}
+
+// Tiles of one wave run in parallel.
+// WAVE-LABEL: func.func @smooth
+// WAVE: } {dlc.name = "tile4", dlc.parallel}
+// WAVE-NEXT: } {dlc.name = "wave"}
 
 // The model takes as many steps as fit into the cache of 1 MB.
 // COST-LABEL: func.func @smooth
