@@ -20,13 +20,24 @@ _DENSE, _APART = (1 / 3, 1 / 8), (1 / 2, 1 / 4)
 with 2 MiB, 49x512x9216 (0.84) takes 0.61 of the time, 128x768x4096 (0.38) 0.95, and 128x768x3072 (0.28) would take 1.01. With
 matrices that are not packed, 64x1024x1024 (2.0) takes 0.55, 128x768x3072 (1.5) 0.42, and 512x512x512 (0.5) would take 1.09.
 """
-_RESULT = 1 / 2
-"""Share of L2 of a result that all blocks of the sums add to, each after the whole of the one before."""
+_RESULT, _COLUMN = 1 / 2, 1 / 4
+"""Shares of L2 of a result that all blocks of the sums add to, each after the whole of the one before, and of the columns of one
+panel in it. With 1 MiB, 2048x2048x2048 takes 1.17 of the time in blocks of 512 of the sum in each panel, whose results lie in as
+many lines as L2 has.
+"""
 _ROWS, _ALL, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 2 / 3, 4, 4
 """Shares of L2 of a block of rows, and of it, a panel and the next one; tiles in it, and panels that pass it, that pay.
 1024x1024x1024 in blocks of 128 rows takes 0.98 of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of
 64 rows 0.97; 1024x768x3072, whose panels leave too little room, would take 1.06 in blocks of 32 rows and 1.1 in blocks of 64.
 """
+_CROWDED_ROWS, _CROWDED_ALL, _FEWER_BYTES = 9 / 16, 6 / 7, 3 / 5
+"""The same shares, the second one of a block of rows and one panel, for blocks of rows as far as these bring in at most so many of
+the bytes that panels do without blocks. With 1 MiB, 1536x1536x1536 takes 0.94 of the time in blocks of 96 rows, 1280x1280x1280 0.97
+in blocks of 80 against blocks of 40 (which bring in more bytes than none), and 2048x2048x2048 0.93 in blocks of 128 rows and halves
+of the sum.
+"""
+_PARTS = 8
+"""Most blocks of the sums inside of blocks of rows."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,10 @@ def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if tile.lane_loop.iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
-    return _blocks_of_sums(nest, tile, order, caches, panels[0]) or _blocks_of_rows(nest, tile, order, caches, panels[0])
+    sums = _blocks_of_sums(nest, tile, order, caches, panels[0])
+    if sums and _column_bytes(nest, tile, caches) <= caches.l2_bytes * _COLUMN:
+        return sums
+    return _blocks_of_rows(nest, tile, order, caches, panels[0], bool(sums)) or sums
 
 
 def _loads(nest: Nest) -> list[ir.Operation]:
@@ -84,9 +98,7 @@ def _blocks_of_sums(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Cache
     most = int(caches.l2_bytes * stays) // max(1, panel.bytes // extent)
     if not 1 <= most < extent:
         return ()
-    whole = tile.unroll if len(nest.chain.loops) == 1 else 1
-    size = -(-extent // -(-extent // most))
-    sums = (len(nest.band), -(-size // whole) * whole)
+    sums = (len(nest.band), _size_of_part(nest, tile, -(-extent // most)))
     before = order[: max(place for place, each in enumerate(order) if each.iv in followed) + 1]
     if panel.is_dense and again[0] not in before and not any(each in dict(tile.jams) for each in before):
         places = [(nest.band.index(each), tile.steps.get(each, 1)) for each in before]
@@ -99,23 +111,63 @@ def _result_bytes(nest: Nest) -> float:
     return _bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
 
 
-def _blocks_of_rows(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
-    """Blocks of the loop whose copies share panels, where all rows of the other operand are more than L2 holds."""
+def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
+    """What the results that all tiles on one panel make take of the cache, as `_Panel.bytes` does; 0 without such a result."""
+    stores = [op for op in nest.body if op.name == "affine.store"]
+    if len(stores) != 1 or not tile.jams:
+        return 0.0
+    element = _bytes_of(stores[0].operands[0].type)
+    row = element * tile.lanes * tile.slots
+    apart = math.gcd((stride_along(stores[0], tile.jams[0][0].iv) or 0) * element, caches.l2_way_bytes)
+    return max(row, apart) * math.prod(loop.extent or 1 for loop in nest.band if loop is not tile.lane_loop)
+
+
+def _size_of_part(nest: Nest, tile: Tile, parts: int) -> int:
+    """Iterations of so many parts of the outermost reduction loop, whole steps of it."""
     assert nest.chain is not None
-    if len(tile.jams) != 1 or len(nest.chain.loops) != 1:
+    whole = tile.unroll if len(nest.chain.loops) == 1 else 1
+    size = -(-(nest.chain.loops[0].extent or 1) // parts)
+    return -(-size // whole) * whole
+
+
+def _blocks_of_rows(
+    nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel, may_cut: bool
+) -> tuple[tuple[int, int], ...]:
+    """Blocks of the loop whose copies share panels, where all rows of the other operand are more than L2 holds.
+
+    With `may_cut`, and in them blocks of the sum where panels leave too little room.
+    """
+    found = _rows_of(nest, tile, order)
+    if found is None or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
         return ()
-    loop, step = tile.jams[0]
+    loop, row = found
+    (_, step), columns, extent = tile.jams[0], tile.lanes * tile.slots, loop.extent or 1
+    if extent * row <= caches.l2_bytes:
+        return ()
+    place, size = nest.band.index(loop), caches.l2_bytes
+    most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes)) // row
+    if most >= max(_FEWEST_TILES * step, columns):
+        return ((place, _even(extent, step, most)),)
+    for parts in range(1, _PARTS + 1 if may_cut else 2):
+        most = int(min(size * _CROWDED_ROWS, size * _CROWDED_ALL - panel.bytes / parts) * parts) // row
+        rows = _even(extent, step, most)
+        if columns <= rows * _FEWER_BYTES and rows < extent:
+            sums = ((len(nest.band), _size_of_part(nest, tile, parts)),) if parts > 1 else ()
+            return ((place, rows), *sums)
+    return ()
+
+
+def _rows_of(nest: Nest, tile: Tile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
+    """The loop over rows inside of the one over panels, and the bytes of a row; None where the nest has no such plain form."""
+    if nest.chain is None or len(tile.jams) != 1 or len(nest.chain.loops) != 1:
+        return None
+    loop = tile.jams[0][0]
     rows = [load for load in _loads(nest) if loop.iv in set(load.operands)]
     is_plain = len(rows) == 1 and not any(each.iv in set(rows[0].operands) for each in nest.band if each is not loop)
     places = [place for place, each in enumerate(order) if each in (tile.lane_loop, loop)]
-    is_inside = len(places) == 2 and order[places[1]] is loop
-    if not is_plain or not is_inside or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
-        return ()
-    extent, row = loop.extent or 1, _bytes_of(rows[0].results[0].type) * (nest.chain.loops[0].extent or 1)
-    most = int(min(caches.l2_bytes * _ROWS, caches.l2_bytes * _ALL - 2 * panel.bytes)) // row
-    if extent * row <= caches.l2_bytes or most < _FEWEST_TILES * step:
-        return ()
-    return ((nest.band.index(loop), _even(extent, step, most)),)
+    if not is_plain or len(places) != 2 or order[places[1]] is not loop:
+        return None
+    return loop, _bytes_of(rows[0].results[0].type) * (nest.chain.loops[0].extent or 1)
 
 
 def _even(extent: int, step: int, most: int) -> int:
