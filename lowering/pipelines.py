@@ -101,7 +101,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "affine-demote-values",
             "affine-expand-buffers",
-            "affine-polyhedral-schedule",
+            "affine-polyhedral-schedule{leave-others=true}",
             "canonicalize",
             "cse",
             "affine-promote-buffers",

@@ -100,7 +100,9 @@ class _Run:
     def _memref_alloc(self, op: ir.Operation) -> Sequence[Any]:
         kind = op.results[0].type
         element = _TYPES[str(kind.element_type)]
-        return [np.full(kind.shape, np.nan if np.issubdtype(element, np.floating) else 99, element)]
+        dynamic = iter(self.operands(op))
+        shape = [next(dynamic) if kind.is_dynamic_dim(dim) else kind.shape[dim] for dim in range(kind.rank)]
+        return [np.full(shape, np.nan if np.issubdtype(element, np.floating) else 99, element)]
 
     _memref_alloca = _memref_alloc
 

@@ -68,9 +68,19 @@ class PolyhedralSchedule(Pass):
     waves: bool = option(False, "tiles across time run in wavefronts, in parallel: for several threads; one thread is slower")
     pack: bool = option(True, "with cache-tiles: copy panels of arrays into local buffers, in the order in which tiles read them")
 
+    leave_others: bool = option(False, "leave functions that cannot be read or built anew as they are, with a remark that says why")
     print_proof: bool = option(False, "print the loops before, the dependences and the loops after on standard error")
 
     def run(self, op: ir.Operation) -> None:
+        try:
+            self._schedule(op)
+        except PassFailure as failure:
+            if not self.leave_others:
+                raise
+            name = ir.StringAttr(op.attributes["sym_name"]).value
+            _remark(failure.location, f"@{name} is left as it is: {failure.message}")
+
+    def _schedule(self, op: ir.Operation) -> None:
         try:
             scop = extract(op)
             refuse_unmovable(scop)
@@ -101,7 +111,7 @@ class PolyhedralSchedule(Pass):
             self._write(op, scop, dependences, order, tile_registers(scop, given, shape))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
-        _remark(scop.statements, f"the loops cannot be built as chosen: {reason}; they keep the text's order")
+        _remark(scop.statements[0].location, f"the loops cannot be built as chosen: {reason}; they keep the text's order")
 
     def _write(self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, tiled: Tiled) -> None:
         """Check the schedule and build its loops; EmissionError, with the IR as it was, where these are not affine."""
@@ -181,13 +191,13 @@ def _remark_on(part: Part) -> Callable[[str], None]:
 
     def say(reason: str) -> None:
         _remark(
-            part.statements,
+            part.statements[0].location,
             f"isl's scheduler gave no order: {reason}; the loops keep the text's, distributed where that is cheaper",
         )
 
     return say
 
 
-def _remark(statements: Sequence[Statement], message: str) -> None:
-    """A remark on standard error at the first of `statements`."""
-    print(at_location(statements[0].location, message, "remark").render(), file=sys.stderr)
+def _remark(location: ir.Location, message: str) -> None:
+    """A remark on standard error."""
+    print(at_location(location, message, "remark").render(), file=sys.stderr)

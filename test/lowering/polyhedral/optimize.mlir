@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-optimize | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-optimize 2>&1 >/dev/null | filecheck %s --check-prefix=SAID
 
 // What a loop carries goes through memory while loops are ordered, and is a value again afterwards.
 // CHECK-LABEL: func.func @product
@@ -19,6 +20,24 @@ func.func @product(%A: memref<64x64xf32> {llvm.noalias}, %B: memref<64x64xf32> {
       }
       affine.store %sum, %C[%i, %j] : memref<64x64xf32>
     }
+  }
+  return
+}
+
+// A function with other loops stays as it is, and the reason is told.
+// SAID: optimize.mlir:[[# @LINE + 6]]:3: remark: @others is left as it is: 'scf.for' is not a loop or condition of the affine dialect; lower or outline it first
+// CHECK-LABEL: func.func @others
+// CHECK: scf.for
+// CHECK: affine.for %{{.*}} = 0 to 64
+// CHECK:   affine.load
+func.func @others(%A: memref<64xf32> {llvm.noalias}, %B: memref<64xf32> {llvm.noalias}, %from: index, %to: index, %step: index) {
+  scf.for %i = %from to %to step %step {
+    %a = memref.load %A[%i] : memref<64xf32>
+    memref.store %a, %B[%i] : memref<64xf32>
+  }
+  affine.for %i = 0 to 64 {
+    %a = affine.load %A[%i] : memref<64xf32>
+    affine.store %a, %B[%i] : memref<64xf32>
   }
   return
 }

@@ -48,3 +48,32 @@ def test_a_loop_with_one_value_hands_its_word_to_no_other(options: str) -> None:
 @given(functions())
 def test_results_are_the_same(text: str) -> None:
     _check(text, "")
+
+
+_ROW_LEAST = """
+func.func @f(%m: index, %n: index, %A: memref<20x20xi64> {llvm.noalias}, %B: memref<20xi64> {llvm.noalias}) {
+  %first = arith.constant 100 : i64
+  affine.for %i = 2 to %m {
+    %s = affine.for %j = 0 to %n iter_args(%least = %first) -> i64 {
+      %v = affine.load %A[%i, %j] : memref<20x20xi64>
+      %t = arith.minsi %least, %v : i64
+      affine.yield %t : i64
+    }
+    affine.store %s, %B[%i] : memref<20xi64>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (2, 5), (3, 1), (17, 20), (20, 0), (20, 19)])
+def test_values_that_loops_carry_may_have_run_time_sizes(sizes: tuple[int, int]) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(_ROW_LEAST)
+        Pipeline.parse("affine-optimize").run(module)
+        function = module.body.operations[0].operation
+        arguments = arguments_for(function, 1, sizes)
+        wanted = arguments[3].copy()
+        wanted[2 : sizes[0]] = np.min(arguments[2][2 : sizes[0], : sizes[1]], axis=1, initial=100)
+        run(function, *arguments)
+        np.testing.assert_array_equal(arguments[3], wanted)
