@@ -15,7 +15,7 @@ from dlc.analysis.polyhedral.dependences import Dependence
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.last_writers import value_dependences
 from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
-from dlc.analysis.polyhedral.model import ExtractionError, Scop, Statement
+from dlc.analysis.polyhedral.model import ExtractionError, Scop
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.diagnostics import at_location
 from dlc.lowering.affine.loops import SCHEDULED
