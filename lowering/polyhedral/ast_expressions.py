@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import islpy as isl
@@ -16,6 +16,13 @@ Constraint = tuple[ir.AffineExpr, bool]
 """`(e, is_equality)`: `e == 0` or `e >= 0`."""
 
 
+Guarded = tuple[list[Constraint], ir.AffineExpr]
+"""A value, and what has to hold for it."""
+
+_MOST_CASES = 8
+"""Values that one index expression may choose from."""
+
+
 class EmissionError(Exception):
     """Code that isl generates and the affine dialect cannot say."""
 
@@ -26,8 +33,16 @@ def affine_expression(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr
         return names[expression.get_id().get_name()]
     if expression.get_type() == isl.ast_expr_type.int:
         return ir.AffineExpr.get_constant(int(str(expression.get_val())))
+    return _combined(expression, [affine_expression(part, names) for part in _parts(expression)])
+
+
+def _parts(expression: isl.AstExpr) -> list[isl.AstExpr]:
+    return [expression.get_op_arg(at) for at in range(expression.get_op_n_arg())]
+
+
+def _combined(expression: isl.AstExpr, parts: Sequence[ir.AffineExpr]) -> ir.AffineExpr:
+    """The value of an operation whose operands are `parts`."""
     kind = expression.get_op_type()
-    parts = [affine_expression(expression.get_op_arg(at), names) for at in range(expression.get_op_n_arg())]
     if kind == _Op.add:
         return parts[0] + parts[1]
     if kind == _Op.sub:
@@ -43,18 +58,60 @@ def affine_expression(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr
     raise EmissionError(f"an index expression {expression.to_C_str()} that affine maps cannot hold")
 
 
+def cases(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[Guarded]:
+    """An index expression as values of which the first is meant whose constraints hold; the last has none."""
+    if expression.get_type() != isl.ast_expr_type.op:
+        return [([], affine_expression(expression, names))]
+    kind, parts = expression.get_op_type(), _parts(expression)
+    if kind in (_Op.cond, _Op.select):
+        found = _either(parts[0], cases(parts[1], names), cases(parts[2], names), names)
+    elif kind in _CONDITIONS:  # 1 where it holds
+        found = _either(expression, _number(1), _number(0), names)
+    else:
+        found = []
+        for chosen in product(*(cases(part, names) for part in parts)):
+            guard = [constraint for own, _ in chosen for constraint in own]
+            found += [([*guard, *own], value) for own, value in _values(expression, [value for _, value in chosen])]
+    if len(found) > _MOST_CASES:
+        raise EmissionError(f"an index expression {expression.to_C_str()} with more than {_MOST_CASES} cases")
+    return found
+
+
+_CONDITIONS = (_Op.eq, _Op.ge, _Op.gt, _Op.le, _Op.lt, _Op.and_, _Op.and_then, _Op.or_, _Op.or_else)
+
+
+def _number(value: int) -> list[Guarded]:
+    return [([], ir.AffineExpr.get_constant(value))]
+
+
+def _either(
+    condition: isl.AstExpr, first: Sequence[Guarded], second: Sequence[Guarded], names: Mapping[str, ir.AffineExpr]
+) -> list[Guarded]:
+    """The values of `first` where the condition holds, then those of `second`."""
+    choices = conjunctions(condition, names)
+    return [*(([*choice, *guard], value) for choice in choices for guard, value in first), *second]
+
+
+def _values(expression: isl.AstExpr, parts: Sequence[ir.AffineExpr]) -> list[Guarded]:
+    """The values of an operation: each operand where it is the extreme, or what affine expressions make of all."""
+    kind = expression.get_op_type()
+    if kind not in (_Op.min, _Op.max):
+        return [([], _combined(expression, parts))]
+    sign = 1 if kind == _Op.min else -1
+    found = [([((other - one) * sign, False) for other in parts if other is not one], one) for one in parts]
+    return [*found[:-1], ([], parts[-1])]
+
+
 def bounds(expression: isl.AstExpr, kind: isl.ast_expr_op_type, names: Mapping[str, ir.AffineExpr]) -> list[ir.AffineExpr]:
     """The results of a bound's map: the arguments of nested `kind` (max for lower bounds, min for upper ones)."""
     if expression.get_type() == isl.ast_expr_type.op and expression.get_op_type() == kind:
-        parts = [expression.get_op_arg(at) for at in range(expression.get_op_n_arg())]
-        return [bound for part in parts for bound in bounds(part, kind, names)]
+        return [bound for part in _parts(expression) for bound in bounds(part, kind, names)]
     return [affine_expression(expression, names)]
 
 
 def conjunctions(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[list[Constraint]]:
     """A condition as conjunctions of which one holds, in disjunctive normal form."""
-    kind = expression.get_op_type()
-    parts = [expression.get_op_arg(at) for at in range(expression.get_op_n_arg())]
+    kind, parts = expression.get_op_type(), _parts(expression)
     if kind in (_Op.or_, _Op.or_else):
         return [found for part in parts for found in conjunctions(part, names)]
     if kind in (_Op.and_, _Op.and_then):

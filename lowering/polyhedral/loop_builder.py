@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import islpy as isl
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine import loops
-from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, conjunctions
+from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, cases, conjunctions
 from dlc.lowering.polyhedral.ast_nodes import calls_in, children_of, depth_of, iterator_of, statement_of, step_of
 from dlc.lowering.polyhedral.buffers import Buffer, allocate
 from dlc.lowering.polyhedral.loop_marks import (
@@ -31,6 +32,7 @@ from dlc.lowering.polyhedral.loop_site import MOST_COPIES, LoopSite
 from dlc.lowering.polyhedral.statement_copy import StatementCopy
 from dlc.lowering.polyhedral.vector_loops import build_vectors
 
+_Value = TypeVar("_Value")
 Words = Mapping[int, str]
 """What becomes of loops, by how many the schedule has around each: a loop that is not there is a plain one."""
 _NO_WORDS: Words = {}
@@ -87,7 +89,8 @@ class LoopBuilder:
         elif kind == isl.ast_node_type.if_:
             self._condition(node, words)
         elif kind == isl.ast_node_type.user:
-            StatementCopy(*self.site.instance(node), self.site.scope).run()
+            statement, choices = self.site.instances(node)
+            self._first(choices, lambda values: StatementCopy(statement, values, self.site.scope).run())
         else:
             raise EmissionError(f"a node of kind {kind}")
 
@@ -96,7 +99,7 @@ class LoopBuilder:
         told = words.get(depth_of(node), LOOP)
         (word, name), group = parts_of(told), group_of(told)
         if node.for_is_degenerate() and not (word == PARALLEL and group):  # a part of a loop that others clip stays one
-            return self._body_at(node, affine_expression(node.for_get_init(), self.site.names), words)
+            return self._first(cases(node.for_get_init(), self.site.names), lambda value: self._body_at(node, value, words))
         if word == LANES and build_vectors(self.site, node):
             return None
         values = self.site.values(node)
@@ -143,6 +146,21 @@ class LoopBuilder:
                 self._body_at(node, ir.AffineExpr.get_dim(len(self.site.scope.variables) - 1), words)
             affine.AffineYieldOp([], loc=self.site.location)
         self.site.scope.variables.pop()
+
+    def _first(self, choices: Sequence[tuple[Sequence[Constraint], _Value]], build: Callable[[_Value], None]) -> None:
+        """Build with the first of the values whose constraints hold; the last has none."""
+        guard, value = choices[0]
+        if not guard:
+            return build(value)
+        condition, operands = self.site.scope.set(guard)
+        op = affine.AffineIfOp(condition, cond_operands=operands, has_else=True, loc=self.site.location)
+        with ir.InsertionPoint(op.then_block):
+            build(value)
+            affine.AffineYieldOp([], loc=self.site.location)
+        with ir.InsertionPoint(op.else_block):
+            self._first(choices[1:], build)
+            affine.AffineYieldOp([], loc=self.site.location)
+        return None
 
     def _condition(self, node: isl.AstNode, words: Words) -> None:
         """An `affine.if`; where one of several conjunctions may hold, one for each in the `else` of the one before."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 
 import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.lowering.polyhedral.affine_builder import AffineScope
-from dlc.lowering.polyhedral.ast_expressions import EmissionError, affine_expression, bounds
+from dlc.lowering.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, bounds, cases
 from dlc.lowering.polyhedral.ast_nodes import first_statement, step_of
 from dlc.lowering.polyhedral.buffers import buffer_accesses
 
@@ -47,12 +48,21 @@ class LoopSite:
 
     def instance(self, node: isl.AstNode) -> tuple[Statement, list[ir.AffineExpr]]:
         """The statement that a user node runs, and the values of its loops."""
+        statement, given = self._call(node)
+        return statement, [affine_expression(value, self.names) for value in given]
+
+    def instances(self, node: isl.AstNode) -> tuple[Statement, list[tuple[list[Constraint], list[ir.AffineExpr]]]]:
+        """As `instance`, with values of which the first are meant whose constraints hold; the last have none."""
+        statement, given = self._call(node)
+        chosen = product(*(cases(value, self.names) for value in given))
+        found = [([one for guard, _ in each for one in guard], [value for _, value in each]) for each in chosen]
+        return statement, found
+
+    def _call(self, node: isl.AstNode) -> tuple[Statement, list[isl.AstExpr]]:
         call = node.user_get_expr()
         statement = self.scop.by_name[call.get_op_arg(0).get_id().get_name()]
         given = [call.get_op_arg(at) for at in range(1, call.get_op_n_arg())]
-        if buffer_accesses(statement):
-            given = self._with_places(given, node, statement)
-        return statement, [affine_expression(value, self.names) for value in given]
+        return statement, self._with_places(given, node, statement) if buffer_accesses(statement) else given
 
     def _with_places(self, given: list[isl.AstExpr], node: isl.AstNode, statement: Statement) -> list[isl.AstExpr]:
         """The values of the loops, where the statement has ops that use them, and the subscripts of accesses to buffers."""
