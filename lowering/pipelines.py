@@ -124,6 +124,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-schedule-generic",
             "affine-stream-stores",
             "affine-use-dot-products",
+            "affine-narrow-tails",
             "affine-outline-parallel",
             "math-expand-functions",
             "expand-integer-division",

@@ -67,6 +67,11 @@ class CpuFacts:
         return 32 if self.arch == "aarch64" or "avx512f" in self.features else 16
 
     @property
+    def has_split_units(self) -> bool:
+        """Whether twice as many multiply-adds start in a cycle where vectors have half the width."""
+        return "avx512f" in self.features and self.fma_ports == 1
+
+    @property
     def has_fma(self) -> bool:
         """Whether one instruction multiplies and adds."""
         return self.arch == "aarch64" or "fma" in self.features or "avx512f" in self.features
