@@ -2,7 +2,8 @@
 
 python -m bench generic [name-part ...] [--pipeline "..."] [--seconds 2]
 
-Sums keep the order of the text. The peak is measured in turns with each nest.
+Sums keep the order of the text. The peak is measured in turns with each nest, both in the time of the processor: by the clock, a
+program beside them halves the share of a nest of 30 ms and leaves the peak's half a millisecond alone.
 """
 
 from __future__ import annotations
@@ -135,16 +136,16 @@ def main() -> int:
 
 
 def _by_turns(one: Callable[[], None], other: Callable[[], None], seconds: float) -> tuple[float, float]:
-    """The median seconds of each of two calls."""
+    """The median seconds of the processor that each of two calls takes."""
     times: tuple[list[float], list[float]] = ([], [])
     one()
     other()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times[0]) < 3:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end or len(times[0]) < 3:
         for call, found in zip((one, other), times, strict=True):
-            begin = time.perf_counter()
+            begin = time.thread_time()
             call()
-            found.append(time.perf_counter() - begin)
+            found.append(time.thread_time() - begin)
     return statistics.median(times[0]), statistics.median(times[1])
 
 
