@@ -99,6 +99,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     "affine-optimize": NamedPipeline(
         "affine loops in a better order, in vectors and register tiles, by the polyhedral model",
         (
+            "affine-merge-rows",
             "affine-demote-values",
             "affine-expand-buffers",
             "affine-polyhedral-schedule{leave-others=true}",

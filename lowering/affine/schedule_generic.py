@@ -24,6 +24,7 @@ GENERIC = "dlc.generic"
 """Attribute of a function: what became of each nest that no emitter took, in order."""
 
 _PASSES = (
+    "affine-merge-rows",
     "affine-demote-values",
     "affine-expand-buffers",
     "affine-polyhedral-schedule",

@@ -96,7 +96,8 @@ class Blocker:
         strides = [
             [(access, 1 if stride and access in copied else stride) for access, stride in member] for member in self.nest.strides
         ]
-        return replace(self.nest, strides=strides)
+        straddling = {(ref.access, at) for ref in self._unwritten for at in _straddled(ref, self.nest.lanes)}
+        return replace(self.nest, strides=strides, straddling=frozenset(straddling))
 
     def plan(self, tile: Tile, plain: Tile) -> CachePlan | None:
         """The cheapest blocks and panels around tiles `tile`; None where loops of tiles `plain`, all by themselves, are as good."""
@@ -128,7 +129,18 @@ def _is_packable(reference: Reference, tile: Tile) -> bool:
     """Whether several tiles read the same elements, and a panel can have them in the order in which a tile reads them."""
     tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
     along = [factors[at] for factors in reference.factors for at in tiled if at == tile.lanes and factors[at]]
-    return _rises(reference) and along in ([], [1]) and not all(reference.moves_along(at) for at in tiled)
+    is_reused = not all(reference.moves_along(at) for at in tiled)
+    return _rises(reference) and not reference.is_joined and along in ([], [1]) and is_reused
+
+
+def _straddled(reference: Reference, lanes: int) -> list[int]:
+    """The loops along which vectors begin anywhere in a line, panels or not, since another loop moves the same subscript."""
+    return [
+        at
+        for factors in reference.factors
+        for at, factor in enumerate(factors)
+        if factor == 1 and any(other % lanes for place, other in enumerate(factors) if place != at)
+    ]
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.chains import Member
-from dlc.lowering.polyhedral.strides import layout
+from dlc.lowering.polyhedral.strides import layout, linear_subscripts
 
 _WAY_BYTES = 4096
 """Addresses so far apart share a set of the first-level cache, since it is indexed by the bits within a page."""
@@ -22,13 +22,18 @@ _WAY_BYTES = 4096
 class Reference:
     """An access whose subscript number `dim` is the sum of `factors[dim][member]` times that loop's variable, and of what is fixed.
 
-    `strides` are the memref's, in elements.
+    `strides` are the memref's, in elements. Axes that a view has joined count as one.
     """
 
     access: Access
     factors: tuple[tuple[int, ...], ...]
     strides: tuple[int, ...]
     element_bytes: int
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether some of its dims are several of the memref."""
+        return len(self.factors) < self.access.array.rank
 
     def moves_along(self, member: int) -> bool:
         """Whether another value of the loop leads to another element."""
@@ -123,19 +128,16 @@ def references(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) ->
 def _reference(access: Access, instances: isl.Map, depth: int, count: int) -> Reference | None:
     strides = layout(access)
     elements = instances.apply_range(access.relation)
-    if strides is None or not access.array.is_memory or access.array.loops or not elements.is_single_valued():
+    if strides is None or not access.array.is_memory or access.array.loops:
         return None
-    pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_map(elements).foreach_piece(lambda _, value: pieces.append(value))
-    if len(pieces) != 1:
+    subscripts = linear_subscripts(access, elements, strides)
+    if subscripts is None:
         return None
-    subscripts = [pieces[0].get_aff(dim) for dim in range(access.array.rank)]
-    if any(subscript.dim(isl.dim_type.div) for subscript in subscripts):
-        return None
-    factors = [[subscript.get_coefficient_val(isl.dim_type.in_, depth + at) for at in range(count)] for subscript in subscripts]
+    factors = [[subscript.get_coefficient_val(isl.dim_type.in_, depth + at) for at in range(count)] for subscript, _ in subscripts]
     if not all(value.is_int() for row in factors for value in row):
         return None
-    return Reference(access, tuple(tuple(int(str(value)) for value in row) for row in factors), tuple(strides), _bytes(access))
+    numbers = tuple(tuple(int(str(value)) for value in row) for row in factors)
+    return Reference(access, numbers, tuple(stride for _, stride in subscripts), _bytes(access))
 
 
 def _bytes(access: Access) -> int:

@@ -117,7 +117,7 @@ _KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
 def _best_tile(scop: Scop, nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES) -> Tile:
     """The tile of the fewest cycles."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
-    key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, tuple(extents), shape, line_cycles
+    key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, nest.straddling, tuple(extents), shape, line_cycles
     known = _KNOWN.setdefault(scop, {})
     if key not in known:
         known[key] = _cheapest(nest, extents, shape, line_cycles)

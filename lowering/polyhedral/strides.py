@@ -64,31 +64,43 @@ def _only_point(points: isl.Set) -> Sequence[int] | None:
 
 
 def _stride(access: Access, moves: isl.Map, step: Sequence[int] | None) -> int | None:
-    shift = _linear_shift(access, step) if step is not None else None
-    if shift is None:
-        shift = _only_point(access.relation.reverse().apply_range(moves).apply_range(access.relation).deltas())
-    if shift is None:
+    own, strides = len(access.array.loops), layout(access)
+    if strides is None:
         return None
-    own = len(access.array.loops)
-    strides = None if any(shift[:own]) else layout(access)
-    return None if strides is None else sum(by * stride for by, stride in zip(shift[own:], strides, strict=True))
+    linear = linear_subscripts(access, access.relation, strides) if step is not None else None
+    if linear is not None and step is not None:
+        shift = [sum(by * _coefficient(one, at) for at, by in enumerate(step)) for one, _ in linear]
+        return None if any(shift[:own]) else sum(by * stride for by, (_, stride) in zip(shift, linear, strict=True))
+    found = _only_point(access.relation.reverse().apply_range(moves).apply_range(access.relation).deltas())
+    return None if found is None or any(found[:own]) else sum(by * to for by, to in zip(found[own:], strides, strict=True))
 
 
-def _linear_shift(access: Access, step: Sequence[int]) -> Sequence[int] | None:
-    """By how much linear subscripts change with the variables; None where they are not linear.
+def linear_subscripts(access: Access, relation: isl.Map, strides: Sequence[int]) -> list[tuple[isl.Aff, int]] | None:
+    """The subscripts that `relation` gives to `access`, each with the memref's stride; None where they are not linear.
 
-    Ten times faster than by relations.
+    Axes of one piece of memory among which a view divides a position are joined: `p floordiv 28, p mod 28` of rows of 28 are `p`.
+    Iterations with memory of their own have no stride. Ten times faster than by relations.
     """
-    if not access.relation.is_single_valued():
+    if not relation.is_single_valued():
         return None
     pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _domain, piece: pieces.append(piece))
+    isl.PwMultiAff.from_map(relation).foreach_piece(lambda _domain, piece: pieces.append(piece))
     if len(pieces) != 1:
         return None
-    subscripts = [pieces[0].get_aff(at) for at in range(access.relation.dim(isl.dim_type.out))]
-    if any(one.dim(isl.dim_type.div) for one in subscripts):
-        return None
-    return [sum(by * _coefficient(one, at) for at, by in enumerate(step)) for one in subscripts]
+    every = [0] * len(access.array.loops) + list(strides)
+    found: list[tuple[isl.Aff, int]] = []
+    for at in reversed(range(len(every))):
+        found = _joined(pieces[0].get_aff(at), every[at], found)
+    return None if any(one.dim(isl.dim_type.div) for one, _ in found) else found
+
+
+def _joined(subscript: isl.Aff, stride: int, inner: list[tuple[isl.Aff, int]]) -> list[tuple[isl.Aff, int]]:
+    """A subscript before those of inner axes; with the first of these as one where both divide, and one does not."""
+    are_divided = inner and subscript.dim(isl.dim_type.div) and inner[0][0].dim(isl.dim_type.div)
+    if not are_divided or not stride or stride % inner[0][1]:
+        return [(subscript, stride), *inner]
+    both = subscript.scale_val(isl.Val(stride // inner[0][1])).add(inner[0][0])
+    return [(subscript, stride), *inner] if both.dim(isl.dim_type.div) else [(both, inner[0][1]), *inner[1:]]
 
 
 def _coefficient(subscript: isl.Aff, at: int) -> int:

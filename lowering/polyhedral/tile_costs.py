@@ -25,6 +25,9 @@ LINE_CYCLES = 4.0
 
 _LINE_BYTES = 64
 
+_SLOT, _SPLIT = 0.25, 2.0
+"""Cycles of a load that other work does not hide, and how many more loads a vector takes that lies in two lines."""
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -62,6 +65,8 @@ class Nest:
     bands: Sequence[Sequence[int]]
     starts: Sequence[int]
     """The least value of each loop's variable."""
+    straddling: frozenset[tuple[Access, int]] = frozenset()
+    """Accesses whose vectors along a loop begin anywhere in a line of memory."""
 
     @cached_property
     def kept(self) -> list[int]:
@@ -101,7 +106,7 @@ def cycles(nest: Nest, tile: Tile, line_cycles: float = LINE_CYCLES) -> float:
     """Cycles for each iteration that the tile takes."""
     innermost = outer_order(nest, tile)[-1]
     lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
-    return work_cycles(nest, tile) + lines * line_cycles / _elements(nest, tile)
+    return work_cycles(nest, tile) + (lines * line_cycles + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
 
 
 def work_cycles(nest: Nest, tile: Tile) -> float:
@@ -141,6 +146,19 @@ def _lines(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
     row = nest.lanes * tile.vectors
     streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / _LINE_BYTES) if along == 1 else row
     return fresh * streams * (tile.copies if across != 0 else 1)
+
+
+def _straddling_cycles(nest: Nest, tile: Tile, innermost: int) -> float:
+    """Cycles that the loads of one step take beside other work, where vectors of some lie in two lines; 0 where none do.
+
+    3x3 windows of 56x56, 64 channels, share of the peak on a Zen 4 core: 6 vectors by 4 copies 81 %, 4 by 6 86 %, 3 by 8 90 %.
+    """
+    split = [access for access in nest.accesses if (access, tile.lanes) in nest.straddling]
+    if not split:
+        return 0.0
+    loads = sum(_instructions(nest, access, tile) for access in nest.accesses if not _is_kept(nest, access, tile, innermost))
+    parts = (min(1.0, nest.lanes * _bytes(access) / _LINE_BYTES) for access in split)
+    return _SLOT * (loads + _SPLIT * tile.vectors * sum(parts))
 
 
 def _bytes(access: Access) -> int:
