@@ -123,7 +123,10 @@ def by_array(scop: Scop) -> list[list[Access]]:
     return list(found.values())
 
 
-def joined(scop: Scop, dependences: Sequence[Dependence]) -> isl.UnionMap:
-    """The dependences as one relation between instances; pairs within one instance, which no schedule can break, left out."""
-    whole = union_map([dependence.relation for dependence in dependences], scop.context)
+def joined(context: isl.Set, dependences: Sequence[Dependence]) -> isl.UnionMap:
+    """The dependences of a scop with the `context` as one relation between instances.
+
+    Pairs within one instance, which no schedule can break, are left out.
+    """
+    whole = union_map([dependence.relation for dependence in dependences], context)
     return whole.subtract(whole.domain().union(whole.range()).identity()).coalesce()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import islpy as isl
 
 from dlc.analysis.polyhedral.dependences import Dependence
+from dlc.analysis.polyhedral.loop_values import LoopValues
 from dlc.analysis.polyhedral.witness import Witness, witness_of
 
 _UNORDERED = ("parallel", "lanes")
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+_Node = isl.schedule_node_type
+
+_Found = tuple[int, isl.Map]
+"""The number of a dependence, and some of its pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +35,11 @@ class Violation:
 
 def violations(dependences: Sequence[Dependence], schedule: isl.Schedule) -> list[Violation]:
     """The dependences whose sink would not run after its source; bands that are marked coincident count as ordered."""
-    times = _Times(schedule.get_map())
-    found = []
-    for dependence in dependences:
-        relation = _between_instances(dependence.relation)
-        if relation.is_empty():
-            continue
-        broken = times.not_after(relation)
-        if not broken.is_empty():
-            found.append(Violation(dependence, broken))
-    return found
+    open_ones = _OpenPairs.of(dependences)
+    broken: list[list[isl.Map]] = [[] for _ in dependences]
+    _find_broken(schedule.get_root(), open_ones, broken)
+    found = ((at, reduce(isl.Map.union, parts)) for at, parts in enumerate(broken) if parts)
+    return _violations(dependences, found, schedule)
 
 
 def carried_by_parallel(
@@ -51,14 +52,15 @@ def carried_by_parallel(
     Such are the members of bands that are coincident, or that the mark above the band calls parallel or lanes: `words_of` gives
     a mark's words, one a member. Loops further out, and members before it, count as fixed.
     """
-    found = []
-    for times, member in _unordered_members(schedule, words_of):
-        for dependence in dependences:
-            relation = _between_instances(dependence.relation)
-            carried = times.differs_first_at(relation, member)
-            if not carried.is_empty():
-                found.append(Violation(dependence, carried))
-    return found
+    found = _find_carried(schedule.get_root(), _OpenPairs.of(dependences), words_of)
+    return _violations(dependences, found, schedule)
+
+
+def _violations(dependences: Sequence[Dependence], found: Iterable[_Found], schedule: isl.Schedule) -> list[Violation]:
+    """What was found, between instances of `schedule`: at the end, since most often nothing is."""
+    domain = schedule.get_domain()
+    inside = [_OpenPairs({at: pairs}).between(domain, domain) for at, pairs in found]
+    return [Violation(dependences[at], pairs.coalesce()) for one in inside for at, pairs in one.pairs.items()]
 
 
 def _between_instances(relation: isl.Map) -> isl.Map:
@@ -68,75 +70,94 @@ def _between_instances(relation: isl.Map) -> isl.Map:
     return relation.subtract(isl.Map.identity(relation.get_space()))
 
 
-class _Times:
-    """When instances run, by statement."""
+@dataclass(frozen=True, eq=False)
+class _OpenPairs:
+    """The pairs of dependences that the loops around a node leave open, by the numbers of the dependences; none is empty."""
 
-    def __init__(self, times: isl.UnionMap) -> None:
-        self._by_name: dict[str, isl.Map] = {}
-        times.foreach_map(self._add)
+    pairs: Mapping[int, isl.Map]
 
-    def _add(self, one: isl.Map) -> None:
-        self._by_name[one.get_tuple_name(isl.dim_type.in_)] = one
+    @classmethod
+    def of(cls, dependences: Sequence[Dependence]) -> _OpenPairs:
+        return cls._of(((at, _between_instances(one.relation)) for at, one in enumerate(dependences)))
 
-    def not_after(self, relation: isl.Map) -> isl.Map:
-        """The pairs whose second instance does not run after the first."""
-        delays = self._delays(relation)
-        if delays is None:
-            return isl.Map.empty(relation.get_space())
-        wrong = delays.intersect_range(_not_positive(delays.range().get_space()))
-        return wrong.domain().unwrap().coalesce()
+    @classmethod
+    def _of(cls, found: Iterable[_Found]) -> _OpenPairs:
+        return cls({at: pairs for at, pairs in found if not pairs.is_empty()})
 
-    def differs_first_at(self, relation: isl.Map, dim: int) -> isl.Map:
-        """The pairs whose times agree in the dims before `dim`, and not in it."""
-        delays = self._delays(relation)
-        if delays is None:
-            return isl.Map.empty(relation.get_space())
-        for outer in range(dim):
-            delays = delays.fix_val(isl.dim_type.out, outer, isl.Val(0))
-        return delays.subtract(delays.fix_val(isl.dim_type.out, dim, isl.Val(0))).domain().unwrap().coalesce()
+    def apply(self, change: Callable[[isl.Map], isl.Map]) -> _OpenPairs:
+        """What is left of each."""
+        return self._of((at, change(pairs)) for at, pairs in self.pairs.items())
 
-    def _delays(self, relation: isl.Map) -> isl.Map | None:
-        """`[source -> sink] -> time of sink - time of source`; None where the schedule does not have both."""
-        source = self._by_name.get(relation.get_tuple_name(isl.dim_type.in_))
-        sink = self._by_name.get(relation.get_tuple_name(isl.dim_type.out))
-        if source is None or sink is None:
-            return None
-        ends = relation.domain_map().apply_range(source), relation.range_map().apply_range(sink)
-        return ends[1].sum(ends[0].neg())
+    def between(self, first: isl.UnionSet, second: isl.UnionSet) -> _OpenPairs:
+        """The pairs from instances in `first` to those in `second`."""
+
+        def inside(pairs: isl.Map) -> isl.Map:
+            space = pairs.get_space()
+            return pairs.intersect_domain(first.extract_set(space.domain())).intersect_range(second.extract_set(space.range()))
+
+        names = [{one.get_tuple_name() for one in _sets_of(domain)} for domain in (first, second)]
+        return self._of(
+            (at, inside(pairs))
+            for at, pairs in self.pairs.items()
+            if pairs.get_tuple_name(_IN) in names[0] and pairs.get_tuple_name(_OUT) in names[1]
+        )
 
 
-def _not_positive(space: isl.Space) -> isl.Set:
-    """Vectors that are zero, or whose first element other than zero is negative."""
-    universe = isl.Set.universe(space)
-    found = isl.Set.empty(space)
-    for dim in range(space.dim(isl.dim_type.set)):
-        found = found.union(universe.upper_bound_val(isl.dim_type.set, dim, isl.Val(-1)))
-        universe = universe.fix_val(isl.dim_type.set, dim, isl.Val(0))
-    return found.union(universe)
+def _find_broken(node: isl.ScheduleNode, open_ones: _OpenPairs, broken: Sequence[list[isl.Map]]) -> None:
+    """Add to `broken` those of the pairs that run below `node` in the wrong order, or at once."""
+    if not open_ones.pairs:
+        return
+    if node.get_type() == _Node.band:
+        for value in _values_of(node):
+            _note(broken, open_ones.apply(value.falling))
+            open_ones = open_ones.apply(value.equal)
+    if not node.n_children():
+        _note(broken, open_ones)
+    elif node.get_type() in (_Node.sequence, _Node.set):
+        filters = [node.child(at).filter_get_filter() for at in range(node.n_children())]
+        for at, own in enumerate(filters):
+            for before in filters[:at]:
+                _note(broken, open_ones.between(own, before))
+            _find_broken(node.child(at), open_ones.between(own, own), broken)
+    else:
+        _find_broken(node.child(0), open_ones, broken)
 
 
-def _unordered_members(schedule: isl.Schedule, words_of: Callable[[str], Sequence[str]]) -> Iterator[tuple[_Times, int]]:
-    """The members of bands whose iterations have no order: the times down to them, and their dim in these."""
-    for node in _nodes(schedule.get_root()):
-        if node.get_type() != isl.schedule_node_type.band:
-            continue
+def _note(broken: Sequence[list[isl.Map]], found: _OpenPairs) -> None:
+    for at, pairs in found.pairs.items():
+        broken[at].append(pairs)
+
+
+def _find_carried(node: isl.ScheduleNode, open_ones: _OpenPairs, words_of: Callable[[str], Sequence[str]]) -> Iterator[_Found]:
+    """For each loop without an order below `node`, the pairs that it carries."""
+    if not open_ones.pairs:
+        return
+    if node.get_type() == _Node.band:
         words = _words_above(node, words_of)
-        members = range(node.band_n_member())
-        unordered = [node.band_member_get_coincident(at) or (at < len(words) and words[at] in _UNORDERED) for at in members]
-        if not any(unordered):
-            continue
-        outer = node.get_prefix_schedule_union_map()
-        times = _Times(outer.flat_range_product(node.band_get_partial_schedule_union_map()))
-        depth = node.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out)
-        yield from ((times, depth + at) for at in members if unordered[at])
+        for at, value in enumerate(_values_of(node)):
+            if node.band_member_get_coincident(at) or (at < len(words) and words[at] in _UNORDERED):
+                yield from open_ones.apply(value.different).pairs.items()
+            open_ones = open_ones.apply(value.equal)
+    for at in range(node.n_children()):
+        child = node.child(at)
+        if child.get_type() == _Node.filter:
+            own = child.filter_get_filter()
+            yield from _find_carried(child, open_ones.between(own, own), words_of)
+        else:
+            yield from _find_carried(child, open_ones, words_of)
+
+
+def _values_of(band: isl.ScheduleNode) -> Iterator[LoopValues]:
+    """The variables of a band's loops, from the outside in."""
+    partial = band.band_get_partial_schedule()
+    return (LoopValues(partial.get_union_pw_aff(at)) for at in range(band.band_n_member()))
+
+
+def _sets_of(domain: isl.UnionSet) -> list[isl.Set]:
+    sets = domain.get_set_list()
+    return [sets.get_set(at) for at in range(sets.n_set())]
 
 
 def _words_above(node: isl.ScheduleNode, words_of: Callable[[str], Sequence[str]]) -> Sequence[str]:
     above = node.parent()
-    return words_of(above.mark_get_id().get_name()) if above.get_type() == isl.schedule_node_type.mark else ()
-
-
-def _nodes(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-    yield node
-    for at in range(node.n_children()):
-        yield from _nodes(node.child(at))
+    return words_of(above.mark_get_id().get_name()) if above.get_type() == _Node.mark else ()

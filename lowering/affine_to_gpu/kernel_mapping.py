@@ -13,12 +13,14 @@ from math import prod
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.loop_values import LoopValues
 from dlc.analysis.polyhedral.model import Scop
 from dlc.lowering.affine_to_gpu.grid import UNITS, Place, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
 from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, place_in, tile_of, tile_shape
+from dlc.lowering.polyhedral.coincidence import stays, within_iterations
 from dlc.lowering.polyhedral.iterations import stride_of
 from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, around, block, with_children
 from dlc.targets.gpu.facts import GpuFacts
@@ -68,11 +70,10 @@ class _Search:
             self.cost += kernel_cost(self.scop, above, tree, 0, 1, self.facts)
             return tree
         chain = list(_chain(tree))
-        free = [depth for depth, loop in enumerate(chain) if stays(open_ones, loop.values)]
+        free = [depth for depth, loop in enumerate(chain) if stays(open_ones, LoopValues(loop.values))]
         if free:
             return self._kernel(chain, free, above, open_ones)
-        same = isl.UnionMap.from_union_pw_aff(tree.values)
-        rest = open_ones.intersect(same.apply_range(same.reverse()))
+        rest = within_iterations(open_ones, LoopValues(tree.values))
         return with_children(tree, [self.visit(tree.body, rest, (*above, tree))])
 
     def _kernel(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop], open_ones: isl.UnionMap) -> Tree:
@@ -109,12 +110,6 @@ class _Search:
         others = sorted(inner_first, key=lambda depth: extent_of(chain[depth]), reverse=True)
         kept = [depth for depth in others if depth != along][: _MOST_DIMS - 1]
         return [along, *(depth for depth in inner_first if depth in kept)]
-
-
-def stays(dependences: isl.UnionMap, values: isl.UnionPwAff) -> bool:
-    """Whether `values` are the same at both ends of each dependence."""
-    own = isl.UnionMap.from_union_pw_aff(values)
-    return bool(dependences.is_subset(own.apply_range(own.reverse())))
 
 
 def _inside(dependences: isl.UnionMap, tree: Tree) -> isl.UnionMap:

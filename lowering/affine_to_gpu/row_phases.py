@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import prod
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.loop_values import LoopValues
 from dlc.analysis.polyhedral.model import Scop
 from dlc.lowering.affine_to_gpu.grid import Place, Unit, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sectors_along
 from dlc.lowering.affine_to_gpu.thread_tiles import nested, place_in, tile_of
+from dlc.lowering.polyhedral.coincidence import stays, within_iterations
 from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, block
 from dlc.targets.gpu.facts import GpuFacts
 
@@ -57,7 +60,7 @@ class RowPhases:
         chosen = sorted(free, key=lambda depth: (-extent_of(chain[depth]), -depth))[:2]
         rows = [loop for depth, loop in reversed(list(enumerate(chain))) if depth in chosen]
         rest = [loop for depth, loop in enumerate(chain) if depth not in chosen]
-        inside = _between_equal(open_ones, chain)
+        inside = reduce(within_iterations, (LoopValues(loop.values) for loop in chain), open_ones)
         phases = [_phase(scop, [*above, *chain], item, inside, facts) for item in body.items]
         return cls(name, above, rows, rest, phases, facts) if any(phase.along is not None for phase in phases) else None
 
@@ -103,7 +106,7 @@ def _phase(scop: Scop, above: Sequence[Loop], item: Tree, open_ones: isl.UnionMa
     loops = list(_chain(item))
     body = loops[-1].body if loops else item
     own = open_ones.intersect_domain(item.domain).intersect_range(item.domain)
-    free = [depth for depth, loop in enumerate(loops) if _stays(own, loop.values) and extent_of(loop) > 1]
+    free = [depth for depth, loop in enumerate(loops) if stays(own, LoopValues(loop.values)) and extent_of(loop) > 1]
     if not free:
         return Phase(tuple(loops), body, None)
     along = min(reversed(free), key=lambda depth: sectors_along(scop, above, item, depth, facts))
@@ -114,16 +117,3 @@ def _chain(tree: Tree) -> Iterator[Loop]:
     while isinstance(tree, Loop):
         yield tree
         tree = tree.body
-
-
-def _between_equal(dependences: isl.UnionMap, loops: Sequence[Loop]) -> isl.UnionMap:
-    """The dependences within one iteration of `loops`."""
-    for loop in loops:
-        values = isl.UnionMap.from_union_pw_aff(loop.values)
-        dependences = dependences.intersect(values.apply_range(values.reverse()))
-    return dependences
-
-
-def _stays(dependences: isl.UnionMap, values: isl.UnionPwAff) -> bool:
-    own = isl.UnionMap.from_union_pw_aff(values)
-    return bool(dependences.is_subset(own.apply_range(own.reverse())))

@@ -13,8 +13,9 @@ from itertools import count
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.loop_values import LoopValues
 from dlc.lowering.polyhedral.chains import is_band, isolate_option
-from dlc.lowering.polyhedral.coincidence import between_equal, stays
+from dlc.lowering.polyhedral.coincidence import open_at, stays, within_iterations
 from dlc.lowering.polyhedral.loop_marks import (
     LOOP,
     PARALLEL,
@@ -59,13 +60,13 @@ class _Marking:
         numbered = [in_group(word, group) if first <= place <= at else word for place, word in enumerate(words)]
         return self._with_words(node, bands, numbered)
 
-    def _outermost(self, node: isl.ScheduleNode, values: Sequence[isl.UnionMap]) -> int:
+    def _outermost(self, node: isl.ScheduleNode, values: Sequence[LoopValues]) -> int:
         """The outermost of the loops of a chain, with the variables `values`, that the last may go out of; else its place."""
-        prefix = node.get_prefix_schedule_union_map()
+        open_ones = open_at(node, self.dependences)
         for at, value in enumerate(values):
-            if stays(between_equal(self.dependences, node.get_domain(), prefix), values[-1]):
+            if stays(open_ones, values[-1]):
                 return at
-            prefix = prefix.flat_range_product(value)
+            open_ones = within_iterations(open_ones, value)
         return len(values) - 1
 
     def _below(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
@@ -100,12 +101,10 @@ class _Marking:
                 words = words_of(each.mark_get_id().get_name())
         return found
 
-    def _values(self, node: isl.ScheduleNode) -> list[isl.UnionMap]:
+    def _values(self, node: isl.ScheduleNode) -> list[LoopValues]:
         """The variables of a chain's loops for each instance."""
         partials = [each.band_get_partial_schedule() for each in self._chain(node) if is_band(each)]
-        return [
-            isl.UnionMap.from_union_pw_aff(one.get_union_pw_aff(at)) for one in partials for at in range(one.dim(isl.dim_type.out))
-        ]
+        return [LoopValues(one.get_union_pw_aff(at)) for one in partials for at in range(one.dim(isl.dim_type.out))]
 
     def _with_words(self, node: isl.ScheduleNode, bands: Sequence[tuple[str, ...]], words: Sequence[str]) -> isl.ScheduleNode:
         """The tree with new words for a chain's loops; returns the node of its outermost mark."""

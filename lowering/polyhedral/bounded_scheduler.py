@@ -19,9 +19,9 @@ _MOST_OPERATIONS = 200_000
 """The largest of PolyBench's needs fewer than 20 000."""
 
 MOST_SECONDS = 20.0
-"""Of all answers for one part; the largest of PolyBench takes 0.6 s."""
+"""Of all answers for one part; the largest of PolyBench takes 0.06 s."""
 
-_SMALL = 60
+SMALL = 60
 """Statements times loops times pieces of dependences up to which isl is quick: 0.1 s at most."""
 
 Solve = Callable[[], Sequence[isl.Schedule]]
@@ -33,7 +33,7 @@ class OutOfBoundsError(Exception):
 
 def within_bounds(context: isl.Context, size: int, solve: Solve, seconds: float = MOST_SECONDS) -> list[isl.Schedule]:
     """What `solve` finds; raises `OutOfBoundsError`. `size` of the problem is loops of statements times pieces of dependences."""
-    if size <= _SMALL or not hasattr(os, "fork"):
+    if size <= SMALL or not hasattr(os, "fork"):
         return list(_counted(context, solve))
     return [isl.Schedule.read_from_str(context, text) for text in _in_child(lambda: _counted(context, solve), seconds)]
 

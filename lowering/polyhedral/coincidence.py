@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import islpy as isl
 
+from dlc.analysis.polyhedral.loop_values import LoopValues, maps_of, union_of
 from dlc.lowering.polyhedral.chains import is_band
 
 
 def with_coincidence(schedule: isl.Schedule, dependences: isl.UnionMap) -> isl.Schedule:
     """The schedule with each band member marked coincident along which no dependence goes that the loops around leave open."""
+    return _marked(schedule.get_root(), list(maps_of(dependences))).get_schedule()
 
-    def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
-        if not is_band(node):
-            return node
-        open_ones = between_equal(dependences, node.get_domain(), node.get_prefix_schedule_union_map())
+
+def _marked(node: isl.ScheduleNode, open_ones: Sequence[isl.Map]) -> isl.ScheduleNode:
+    """`node` with all bands below marked; the loops around leave the pairs `open_ones` open."""
+    if is_band(node):
         partial = node.band_get_partial_schedule()
         for member in range(node.band_n_member()):
-            value = isl.UnionMap.from_union_pw_aff(partial.get_union_pw_aff(member))
-            node = node.band_member_set_coincident(member, int(stays(open_ones, value)))
-        return node
-
-    return schedule.get_root().map_descendant_bottom_up(visit).get_schedule()
-
-
-def between_equal(dependences: isl.UnionMap, domain: isl.UnionSet, prefix: isl.UnionMap) -> isl.UnionMap:
-    """The dependences between instances in `domain` at the same `prefix`, the variables of some loops."""
-    own = dependences.intersect_domain(domain).intersect_range(domain)
-    return own.intersect(prefix.apply_range(prefix.reverse()))
+            value = LoopValues(partial.get_union_pw_aff(member))
+            node = node.band_member_set_coincident(member, int(all(map(value.is_same, open_ones))))
+            open_ones = _within(open_ones, value)
+    elif node.get_type() == isl.schedule_node_type.filter:
+        open_ones = _between(open_ones, node.filter_get_filter())
+    for at in range(node.n_children()):
+        node = _marked(node.child(at), open_ones).parent()
+    return node
 
 
-def stays(dependences: isl.UnionMap, value: isl.UnionMap) -> bool:
+def _within(pairs: Iterable[isl.Map], value: LoopValues) -> list[isl.Map]:
+    """Those of the pairs that are in one iteration of a loop."""
+    return [equal for one in pairs if not (equal := value.equal(one)).is_empty()]
+
+
+def _between(pairs: Sequence[isl.Map], domain: isl.UnionSet) -> list[isl.Map]:
+    """Those of the pairs whose ends both lie in `domain`."""
+    found = []
+    for one in pairs:
+        space = one.get_space()
+        inside = one.intersect_domain(domain.extract_set(space.domain())).intersect_range(domain.extract_set(space.range()))
+        if not inside.is_empty():
+            found.append(inside)
+    return found
+
+
+def open_at(node: isl.ScheduleNode, dependences: isl.UnionMap) -> isl.UnionMap:
+    """The dependences between instances below `node` that the loops around leave open."""
+    pairs = list(maps_of(dependences))
+    for up in reversed(range(1, node.get_tree_depth() + 1)):
+        around = node.ancestor(up)
+        if is_band(around):
+            partial = around.band_get_partial_schedule()
+            for member in range(around.band_n_member()):
+                pairs = _within(pairs, LoopValues(partial.get_union_pw_aff(member)))
+        elif around.get_type() == isl.schedule_node_type.filter:
+            pairs = _between(pairs, around.filter_get_filter())
+    return union_of(pairs, dependences.get_space())
+
+
+def within_iterations(dependences: isl.UnionMap, value: LoopValues) -> isl.UnionMap:
+    """The dependences within one iteration of the loop whose variable is `value`."""
+    return union_of(_within(maps_of(dependences), value), dependences.get_space())
+
+
+def stays(dependences: isl.UnionMap, value: LoopValues) -> bool:
     """Whether `value` is the same at both ends of each dependence."""
-    return bool(dependences.is_subset(value.apply_range(value.reverse())))
+    return all(map(value.is_same, maps_of(dependences)))

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
@@ -35,19 +36,36 @@ class Order:
     element that any order leaves the same.
     """
 
+    context: isl.Set
     kept: Sequence[Dependence]
     pairs: Sequence[Dependence]
 
     @classmethod
     def of(cls, scop: Scop) -> Order:
-        """That of a function's loops."""
-        pairs = memory_dependences(scop)
-        return cls(without_reductions(pairs, reductions(scop, single=True)), pairs)
+        """That of a function's loops; found once."""
+        if scop not in _ORDERS:
+            pairs = memory_dependences(scop)
+            _ORDERS[scop] = cls(scop.context, without_reductions(pairs, reductions(scop, single=True)), pairs)
+        return _ORDERS[scop]
+
+    @cached_property
+    def kept_map(self) -> isl.UnionMap:
+        """All of `kept` as one relation between instances."""
+        return joined(self.context, self.kept) if self.is_relaxed else self.pairs_map
+
+    @cached_property
+    def pairs_map(self) -> isl.UnionMap:
+        """All of `pairs` as one relation between instances."""
+        return joined(self.context, self.pairs)
 
     @property
     def is_relaxed(self) -> bool:
         """Whether some updates need no order."""
         return len(self.kept) < len(self.pairs)
+
+
+_ORDERS: WeakKeyDictionary[Scop, Order] = WeakKeyDictionary()
+"""The orders of scops so far: each part of a scop is asked about, and the schedule of all."""
 
 
 def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -> Iterator[isl.Schedule]:
@@ -56,7 +74,7 @@ def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -
     if owners is None or not lanes:
         return
     order = Order.of(scop)
-    validity, apart = (_within(joined(scop, part), owners.elements.domain()) for part in (order.kept, order.pairs))
+    validity, apart = (_within(part, owners.elements.domain()) for part in (order.kept_map, order.pairs_map))
     signs = owners.directions(validity)
     if signs is None:
         return

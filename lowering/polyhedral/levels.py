@@ -12,7 +12,6 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.dependences import joined
 from dlc.analysis.polyhedral.model import Scop, Statement, union_set
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.index_sets import Order
@@ -47,7 +46,7 @@ def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[i
 def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None:
     order = Order.of(scop)
     domain = union_set([one.domain for one in statements], scop.context)
-    validity = joined(scop, order.kept).intersect_domain(domain).intersect_range(domain)
+    validity = order.kept_map.intersect_domain(domain).intersect_range(domain)
     outer = _loop_values(statements, 0)
     values = isl.UnionMap.from_union_pw_aff(outer)
     levels = _levels(domain, validity.intersect(values.apply_range(values.reverse())))
@@ -57,7 +56,7 @@ def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None
     nests = [_nest(piece, scop.by_name[piece.get_tuple_name()]) for piece in pieces]
     tree = reduce(lambda before, after: before.sequence(after), nests)
     tree = tree.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(outer))
-    return with_coincidence(tree, joined(scop, order.pairs))
+    return with_coincidence(tree, order.pairs_map)
 
 
 def _levels(domain: isl.UnionSet, waits: isl.UnionMap) -> list[isl.UnionSet] | None:

@@ -60,7 +60,7 @@ def test_dependences_are_exact(module: ir.Module) -> None:
         "[p0] -> { S0[i, j] -> S1[k, j] : (k = i - 1 or k = i + 1) and 0 <= i < 100 and 1 <= k < 99"
         " and 0 <= j < 64 and j < p0 and j mod 3 = 0 }"
     )
-    assert joined(scop, memory_dependences(scop)).is_equal(expected)
+    assert joined(scop.context, memory_dependences(scop)).is_equal(expected)
 
 
 def test_the_original_schedule_gives_the_loops_back(module: ir.Module) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+import islpy as isl
 import pytest
 
 from bench.polybench.suite import suite
@@ -36,21 +37,41 @@ def test_many_statements_are_not_asked_for(parts: list[Part]) -> None:
 
 
 @pytest.mark.parametrize("parts", ["adi"], indirect=True)
-def test_the_child_is_ended(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "_MOST_STATEMENTS", 100)
-    monkeypatch.setattr(scheduler, "within_bounds", lambda *given: within_bounds(*given, seconds=0.5))
-    reasons: list[str] = []
+def test_the_child_is_ended(parts: list[Part]) -> None:
+    domain, dependences = parts[0].domain, parts[0].dependences
     begin = time.monotonic()
-    assert list(compute_schedules(parts[0], "min", reasons.append)) == []
-    assert reasons == ["it took more than 0.5 s"]
+    with pytest.raises(OutOfBoundsError, match=r"more than 0\.5 s"):
+        within_bounds(domain.get_ctx(), 1000, lambda: [scheduler._isl_schedule(domain, dependences)], seconds=0.5)
     assert time.monotonic() - begin < 15  # isl alone takes 33 s
+
+
+@pytest.mark.parametrize("parts", ["doitgen"], indirect=True)
+def test_bounds_of_loops_are_left_out_of_large_problems(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[isl.UnionMap] = []
+    solve = scheduler._isl_schedule
+    monkeypatch.setattr(scheduler, "within_bounds", lambda context, size, solve: solve())
+    monkeypatch.setattr(scheduler, "_isl_schedule", lambda domain, pairs: asked.append(pairs) or solve(domain, pairs))
+    (part,) = parts
+    assert len(list(compute_schedules(part, "min"))) == 2
+    assert all(part.dependences.is_strict_subset(pairs) for pairs in asked)
+
+
+@pytest.mark.parametrize("parts", ["ludcmp"], indirect=True)
+def test_bounds_of_loops_are_kept_where_there_is_no_order_without(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "within_bounds", lambda context, size, solve: solve())
+    monkeypatch.setattr(scheduler, "SMALL", 0)
+    part = parts[2]  # a substitution from the end
+    simple = part.dependences.gist_domain(part.domain).gist_range(part.domain)
+    with pytest.raises(isl.Error, match="unable to carry dependences"):
+        scheduler._isl_schedule(part.domain, simple)
+    assert list(compute_schedules(part, "min"))
 
 
 @pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
 def test_the_child_finds_the_same(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_scheduler, "_SMALL", 0)
+    monkeypatch.setattr(bounded_scheduler, "SMALL", 0)
     from_child = list(compute_schedules(parts[0], "min"))
-    monkeypatch.setattr(bounded_scheduler, "_SMALL", 10_000)
+    monkeypatch.setattr(bounded_scheduler, "SMALL", 10_000)
     here = list(compute_schedules(parts[0], "min"))
     assert len(here) == 2
     assert all(one.plain_is_equal(other) for one, other in zip(from_child, here, strict=True))
