@@ -7,7 +7,7 @@ import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr, IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
-from dlc.dialects.dl.numerics import wide
+from dlc.dialects.dl.numerics import wide, widen
 from dlc.dialects.dl.types import (
     FLOATS,
     NUMERIC,
@@ -31,7 +31,10 @@ class Conv(DLOp, name="conv"):
     order: x[n, i, c], result[n, o, oc] and weight[t, ic, oc]. A weight of one rank more is in blocks of output channels
     then, weight[oc / block, t, ic, oc mod block], so that what one block reads lies together.
 
-    c1: operands have one element type.    c2: x has rank 3 to 5 and weight the same, or one more with channels_last and one group.
+    x may be bf16 beside operands of f32, and is widened as it is read: an image takes half the memory then.
+
+    c1: operands have one element type, but for that.
+    c2: x has rank 3 to 5 and weight the same, or one more with channels_last and one group.
     c3: groups divides the output channels.    c4: the channels of x are groups times C.    c5: bias is [out channels].
     c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
     c7: the dilated kernel fits the padded input.
@@ -65,7 +68,7 @@ class Conv(DLOp, name="conv"):
     ) -> TensorType:
         blocked = channels_last and groups == 1 and weight.rank == x.rank + 1
         kernel = unblocked_kernel(weight) if blocked else weight
-        dtype = _check_operands(x, kernel, bias, groups)
+        dtype = _check_operands(TensorType(x.shape, "f32") if _is_widened(x, weight) else x, kernel, bias, groups)
         layout = Layout(x.rank - 2, channels_last)
         channels = kernel.dim(layout.kernel_out)
         _require_multiple("c3", channels, groups, f"weight dim {layout.kernel_out}")
@@ -76,7 +79,6 @@ class Conv(DLOp, name="conv"):
         return TensorType(tuple(layout.image(x.dim(0), [channels], positions)), dtype)
 
     @staticmethod
-    @wide
     def reference(
         x: np.ndarray,
         weight: np.ndarray,
@@ -88,17 +90,9 @@ class Conv(DLOp, name="conv"):
         groups: int,
         channels_last: bool,
     ) -> np.ndarray:
-        layout = Layout(x.ndim - 2, channels_last)
-        x = layout.first(x)
-        if weight.ndim > x.ndim:
-            weight = np.moveaxis(weight, 0, -2).reshape(*weight.shape[1:-1], -1)
-        weight = np.moveaxis(weight, (-1, -2), (0, 1)) if channels_last else weight
-        patches = Window.of("c6", weight.shape[2:], strides, pads, dilations).view(x, 0)
-        patches = patches.reshape(x.shape[0], groups, weight.shape[1], *patches.shape[2:])
-        kernels = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
-        outs, taps = "xyz"[: x.ndim - 2], "hij"[: x.ndim - 2]
-        result = np.einsum(f"bgc{outs}{taps},gfc{taps}->bgf{outs}", patches, kernels)
-        return layout.restored(_with_bias(result.reshape(x.shape[0], weight.shape[0], *result.shape[3:]), bias))
+        window = {"strides": strides, "pads": pads, "dilations": dilations}
+        x = x if x.dtype == weight.dtype else widen(x)
+        return _convolved(x, weight, bias, **window, groups=groups, channels_last=channels_last)
 
 
 class ConvTranspose(DLOp, name="conv_transpose"):
@@ -192,6 +186,36 @@ class ConvTranspose(DLOp, name="conv_transpose"):
         cut: Any = (..., *(slice(begin, end) for begin, end in zip(window.pads_begin, ends, strict=True)))
         result = result[cut]
         return layout.restored(_with_bias(result.reshape(x.shape[0], groups * weight.shape[1], *result.shape[3:]), bias))
+
+
+@wide
+def _convolved(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: Optional[np.ndarray],
+    *,
+    strides: tuple[int, ...],
+    pads: tuple[int, ...],
+    dilations: tuple[int, ...],
+    groups: int,
+    channels_last: bool,
+) -> np.ndarray:
+    """The meaning of `Conv` for operands of one element type."""
+    layout = Layout(x.ndim - 2, channels_last)
+    x = layout.first(x)
+    if weight.ndim > x.ndim:
+        weight = np.moveaxis(weight, 0, -2).reshape(*weight.shape[1:-1], -1)
+    weight = np.moveaxis(weight, (-1, -2), (0, 1)) if channels_last else weight
+    patches = Window.of("c6", weight.shape[2:], strides, pads, dilations).view(x, 0)
+    patches = patches.reshape(x.shape[0], groups, weight.shape[1], *patches.shape[2:])
+    kernels = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+    outs, taps = "xyz"[: x.ndim - 2], "hij"[: x.ndim - 2]
+    result = np.einsum(f"bgc{outs}{taps},gfc{taps}->bgf{outs}", patches, kernels)
+    return layout.restored(_with_bias(result.reshape(x.shape[0], weight.shape[0], *result.shape[3:]), bias))
+
+
+def _is_widened(x: TensorType, weight: TensorType) -> bool:
+    return (x.dtype, weight.dtype) == ("bf16", "f32")
 
 
 def unblocked_kernel(weight: TensorType) -> TensorType:

@@ -23,7 +23,7 @@ def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     _require_channels(b, op, layout, blocked)
     window = _window(op, layout, blocked)
     positions = position_extents(b, x, layout.taps_of(b.shape(weight)[blocked:]), window, layout)
-    padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.result.dtype))
+    padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.types[0].dtype))
     conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions, layout)
     return rounded(b, conv.apply(padded), op.result.dtype)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from case import Case
+from case import Case, spec
 
 _F32 = ("f32",)
 _LOW = ("f32", "f16", "bf16")
@@ -63,4 +63,13 @@ _BLOCKED = [
     conv((1, 4, 5, 3, 2), (1, 2, 3, 1, 2, 3), (3,), pads=[1, 0, 0, 0, 1, 0], channels_last=True),
 ]
 
-CASES = [*_CHANNELS_FIRST, *map(channels_last, _CHANNELS_FIRST), *_BLOCKED]
+_WIDENED = [
+    conv(spec((1, 6, 7, 48), dtype="bf16"), (3, 3, 1, 48), (48,), groups=48, pads=[1, 1, 1, 1], channels_last=True),
+    conv(spec((1, 9, 7, 20), dtype="bf16"), (3, 3, 1, 20), groups=20, pads=[1, 1, 1, 1], strides=[2, 2], channels_last=True),
+    conv(spec((2, 5, 5, 7), dtype="bf16"), (3, 3, 7, 6), (6,), pads=[0, 1, 1, 0], channels_last=True),
+    conv(spec((1, 4, 6, 8), dtype="bf16"), (3, 1, 1, 8, 16), channels_last=True),
+    conv(spec((1, 4, 6, 6), dtype="bf16"), (5, 4, 3, 3), (5,), pads=[1, 1, 1, 1]),
+]
+"""Images in bf16 beside kernels in f32."""
+
+CASES = [*_CHANNELS_FIRST, *map(channels_last, _CHANNELS_FIRST), *_BLOCKED, *_WIDENED]
