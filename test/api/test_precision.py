@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -68,6 +70,36 @@ def test_convolutions(taps: int, channels: int) -> None:
     (want,) = interpret(same.module, [rounded(x)], same.params)
     found = dlc.compile(graph.module, params=graph.params)(x)[0]
     np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-3)
+
+
+def inverted_residual() -> tuple[Graph, np.ndarray]:
+    """A block of MobileNetV2 with 24 channels outside and 48 inside, and its image."""
+    random = np.random.default_rng(0)
+    image = random.standard_normal((1, 24, 14, 15)).astype(np.float32)
+    shapes = {"w": (48, 24, 1, 1), "d": (48, 1, 3, 3), "v": (24, 48, 1, 1)}
+    with Graph() as graph:
+        w, d, v = (
+            graph.param(key, (random.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32))
+            for key, shape in shapes.items()
+        )
+        x = dl.relu(graph.input("x", image.shape, "f32"))
+        for _ in range(2):
+            inner = dl.relu(dl.conv(dl.relu(dl.conv(x, w)), d, pads=[1] * 4, groups=48))
+            x = dl.add(dl.conv(inner, v), x)
+        graph.output("y", x)
+    return graph, image
+
+
+def test_images_between_convolutions() -> None:
+    """Images are stored in bf16 by the kernels that compute them, and by no other; results are near those of f32."""
+    graph, image = inverted_residual()
+    text = str(dlc.lower(graph.module, "linalg", target="znver4", precision="bf16"))
+    kernels = re.findall(r"func.func private @kernel_\d+_(\w+)\((.*)\) -> (.*) attributes", text)
+    assert [name for name, _, _ in kernels if name == "cast"] == []
+    assert [operands for name, operands, _ in kernels if name.startswith("conv") and "xbf16>" not in operands] == []
+    assert ["xbf16>" in result for _, _, result in kernels] == [True] * 4 + [False] * 2  # the last sum and its transpose
+    want, found = (dlc.compile(graph.module, params=graph.params, precision=precision)(image)[0] for precision in (None, "bf16"))
+    assert np.abs(found - want).max() < 2e-2 * np.abs(want).max()
 
 
 def test_f32_is_the_default_and_keys_differ(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,3 +72,32 @@ func.func @left(
   %3 = "dl.conv"(%image, %k) : (tensor<1x8x5x5xf32>, tensor<2x8x1x1xf32>) -> tensor<1x2x5x5xf32>
   return %0, %1, %2, %3 : tensor<4x16xf32>, tensor<8x16xf32>, tensor<4x16xf64>, tensor<1x2x5x5xf32>
 }
+
+// Images that convolutions read are stored in bf16 for all who read them, but for results and for windows, which cannot widen.
+// CHECK-LABEL: func.func @images(
+// CHECK: %[[A:.*]] = "dl.relu"
+// CHECK: %[[STORED:.*]] = "dl.cast"(%[[A]]) {to = bf16} : (tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xbf16>
+// CHECK: %[[DEPTHWISE:.*]] = "dl.conv"(%[[STORED]], %{{.*}}) {{.*}} : (tensor<1x6x6x16xbf16>, tensor<3x3x1x16xf32>) -> tensor<1x6x6x16xf32>
+// CHECK: %[[NEXT:.*]] = "dl.cast"(%[[DEPTHWISE]]) {to = bf16}
+// CHECK: %[[PRODUCT:.*]] = "dl.pair_matmul"(%[[NEXT]]
+// CHECK: %[[AGAIN:.*]] = "dl.cast"(%[[STORED]]) {to = f32}
+// CHECK: %[[SUM:.*]] = "dl.add"(%[[PRODUCT]], %[[AGAIN]])
+// CHECK: "dl.cast"(%[[SUM]]) {to = bf16}
+// CHECK: %[[POOLED:.*]] = "dl.max_pool"(%[[SUM]])
+// CHECK: return %[[SUM]], %{{.*}}, %[[POOLED]]
+
+// WIDE-LABEL: func.func @images(
+// WIDE-NOT: dl.cast
+func.func @images(%x: tensor<1x6x6x16xf32>) -> (tensor<1x6x6x16xf32>, tensor<1x6x6x16xf32>, tensor<1x3x3x16xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 1, 1, 1, 16, 16>, dtype = f32} : () -> tensor<1x1x1x16x16xf32>
+  %k = "dl.param"() {key = "k", shape = array<i64: 3, 3, 1, 16>, dtype = f32} : () -> tensor<3x3x1x16xf32>
+  %a = "dl.relu"(%x) : (tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xf32>
+  %d = "dl.conv"(%a, %k) {channels_last = true, groups = 16 : i64, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x6x6x16xf32>, tensor<3x3x1x16xf32>) -> tensor<1x6x6x16xf32>
+  %p = "dl.conv"(%d, %w) {channels_last = true} : (tensor<1x6x6x16xf32>, tensor<1x1x1x16x16xf32>) -> tensor<1x6x6x16xf32>
+  %s = "dl.add"(%p, %a) : (tensor<1x6x6x16xf32>, tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xf32>
+  %q = "dl.conv"(%s, %w) {channels_last = true} : (tensor<1x6x6x16xf32>, tensor<1x1x1x16x16xf32>) -> tensor<1x6x6x16xf32>
+  %m = "dl.max_pool"(%s) {channels_last = true, kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+      : (tensor<1x6x6x16xf32>) -> tensor<1x3x3x16xf32>
+  return %s, %q, %m : tensor<1x6x6x16xf32>, tensor<1x6x6x16xf32>, tensor<1x3x3x16xf32>
+}
