@@ -124,13 +124,16 @@ func.func private @select_every_second(%c: memref<20xi1>, %x: memref<10xf32>, %y
   return
 }
 
-// A row that is longer than caches: several pages in turn, then what is left.
+// A row that is longer than caches: several pages in turn, while the next ones are fetched, then what is left.
 // CHECK-LABEL: func.func private @pages(
 // CHECK: %[[BLOCKS:.*]]:4 = affine.for %[[I:.*]] = 0 to 2998272 step 4096
 // CHECK: affine.for %[[J:.*]] = #{{.*}}(%[[I]]) to #{{.*}}(%[[I]]) step 4
 // CHECK: affine.vector_load %{{.*}}[%[[J]]]
 // CHECK: affine.vector_load %{{.*}}[%[[J]] + 1024]
 // CHECK: affine.vector_load %{{.*}}[%[[J]] + 3072]
+// CHECK: affine.prefetch %{{.*}}[%[[J]] + 4096], read, locality<2>, data
+// CHECK: affine.prefetch %{{.*}}[%[[J]] + 7168], read, locality<2>, data
+// CHECK-NOT: affine.prefetch
 // CHECK: affine.for %[[K:.*]] = 2998272 to 3000016 step 16 iter_args({{.*}} = %[[BLOCKS]]#0
 // CHECK: affine.vector_load %{{.*}}[%[[K]] + 4]
 // CHECK: affine.for {{.*}} = 3000016 to 3000019 step 4
