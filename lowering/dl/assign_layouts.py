@@ -15,11 +15,20 @@ from dlc.lowering.dl.order_graph import TYPICAL_DIM, OrderGraph
 from dlc.lowering.dl.order_regions import Chooser, Seed
 from dlc.lowering.dl.order_rewriting import reorder
 from dlc.lowering.dl.order_rules import Rule, rule_of
+from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
 
 _BLOCK = 16
 """Output channels of a block of a kernel: on AVX-512 one vector; 32 or 64 are within 5% of it."""
+
+_LONG_ROW = 16
+"""Elements side by side that are written where a concat wants them, see `linalg-forward-copies`."""
+
+_INTERLEAVING = 1.6
+"""Time of a copy that fills lines of memory in several passes, of one that fills each at once: 2 MiB take 0.4 to 0.5 ms on one core
+of AVX-512 that scatters vectors fast, and 1.3 to 1.7 ms on another.
+"""
 
 _PEAK = 150e9
 """f32 operations a second that the shares of the peak below are of."""
@@ -49,7 +58,7 @@ class AssignLayouts(Pass):
 def _choose(graph: OrderGraph, force: bool, tiles: Sequence[int]) -> bool:
     """Settle the convolutions of a graph, and what is between them; whether that is any."""
     convs = {number: op for number, op in enumerate(graph.ops) if op.name in _CONVOLUTIONS}
-    gains = {number: 1.0 if force else seconds_gained(op, tiles) for number, op in convs.items()}
+    gains = {number: 1.0 if force else seconds_gained(op, tiles) + _seconds_interleaving(graph, op) for number, op in convs.items()}
 
     def seeds() -> Iterator[Seed]:
         for number, op in convs.items():
@@ -57,22 +66,58 @@ def _choose(graph: OrderGraph, force: bool, tiles: Sequence[int]) -> bool:
                 yield number, channels_last(type_of(op.operands[0]).rank)
 
     if convs:
-        Chooser(graph, _rule_of, lambda number: gains.get(number, 0.0)).choose(seeds)
+        Chooser(graph, _rules(tiles), lambda number: gains.get(number, 0.0)).choose(seeds)
     return bool(graph.settled)
 
 
-def _rule_of(op: ir.Operation) -> Rule | None:
-    return _CONVOLUTION if op.name in _CONVOLUTIONS else rule_of(op)
+def _seconds_interleaving(graph: OrderGraph, op: ir.Operation) -> float:
+    """Estimated time that channels last save in copies of the result of `op` to a concat that wants it in short rows.
+
+    Rows of channels are written to their places by the convolution itself.
+    """
+    return _INTERLEAVING * graph.seconds_to_move(op.results[0]) if _is_interleaved(op) else 0.0
 
 
-def _settle_convolution(op: ir.Operation, order: Order) -> OpOrders | None:
+def _is_interleaved(op: ir.Operation) -> bool:
+    """Whether a concat alone uses the image that `op` gives, and wants it in rows that channels would make long."""
+    value, channels = op.results[0], _size(type_of(op.results[0]).shape[1])
+    while (user := sole_user(value)) is not None and user.name == "dl.unsqueeze":
+        value = user.results[0]
+    if user is None or user.name != "dl.concat" or channels < _LONG_ROW:
+        return False
+    kind = type_of(value)
+    return math.prod(_size(dim) for dim in kind.shape[attributes_of(user)["axis"] % kind.rank :]) < _LONG_ROW
+
+
+def _rules(tiles: Sequence[int]) -> Callable[[ir.Operation], Rule | None]:
+    """The rule of each op, where convolutions may be computed by Winograd's tiles of the sizes `tiles`."""
+    convolution = Rule(
+        lambda op, order: _settle_convolution(op, order, tiles),
+        lambda op, index, order: order if index == 0 else None,
+        lambda op, order: order,
+    )
+    return lambda op: convolution if op.name in _CONVOLUTIONS else rule_of(op)
+
+
+def _settle_convolution(op: ir.Operation, order: Order, tiles: Sequence[int]) -> OpOrders | None:
     x, weight, bias = groups_of(op)
     if order != channels_last(type_of(x).rank) or attributes_of(op)["channels_last"] or not is_weight(weight):
         return None
     kernel = Demand(build=_transposed_kernel if op.name == "dl.conv_transpose" else _kernel_builder(op))
     rest = [AS_IS] if bias is not None else []
     image = Demand(order, folds=_reads_single_pixels(op))
-    return OpOrders((image, kernel, *rest), (order,), {"channels_last": True})
+    return OpOrders((image, kernel, *rest), (order,), {"channels_last": True}, scatters=_stores_pixels(op, tiles))
+
+
+def _stores_pixels(op: ir.Operation, tiles: Sequence[int]) -> bool:
+    """Whether the tiles of a convolution by taps transpose their results in registers: its kernel comes in blocks of whole vectors.
+
+    Products with one tap are left out, whose results take a larger share of the time, and those that become Winograd's tiles.
+    """
+    kind = type_of(op.results[0])
+    is_plain = op.name == "dl.conv" and _is_blocked(op) and not _reads_single_pixels(op) and not _is_interleaved(op)
+    is_known = all(isinstance(dim, int) for dim in kind.shape[1:])
+    return is_plain and is_known and speed_up(op, tiles) <= 1
 
 
 def _reads_single_pixels(op: ir.Operation) -> bool:
@@ -159,10 +204,3 @@ def _shares_of_product(inner: int, stride: int, pixels: int) -> tuple[float, flo
     if inner < 32:
         return 0.22, 0.60
     return (0.55 if stride > 1 else 0.80 * pixels / (-(-pixels // _BLOCK) * _BLOCK)), 0.90
-
-
-_CONVOLUTION = Rule(
-    _settle_convolution,
-    lambda op, index, order: order if index == 0 else None,
-    lambda op, order: order,
-)

@@ -91,8 +91,12 @@ AS_IS = Demand()
 
 @dataclass(frozen=True)
 class OpOrders:
-    """An op on values in other orders: what it reads, the orders of its results, and the attributes that change."""
+    """An op on values in other orders: what it reads, the orders of its results, and the attributes that change.
+
+    `scatters` says that the op stores its result in any order, so that a transpose which alone reads it costs nothing.
+    """
 
     operands: tuple[Demand, ...]
     results: tuple[Order, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
+    scatters: bool = False

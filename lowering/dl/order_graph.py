@@ -94,7 +94,14 @@ class OrderGraph:
         for use, order in self.moves(value):
             readers[order].append(use)
         made = [uses for uses in readers.values() if len(uses) > 1 or not self.demand(uses[0]).folds]
-        return len(made) * self.seconds_to_move(value) if made else 0.0
+        is_stored_so = len(made) == len(self.uses[value]) == 1 and self._scatters(value)
+        return len(made) * self.seconds_to_move(value) if made and not is_stored_so else 0.0
+
+    def _scatters(self, value: ir.Value) -> bool:
+        """Whether the op that gives `value` stores it in any order."""
+        found = self.producers.get(value)
+        settled = self.settled.get(found[0]) if found else None
+        return settled is not None and settled.scatters
 
     def seconds_to_move(self, value: ir.Value) -> float:
         """Estimated time of a copy of a value that moves its elements one by one."""
