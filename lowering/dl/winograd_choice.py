@@ -147,7 +147,7 @@ def _direct_cycles(sizes: _Sizes, facts: CpuFacts) -> float:
     """Cycles by taps: products, or the kernel's way from memory."""
     size = NUMPY_DTYPES[sizes.dtype].itemsize
     products = TAPS * TAPS * sizes.inner * sizes.out
-    busy = sizes.height * sizes.width * products / (2 * facts.lanes(8 * size)) / _SHARE_DIRECT
+    busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / _SHARE_DIRECT
     return max(busy, products * size * FAR)
 
 

@@ -24,6 +24,8 @@ from dlc.lowering.dl_to_linalg.winograd_transforms import transformed
 from dlc.targets.cpu.facts import facts_of
 
 _LAYOUT = Layout(2, channels_last=True)
+_LOOPS = (0, 1, 3, 4, 2, 5, 6, 7, 8)
+"""The loop of each axis of the tiles of results: blocks of columns are inside of blocks of rows, as in the other two ops."""
 
 
 @lowering("winograd_conv")
@@ -63,31 +65,31 @@ class _Tiles:
         return self._outputs(self._products(inputs, weight), bias)
 
     def _outer(self, x: ir.Value) -> list[Extent]:
-        """Images and blocks of rows."""
-        return [self.b.dim(x, 0), self.grid.blocks]
+        """Images and blocks of them."""
+        return [self.b.dim(x, 0), self.grid.row_blocks, self.grid.column_blocks]
 
     def _inputs(self, x: ir.Value) -> ir.Value:
-        """The transformed tiles of `x`: [batch, block, position, tile of the block, channel]."""
+        """The transformed tiles of `x`: [batch, block of rows, of columns, position, tile of the block, channel]."""
         b, size, step = self.b, self.matrices.inputs, self.matrices.outputs
         shape = [*self._outer(x), size * size, self.grid.tiles, b.dim(x, 3)]
-        image, block, _, tile, channel = (ir.AffineExpr.get_dim(loop) for loop in range(5))
+        image, rows, columns, _, tile, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
         row, column = self.grid.place(tile)
-        top, left = (block * self.grid.block_rows + row) * step, column * step
-        reads = [ir.AffineMap.get(5, 0, [image, top + i, left + j, channel]) for i in range(size) for j in range(size)]
+        top, left = (rows * self.grid.block_rows + row) * step, (columns * self.grid.block_columns + column) * step
+        reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i in range(size) for j in range(size)]
 
         def body(*scalars: ir.Value) -> ir.Value:
-            return self._chosen([2], transformed(b, self.matrices.input, scalars[:-1], self.dtype))
+            return self._chosen([3], transformed(b, self.matrices.input, scalars[:-1], self.dtype))
 
-        maps = [*reads, ir.AffineMap.get_identity(5)]
-        return b.generic([x] * len(reads), b.empty(shape, self.dtype), maps, [PARALLEL] * 5, body)
+        maps = [*reads, ir.AffineMap.get_identity(6)]
+        return b.generic([x] * len(reads), b.empty(shape, self.dtype), maps, [PARALLEL] * 6, body)
 
     def _products(self, inputs: ir.Value, weight: ir.Value) -> ir.Value:
-        """Sums over the input channels: [batch, block, position, tile of the block, block of channels, channel of it]."""
-        b, loops = self.b, Loops(6, 1)
-        shape = [*b.shape(inputs)[:4], b.dim(weight, 1), b.dim(weight, 3)]
-        image, block, position, tile, channels, lane, summed = loops.dims()
+        """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
+        b, loops = self.b, Loops(7, 1)
+        shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]
+        *outer, position, tile, channels, lane, summed = loops.dims()
         maps = [
-            loops.map([image, block, position, tile, summed]),
+            loops.map([*outer, position, tile, summed]),
             loops.map([position, channels, summed, lane]),
             loops.map(loops.dims()[:-1]),
         ]
@@ -96,27 +98,27 @@ class _Tiles:
     def _outputs(self, products: ir.Value, bias: ir.Value | None) -> ir.Value:
         """The tiles of results with the bias added, put together to images."""
         b, step = self.b, self.matrices.outputs
-        batch, blocks, _, _, channels, lanes = b.shape(products)
-        shape = [batch, blocks, self.grid.block_rows, step, self.grid.columns, step, channels, lanes]
-        image, block, row, _, column, _, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in range(8))
-        tile = row * self.grid.columns + column
+        batch, row_blocks, column_blocks, _, _, channels, lanes = b.shape(products)
+        shape = [batch, row_blocks, self.grid.block_rows, step, column_blocks, self.grid.block_columns, step, channels, lanes]
+        image, rows, row, below, columns, column, beside, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in _LOOPS)
+        tile = row * self.grid.block_columns + column
         reads = [
-            ir.AffineMap.get(8, 0, [image, block, ir.AffineExpr.get_constant(position), tile, channel, lane])
+            ir.AffineMap.get(9, 0, [image, rows, columns, ir.AffineExpr.get_constant(position), tile, channel, lane])
             for position in range(int(self.matrices.inputs**2))
         ]
         values = [products] * len(reads)
         if bias is not None:
             values.append(b.expand(bias, [[0, 1]], [channels, lanes]))
-            reads.append(ir.AffineMap.get(8, 0, [channel, lane]))
+            reads.append(ir.AffineMap.get(9, 0, [channel, lane]))
 
         def body(*scalars: ir.Value) -> ir.Value:
             found = transformed(b, self.matrices.output, scalars[: int(self.matrices.inputs**2)], self.dtype)
-            chosen = self._chosen([3, 5], found)
+            chosen = self._chosen([_LOOPS[3], _LOOPS[6]], found)
             return chosen if bias is None else b.arith("add", chosen, scalars[-2], self.dtype)
 
-        maps = [*reads, ir.AffineMap.get_identity(8)]
-        found = b.generic(values, b.empty(shape, self.dtype), maps, [PARALLEL] * 8, body)
-        return b.collapse(found, [[0], [1, 2, 3], [4, 5], [6, 7]])
+        written = ir.AffineMap.get(9, 0, [image, rows, row, below, columns, column, beside, channel, lane])
+        found = b.generic(values, b.empty(shape, self.dtype), [*reads, written], [PARALLEL] * 9, body)
+        return b.collapse(found, [[0], [1, 2, 3], [4, 5, 6], [7, 8]])
 
     def _chosen(self, loops: Sequence[int], values: Sequence[ir.Value]) -> ir.Value:
         """That of `values` which the iteration of `loops`, of as many values each, is at; the first loop counts most."""

@@ -13,43 +13,60 @@ NEAR, FAR = 1 / 32, 1 / 6
 """Cycles to move a byte from the second-level cache, and from beyond: 13 to 25 GB/s at 2.9 GHz."""
 _SHARE = 0.8
 """Of the peak that the products reach."""
-_TRANSFORM = 2.5
-"""Cycles for each vector that a transform reads or writes."""
+_TRANSFORM = 5.0
+"""Cycles for each vector that a transform reads or writes where one multiply-add starts in a cycle; with two, half as many."""
+_FEWEST_COLUMNS = 16
+"""Tiles in a part of a row: two register tiles of the products."""
 _TYPICAL_CHANNELS = 64
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Tiles of an image: `blocks` times `block_rows` rows of them, of `columns` each."""
+    """Tiles of an image: `row_blocks` times `block_rows` rows of them, `column_blocks` times `block_columns` columns."""
 
-    blocks: int
+    row_blocks: int
     block_rows: int
-    columns: int
+    column_blocks: int
+    block_columns: int
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of an image."""
+        return self.row_blocks * self.column_blocks
 
     @property
     def rows(self) -> int:
         """All rows of tiles; the last ones may lie beyond the image."""
-        return self.blocks * self.block_rows
+        return self.row_blocks * self.block_rows
+
+    @property
+    def columns(self) -> int:
+        """All columns of tiles; the last ones may lie beyond the image."""
+        return self.column_blocks * self.block_columns
 
     @property
     def tiles(self) -> int:
         """Tiles of one block."""
-        return self.block_rows * self.columns
+        return self.block_rows * self.block_columns
 
     def place(self, tile: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
         """Row and column of a tile of a block."""
         if self.block_rows == 1:
             return ir.AffineExpr.get_constant(0), tile
-        if self.columns == 1:
+        if self.block_columns == 1:
             return tile, ir.AffineExpr.get_constant(0)
-        return ir.AffineExpr.get_floor_div(tile, self.columns), ir.AffineExpr.get_mod(tile, self.columns)
+        return ir.AffineExpr.get_floor_div(tile, self.block_columns), ir.AffineExpr.get_mod(tile, self.block_columns)
 
 
 def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: CpuFacts) -> Grid:
-    """The tiles of `height` by `width` results in the blocks that are estimated to take the least time."""
+    """The tiles of `height` by `width` results in the blocks that are estimated to take the least time.
+
+    A block is some whole rows of tiles, or a part of one row of many.
+    """
     rows, columns = (-(-size // matrices.outputs) for size in (height, width))
-    candidates = [Grid(-(-rows // block), block, columns) for block in range(rows, 0, -1)]
-    return min(candidates, key=lambda grid: cycles_of(grid, weight, facts), default=Grid(0, 0, columns))
+    whole = [Grid(-(-rows // block), block, 1, columns) for block in range(rows, 0, -1)]
+    parts = [Grid(rows, 1, count, -(-columns // count)) for count in range(2, columns // _FEWEST_COLUMNS + 1)] if rows else []
+    return min([*whole, *parts], key=lambda grid: cycles_of(grid, weight, facts), default=Grid(0, 0, 1, columns))
 
 
 def cycles_of(grid: Grid, weight: TensorType, facts: CpuFacts) -> float:
@@ -60,8 +77,8 @@ def cycles_of(grid: Grid, weight: TensorType, facts: CpuFacts) -> float:
     positions, blocks, inner, lanes = (dim if isinstance(dim, int) else _TYPICAL_CHANNELS for dim in weight.shape)
     out, size = blocks * lanes, NUMPY_DTYPES[weight.dtype].itemsize
     vector = facts.lanes(8 * size)
-    products = grid.tiles * positions * inner * out / (2 * vector) / _SHARE * (1 + 1 / max(grid.tiles, 1))
-    transforms = grid.tiles * positions * -(-(inner + out) // vector) * _TRANSFORM
+    products = grid.tiles * positions * inner * out / (facts.fma_ports * vector) / _SHARE * (1 + 1 / max(grid.tiles, 1))
+    transforms = grid.tiles * positions * -(-(inner + out) // vector) * _TRANSFORM / facts.fma_ports
     kernel = positions * inner * out * size
     passed = grid.tiles * positions * (inner + out) * size
     streamed = kernel * FAR if kernel + passed > facts.l2_bytes else 0.0
