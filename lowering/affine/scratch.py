@@ -15,6 +15,13 @@ from dlc.lowering.affine.loops import Loop, normalized, real_ops
 
 STACK_BYTES = 64 << 10
 """Scratch memory of a function up to this size lies on the stack."""
+_LINE_BYTES = 64
+_WAY_BYTES, _WAYS = 4096, 8
+"""Lines that lie a multiple of `_WAY_BYTES` apart share a set of the first cache, which holds `_WAYS` of them or little more.
+
+Winograd's tiles of 64x64 and 256x256 images with 32 channels, which are written to 16 places 16 KiB apart, take 0.92 of the time
+with a line between these, and 64 channels of 128x128 0.96 (one core with 32 KiB).
+"""
 
 
 @dataclass(frozen=True)
@@ -106,9 +113,11 @@ def _replace(alloc: ir.Operation, accesses: Sequence[Access], cuts: Sequence[_Cu
     by_axis = {cut.axis: cut for cut in cuts}
     kept = [axis for axis in range(old.rank) if axis not in by_axis or by_axis[axis].step > 1]
     shape = [by_axis[axis].step if axis in by_axis else old.shape[axis] for axis in kept]
-    kind = ir.MemRefType.get(shape, old.element_type)
     sizes = _dynamic_sizes(alloc, old, [axis for axis in kept if axis not in by_axis])
     bits = element_bits(old.element_type) or 64
+    if not sizes:
+        shape = _spread(shape, [_places_stored(accesses, axis) for axis in kept], -(-bits // 8))
+    kind = ir.MemRefType.get(shape, old.element_type)
     size = math.prod(shape) * -(-bits // 8) if not sizes else STACK_BYTES + 1
     body = cuts[-1].loop.body
     with ir.InsertionPoint.at_block_begin(body), alloc.location:
@@ -122,6 +131,23 @@ def _replace(alloc: ir.Operation, accesses: Sequence[Access], cuts: Sequence[_Cu
         use.owner.operation.erase()
     alloc.erase()
     return size if size <= left else 0
+
+
+def _places_stored(accesses: Sequence[Access], axis: int) -> int:
+    """At how many constant places along `axis` the nests store."""
+    forms = [access.subscripts[axis] for access in accesses if access.writes and access.subscripts]
+    return len({form.constant for form in forms if form is not None and not form.factors})
+
+
+def _spread(shape: Sequence[int], places: Sequence[int], size: int) -> list[int]:
+    """`shape` with some elements more, where lines that are stored side by side, `places` along each axis, would share few sets."""
+    found = list(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        inner = math.prod(found[axis + 2 :]) * size
+        sets = _WAY_BYTES // math.gcd(inner * found[axis + 1], _WAY_BYTES)
+        if places[axis] >= _WAYS * sets:
+            found[axis + 1] += -(-_LINE_BYTES // inner)
+    return found
 
 
 def _dynamic_sizes(alloc: ir.Operation, kind: ir.MemRefType, axes: Sequence[int]) -> list[ir.Value]:

@@ -112,3 +112,94 @@ func.func private @returned() -> memref<8xf32> {
   } {dlc.parallel}
   return %t : memref<8xf32>
 }
+
+// -----
+
+// Lines that are stored side by side 4 KiB apart would share a set of the first cache: rows of scratch are one longer.
+// CHECK-LABEL: func.func private @crowded
+// CHECK: %[[T:.*]] = memref.alloca() : memref<8x1040xf32>
+// CHECK: affine.store %{{.*}}, %[[T]][7, %{{.*}}] : memref<8x1040xf32>
+func.func private @crowded(%x: memref<8x1024xf32>, %y: memref<8x1024xf32> {llvm.noalias}) {
+  %t = memref.alloc() : memref<8x8x1024xf32>
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 1024 {
+      %0 = affine.load %x[%i, %j] : memref<8x1024xf32>
+      %1 = math.exp %0 : f32
+      affine.store %1, %t[%i, 0, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 1, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 2, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 3, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 4, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 5, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 6, %j] : memref<8x8x1024xf32>
+      affine.store %1, %t[%i, 7, %j] : memref<8x8x1024xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 1024 {
+      %l0 = affine.load %t[%i, 0, 1023 - %j] : memref<8x8x1024xf32>
+      %l1 = affine.load %t[%i, 1, 1023 - %j] : memref<8x8x1024xf32>
+      %l2 = affine.load %t[%i, 2, 1023 - %j] : memref<8x8x1024xf32>
+      %l3 = affine.load %t[%i, 3, 1023 - %j] : memref<8x8x1024xf32>
+      %l4 = affine.load %t[%i, 4, 1023 - %j] : memref<8x8x1024xf32>
+      %l5 = affine.load %t[%i, 5, 1023 - %j] : memref<8x8x1024xf32>
+      %l6 = affine.load %t[%i, 6, 1023 - %j] : memref<8x8x1024xf32>
+      %l7 = affine.load %t[%i, 7, 1023 - %j] : memref<8x8x1024xf32>
+      %s1 = arith.addf %l0, %l1 : f32
+      %s2 = arith.addf %s1, %l2 : f32
+      %s3 = arith.addf %s2, %l3 : f32
+      %s4 = arith.addf %s3, %l4 : f32
+      %s5 = arith.addf %s4, %l5 : f32
+      %s6 = arith.addf %s5, %l6 : f32
+      %s7 = arith.addf %s6, %l7 : f32
+      affine.store %s7, %y[%i, %j] : memref<8x1024xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %t : memref<8x8x1024xf32>
+  return
+}
+
+// -----
+
+// no-match: these lie in 64 sets.
+// CHECK-LABEL: func.func private @spread
+// CHECK: memref.alloca() : memref<8x1008xf32>
+func.func private @spread(%x: memref<8x1008xf32>, %y: memref<8x1008xf32> {llvm.noalias}) {
+  %t = memref.alloc() : memref<8x8x1008xf32>
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 1008 {
+      %0 = affine.load %x[%i, %j] : memref<8x1008xf32>
+      %1 = math.exp %0 : f32
+      affine.store %1, %t[%i, 0, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 1, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 2, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 3, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 4, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 5, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 6, %j] : memref<8x8x1008xf32>
+      affine.store %1, %t[%i, 7, %j] : memref<8x8x1008xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 1008 {
+      %l0 = affine.load %t[%i, 0, 1007 - %j] : memref<8x8x1008xf32>
+      %l1 = affine.load %t[%i, 1, 1007 - %j] : memref<8x8x1008xf32>
+      %l2 = affine.load %t[%i, 2, 1007 - %j] : memref<8x8x1008xf32>
+      %l3 = affine.load %t[%i, 3, 1007 - %j] : memref<8x8x1008xf32>
+      %l4 = affine.load %t[%i, 4, 1007 - %j] : memref<8x8x1008xf32>
+      %l5 = affine.load %t[%i, 5, 1007 - %j] : memref<8x8x1008xf32>
+      %l6 = affine.load %t[%i, 6, 1007 - %j] : memref<8x8x1008xf32>
+      %l7 = affine.load %t[%i, 7, 1007 - %j] : memref<8x8x1008xf32>
+      %s1 = arith.addf %l0, %l1 : f32
+      %s2 = arith.addf %s1, %l2 : f32
+      %s3 = arith.addf %s2, %l3 : f32
+      %s4 = arith.addf %s3, %l4 : f32
+      %s5 = arith.addf %s4, %l5 : f32
+      %s6 = arith.addf %s5, %l6 : f32
+      %s7 = arith.addf %s6, %l7 : f32
+      affine.store %s7, %y[%i, %j] : memref<8x1008xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %t : memref<8x8x1008xf32>
+  return
+}
