@@ -32,7 +32,7 @@ from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.panels import with_panels
 from dlc.lowering.polyhedral.proof_text import proof_text
-from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, lanes_of, tile_registers
+from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, cut, lanes_of, tile_registers, weigh
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.lowering.polyhedral.skewing import Skewed, skewed_loops
 from dlc.lowering.polyhedral.time_tiles import choose_time_tiles, with_time_tiles
@@ -144,24 +144,22 @@ class PolyhedralSchedule(Pass):
         waves = None if skewed is None else self._waves(part, skewed, distributed)
         if waves is not None:
             return Tiled(waves)
-        best, tiled = given, tile_registers(scop, given, shape)
-        enough = _ENOUGH * tiled.cost
+        best = weigh(scop, given, shape)
+        enough = _ENOUGH * best.cost
         ways: list[Callable[[], Iterable[isl.Schedule]]] = [
             lambda: blocked_schedules(scop, part.statements, lanes_of(scop, shape)),
             lambda: [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])],
             lambda: leveled_schedules(scop, part.statements),
         ]
         for way in ways:
-            if tiled.cost < enough:
+            if best.cost < enough:
                 break
             for schedule in way():
-                other = tile_registers(scop, schedule, shape)
-                if other.cost < _GAIN * tiled.cost:
-                    best, tiled = schedule, other
-        across_time = None if skewed is None else self._across_time(part, skewed, best)
-        if across_time is not None:
-            return tile_registers(scop, across_time, shape)
-        return tile_registers(scop, best, shape, blocking) if blocking else tiled
+                other = weigh(scop, schedule, shape)
+                if other.cost < _GAIN * best.cost:
+                    best = other
+        across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
+        return cut(scop, best, shape, blocking) if across_time is None else tile_registers(scop, across_time, shape)
 
     def _waves(self, part: Part, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
         """Wavefronts in small tiles, where no loop of `schedule` is free; None where they do not fit."""

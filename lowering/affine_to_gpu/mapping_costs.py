@@ -12,7 +12,6 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Scop
-from dlc.lowering.polyhedral.iterations import value_map
 from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Tree, loops_above, walk
 from dlc.lowering.polyhedral.strides import access_strides
 from dlc.targets.gpu.facts import GpuFacts
@@ -95,7 +94,7 @@ def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, fac
     statement = scop.by_name[_name(leaf)]
     if dim is None:
         return float(len(statement.accesses))
-    strides = dict(access_strides(scop, value_map(loops, leaf.domain), dim))
+    strides = dict(access_strides(scop, [loop.values for loop in loops], leaf.domain, [dim])[0])
     return sum(_sectors_of(access, strides.get(access, 0), facts) for access in statement.accesses)
 
 

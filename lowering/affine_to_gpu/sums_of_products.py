@@ -8,7 +8,6 @@ from math import prod
 
 from dlc.analysis.polyhedral.model import Access, Scop, Statement
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
-from dlc.lowering.polyhedral.iterations import value_map
 from dlc.lowering.polyhedral.loop_tree import Block, Leaf, Loop, Tree, statement_names
 from dlc.lowering.polyhedral.strides import access_strides
 
@@ -91,8 +90,8 @@ class _Nest:
         if not isinstance(item, Leaf):
             return None
         (name,) = statement_names(item)
-        times = value_map([*above, *loops], item.domain)
-        strides = [dict(access_strides(scop, times, len(above) + depth)) for depth in range(len(loops))]
+        times = [loop.values for loop in (*above, *loops)]
+        strides = [dict(one) for one in access_strides(scop, times, item.domain, range(len(above), len(times)))]
         nest = cls(
             scop.by_name[name], item, loops, len(chain), [depth for depth in range(len(loops)) if depth not in free], strides
         )

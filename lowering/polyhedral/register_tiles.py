@@ -69,28 +69,71 @@ class Tiled:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """What is known of an innermost chain: its loops, their iterations, and the cheapest tile where memory does not count."""
+
+    nest: Nest
+    extents: Sequence[int]
+    tile: Tile
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A schedule, the cycles that it takes in tiles, and its innermost chains in the order in which they are visited."""
+
+    schedule: isl.Schedule
+    cost: float
+    chains: Sequence[_Chain]
+
+
+def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
+    """What `schedule` costs with its innermost chains cut into tiles."""
+    chains: list[_Chain] = []
+    costs: list[float] = []
+
+    def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
+        chain = _chain(scop, node, members, shape)
+        chains.append(chain)
+        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents) * _volume(node))
+
+    rebuild_innermost_chains(schedule, look)
+    return Weighed(schedule, sum(costs), chains)
+
+
+def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> _Chain:
+    strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
+    ranges = [_range(one.value, node) for one in members]
+    extents = [len(values) for values in ranges]
+    nest = Nest(strides, is_free, lanes_of(scop, shape), _bands(members), [values.start for values in ranges])
+    return _Chain(nest, extents, _best_tile(scop, nest, extents, shape))
+
+
+def cut(scop: Scop, weighed: Weighed, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
+    """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
+    tiling = _Tiling(scop, shape, iter(weighed.chains), blocking)
+    schedule = rebuild_innermost_chains(weighed.schedule, tiling.levels)
+    return Tiled(schedule, weighed.cost, tuple(tiling.panels), tuple(tiling.notes))
+
+
 @dataclass
 class _Tiling:
-    """Cuts the chains of one schedule, and adds up what they cost."""
+    """Cuts the chains of one schedule."""
 
     scop: Scop
     shape: TileShape
+    chains: Iterator[_Chain]
     blocking: Blocking | None = None
-    cost: float = 0.0
     panels: list[LocalPanel] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
         """The loops in place of a chain; None where it stays."""
-        strides, is_free = _member_strides(self.scop, node, members), [one.is_coincident for one in members]
-        ranges = [_range(one.value, node) for one in members]
-        extents = [len(values) for values in ranges]
-        nest = Nest(strides, is_free, lanes_of(self.scop, self.shape), _bands(members), [values.start for values in ranges])
-        tile = _best_tile(self.scop, nest, extents, self.shape)
-        self.cost += _cycles_with_rest(nest, tile, extents) * _volume(node)
+        chain = next(self.chains)
+        nest, tile, extents = chain.nest, chain.tile, chain.extents
         if tile.lanes is None and tile.copied is None:
             return None
-        blocked, plan = self._plan(node, members, nest, tile, extents)
+        blocked, plan = self._plan(node, members, chain)
         if plan is None:
             return _levels(node, members, tile, nest, extents, [(at, tile.step(at)) for at in outer_order(nest, tile)], {})
         panels = local_panels(members, extents, nest, blocked, plan)
@@ -98,16 +141,14 @@ class _Tiling:
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
         return _levels(node, members, blocked, nest, extents, plan.levels, panels)
 
-    def _plan(
-        self, node: isl.ScheduleNode, members: Sequence[Member], nest: Nest, plain: Tile, extents: Sequence[int]
-    ) -> tuple[Tile, CachePlan | None]:
-        """The tile where memory does not count, and blocks around it; no plan where `plain` is as good without."""
+    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: _Chain) -> tuple[Tile, CachePlan | None]:
+        """The tile where memory does not count, and blocks around it; no plan where the chain's tile is as good without."""
         refs = None if self.blocking is None else references(self.scop, node, members)
-        if self.blocking is None or refs is None or _UNBOUNDED in extents:
-            return plain, None
-        blocker = Blocker(refs, nest, extents, self.blocking.caches, self.blocking.pack)
-        tile = _best_tile(self.scop, blocker.packed_nest, extents, self.shape, _RESIDENT)
-        return tile, blocker.plan(tile, plain)
+        if self.blocking is None or refs is None or _UNBOUNDED in chain.extents:
+            return chain.tile, None
+        blocker = Blocker(refs, chain.nest, chain.extents, self.blocking.caches, self.blocking.pack)
+        tile = _best_tile(self.scop, blocker.packed_nest, chain.extents, self.shape, _RESIDENT)
+        return tile, blocker.plan(tile, chain.tile)
 
 
 _KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
@@ -129,9 +170,8 @@ def _cheapest(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles:
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
-    """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
-    tiling = _Tiling(scop, shape, blocking)
-    return Tiled(rebuild_innermost_chains(schedule, tiling.levels), tiling.cost, tuple(tiling.panels), tuple(tiling.notes))
+    """`schedule` in tiles, as `cut` does it."""
+    return cut(scop, weigh(scop, schedule, shape), shape, blocking)
 
 
 def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Tile]:
@@ -233,11 +273,10 @@ def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
 
 def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[Access, int | None]]]:
     """For each member the strides of all accesses along it."""
-    times = node.get_prefix_schedule_union_map()
-    depth = node.get_schedule_depth()
-    for member in members:
-        times = times.flat_range_product(isl.UnionMap.from_union_pw_aff(member.value))
-    return [access_strides(scop, times, depth + at) for at in range(len(members))]
+    around = node.get_prefix_schedule_multi_union_pw_aff()
+    depth = around.dim(isl.dim_type.out)
+    times = [*(around.get_union_pw_aff(at) for at in range(depth)), *(member.value for member in members)]
+    return access_strides(scop, times, node.get_domain(), range(depth, len(times)))
 
 
 def _short_sums_unrolled(

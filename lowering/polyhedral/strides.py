@@ -3,76 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Scop
+from dlc.lowering.polyhedral.moves import Moves, Time, only_point
 
 
-def access_strides(scop: Scop, times: isl.UnionMap, dim: int) -> list[tuple[Access, int | None]]:
-    """For each access of the instances that `times` schedules, its stride in elements along time dim `dim`.
+def access_strides(
+    scop: Scop, times: Sequence[isl.UnionPwAff], domain: isl.UnionSet, dims: Sequence[int]
+) -> list[list[tuple[Access, int | None]]]:
+    """For each of the loops number `dims`, for each access of the instances in `domain`, its stride in elements along that loop.
 
-    None where it is not the same everywhere, leads to another iteration's own memory, or the memref's layout is not known.
-    Accesses of statements that do not move with the dim at all are left out.
+    `times` are the variables of all loops, from the outside in. None where a stride is not the same everywhere, leads to another
+    iteration's own memory, or the memref's layout is not known. Accesses of statements that have no two iterations of the loop
+    are left out.
     """
-    found = []
+    found: list[list[tuple[Access, int | None]]] = [[] for _ in dims]
     for statement in scop.statements:
-        time = _time_of(times, statement.domain)
-        if time is None:
+        own = domain.extract_set(statement.domain.get_space()).intersect(statement.domain)
+        if own.is_empty():
             continue
-        moves = _moves(time, dim)
-        if moves.is_empty():
-            continue
-        step = _only_step(moves)
-        found += [(access, _stride(access, moves, step)) for access in statement.accesses]
+        space = own.get_space().from_domain().add_dims(isl.dim_type.out, 1)
+        time = Time(own, [one.extract_pw_aff(space) for one in times])
+        for strides, dim in zip(found, dims, strict=True):
+            moves = time.along(dim)
+            if moves is not None:
+                strides += [(access, _stride(access, moves)) for access in statement.accesses]
     return found
 
 
-def _time_of(times: isl.UnionMap, domain: isl.Set) -> isl.Map | None:
-    """The schedule of one statement; None where `times` has none of its instances."""
-    own = times.intersect_domain(isl.UnionSet.from_set(domain))
-    return None if own.is_empty() else isl.Map.from_union_map(own)
-
-
-def _moves(time: isl.Map, dim: int) -> isl.Map:
-    """Instances to those one step further along `dim`."""
-    space = time.get_space().range()
-    steps = isl.Map.universe(space.map_from_set())
-    for at in range(space.dim(isl.dim_type.set)):
-        steps = _one_further(steps, at) if at == dim else steps.equate(isl.dim_type.in_, at, isl.dim_type.out, at)
-    return time.apply_range(steps).apply_range(time.reverse())
-
-
-def _one_further(steps: isl.Map, at: int) -> isl.Map:
-    space = isl.LocalSpace.from_space(steps.get_space())
-    equal = isl.Constraint.equality_alloc(space)
-    equal = equal.set_coefficient_val(isl.dim_type.out, at, isl.Val(1)).set_coefficient_val(isl.dim_type.in_, at, isl.Val(-1))
-    return steps.add_constraint(equal.set_constant_val(isl.Val(-1)))
-
-
-def _only_step(moves: isl.Map) -> Sequence[int] | None:
-    """By how much each variable changes, where that is always the same."""
-    return _only_point(moves.deltas())
-
-
-def _only_point(points: isl.Set) -> Sequence[int] | None:
-    if not points.is_singleton():
-        return None
-    point = points.sample_point()
-    return [int(str(point.get_coordinate_val(isl.dim_type.set, at))) for at in range(points.dim(isl.dim_type.set))]
-
-
-def _stride(access: Access, moves: isl.Map, step: Sequence[int] | None) -> int | None:
+def _stride(access: Access, moves: Moves) -> int | None:
     own, strides = len(access.array.loops), layout(access)
     if strides is None:
         return None
-    linear = linear_subscripts(access, access.relation, strides) if step is not None else None
-    if linear is not None and step is not None:
-        shift = [sum(by * _coefficient(one, at) for at, by in enumerate(step)) for one, _ in linear]
+    linear = _factors(access, strides) if moves.step is not None else None
+    if linear is not None and moves.step is not None:
+        shift = [sum(by * factor for by, factor in zip(moves.step, row, strict=True)) for row, _ in linear]
         return None if any(shift[:own]) else sum(by * stride for by, (_, stride) in zip(shift, linear, strict=True))
-    found = _only_point(access.relation.reverse().apply_range(moves).apply_range(access.relation).deltas())
+    found = only_point(access.relation.reverse().apply_range(moves.pairs).apply_range(access.relation).deltas())
     return None if found is None or any(found[:own]) else sum(by * to for by, to in zip(found[own:], strides, strict=True))
+
+
+_Factors = list[tuple[list[int], int]]
+
+_FACTORS: WeakKeyDictionary[Access, _Factors | None] = WeakKeyDictionary()
+"""What is known of accesses so far: each schedule that is weighed asks for it."""
+
+
+def _factors(access: Access, strides: Sequence[int]) -> _Factors | None:
+    """The factors of the variables in each of the linear subscripts, and its stride; None where these are not linear."""
+    if access not in _FACTORS:
+        count = access.relation.dim(isl.dim_type.in_)
+        linear = linear_subscripts(access, access.relation, strides)
+        _FACTORS[access] = linear and [([_coefficient(one, at) for at in range(count)], stride) for one, stride in linear]
+    return _FACTORS[access]
 
 
 def linear_subscripts(access: Access, relation: isl.Map, strides: Sequence[int]) -> list[tuple[isl.Aff, int]] | None:

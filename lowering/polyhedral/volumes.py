@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import islpy as isl
 import numpy as np
 
@@ -38,6 +40,7 @@ def volume(domain: isl.Set) -> float:
     return max(1.0, box * max(float(inside.mean()), 0.5 / _SAMPLES))
 
 
+@functools.cache
 def _spread(rank: int) -> np.ndarray:
     """Points of the unit cube that fill it evenly (M. Roberts, 2018: multiples of powers of the root of x^(d+1) = x + 1)."""
     root = 2.0
@@ -69,8 +72,9 @@ def _value(aff: isl.Aff, points: np.ndarray, divs: list[np.ndarray]) -> np.ndarr
         return float(aff.get_coefficient_val(kind, at).mul(isl.Val(scale)).to_python())
 
     found = np.full(len(points), float(aff.get_constant_val().mul(isl.Val(scale)).to_python()))
-    for at in range(points.shape[1]):
-        found = found + factor(_Dim.in_, at) * points[:, at]
-    for at, value in enumerate(divs):
-        found = found + factor(_Dim.div, at) * value
+    terms = [(factor(_Dim.in_, at), points[:, at]) for at in range(points.shape[1])]
+    terms += [(factor(_Dim.div, at), value) for at, value in enumerate(divs)]
+    for by, values in terms:
+        if by:
+            found += by * values
     return found
