@@ -107,6 +107,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "cse",
             "affine-promote-buffers",
             "affine-contract-products",
+            "affine-transpose-loads",
             "canonicalize",
             "cse",
         ),

@@ -180,6 +180,9 @@ class _Run:
     def _vector_from_elements(self, op: ir.Operation) -> Sequence[Any]:
         return [np.array(self.operands(op))]
 
+    def _vector_shuffle(self, op: ir.Operation) -> Sequence[Any]:
+        return [np.concatenate(self.operands(op))[list(ir.DenseI64ArrayAttr(op.attributes["mask"]))]]
+
     def _vector_extract(self, op: ir.Operation) -> Sequence[Any]:
         return [self.operands(op)[0][ir.DenseI64ArrayAttr(op.attributes["static_position"])[0]]]
 

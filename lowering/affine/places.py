@@ -215,6 +215,11 @@ class Bounds:
 
     def _gaps(self) -> tuple[list[ir.AffineExpr], int, int, list[ir.Value]]:
         """`upper - lower - 1` for all pairs of bounds, the numbers of their dims and symbols, and the operands for these."""
+        lower, upper, operands = self.together()
+        return [high - low - 1 for high in upper.results for low in lower.results], lower.n_dims, lower.n_symbols, operands
+
+    def together(self) -> tuple[ir.AffineMap, ir.AffineMap, list[ir.Value]]:
+        """The two bounds as maps of the same operands."""
         low, high = self.lower, self.upper
         dims, symbols = low.n_dims + high.n_dims, low.n_symbols + high.n_symbols
         shifted_dims = [ir.AffineExpr.get_dim(low.n_dims + at) for at in range(high.n_dims)]
@@ -226,4 +231,4 @@ class Bounds:
             *self.lower_operands[low.n_dims :],
             *self.upper_operands[high.n_dims :],
         ]
-        return [upper - lower - 1 for upper in uppers for lower in low.results], dims, symbols, operands
+        return ir.AffineMap.get(dims, symbols, list(low.results)), ir.AffineMap.get(dims, symbols, uppers), operands

@@ -31,6 +31,7 @@ _PASSES = (
     "func.func(canonicalize,cse)",
     "affine-promote-buffers",
     "affine-contract-products",
+    "affine-transpose-loads",
     "func.func(canonicalize,cse)",
 )
 _OPERATIONS = 20_000_000
