@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Dim
@@ -10,6 +11,9 @@ from dlc.lowering.dl_to_linalg.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import size_of
 from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, read_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+_LEAST_INSIDE = 4
+"""Rows of so many times their padding are cut into what lies inside and the ends."""
 
 
 @lowering("concat")
@@ -132,13 +136,34 @@ def lower_pad(b: Builder, op: SourceOp) -> ir.Value:
         fill = b.scalar(0, op.result.dtype) if value is None else element_at(b, value, [])
         return b.pad(x, low, high, fill)
     shape = [_padded(b, size, a, z) for size, a, z in zip(b.shape(x), low, high, strict=True)]
+    moved = {axis: count for axis, count in enumerate(low) if count or high[axis]}
+    cuts = _cuts(shape[-1], low[-1], high[-1]) if shape else []
+    if not cuts:
+        return _read_moved(b, op, x, shape, moved)
+    last, made = len(shape) - 1, b.empty(shape, op.result.dtype)
+    for begin, end in itertools.pairwise(cuts):
+        inside = {axis: count for axis, count in moved.items() if axis != last}
+        around = inside | {last: low[-1] - begin}
+        part = _read_moved(b, op, x, [*shape[:-1], end - begin], inside if begin == low[-1] else around)
+        made = b.insert_slice(part, made, [*[0] * last, begin], b.shape(part), [1] * len(shape))
+    return made
+
+
+def _cuts(size: Extent, low: int, high: int) -> list[int]:
+    """Where the pieces of padded rows begin and end, if most of a row lies inside: that is read as vectors. Else nothing."""
+    if not isinstance(size, int) or not (low or high) or size < _LEAST_INSIDE * (low + high):
+        return []
+    return sorted({0, low, size - high, size})
+
+
+def _read_moved(b: Builder, op: SourceOp, x: ir.Value, shape: Sequence[Extent], moved: Mapping[int, int]) -> ir.Value:
+    """A tensor of `shape` that reads `x` moved by so many elements along each axis of `moved`, beyond it as the pad `op` says."""
     source = {"edge": clamped, "reflect": _reflect, "wrap": _wrap}[op["mode"]]
 
     def position(at: Sequence[ir.Value]) -> list[Extent]:
         found: list[Extent] = list(at)
-        for axis, own in enumerate(at):
-            if low[axis] or high[axis]:
-                found[axis] = source(b, b.binary("arith.subi", own, b.index(low[axis])), b.index(b.dim(x, axis)))
+        for axis, count in moved.items():
+            found[axis] = source(b, b.binary("arith.subi", at[axis], b.index(count)), b.index(b.dim(x, axis)))
         return found
 
     return read_at(b, x, shape, op.result.dtype, position)

@@ -57,6 +57,30 @@ func.func @pad(%x: tensor<?x3xf32>) -> tensor<?x5xf32> {
   return %0 : tensor<?x5xf32>
 }
 
+// Most of a row lies inside: that piece reads neighbours, the ends at computed positions.
+// CHECK-LABEL: func.func @pad_of_long_rows(
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<3x15xf32>
+// CHECK: %[[L:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<3x1xf32>)
+// CHECK: %[[A:.*]] = tensor.insert_slice %[[L]] into %[[E]][0, 0] [3, 1] [1, 1]
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<3x12xf32>)
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK-NEXT: tensor.extract %arg0[%{{.*}}, %[[J]]]
+// CHECK: tensor.insert_slice %{{.*}} into %[[A]][0, 1] [3, 12] [1, 1]
+// CHECK: tensor.insert_slice %{{.*}}[0, 13] [3, 2] [1, 1]
+func.func @pad_of_long_rows(%x: tensor<3x12xf32>) -> tensor<3x15xf32> {
+  %0 = "dl.pad"(%x) {low = array<i64: 0, 1>, high = array<i64: 0, 2>, mode = "edge"} : (tensor<3x12xf32>) -> tensor<3x15xf32>
+  return %0 : tensor<3x15xf32>
+}
+
+// no-match: short rows, of which padding is a large part.
+// CHECK-LABEL: func.func @pad_of_short_rows(
+// CHECK-NOT: tensor.insert_slice
+// CHECK: return
+func.func @pad_of_short_rows(%x: tensor<3x8xf32>) -> tensor<3x11xf32> {
+  %0 = "dl.pad"(%x) {low = array<i64: 0, 1>, high = array<i64: 0, 2>, mode = "edge"} : (tensor<3x8xf32>) -> tensor<3x11xf32>
+  return %0 : tensor<3x11xf32>
+}
+
 // CHECK-LABEL: func.func @pad_that_crops(
 // CHECK-NEXT: tensor.extract_slice %arg0[1] [2] [1]
 // CHECK-NEXT: return
