@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
@@ -22,9 +23,21 @@ def chain_latency(strides: Mapping[Access, int | None]) -> float:
     found = [_FLOAT_OP]
     for write, step in strides.items():
         if write.writes and write.array.is_memory:
-            own = [one.op for one, other in strides.items() if one.array is write.array and not one.writes and other == step]
-            found.append(_latency(write.op.operands[0], own) or 0.0)
+            own = frozenset(one for one, by in strides.items() if one.array is write.array and not one.writes and by == step)
+            found.append(_known_latency(write, own))
     return max(found)
+
+
+_KNOWN: WeakKeyDictionary[Access, dict[frozenset[Access], float]] = WeakKeyDictionary()
+"""What is known of writes so far: it is asked for every tile that is weighed."""
+
+
+def _known_latency(write: Access, loads: frozenset[Access]) -> float:
+    """Cycles from one of `loads` to what `write` stores; 0 where it comes from none of them."""
+    known = _KNOWN.setdefault(write, {})
+    if loads not in known:
+        known[loads] = _latency(write.op.operands[0], [one.op for one in loads]) or 0.0
+    return known[loads]
 
 
 def _latency(value: ir.Value, loads: Sequence[ir.Operation]) -> float | None:

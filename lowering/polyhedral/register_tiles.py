@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from weakref import WeakKeyDictionary
@@ -95,7 +96,8 @@ def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
         chain = _chain(scop, node, members, shape)
         chains.append(chain)
-        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents) * _volume(node))
+        of_tile = functools.partial(cycles, chain.nest)
+        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents, of_tile) * _volume(node))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
@@ -166,7 +168,11 @@ def _best_tile(scop: Scop, nest: Nest, extents: Sequence[int], shape: TileShape,
 
 
 def _cheapest(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float) -> Tile:
-    return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, line_cycles))
+    @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
+    def of_tile(tile: Tile) -> float:
+        return cycles(nest, tile, line_cycles)
+
+    return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, of_tile))
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
@@ -192,14 +198,14 @@ def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Til
         yield Tile(along, vectors, across, copies, first, width)
 
 
-def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], line_cycles: float = LINE_CYCLES) -> float:
-    """Cycles for each iteration, where smaller tiles take what is left of the loops."""
+def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], of_tile: Callable[[Tile], float]) -> float:
+    """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
     total = 0.0
     vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
     copies = 1 if tile.copied is None else extents[tile.copied]
     for width, wide in _parts(vectors, tile.vectors):
         for height, high in _parts(copies, tile.copies):
-            total += wide * high * cycles(nest, replace(tile, vectors=width, copies=height), line_cycles)
+            total += wide * high * of_tile(Tile(tile.lanes, width, tile.copied, height, tile.tiles_first))
     useful = 1.0 if tile.lanes is None else extents[tile.lanes] / nest.lanes
     return total / (useful * copies)
 
