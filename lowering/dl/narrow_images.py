@@ -65,7 +65,7 @@ def _narrow(value: ir.Value) -> None:
     readers = [use for use in value.uses if use.owner.operation.name != "func.return"]
     roundings = [use.owner.operation for use in readers if _rounds(use.owner.operation)]
     with owner.location, ir.InsertionPoint.after(owner):
-        rounded = dl.cast(value, to="bf16")
+        rounded = dl.cast(value, to="bf16", flush=True)
     for rounding in roundings:
         rounding.results[0].replace_all_uses_with(rounded)
         rounding.erase()

@@ -115,7 +115,14 @@ def lower_cast(b: Builder, op: SourceOp) -> ir.Value:
     source, target = op.types[0].dtype, op["to"]
     if source == target:
         return op.operands[0]
-    return b.map(op.operands, b.shape(op.operands[0]), target, lambda x: b.convert(x, source, target))
+
+    def body(x: ir.Value) -> ir.Value:
+        found = b.convert(x, source, target)
+        if op["flush"] and found.owner.name == "arith.truncf":
+            found.owner.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<afn>")
+        return found
+
+    return b.map(op.operands, b.shape(op.operands[0]), target, body)
 
 
 @lowering("div")

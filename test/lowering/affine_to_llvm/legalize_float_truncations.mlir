@@ -1,4 +1,6 @@
 // RUN: dlc-opt %s --legalize-float-truncations | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=znver4 --legalize-float-truncations | filecheck %s --check-prefix=ROUND
+// RUN: dlc-opt %s --dl-set-target=target=icelake-server --legalize-float-truncations | filecheck %s --check-prefix=PLAIN
 // f64 becomes f16 or bf16 through f32 rounded to odd. The pass refuses nothing.
 
 // CHECK-LABEL: func.func @scalar(
@@ -29,4 +31,27 @@ func.func @no_match(%x: f64, %y: f32) -> (f32, f16) {
   %a = arith.truncf %x : f64 to f32
   %b = arith.truncf %y : f32 to f16
   return %a, %b : f32, f16
+}
+
+// f32 becomes bf16 by an instruction where subnormal numbers may become 0 and the target has it for so many.
+// ROUND-LABEL: func.func @flushes(
+// ROUND-SAME: %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: vector<8xf32>, %[[Z:.*]]: f32)
+// ROUND: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtneps2bf16.512"(%[[X]]) : (vector<16xf32>) -> vector<16xbf16>
+// ROUND: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtneps2bf16.256"(%[[Y]]) : (vector<8xf32>) -> vector<8xbf16>
+// ROUND: arith.truncf %[[Z]]
+// PLAIN-LABEL: func.func @flushes(
+// PLAIN-COUNT-3: arith.truncf
+func.func @flushes(%x: vector<16xf32>, %y: vector<8xf32>, %z: f32) -> (vector<16xbf16>, vector<8xbf16>, bf16) {
+  %a = arith.truncf %x fastmath<afn> : vector<16xf32> to vector<16xbf16>
+  %b = arith.truncf %y fastmath<afn> : vector<8xf32> to vector<8xbf16>
+  %c = arith.truncf %z fastmath<afn> : f32 to bf16
+  return %a, %b, %c : vector<16xbf16>, vector<8xbf16>, bf16
+}
+
+// no-match: subnormal numbers stay.
+// ROUND-LABEL: func.func @exact(
+// ROUND-NOT: llvm.call_intrinsic
+func.func @exact(%x: vector<16xf32>) -> vector<16xbf16> {
+  %a = arith.truncf %x : vector<16xf32> to vector<16xbf16>
+  return %a : vector<16xbf16>
 }

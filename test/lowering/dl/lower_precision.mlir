@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @even(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>)
 // CHECK: %[[W:.*]] = "dl.param"
-// CHECK: %[[ROUNDED:.*]] = "dl.cast"(%[[X]]) {to = bf16} : (tensor<?x8xf32>) -> tensor<?x8xbf16>
+// CHECK: %[[ROUNDED:.*]] = "dl.cast"(%[[X]]) {flush = true, to = bf16} : (tensor<?x8xf32>) -> tensor<?x8xbf16>
 // CHECK: %[[PAIRS:.*]] = "dl.bf16_pairs"(%[[W]]) : (tensor<3x8x16xf32>) -> tensor<3x4x16xi32>
 // CHECK: "dl.pair_matmul"(%[[ROUNDED]], %[[PAIRS]]) {columns = 33 : i64} : (tensor<?x8xbf16>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
 
@@ -76,13 +76,13 @@ func.func @left(
 // Images that convolutions read are stored in bf16 for all who read them, but for results and for windows, which cannot widen.
 // CHECK-LABEL: func.func @images(
 // CHECK: %[[A:.*]] = "dl.relu"
-// CHECK: %[[STORED:.*]] = "dl.cast"(%[[A]]) {to = bf16} : (tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xbf16>
+// CHECK: %[[STORED:.*]] = "dl.cast"(%[[A]]) {flush = true, to = bf16} : (tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xbf16>
 // CHECK: %[[DEPTHWISE:.*]] = "dl.conv"(%[[STORED]], %{{.*}}) {{.*}} : (tensor<1x6x6x16xbf16>, tensor<3x3x1x16xf32>) -> tensor<1x6x6x16xf32>
-// CHECK: %[[NEXT:.*]] = "dl.cast"(%[[DEPTHWISE]]) {to = bf16}
+// CHECK: %[[NEXT:.*]] = "dl.cast"(%[[DEPTHWISE]]) {flush = true, to = bf16}
 // CHECK: %[[PRODUCT:.*]] = "dl.pair_matmul"(%[[NEXT]]
 // CHECK: %[[AGAIN:.*]] = "dl.cast"(%[[STORED]]) {to = f32}
 // CHECK: %[[SUM:.*]] = "dl.add"(%[[PRODUCT]], %[[AGAIN]])
-// CHECK: "dl.cast"(%[[SUM]]) {to = bf16}
+// CHECK: "dl.cast"(%[[SUM]]) {flush = true, to = bf16}
 // CHECK: %[[POOLED:.*]] = "dl.max_pool"(%[[SUM]])
 // CHECK: return %[[SUM]], %{{.*}}, %[[POOLED]]
 

@@ -55,3 +55,13 @@ func.func @clip_without_bounds(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "dl.clip"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// A rounding that may flush subnormal numbers says so.
+// CHECK-LABEL: func.func @flushes(
+// CHECK: arith.truncf %{{.*}} fastmath<afn> : f32 to bf16
+// CHECK: arith.truncf %{{[a-z0-9_]+}} : f32 to bf16
+func.func @flushes(%x: tensor<4xf32>) -> (tensor<4xbf16>, tensor<4xbf16>) {
+  %0 = "dl.cast"(%x) {to = bf16, flush = true} : (tensor<4xf32>) -> tensor<4xbf16>
+  %1 = "dl.cast"(%x) {to = bf16} : (tensor<4xf32>) -> tensor<4xbf16>
+  return %0, %1 : tensor<4xbf16>, tensor<4xbf16>
+}

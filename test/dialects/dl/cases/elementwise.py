@@ -50,6 +50,7 @@ _CASTS = [Case("cast", (spec((2, 5), -100, 200),), {"to": to}, name=f"to-{to}") 
     )
     for to in ("i64", "i32", "i16", "i8", "ui8", "i1")
 ]
+_CASTS.append(Case("cast", ((2, 33),), {"to": "bf16", "flush": True}, dtypes=("f32", "f64"), name="flush"))
 
 _POWERS = [
     Case("pow", (spec((3, 5), 0.1, 3), spec((5,), -3, 3)), dtypes=FLOATS, name="floats"),
