@@ -101,6 +101,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
         (
             "affine-merge-rows",
             "affine-demote-values",
+            "affine-accumulate-in-place",
             "affine-expand-buffers",
             "affine-polyhedral-schedule{leave-others=true}",
             "canonicalize",

@@ -26,6 +26,7 @@ GENERIC = "dlc.generic"
 _PASSES = (
     "affine-merge-rows",
     "affine-demote-values",
+    "affine-accumulate-in-place",
     "affine-expand-buffers",
     "affine-polyhedral-schedule",
     "func.func(canonicalize,cse)",
