@@ -17,10 +17,11 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc.analysis.polyhedral.dependences import Dependence, joined, memory_dependences
+from dlc.analysis.polyhedral.loop_values import LoopValues
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.analysis.polyhedral.reductions import reductions, without_reductions
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
-from dlc.lowering.polyhedral.coincidence import with_coincidence
+from dlc.lowering.polyhedral.coincidence import with_coincidence, within_iterations
 from dlc.lowering.polyhedral.iterations import on_instances
 from dlc.lowering.polyhedral.volumes import volume
 
@@ -200,22 +201,25 @@ def _cut(statements: Sequence[Statement], blocks: _Blocks, validity: isl.UnionMa
         more = validity.reverse().apply_range(late).intersect(home).union(late).coalesce()
         if more.is_subset(late):
             early = home.subtract(late).coalesce().domain().coalesce()
-            return None if early.is_empty() else _simplest(early, home, validity)
+            return None if early.is_empty() else _simplest(early, blocks, home.domain(), validity)
         late = more
     return None
 
 
-def _simplest(early: isl.UnionSet, home: isl.UnionMap, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet]:
-    """`early` with one polyhedron for each statement, where what is left may still run after it; and what is left."""
+def _simplest(
+    early: isl.UnionSet, blocks: _Blocks, every: isl.UnionSet, validity: isl.UnionMap
+) -> tuple[isl.UnionSet, isl.UnionSet]:
+    """`early` with one polyhedron for each statement, where what is left of `every` may still run after it; and what is left."""
     largest = isl.UnionSet.empty(early.get_space())
     parts = early.get_set_list()
     for at in range(parts.n_set()):
         pieces = [isl.Set.from_basic_set(piece) for piece in parts.get_set(at).make_disjoint().get_basic_sets()]
-        largest = largest.union(isl.UnionSet.from_set(max(pieces, key=volume)))
-    rest = home.domain().subtract(largest).coalesce()
-    backwards = validity.intersect_domain(rest).intersect_range(largest).intersect(_equal(home))
-    chosen = largest if backwards.is_empty() else early
-    return chosen, home.domain().subtract(chosen).coalesce()
+        largest = largest.union(isl.UnionSet.from_set(max(pieces, key=volume) if len(pieces) > 1 else pieces[0]))
+    rest = every.subtract(largest).coalesce()
+    backwards = validity.intersect_domain(rest).intersect_range(largest)
+    for dim in range(blocks.owners.rank):
+        backwards = within_iterations(backwards, LoopValues(blocks.number(dim)))
+    return (largest, rest) if backwards.is_empty() else (early, every.subtract(early).coalesce())
 
 
 def _deepest(statements: Sequence[Statement]) -> list[Statement]:

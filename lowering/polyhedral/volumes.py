@@ -16,6 +16,7 @@ _UNBOUNDED = 1 << 20
 _Dim = isl.dim_type
 
 
+@functools.lru_cache(maxsize=256)  # schedules that are compared have domains in common
 def volume(domain: isl.Set) -> float:
     """The points of `domain`, by trying points spread evenly over the box around it; all of that where it has no known bounds.
 
