@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
@@ -39,5 +40,5 @@ def proof_text(name: str, scop: Scop, dependences: Sequence[Dependence], schedul
 
 def _code(scop: Scop, schedule: isl.Schedule) -> str:
     """The loops that isl makes of `schedule`, marks as comments."""
-    text = generate(scop, schedule).to_C_str().replace("// loops:", "// ").replace("int ", "")
+    text = re.sub(r"// loops\d*:", "// ", generate(scop, schedule).to_C_str()).replace("int ", "")
     return textwrap.indent(text.rstrip(), "    ")
