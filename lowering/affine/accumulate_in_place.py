@@ -31,15 +31,29 @@ class AccumulateInPlace(Pass):
     anchor = "func.func"
 
     def run(self, op: ir.Operation) -> None:
-        found = [one for one in map(_candidate, nested_ops(op)) if one is not None]
-        if not found:
-            return
-        try:
-            scop = extract(op)
-        except ExtractionError:
-            return
-        for one in [one for one in found if _is_alone(one, scop)]:
-            _replace(one)
+        while _accumulate(op):
+            pass
+
+
+def _accumulate(function: ir.Operation) -> bool:
+    """Replace what can be, and say whether that was anything: one element may be stored to another, which is next then."""
+    found = [one for one in map(_candidate, nested_ops(function)) if one is not None]
+    if not found:
+        return False
+    try:
+        scop = extract(function)
+    except ExtractionError:
+        return False
+    chosen: list[_Candidate] = []
+    touched: set[ir.Operation] = set()
+    for one in found:
+        if touched.isdisjoint(one.ops) and _is_alone(one, scop):
+            chosen.append(one)
+            touched |= one.ops
+    touched.clear()  # the ops are erased now
+    for one in chosen:
+        _replace(one)
+    return bool(chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +67,12 @@ class _Candidate:
     first: ir.Operation
     last: ir.Operation
     end: ir.Operation
+
+    @property
+    def ops(self) -> set[ir.Operation]:
+        """All ops that may be replaced."""
+        source = defining_op(self.first.operands[0])
+        return {*self.accesses, self.end, *([] if source is None else [source])}
 
 
 def _candidate(op: ir.Operation) -> _Candidate | None:

@@ -61,6 +61,30 @@ func.func @solve(%B: memref<8xf64> {llvm.noalias}, %d: f64) {
 
 // -----
 
+// One element is stored to another: both go.
+// CHECK-LABEL: func.func @chain
+// CHECK-NOT: memref.alloca
+// CHECK: affine.for %[[I:.*]] = 0 to 8
+// CHECK-NEXT: affine.store %{{.*}}, %[[B:.*]][%[[I]]]
+// CHECK:      %[[V:.*]] = affine.load %[[B]][%[[I]]]
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[V]]
+// CHECK-NEXT: affine.store %[[S]], %[[B]][%[[I]]]
+func.func @chain(%B: memref<8xf64> {llvm.noalias}, %d: f64) {
+  affine.for %i = 0 to 8 {
+    %v = memref.alloca() : memref<f64>
+    %w = memref.alloca() : memref<f64>
+    affine.store %d, %v[] : memref<f64>
+    %a = affine.load %v[] : memref<f64>
+    affine.store %a, %w[] : memref<f64>
+    %b = affine.load %w[] : memref<f64>
+    %s = arith.addf %b, %d : f64
+    affine.store %s, %B[%i] : memref<8xf64>
+  }
+  return
+}
+
+// -----
+
 // no-match: the element is read on the way as it was before; two values come from the last load.
 // CHECK-LABEL: func.func @read
 // CHECK: memref.alloca
