@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s "--affine-tile-registers=vector-bits=512 registers=32" | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:sapphirerapids "--affine-tile-registers=vector-bits=512 registers=32" | filecheck %s
 // The panel that the next tiles read is fetched ahead, spread over the tiles that run over this one, in a loop unrolled by four.
 
 // 16 tiles of rows share a panel of 128x48: each fetches 24 of its 384 lines, one a step.
