@@ -122,10 +122,9 @@ class PolyhedralSchedule(Pass):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         name = ir.StringAttr(op.attributes["sym_name"]).value
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
-        copies = {one.name for one in packed.statements} - {one.name for one in scop.statements}
         facts = facts_of(op)
         lanes = lanes_of(scop, TileShape(facts.vector_bits // 8, facts.vector_registers))
-        replace_loops(packed, mark_apart(best, order, copies), lanes)
+        replace_loops(packed, mark_apart(best, order, packed.statements), lanes)
         if proof:
             print(proof, file=sys.stderr)
 

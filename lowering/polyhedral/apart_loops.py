@@ -7,13 +7,16 @@ may run as one job for each range of `j`, which does all of `k`, instead of one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 
 import islpy as isl
 
 from dlc.analysis.polyhedral.loop_values import LoopValues
+from dlc.analysis.polyhedral.model import Statement
+from dlc.lowering.polyhedral.buffers import CopyStatement
 from dlc.lowering.polyhedral.chains import is_band, isolate_option
 from dlc.lowering.polyhedral.coincidence import open_at, stays, within_iterations
 from dlc.lowering.polyhedral.loop_marks import (
@@ -29,13 +32,14 @@ from dlc.lowering.polyhedral.loop_marks import (
 )
 
 
-def mark_apart(schedule: isl.Schedule, dependences: isl.UnionMap, copies: Collection[str] = ()) -> isl.Schedule:
+def mark_apart(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Sequence[Statement] = ()) -> isl.Schedule:
     """Number the outermost parallel loop of each chain and those serial loops around it that it may be moved out of.
 
-    Beside it in these loops may be the statements named `copies`, which fill local memory.
+    Beside it in these loops may be those of all `statements` that fill local memory. A loop of copies all of whose iterations fill
+    what the parallel loop's iteration of the same number reads, and no other does, has its number, too.
     """
     marked = mark_parallel_bands(schedule)
-    return marked.get_root().map_descendant_bottom_up(_Marking(dependences, copies).visit).get_schedule()
+    return marked.get_root().map_descendant_bottom_up(_Marking(dependences, statements).visit).get_schedule()
 
 
 @dataclass
@@ -43,8 +47,13 @@ class _Marking:
     """Visits chains of bands from their outermost node, which may be a mark of words."""
 
     dependences: isl.UnionMap
-    copies: Collection[str]
+    statements: Sequence[Statement]
     numbers: count[int] = field(default_factory=count)
+
+    @cached_property
+    def copies(self) -> set[str]:
+        """The names of the statements that fill local memory."""
+        return {one.name for one in self.statements if isinstance(one, CopyStatement)}
 
     def visit(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         if not _is_part(node) or _is_part(node.parent()) or _is_in_parallel_loop(node):
@@ -52,13 +61,14 @@ class _Marking:
         bands = self._bands(node)
         words = [word for band in bands for word in band]
         at = next((at for at, word in enumerate(words) if parts_of(word)[0] == PARALLEL), 0)
-        values = self._values(node)
+        partials = self._partials(node)
+        values = [LoopValues(one) for one in partials]
         first = self._outermost(node, values[: at + 1])
         if first == at:
             return node
         group = str(next(self.numbers))
         numbered = [in_group(word, group) if first <= place <= at else word for place, word in enumerate(words)]
-        return self._with_words(node, bands, numbered)
+        return self._with_own_copies(self._with_words(node, bands, numbered), group, partials[at])
 
     def _outermost(self, node: isl.ScheduleNode, values: Sequence[LoopValues]) -> int:
         """The outermost of the loops of a chain, with the variables `values`, that the last may go out of; else its place."""
@@ -101,10 +111,10 @@ class _Marking:
                 words = words_of(each.mark_get_id().get_name())
         return found
 
-    def _values(self, node: isl.ScheduleNode) -> list[LoopValues]:
+    def _partials(self, node: isl.ScheduleNode) -> list[isl.UnionPwAff]:
         """The variables of a chain's loops for each instance."""
         partials = [each.band_get_partial_schedule() for each in self._chain(node) if is_band(each)]
-        return [LoopValues(one.get_union_pw_aff(at)) for one in partials for at in range(one.dim(isl.dim_type.out))]
+        return [one.get_union_pw_aff(at) for one in partials for at in range(one.dim(isl.dim_type.out))]
 
     def _with_words(self, node: isl.ScheduleNode, bands: Sequence[tuple[str, ...]], words: Sequence[str]) -> isl.ScheduleNode:
         """The tree with new words for a chain's loops; returns the node of its outermost mark."""
@@ -122,6 +132,38 @@ class _Marking:
                 below = below.band_set_ast_build_options(isl.UnionSet("{ }")) if whole is not None else below
             below = mark_band(below, own).child(0).child(0)
         return below.ancestor(below.get_tree_depth() - depth)
+
+    def _with_own_copies(self, node: isl.ScheduleNode, group: str, value: isl.UnionPwAff) -> isl.ScheduleNode:
+        """The chain with loops of copies numbered that fill what the parallel loop, whose variable has that value, reads."""
+        depth, below, after = node.get_tree_depth(), node, self._below(node)
+        while after is not None:
+            if below.get_type() == isl.schedule_node_type.sequence:
+                for at in range(below.n_children()):
+                    below = self._numbered_copies(below.child(at), group, value).parent()
+                after = self._required_below(below)
+            below, after = after, self._below(after)
+        return below.ancestor(below.get_tree_depth() - depth)
+
+    def _numbered_copies(self, part: isl.ScheduleNode, group: str, value: isl.UnionPwAff) -> isl.ScheduleNode:
+        """`part` of a sequence, its outermost loop numbered where that fills what iterations of the same value read."""
+        mark = part.child(0)
+        if not self._only_copies(part) or not is_word_mark(mark) or mark.child(0).band_n_member() != 1:
+            return part
+        own = mark.child(0).band_get_partial_schedule().get_union_pw_aff(0)
+        uses = open_at(part.parent(), self._uses(part.filter_get_filter()))
+        if uses.is_empty() or not stays(uses, LoopValues(value.union_add(own))):
+            return part
+        band = mark.delete().band_member_set_coincident(0, 1)
+        return mark_band(band, [in_group(PARALLEL, group)]).parent()
+
+    def _uses(self, copies: isl.UnionSet) -> isl.UnionMap:
+        """The instances of `copies` to those that read what they write, in whichever iteration."""
+        found = isl.UnionMap.empty(copies.get_space())
+        for copy in (one for one in self.statements if one.name in self.copies):
+            filled = copy.writes[0]
+            for read in (access for one in self.statements for access in one.reads if access.array is filled.array):
+                found = found.union(isl.UnionMap.from_map(filled.relation.apply_range(read.relation.reverse())))
+        return found.intersect_domain(copies)
 
     def _required_below(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         found = self._below(node)
