@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
+from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
-from dlc.lowering.dl.pack_weights import BLOCKS
+from dlc.lowering.dl.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
@@ -57,9 +57,9 @@ class PackOperands(Pass):
                     continue
                 if _is_turned(operation.operands[1]):
                     if _turning_pays(x, y):
-                        _turn(operation, facts)
+                        _turn(operation, facts, cpu)
                 elif y.rank == 2 and _falls_out(y, cpu) and _rows(x, y) >= _LEAST_ROWS:
-                    _pack(operation, facts)
+                    _pack(operation, facts, cpu)
 
 
 def _sizes(kind: TensorType) -> list[int]:
@@ -85,22 +85,22 @@ def _turning_pays(x: TensorType, y: TensorType) -> bool:
 def _falls_out(y: TensorType, cpu: CpuFacts) -> bool:
     """Whether a column of a row-major matrix, a cache line of each row, does not stay in the second-level cache."""
     rows, columns = _sizes(y)
-    stride = columns * NUMPY_DTYPES[y.dtype].itemsize
-    return rows * math.gcd(stride, cpu.l2_way_bytes) > cpu.l2_bytes and columns > BLOCKS[0]
+    stride = columns * bits_of(y) // 8
+    return rows * math.gcd(stride, cpu.l2_way_bytes) > cpu.l2_bytes and columns > block_widths(cpu, bits_of(y))[0]
 
 
-def _width(columns: int) -> int:
-    """Columns of a block; 0 where no width divides them."""
-    return next((width for width in BLOCKS if columns % width == 0), 0)
+def _width(y: TensorType, cpu: CpuFacts) -> int:
+    """Columns of a block of the matrix `y`; 0 where no width divides its own."""
+    return next((width for width in block_widths(cpu, bits_of(y)) if _sizes(y)[-1] % width == 0), 0)
 
 
-def _turn(op: ir.Operation, facts: WeightFacts) -> None:
+def _turn(op: ir.Operation, facts: WeightFacts, cpu: CpuFacts) -> None:
     x, y = op.operands
     transpose = source(y, "dl.transpose")
     assert transpose is not None
     given, perm = transpose.operands[0], list(attributes_of(transpose)["perm"])
     columns = _sizes(type_of(y))[-1]
-    width = _width(columns) if type_of(y).rank == 2 else 0
+    width = _width(type_of(y), cpu) if type_of(y).rank == 2 else 0
     with op.location, ir.InsertionPoint(op):
         if not width:
             made = dl.matmul(x, _alone(lambda matrix: dl.transpose(matrix, perm=perm), of=given))
@@ -109,10 +109,10 @@ def _turn(op: ir.Operation, facts: WeightFacts) -> None:
     _replace(op, made, facts)
 
 
-def _pack(op: ir.Operation, facts: WeightFacts) -> None:
+def _pack(op: ir.Operation, facts: WeightFacts, cpu: CpuFacts) -> None:
     x, y = op.operands
     inner, columns = _sizes(type_of(y))
-    width = _width(columns)
+    width = _width(type_of(y), cpu)
     if not width:
         return
     with op.location, ir.InsertionPoint(op):

@@ -4,7 +4,7 @@
 // Products read copies of computed matrices, in kernels of their own, where rows enough pay for them.
 // The pass refuses nothing.
 
-module attributes {dlc.target = {l2_bytes = 65536 : i64}} {
+module attributes {dlc.target = {features = ["avx512f"], l2_bytes = 65536 : i64}} {
   // A transposed matrix comes in blocks of columns.
   // CHECK-LABEL: func.func @turned(
   // CHECK-SAME: %[[X:.*]]: tensor<2x50x64xf32>, %[[Y:.*]]: tensor<96x64xf32>)

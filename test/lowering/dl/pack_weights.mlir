@@ -1,7 +1,8 @@
-// RUN: dlc-opt %s --dl-pack-weights=least=1024 | filecheck %s
-// RUN: dlc-opt %s --dl-pack-weights=least=1024 --dl-pack-weights=least=1024 | filecheck %s
-// RUN: dlc-opt %s --dl-pack-weights | filecheck %s --check-prefix=SMALL
-// RUN: not dlc-opt %s --dl-pack-weights=least=-1 2>&1 | filecheck %s --check-prefix=LEAST
+// RUN: dlc-opt %s --dl-set-target=target=skylake-avx512 --dl-pack-weights=least=1024 | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=skylake-avx512 --dl-pack-weights=least=1024 --dl-pack-weights=least=1024 | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=skylake-avx512 --dl-pack-weights | filecheck %s --check-prefix=SMALL
+// RUN: not dlc-opt %s --dl-set-target=target=skylake-avx512 --dl-pack-weights=least=-1 2>&1 | filecheck %s --check-prefix=LEAST
+// RUN: dlc-opt %s --dl-set-target=target=haswell --dl-pack-weights=least=1024 | filecheck %s --check-prefix=FEW
 // Large matrices of weights come in blocks of columns.
 
 // LEAST: error: {{.*}}least is -1; give a number of bytes, 0 or more
@@ -31,6 +32,24 @@ func.func @filled(%x: tensor<4x8xf32>) -> tensor<4x95xf32> {
   %w = "dl.param"() {key = "w", shape = array<i64: 8, 95>, dtype = f32} : () -> tensor<8x95xf32>
   %0 = "dl.matmul"(%x, %w) : (tensor<4x8xf32>, tensor<8x95xf32>) -> tensor<4x95xf32>
   return %0 : tensor<4x95xf32>
+}
+
+// Few registers: blocks have the columns of a tile, two vectors, or one where that is less to fill up; elements of 64 bits are half as many.
+// FEW-LABEL: func.func @registers(
+// FEW: (tensor<4x16xf32>, tensor<6x16x16xf32>) -> tensor<4x96xf32>
+// FEW: {columns = 39 : i64} : (tensor<4x16xf32>, tensor<5x16x8xf32>) -> tensor<4x39xf32>
+// FEW: (tensor<4x16xf64>, tensor<12x16x8xf64>) -> tensor<4x96xf64>
+// FEW: (tensor<4x16xf16>, tensor<6x16x16xf16>) -> tensor<4x96xf16>
+func.func @registers(%x: tensor<4x16xf32>, %d: tensor<4x16xf64>, %h: tensor<4x16xf16>) -> (tensor<4x96xf32>, tensor<4x39xf32>, tensor<4x96xf64>, tensor<4x96xf16>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 16, 96>, dtype = f32} : () -> tensor<16x96xf32>
+  %0 = "dl.matmul"(%x, %w) : (tensor<4x16xf32>, tensor<16x96xf32>) -> tensor<4x96xf32>
+  %u = "dl.param"() {key = "u", shape = array<i64: 16, 39>, dtype = f32} : () -> tensor<16x39xf32>
+  %1 = "dl.matmul"(%x, %u) : (tensor<4x16xf32>, tensor<16x39xf32>) -> tensor<4x39xf32>
+  %v = "dl.param"() {key = "v", shape = array<i64: 16, 96>, dtype = f64} : () -> tensor<16x96xf64>
+  %2 = "dl.matmul"(%d, %v) : (tensor<4x16xf64>, tensor<16x96xf64>) -> tensor<4x96xf64>
+  %s = "dl.param"() {key = "s", shape = array<i64: 16, 96>, dtype = f16} : () -> tensor<16x96xf16>
+  %3 = "dl.matmul"(%h, %s) : (tensor<4x16xf16>, tensor<16x96xf16>) -> tensor<4x96xf16>
+  return %0, %1, %2, %3 : tensor<4x96xf32>, tensor<4x39xf32>, tensor<4x96xf64>, tensor<4x96xf16>
 }
 
 // no-match: a computed matrix, and a batch of matrices.

@@ -8,7 +8,7 @@
 // CHECK: "dl.packed_matmul"(%{{.*}}, %[[PACKED]]) : (tensor<4x128xf32>, tensor<8x128x1xf32>) -> tensor<4x8xf32>
 // no-match: they fill a vector of eight lanes.
 // HASWELL-LABEL: func.func @few(
-// HASWELL: "dl.packed_matmul"(%{{.*}}, %{{.*}}) {columns = 8 : i64} : (tensor<4x128xf32>, tensor<1x128x16xf32>) -> tensor<4x8xf32>
+// HASWELL: "dl.packed_matmul"(%{{.*}}, %{{.*}}) : (tensor<4x128xf32>, tensor<1x128x8xf32>) -> tensor<4x8xf32>
 func.func @few(%x: tensor<4x128xf32>) -> tensor<4x8xf32> {
   %w = "dl.param"() {key = "w", shape = array<i64: 128, 8>, dtype = f32} : () -> tensor<128x8xf32>
   %0 = "dl.matmul"(%x, %w) : (tensor<4x128xf32>, tensor<128x8xf32>) -> tensor<4x8xf32>
