@@ -103,6 +103,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-demote-values",
             "affine-accumulate-in-place",
             "affine-expand-buffers",
+            "affine-privatize-buffers",
             "affine-polyhedral-schedule{leave-others=true}",
             "canonicalize",
             "cse",
