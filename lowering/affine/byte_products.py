@@ -1,4 +1,4 @@
-"""Recognises sums of products of words: four products of bytes, as the lowering of dl.byte_matmul writes them."""
+"""Recognises sums of products of words: of four bytes or two numbers of i16, as the lowering of dl.byte_matmul writes them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 
-_BYTES = 4
+_WIDENS = {4: ("arith.extui", 8), 2: ("arith.extsi", 16)}
+"""How the numbers that come so many to a word are widened, and their bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dot:
     """`total` = accumulator + sum over i of (values[i], a number in all lanes) * (number i of the words in the lanes of `packed`).
 
-    Four values are unsigned bytes, times signed ones; two are bf16.
+    Four values are unsigned bytes, times signed ones; two are of bf16, or of i16.
     """
 
     total: ir.Operation
@@ -67,20 +68,20 @@ def byte_dot_of(op: ir.Operation) -> Dot | None:
 
 
 def _products(value: ir.Value) -> list[ir.Operation] | None:
-    """The four products of (a + b) + (c + d)."""
-    sums = operands_of(value, "arith.addi")
-    halves = [operands_of(half, "arith.addi") for half in sums] if sums else []
-    leaves = [leaf for half in halves if half is not None for leaf in half]
-    owners = [owner_of(leaf) for leaf in leaves]
+    """The four products of (a + b) + (c + d), or the two of a + b."""
+    sums = operands_of(value, "arith.addi") or []
+    halves = [operands_of(half, "arith.addi") or [half] for half in sums]
+    owners = [owner_of(leaf) for half in halves for leaf in half]
     products = [owner for owner in owners if owner is not None and owner.name == "arith.muli"]
-    return products if len(products) == _BYTES else None
+    return products if len(products) == len(owners) and len(products) in _WIDENS else None
 
 
 def _bytes_of(products: Sequence[ir.Operation]) -> tuple[tuple[ir.Value, ...], ir.Value] | None:
-    """The bytes that are widened, and the value whose bytes they are multiplied with, in order."""
+    """The numbers that are widened, and the value whose parts they are multiplied with, in order."""
     values, packed = [], None
     for place, product in enumerate(products):
-        pair = _pair(list(product.operands), place) or _pair(list(product.operands)[::-1], place)
+        sides = list(product.operands)
+        pair = _pair(sides, place, len(products)) or _pair(sides[::-1], place, len(products))
         if pair is None or (packed is not None and pair[1] != packed):
             return None
         values.append(pair[0])
@@ -88,23 +89,25 @@ def _bytes_of(products: Sequence[ir.Operation]) -> tuple[tuple[ir.Value, ...], i
     return None if packed is None else (tuple(values), packed)
 
 
-def _pair(operands: Sequence[ir.Value], place: int) -> tuple[ir.Value, ir.Value] | None:
+def _pair(operands: Sequence[ir.Value], place: int, count: int) -> tuple[ir.Value, ir.Value] | None:
     spread, lanes = operands
+    widen, bits = _WIDENS[count]
     scalar = operands_of(spread, "vector.broadcast")
-    byte = operands_of(scalar[0], "arith.extui") if scalar else None
-    packed = _packed(lanes, place)
-    if byte is None or packed is None or byte[0].type != ir.IntegerType.get_signless(8, byte[0].context):
+    narrow = operands_of(scalar[0], widen) if scalar else None
+    packed = _packed(lanes, place, count)
+    if narrow is None or packed is None or narrow[0].type != ir.IntegerType.get_signless(bits, narrow[0].context):
         return None
-    return byte[0], packed
+    return narrow[0], packed
 
 
-def _packed(value: ir.Value, place: int) -> ir.Value | None:
-    """The value whose byte `place` `value` is, with its sign."""
-    top = 8 * (_BYTES - 1)
+def _packed(value: ir.Value, place: int, count: int) -> ir.Value | None:
+    """The value of whose `count` numbers `value` is number `place`, with its sign."""
+    bits = _WIDENS[count][1]
+    top = bits * (count - 1)
     inner = combined_with(value, "arith.shrsi", top)
-    if inner is None or place == _BYTES - 1:
+    if inner is None or place == count - 1:
         return inner
-    return combined_with(inner, "arith.shli", top - 8 * place)
+    return combined_with(inner, "arith.shli", top - bits * place)
 
 
 def combined_with(value: ir.Value, name: str, number: int) -> ir.Value | None:

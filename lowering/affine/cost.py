@@ -29,7 +29,8 @@ _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
 _LINE_BITS = 512
-_BYTES = 4
+_WORDS = {4: 1, 2: 2}
+"""Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,15 @@ class NestCost:
 
     @cached_property
     def _dot(self) -> int:
-        """Products that an instruction sums up: four where bytes are cut out of the lanes' words (`affine-use-dot-products`)."""
+        """Products that an instruction sums up: four where bytes are cut out of the lanes' words, two of i16."""
         names = [op.name for op in real_ops(self.nest.hot_block)]
-        return _BYTES if names.count("arith.muli") == _BYTES and "arith.shrsi" in names else 1
+        products = names.count("arith.muli")
+        return products if products in _WORDS and "arith.shrsi" in names else 1
+
+    @property
+    def _sums_apart(self) -> bool:
+        """Whether products are added to a sum by another instruction, which takes no unit for products but a register between."""
+        return _WORDS.get(self._dot, 1) > 1
 
     @cached_property
     def _arithmetic(self) -> float:
@@ -149,7 +156,9 @@ class NestCost:
             loads += share
             waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(jams) * _VECTOR_WAIT)
         latency = _LATENCY if self.nest.inner_loops else 1.0
-        busy = max(loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies + loads) / 4.0)
+        busy = max(
+            loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies * (1 + self._sums_apart) + loads) / 4.0
+        )
         return busy + waits
 
     def fits(self, tile: Tile, registers: int) -> bool:
@@ -168,7 +177,7 @@ class NestCost:
                     share *= jams.get(iv, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
-        return (tile.copies if self.nest.inner_loops else 0) + held + 1
+        return (tile.copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
     def total(self, tile: Tile) -> float:
         """Cycles of the whole nest, cut like `tile`."""

@@ -1,4 +1,4 @@
-"""`affine-use-dot-products`: sums of four products of bytes, or of two of bf16, become one instruction, or few."""
+"""`affine-use-dot-products`: sums of four products of bytes, or of two of bf16 or i16, become one instruction, or few."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ class UseDotProducts(Pass):
     before: %s = fma(%a1, %w1, fma(%a0, %w0, %acc)) on vectors of f32,
             where %ai is a widened bf16 number, the same in all lanes, and %wi half i of the lanes of %w
     after:  %s = vdpbf16ps %acc, (the two numbers in all lanes), %w
+
+    before: %s = (%a0 * %w0 + %a1 * %w1) + %acc on vectors of i32,
+            where %ai is a widened number of i16, the same in all lanes, and %wi half i of the lanes of %w, signed
+    after:  %s = vpmaddwd (the two numbers in all lanes), %w + %acc
 
     Without VNNI, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact, too. Other targets
     keep the products, and those without dot products of bf16 keep the multiply-adds. Sums that follow each other are ordered by
@@ -70,10 +74,12 @@ def _runs(function: ir.Operation) -> Iterator[list[Dot]]:
 def _instruction(facts: CpuFacts, dot: Dot) -> str | None:
     """The intrinsic for the vectors of `dot`, None where the target has none."""
     bits = 32 * dot.lanes
-    if len(dot.values) == _PAIR:
+    if isinstance(dot.values[0].type, ir.BF16Type):
         return _bf16_instruction(facts, bits)
     if facts.arch != "x86_64" or bits > facts.vector_bits or bits not in _VNNI:
         return None
+    if len(dot.values) == _PAIR:
+        return _PAIRS[bits] if _PAIRS_NEED[bits] in facts.features else None
     evex = "avx512_vnni" in facts.features and (bits == 512 or "avx512vl" in facts.features)
     if evex or (bits < 512 and "avx_vnni" in facts.features):
         return _VNNI[bits]
@@ -103,7 +109,7 @@ def _replace(dots: Sequence[Dot], facts: CpuFacts) -> None:
             if dot.values[0] not in groups:
                 groups[dot.values[0]] = _group(dot.values, first.block if may_move else None)
             group = groups[dot.values[0]]
-            emit = _by_pairs if name in _PAIRS.values() else _at_once
+            emit = _at_once if name not in _PAIRS.values() else _pair_at_once if len(dot.values) == _PAIR else _by_pairs
             dot.total.results[0].replace_all_uses_with(emit(name, dot, group, pairs))
     for dot in dots:
         dot.erase()
@@ -138,6 +144,14 @@ def _at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[i
     parts = ir.VectorType.get([len(dot.values) * dot.lanes], element)
     everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, group).result)
     return _call(name, dot.accumulator.type, dot.accumulator, everywhere, _bitcast(parts, dot.packed))
+
+
+def _pair_at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
+    del pairs
+    halves, found = ir.VectorType.get([2 * dot.lanes], ir.IntegerType.get_signless(16)), dot.accumulator
+    everywhere = _bitcast(halves, vector.BroadcastOp(dot.packed.type, group).result)
+    product = _call(name, found.type, everywhere, _bitcast(halves, dot.packed))
+    return ir.Operation.create("arith.addi", results=[found.type], operands=[found, product]).result
 
 
 def _by_pairs(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:

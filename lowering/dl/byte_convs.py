@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.lowering.dl.byte_operands import WORD, Centered
+from dlc.lowering.dl.byte_operands import Centered, Words
 from dlc.lowering.dl.matching import attributes_of, constant_scalar, source, type_of
 
 _LIMITS = {"ui8": (0, 255), "i8": (-128, 127)}
@@ -71,15 +71,15 @@ class ByteConv:
         taps = type_of(self.kernel.bytes).shape[2:]
         return {*taps, *self.window["strides"]} == {1}
 
-    def operands(self) -> tuple[Centered, Centered]:
-        """The padded image [n, pixels..., channels], unsigned, and the kernel [taps..., channels, out], signed.
+    def operands(self, words: Words) -> tuple[Centered, Centered]:
+        """The padded image [n, pixels..., channels] and the kernel [taps..., channels, out], as `words` takes them.
 
         Channels are added until they are words: the zero point in the image, so that their products are nothing whatever the
         kernel has, and in the kernel 0.
         """
-        image, kernel = self.image.unsigned(), self.kernel.signed()
+        image, kernel = words.left(self.image), words.right(self.kernel)
         rank = type_of(image.bytes).rank
-        added = -int(str(type_of(image.bytes).dim(1))) % WORD
+        added = -int(str(type_of(image.bytes).dim(1))) % words.numbers
         weights = dl.transpose(kernel.bytes, perm=[*range(2, rank), 1, 0])
         if added:
             weights = dl.pad(weights, None, low=[0] * rank, high=[*[0] * (rank - 2), added, 0])
@@ -91,7 +91,7 @@ class ByteConv:
         value = dl.transpose(image.bytes, perm=[0, *range(2, spatial + 2), 1])
         if not added and not any(pads):
             return value
-        zero = None if image.zero is None else dl.cast(image.zero, to="ui8")
+        zero = None if image.zero is None else dl.cast(image.zero, to=type_of(image.bytes).dtype)
         return dl.pad(value, zero, low=[0, *pads[:spatial], 0], high=[0, *pads[spatial:], added])
 
 

@@ -1,4 +1,4 @@
-"""`dl-use-byte-products`: integer products of bytes with weights that are bytes, four products at a time."""
+"""`dl-use-byte-products`: integer products of bytes with weights that are bytes, four or two products at a time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.byte_convs import ByteConv, channels_first, with_bias
-from dlc.lowering.dl.byte_operands import WORD, Centered, number
+from dlc.lowering.dl.byte_operands import Centered, Words, number
 from dlc.lowering.dl.matching import WeightFacts, constant_scalar, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.pass_base import Pass
-
-_BLOCKS = (64, 48, 32, 16)
-"""Columns of a block: four vectors of AVX-512 in a tile of 6 by 64, or what divides the matrix."""
+from dlc.targets.cpu.facts import facts_of
 
 
 @dataclass(frozen=True)
@@ -27,9 +25,12 @@ class UseByteProducts(Pass):
 
     The left-hand side becomes unsigned and the weights signed; zero points are taken out of the sums, where they cost a
     number per column, which is computed from the weights, and one per row if the weights have a zero point. 128x768x768 runs at
-    536 billion operations a second on one core with VNNI, and at 75 without VNNI on AVX2; in i32 it was 20.
+    536 billion operations a second on one core with VNNI; in i32 it was 20.
 
     So are those of convolutions, with the channels last and in fours; what is outside the image is the zero point.
+
+    On x86-64 without VNNI both sides become i16 and come in pairs, for vpmaddwd: the left-hand side as it is computed, the weights
+    once. Sums of pairs of bytes, which vpmaddubsw gives, would saturate.
 
     before: %0 = "dl.matmul"(i32(%x) - %zero, i32(%w)) : (tensor<4x768xi32>, tensor<768x64xi32>) -> tensor<4x64xi32>
     after:  %p = the bytes of %w in words of four, in blocks of columns
@@ -39,6 +40,7 @@ class UseByteProducts(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
+        words = Words.of(facts_of(op))
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
@@ -47,21 +49,21 @@ class UseByteProducts(Pass):
                 if operation.parent.name != "func.func" or operation.name not in ("dl.matmul", "dl.conv"):
                     continue
                 if facts(operation.operands[1]) and not facts(operation.operands[0]):
-                    (_multiply if operation.name == "dl.matmul" else _convolve)(operation, facts)
+                    (_multiply if operation.name == "dl.matmul" else _convolve)(operation, words, facts)
 
 
-def _convolve(op: ir.Operation, facts: WeightFacts) -> None:
+def _convolve(op: ir.Operation, words: Words, facts: WeightFacts) -> None:
     """Let a convolution of bytes stand for one of i32."""
     conv = ByteConv.of(op)
     if conv is None:
         return
     with op.location, ir.InsertionPoint(op):
-        image, kernel = conv.operands()
-        dot = _dot if conv.is_product else partial(_convolved, window=conv.window)
+        image, kernel = conv.operands(words)
+        dot = partial(_dot, words) if conv.is_product else partial(_convolved, words, window=conv.window)
         _replace(op, channels_first(with_bias(_centered(image, kernel, dot), op)), facts)
 
 
-def _multiply(op: ir.Operation, facts: WeightFacts) -> None:
+def _multiply(op: ir.Operation, words: Words, facts: WeightFacts) -> None:
     lhs, rhs = (Centered.of(value) for value in op.operands)
     if lhs is None or rhs is None:
         return
@@ -71,7 +73,7 @@ def _multiply(op: ir.Operation, facts: WeightFacts) -> None:
     if type_of(lhs.bytes).dim(-1) != kind.dim(0):
         return
     with op.location, ir.InsertionPoint(op):
-        _replace(op, _centered(lhs.unsigned(), rhs.signed(), _dot), facts)
+        _replace(op, _centered(words.left(lhs), words.right(rhs), partial(_dot, words)), facts)
 
 
 def _replace(op: ir.Operation, value: ir.Value, facts: WeightFacts) -> None:
@@ -115,43 +117,37 @@ def _is_zero(zero: ir.Value | None) -> bool:
     return zero is None or constant_scalar(zero) == 0
 
 
-def _dot(values: ir.Value, weights: ir.Value) -> ir.Value:
+def _dot(words: Words, values: ir.Value, weights: ir.Value) -> ir.Value:
     """The product of bytes [..., K] with [1..., K, N]."""
     columns = int(str(type_of(weights).dim(-1)))
-    values, packed = _in_words(values, weights)
+    values, packed = _in_words(words, values, weights)
     blocks, *_, groups, width = type_of(packed).shape
     packed = dl.reshape(packed, shape=[blocks, groups, width]) if type_of(packed).rank > 3 else packed
     return dl.byte_matmul(values, packed, columns=columns)
 
 
-def _convolved(values: ir.Value, weights: ir.Value, window: dict[str, list[int]]) -> ir.Value:
+def _convolved(words: Words, values: ir.Value, weights: ir.Value, window: dict[str, list[int]]) -> ir.Value:
     """The convolution of bytes [n, pixels..., K] with [taps..., K, N]."""
     columns = int(str(type_of(weights).dim(-1)))
-    found = dl.byte_conv(*_in_words(values, weights), **window)
+    found = dl.byte_conv(*_in_words(words, values, weights), **window)
     last = type_of(found).rank - 1
     filled = type_of(found).dim(-1) != columns
     return dl.slice(found, None, starts=[0], ends=[columns], axes=[last], steps=[1]) if filled else found
 
 
-def _in_words(values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Bytes, and [taps..., K, N] signed ones as words of four in blocks of columns; zeros are added where these are not full."""
+def _in_words(words: Words, values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Numbers, and [taps..., K, N] bytes as words of them in blocks of columns; zeros are added where these are not full."""
     *taps, inner, columns = (int(str(dim)) for dim in type_of(weights).shape)
-    width = next((block for block in _BLOCKS if columns % block == 0), min(_BLOCKS[0], columns + -columns % _BLOCKS[-1]))
-    added, more = -inner % WORD, -columns % width
+    width = words.block_of(columns)
+    added, more = -inner % words.numbers, -columns % width
     if added:
         values = dl.pad(values, None, low=[0] * type_of(values).rank, high=[*[0] * (type_of(values).rank - 1), added])
     if added or more:
         weights = dl.pad(weights, None, low=[0] * (len(taps) + 2), high=[*[0] * len(taps), added, more])
-    return values, _packed(weights, taps, (inner + added) // WORD, (columns + more) // width, width)
-
-
-def _packed(weights: ir.Value, taps: list[int], groups: int, blocks: int, width: int) -> ir.Value:
-    """[taps..., K, N] signed bytes as [blocks, taps..., K / 4, width] words of four."""
-    rank = len(taps)
-    parts = dl.reshape(weights, shape=[*taps, groups, WORD, blocks, width])
-    found: ir.Value | None = None
-    for place in reversed(range(WORD)):
-        part = dl.slice(parts, None, starts=[place], ends=[place + 1], axes=[rank + 1], steps=[1])
-        byte = dl.cast(dl.cast(dl.squeeze(part, axes=[rank + 1]), to="ui8"), to="i32")
-        found = byte if found is None else dl.add(dl.mul(found, number(256)), byte)
-    return dl.transpose(found, perm=[rank + 1, *range(rank + 1), rank + 2])
+    rank, groups = len(taps), (inner + added) // words.numbers
+    split = dl.reshape(weights, shape=[*taps, groups, words.numbers, (columns + more) // width, width])
+    parts = []
+    for place in range(words.numbers):
+        part = dl.slice(split, None, starts=[place], ends=[place + 1], axes=[rank + 1], steps=[1])
+        parts.append(dl.squeeze(part, axes=[rank + 1]))
+    return values, dl.transpose(words.pack(parts), perm=[rank + 1, *range(rank + 1), rank + 2])

@@ -1,4 +1,4 @@
-"""Lowering of products of bytes: four of them come in an i32, the lowest byte first."""
+"""Lowering of products of bytes: four of them, or two numbers of i16, come in an i32, the lowest bits first."""
 
 from __future__ import annotations
 
@@ -9,35 +9,44 @@ from dlc.lowering.dl_to_linalg.builder import Builder
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.word_products import convolve_words, multiply_words
 
-_BYTES = 4
+_BYTES, _PAIR = 4, 2
+_BITS = 32
 
 
 @lowering("byte_matmul")
 def lower_byte_matmul(b: Builder, op: SourceOp) -> ir.Value:
     """Loops of any product of words."""
-    return multiply_words(b, op, _BYTES, "i32", lambda values, packed: _products(b, values, packed))
+    return multiply_words(b, op, _count(op), "i32", lambda values, packed: integer_products(b, values, packed))
 
 
 @lowering("byte_conv")
 def lower_byte_conv(b: Builder, op: SourceOp) -> ir.Value:
     """Loops of any convolution with words."""
-    return convolve_words(b, op, _BYTES, "i32", lambda values, packed: _products(b, values, packed))
+    return convolve_words(b, op, _count(op), "i32", lambda values, packed: integer_products(b, values, packed))
 
 
-def _products(b: Builder, values: Sequence[ir.Value], packed: ir.Value) -> ir.Value:
-    """Products of a widened byte with a byte cut out of an i32, as `affine-use-dot-products` finds them again."""
-    products = [b.arith("mul", _unsigned(b, value), _byte(b, packed, place), "i32") for place, value in enumerate(values)]
-    low, high = (b.arith("add", products[start], products[start + 1], "i32") for start in (0, 2))
-    return b.arith("add", low, high, "i32")
+def _count(op: SourceOp) -> int:
+    """Numbers of the weights in a word."""
+    return _PAIR if op.types[0].dtype == "i16" else _BYTES
 
 
-def _unsigned(b: Builder, value: ir.Value) -> ir.Value:
-    return b.create("arith.extui", [b.element("i32")], [value])
+def integer_products(b: Builder, values: Sequence[ir.Value], packed: ir.Value) -> ir.Value:
+    """Products of widened numbers with those cut out of an i32, as `affine-use-dot-products` finds them again.
+
+    Four values are unsigned bytes, two are of i16.
+    """
+    widen = "arith.extui" if len(values) == _BYTES else "arith.extsi"
+    wide = [b.create(widen, [b.element("i32")], [value]) for value in values]
+    sums = [b.arith("mul", value, _part(b, packed, place, len(values)), "i32") for place, value in enumerate(wide)]
+    while len(sums) > 1:
+        sums = [b.arith("add", low, high, "i32") for low, high in zip(sums[::2], sums[1::2], strict=True)]
+    return sums[0]
 
 
-def _byte(b: Builder, packed: ir.Value, place: int) -> ir.Value:
-    """Byte `place` of an i32 as a signed number."""
-    kind, top = b.element("i32"), 8 * (_BYTES - 1)
-    if place < _BYTES - 1:
-        packed = b.create("arith.shli", [kind], [packed, b.scalar(top - 8 * place, "i32")])
+def _part(b: Builder, packed: ir.Value, place: int, count: int) -> ir.Value:
+    """Number `place` of the `count` of an i32, with its sign."""
+    kind, width = b.element("i32"), _BITS // count
+    top = _BITS - width
+    if place < count - 1:
+        packed = b.create("arith.shli", [kind], [packed, b.scalar(top - width * place, "i32")])
     return b.create("arith.shrsi", [kind], [packed, b.scalar(top, "i32")])

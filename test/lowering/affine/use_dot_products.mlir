@@ -1,6 +1,7 @@
 // RUN: dlc-opt %s --dl-set-target=target=cascadelake --affine-use-dot-products | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=haswell --affine-use-dot-products | filecheck %s --check-prefix=PAIRS
 // RUN: dlc-opt %s --dl-set-target=target=neoverse-n1 --affine-use-dot-products | filecheck %s --check-prefix=NONE
+// RUN: dlc-opt %s --dl-set-target=target=generic --affine-use-dot-products | filecheck %s --check-prefix=SSE
 // RUN: dlc-opt %s --dl-set-target=target=znver4 --affine-use-dot-products | filecheck %s --check-prefix=BF16
 // RUN: dlc-opt %s --dl-set-target=target=neoverse-v1 --affine-use-dot-products | filecheck %s --check-prefix=ARM
 // Four products of bytes are one instruction with VNNI, two without it, and stay where the target has neither. The pass
@@ -185,4 +186,56 @@ func.func @apart(%m: memref<4x8xbf16>, %w: vector<4xi32>, %acc: vector<4xf32>) -
   %s2 = vector.fma %c1, %w0, %acc : vector<4xf32>
   %s3 = vector.fma %d1, %w1, %s2 : vector<4xf32>
   return %sum, %s3 : vector<4xf32>, vector<4xf32>
+}
+
+// Two products of i16 are one instruction on x86-64, with VNNI or without.
+// CHECK-LABEL: func.func @pair_of_i16(
+// CHECK-SAME: %[[ACC:[a-z0-9]+]]: vector<8xi32>)
+// CHECK: %[[ALL:.*]] = vector.broadcast %{{.*}} : i32 to vector<8xi32>
+// CHECK: %[[HALVES:.*]] = vector.bitcast %[[ALL]] : vector<8xi32> to vector<16xi16>
+// CHECK: %[[SUM:.*]] = llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[HALVES]], %{{.*}}) : (vector<16xi16>, vector<16xi16>)
+// CHECK: arith.addi %[[ACC]], %[[SUM]]
+// CHECK-NOT: arith.muli
+
+// PAIRS-LABEL: func.func @pair_of_i16(
+// PAIRS-COUNT-1: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+// PAIRS-NOT: arith.muli
+
+// NONE-LABEL: func.func @pair_of_i16(
+// NONE-COUNT-2: arith.muli
+
+// SSE-LABEL: func.func @pair_of_i16(
+// SSE-COUNT-2: arith.muli
+// SSE-LABEL: func.func @short_pair_of_i16(
+// SSE: llvm.call_intrinsic "llvm.x86.sse2.pmadd.wd"({{.*}}) : (vector<8xi16>, vector<8xi16>) -> vector<4xi32>
+func.func @pair_of_i16(%a: i16, %b: i16, %w: vector<8xi32>, %acc: vector<8xi32>) -> vector<8xi32> {
+  %c16 = arith.constant dense<16> : vector<8xi32>
+  %a0 = arith.extsi %a : i16 to i32
+  %b0 = arith.extsi %b : i16 to i32
+  %a1 = vector.broadcast %a0 : i32 to vector<8xi32>
+  %b1 = vector.broadcast %b0 : i32 to vector<8xi32>
+  %w0 = arith.shli %w, %c16 : vector<8xi32>
+  %s0 = arith.shrsi %w0, %c16 : vector<8xi32>
+  %s1 = arith.shrsi %w, %c16 : vector<8xi32>
+  %p0 = arith.muli %a1, %s0 : vector<8xi32>
+  %p1 = arith.muli %b1, %s1 : vector<8xi32>
+  %two = arith.addi %p0, %p1 : vector<8xi32>
+  %sum = arith.addi %acc, %two : vector<8xi32>
+  return %sum : vector<8xi32>
+}
+
+func.func @short_pair_of_i16(%a: i16, %b: i16, %w: vector<4xi32>, %acc: vector<4xi32>) -> vector<4xi32> {
+  %c16 = arith.constant dense<16> : vector<4xi32>
+  %a0 = arith.extsi %a : i16 to i32
+  %b0 = arith.extsi %b : i16 to i32
+  %a1 = vector.broadcast %a0 : i32 to vector<4xi32>
+  %b1 = vector.broadcast %b0 : i32 to vector<4xi32>
+  %w0 = arith.shli %w, %c16 : vector<4xi32>
+  %s0 = arith.shrsi %w0, %c16 : vector<4xi32>
+  %s1 = arith.shrsi %w, %c16 : vector<4xi32>
+  %p0 = arith.muli %a1, %s0 : vector<4xi32>
+  %p1 = arith.muli %b1, %s1 : vector<4xi32>
+  %two = arith.addi %p0, %p1 : vector<4xi32>
+  %sum = arith.addi %acc, %two : vector<4xi32>
+  return %sum : vector<4xi32>
 }

@@ -1,5 +1,5 @@
-// RUN: dlc-opt %s --dl-use-byte-products | filecheck %s
-// RUN: dlc-opt %s --dl-use-byte-products --dl-use-byte-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cascadelake --dl-use-byte-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cascadelake --dl-use-byte-products --dl-use-byte-products | filecheck %s
 // Products of bytes with weights read four at a time. The pass refuses nothing.
 
 // CHECK-LABEL: func.func @zero_point(

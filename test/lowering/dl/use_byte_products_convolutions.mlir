@@ -1,5 +1,5 @@
-// RUN: dlc-opt %s --dl-use-byte-products | filecheck %s
-// RUN: dlc-opt %s --dl-use-byte-products --dl-use-byte-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cascadelake --dl-use-byte-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cascadelake --dl-use-byte-products --dl-use-byte-products | filecheck %s
 // Convolutions of bytes read four channels at a time. The pass refuses nothing.
 
 // A convolution has its channels last and in fours, and its result as many as fill blocks; outside the image lies the zero point.

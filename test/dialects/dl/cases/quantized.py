@@ -1,9 +1,10 @@
-"""Products of bytes: all values of them, odd rows, blocks of several widths, a filled last block, windows."""
+"""Products of bytes and of i16: all values of them, odd rows, blocks of several widths, a filled last block, windows."""
 
 from case import Case, spec
 
 _WORDS = {"low": -(2.0**31), "high": 2.0**31, "dtype": "i32"}
 _BYTES = {"low": 0, "high": 256}
+_SHORTS = {"low": -(2.0**15), "high": 2.0**15}
 _STATIC = "the weights are static"
 
 PRODUCTS = (
@@ -23,8 +24,16 @@ CONVOLUTIONS = (
     ((0, 4, 4, 4), (1, 3, 3, 1, 16), {}),
 )
 
+
+def pairs(weights: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of weights whose numbers come two to a word, from that of weights with four."""
+    *outer, groups, width = weights
+    return (*outer, 2 * groups, width)
+
+
 CASES = [
-    Case(op, (spec(x, **_BYTES), spec(weights, **_WORDS)), attributes, dtypes=("ui8",), dynamic=False, reason=_STATIC)
+    Case(op, (spec(x, **values), spec(shape(weights), **_WORDS)), attributes, dtypes=(dtype,), dynamic=False, reason=_STATIC)
     for op, cases in (("byte_matmul", PRODUCTS), ("byte_conv", CONVOLUTIONS))
     for x, weights, attributes in cases
+    for dtype, values, shape in (("ui8", _BYTES, tuple), ("i16", _SHORTS, pairs))
 ]
