@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dlc.lowering.affine_to_llvm.expand_exponential import exp, saturate
+from dlc.lowering.affine_to_llvm.expand_exponential import exp
 from dlc.lowering.affine_to_llvm.math_emitter import Num
-from dlc.lowering.affine_to_llvm.math_notation import copysign, fma, minimum, polynomial, where
+from dlc.lowering.affine_to_llvm.math_notation import copysign, fma, minimum, odd_quotient, polynomial, where
 
 # erf(x) / x as a quotient of polynomials in x^2, |x| <= 3.93: 2^-29.0 (Lawson's iteration, 120 bits).
 NUMERATOR = (
@@ -24,8 +24,8 @@ DENOMINATOR = (
     0.0013023738283663988,
     6.248863792279735e-05,
 )
-LIMIT = 3.93
-"""erf rounds to 1 in f32 from here on."""
+LIMIT = 3.9299998
+"""erf rounds to 1 in f32 from here on, and so does the quotient."""
 
 # erf(x) / x - 1 in x^2, |x| <= 1: 2^-62.4 of erf(x).
 ERF_SMALL = (
@@ -77,10 +77,7 @@ def erf(x: Num) -> Num:
 
 
 def _erf_f32(x: Num) -> Num:
-    a = minimum(abs(x), LIMIT)
-    square = a * a
-    quotient = polynomial(square, NUMERATOR) / polynomial(square, DENOMINATOR)
-    return copysign(saturate(a, a * quotient, LIMIT), x)
+    return odd_quotient(x, LIMIT, NUMERATOR, DENOMINATOR)
 
 
 def _erf_f64(x: Num) -> Num:

@@ -36,6 +36,8 @@ LOG1P_F64 = (
     0.13250186955614351,
     0.132507277651233,
 )
+# The same in f32, f in [0, 1]: 2^-27.4.
+LOG1P_UNIT_F32 = (0.666664183139801, 0.4002152681350708, 0.28001806139945984, 0.2801198959350586)
 # The first part of each pair has trailing zeros, so that its product with an exponent is exact.
 LN2_SPLIT = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903, 5.497923018708371e-14)}
 LOG10_2_SPLIT = {32: (0.301025390625, 4.605039066518657e-06), 64: (0.30102999566383914, 1.42050232272661e-13)}
@@ -133,6 +135,15 @@ def log1p(x: Num) -> Num:
     result = _log(integer_to_float(n), f)
     special = where(x.equals(-1.0), -INFINITY, where(x < -1.0, NAN, x))
     return keep_small(x, where((x > -1.0) & (x < INFINITY), result, special))
+
+
+def log1p_of_unit(x: Num) -> Num:
+    """log(1 + x) for x in [0, 1] or NaN: 2 ulp in f32, in a third of the instructions."""
+    if x.format.bits != 32:
+        return log1p(x)
+    s = x / (x + 2.0)
+    square = s * s
+    return fma(s * square, polynomial(square, LOG1P_UNIT_F32), s + s)
 
 
 def asinh(x: Num) -> Num:

@@ -51,6 +51,8 @@ EXPANSIONS: Mapping[str, Expansion] = {
 
 NONPOSITIVE = "dlc.nonpositive"
 """Attribute of a `math.exp` whose argument is never above 0, as those of softmax; it may be lost, which costs time alone."""
+UNIT_INTERVAL = "dlc.unit_interval"
+"""Attribute of a `math.log1p` whose argument lies within [0, 1], as that of softplus; it may be lost, too."""
 REDUCED_ANGLES = ("math.sin", "math.cos", "math.sincos", "math.tan")
 NARROW = ("f16", "bf16")
 
@@ -61,7 +63,8 @@ class MathExpandFunctions(Pass):
 
     No call of the C math library is left of these ops. Results are within 4 ulp (f32 erf and tanh: 5 ulp), infinities,
     NaN, signed zeros, subnormals and huge angles included; f16 and bf16 compute in f32. Tensors and other element types
-    stay as they are. A `math.exp` marked `dlc.nonpositive` is within 5 ulp, and 0 where the result would be subnormal.
+    stay as they are. A `math.exp` marked `dlc.nonpositive` is within 5 ulp, and 0 where the result would be subnormal; a
+    `math.log1p` marked `dlc.unit_interval` is right between 0 and 1. In f32 1 + exp(x) is one function, of a sigmoid for one.
     Where the target has AVX-512, vectors of 512 bits are scaled by powers of two in one instruction.
 
     before: %y = math.exp2 %x : vector<16xf32>
@@ -105,6 +108,9 @@ class _Rewriter:
         point = ir.InsertionPoint(op)
         working = "f32" if kind in NARROW else kind
         emitter = Emitter(self.types, self._pool(function), point, op.location, shape, FORMATS[working], self.features)
+        if op.name == "math.exp" and kind == "f32" and (total := _sum_with_one(op)) is not None:
+            self._expand_sum(op, total, emitter)
+            return
         operands = [Num(emitter, operand, kind) for operand in op.operands]
         written = _expansion_of(op)(*(operand.convert(working) for operand in operands))
         results = written if isinstance(written, tuple) else (written,)
@@ -114,6 +120,15 @@ class _Rewriter:
         if op.name in REDUCED_ANGLES and module not in self.reducing_modules:
             define_reduction(module, emitter)
             self.reducing_modules.append(module)
+
+    def _expand_sum(self, op: ir.Operation, total: ir.Operation, emitter: Emitter) -> None:
+        """Write 1 + e^x in place of `total`, which is the only user of `op`; both are left without uses."""
+        (x,) = op.operands
+        negation = None if isinstance(x.owner, ir.Block) or x.owner.name != "arith.negf" else x.owner
+        argument = x if negation is None else negation.operands[0]
+        written = exponential.exp_plus_one(Num(emitter, argument, "f32"), negated=negation is not None)
+        total.results[0].replace_all_uses_with(written.value)
+        self.replaced += [total, op]
 
     def _pool(self, function: ir.Operation) -> ConstantPool:
         if function not in self.pools:
@@ -140,7 +155,27 @@ def _expansion_of(op: ir.Operation) -> Expansion:
     """What computes `op`, by what is known of its argument."""
     if op.name == "math.exp" and NONPOSITIVE in op.attributes:
         return exponential.exp_of_nonpositive
+    if op.name == "math.log1p" and UNIT_INTERVAL in op.attributes:
+        return logarithm.log1p_of_unit
     return EXPANSIONS[op.name]
+
+
+def _sum_with_one(op: ir.Operation) -> ir.Operation | None:
+    """The sum of 1 and the result of `op`, where nothing else takes that."""
+    uses = list(op.results[0].uses)
+    if len(uses) != 1 or uses[0].owner.name != "arith.addf":
+        return None
+    total = uses[0].owner.operation
+    return total if any(_is_one(operand) for operand in total.operands) else None
+
+
+def _is_one(value: ir.Value) -> bool:
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return False
+    number = value.owner.attributes["value"]
+    if isinstance(number, ir.DenseElementsAttr):
+        number = number.get_splat_value() if number.is_splat else None
+    return isinstance(number, ir.FloatAttr) and float(number) == 1.0
 
 
 def _shape_and_kind(op: ir.Operation) -> tuple[Shape, str] | None:

@@ -55,3 +55,13 @@ def polynomial(x: Num, coefficients: Sequence[float]) -> Num:
     for coefficient in reversed(coefficients[:-1]):
         result = fma(result, x, coefficient)
     return result
+
+
+def odd_quotient(x: Num, limit: float, numerator: Sequence[float], denominator: Sequence[float]) -> Num:
+    """x * numerator(x^2) / denominator(x^2) with x within +-limit, cut to +-1; at `limit` it must be 1 or more.
+
+    With the sign taken off, put back and 1 chosen beyond the limit it is five instructions more.
+    """
+    x = clamp(x, -limit, limit)
+    square = x * x
+    return clamp(x * (polynomial(square, numerator) / polynomial(square, denominator)), -1.0, 1.0)

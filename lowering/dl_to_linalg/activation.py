@@ -107,8 +107,10 @@ def lower_softplus(b: Builder, op: SourceOp) -> ir.Value:
     dtype = b.wide(op.result.dtype)
 
     def body(x: ir.Value) -> ir.Value:
-        decay = b.unary("math.exp", b.unary("arith.negf", b.unary("math.absf", x)))
-        return b.arith("add", at_least(b, x, 0, dtype), b.unary("math.log1p", decay), dtype)
+        angle = b.unary("arith.negf", b.unary("math.absf", x))
+        decay = b.create("math.exp", [angle.type], [angle], {"dlc.nonpositive": ir.UnitAttr.get()})
+        rest = b.create("math.log1p", [decay.type], [decay], {"dlc.unit_interval": ir.UnitAttr.get()})
+        return b.arith("add", at_least(b, x, 0, dtype), rest, dtype)
 
     return lower_elementwise(b, op, body)
 
@@ -144,19 +146,22 @@ def lower_mish(b: Builder, op: SourceOp) -> ir.Value:
 
 @lowering("gelu")
 def lower_gelu(b: Builder, op: SourceOp) -> ir.Value:
-    """x / 2 * (1 + f(x)), f being erf(x / sqrt(2)) or its tanh approximation."""
+    """x / 2 * (1 + f(x)), f being erf(x / sqrt(2)) or its tanh approximation.
+
+    (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)), which takes two thirds of the time and keeps its digits where tanh(u) is near -1.
+    """
     dtype = b.wide(op.result.dtype)
+    root = math.sqrt(8 / math.pi)
 
     def times(x: ir.Value, factor: float) -> ir.Value:
         return b.arith("mul", x, b.scalar(factor, dtype), dtype)
 
-    def gate(x: ir.Value) -> ir.Value:
-        if op["approximate"] == "none":
-            return b.unary("math.erf", times(x, math.sqrt(0.5)))
-        slope = b.arith("add", b.scalar(1, dtype), times(b.arith("mul", x, x, dtype), 0.044715), dtype)
-        return b.unary("math.tanh", b.arith("mul", times(x, math.sqrt(2 / math.pi)), slope, dtype))
+    def by_tanh(x: ir.Value) -> ir.Value:
+        slope = b.arith("add", b.scalar(root, dtype), times(b.arith("mul", x, x, dtype), 0.044715 * root), dtype)
+        return logistic_quotient(b, x, b.arith("mul", x, slope, dtype), dtype)
 
-    def body(x: ir.Value) -> ir.Value:
-        return b.arith("mul", times(x, 0.5), b.arith("add", b.scalar(1, dtype), gate(x), dtype), dtype)
+    def by_erf(x: ir.Value) -> ir.Value:
+        gate = b.unary("math.erf", times(x, math.sqrt(0.5)))
+        return b.arith("mul", times(x, 0.5), b.arith("add", b.scalar(1, dtype), gate, dtype), dtype)
 
-    return lower_elementwise(b, op, body)
+    return lower_elementwise(b, op, by_erf if op["approximate"] == "none" else by_tanh)

@@ -55,6 +55,55 @@ func.func @exp_of_nonpositive(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// 1 + exp(-x) is a multiply-add with half of a power of two; the sign goes into constants.
+// CHECK-LABEL: func.func @one_and_exp
+// CHECK-SAME: (%[[X:.*]]: vector<8xf32>)
+// CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<8xf32>
+// CHECK-DAG: %[[LOG2E:.*]] = arith.constant dense<-1.44269502> : vector<8xf32>
+// CHECK: math.fma %{{.*}}, %[[LOG2E]]
+// CHECK: %[[HALF:.*]] = arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
+// CHECK-NOT: arith.addf
+// CHECK: %[[Y:.*]] = math.fma %{{.*}}, %[[HALF]], %{{.*}} : vector<8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @one_and_exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.negf %x : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %y = arith.addf %one, %e : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// -----
+
+// The exponential is wanted alone, too, or the number is not 1.
+// CHECK-LABEL: func.func @other_sums
+// CHECK-COUNT-2: arith.addf
+// CHECK: return
+func.func @other_sums(%x: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %two = arith.constant dense<2.0> : vector<8xf32>
+  %e = math.exp %x : vector<8xf32>
+  %y = arith.addf %e, %one : vector<8xf32>
+  %f = math.exp %one : vector<8xf32>
+  %z = arith.addf %f, %two : vector<8xf32>
+  return %e, %y, %z : vector<8xf32>, vector<8xf32>, vector<8xf32>
+}
+
+// -----
+
+// An argument between 0 and 1 takes one division and no exponent.
+// CHECK-LABEL: func.func @log1p_of_unit
+// CHECK-NOT: arith.shrsi
+// CHECK-COUNT-1: arith.divf
+// CHECK-COUNT-4: math.fma
+// CHECK-NEXT: return
+func.func @log1p_of_unit(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.log1p %x {dlc.unit_interval} : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// -----
+
 // Two equal expansions share their constants, which stand at the entry.
 // CHECK-LABEL: func.func @constants_once
 // CHECK-COUNT-1: arith.constant 0x7F800000 : f32

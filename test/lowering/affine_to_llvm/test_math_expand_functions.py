@@ -135,6 +135,27 @@ def test_exp_of_numbers_known_not_to_be_positive() -> None:
     _assert_within(got, np.where(reference < np.finfo(np.float32).tiny, 0, reference), 5, x)
 
 
+@pytest.mark.parametrize("negation", ["", "%minus = arith.negf %x0 : <t>"])
+@pytest.mark.parametrize("lanes", [0, 8, 16])
+def test_one_and_exp(lanes: int, negation: str) -> None:
+    """Within 3 ulp and infinite where the sum is, on every target and for scalars, too."""
+    lines = [np.linspace(low, high, POINTS).astype(np.float32) for low, high in ((-110, 92), (88, 89.6), (-2, 2))]
+    x = np.concatenate([np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32), *lines, _every_magnitude(np.float32)])
+    one = "dense<1.0>" if lanes else "1.0"
+    argument = "%minus" if negation else "%x0"
+    body = f"%one = arith.constant {one} : <t>\n{negation}\n%e = math.exp {argument} : <t>\n%y = arith.addf %e, %one : <t>"
+    got = ElementwiseKernel(body, ["f32"], "f32", lanes)(x)
+    with np.errstate(all="ignore"):
+        reference = 1 + np.exp((-x if negation else x).astype(WIDE))
+    _assert_within(got, reference, 3, x)
+
+
+def test_log1p_of_numbers_known_to_be_within_0_and_1() -> None:
+    x = np.concatenate([np.linspace(0, 1, POINTS), np.geomspace(1e-37, 1, POINTS), [np.nan]]).astype(np.float32)
+    got = ElementwiseKernel("%y = math.log1p %x0 {dlc.unit_interval} : <t>", ["f32"], "f32", 16)(x)
+    _assert_within(got, np.log1p(x.astype(WIDE)), 2, x)
+
+
 def _pairs(name: str, dtype: type) -> tuple[np.ndarray, np.ndarray]:
     """Every pair of special values, and random pairs (for powf with results over the whole range)."""
     rng = np.random.default_rng(1)
