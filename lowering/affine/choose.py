@@ -16,7 +16,7 @@ from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, el
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.order import Caches, best_order
-from dlc.lowering.affine.prefetch import panels_of
+from dlc.lowering.affine.prefetch import WAY_BYTES, panels_of
 from dlc.lowering.affine.schedule import Schedule, lane_facts, schedule_for
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.cpu.facts import facts_of
@@ -24,8 +24,6 @@ from dlc.targets.cpu.facts import facts_of
 _LARGEST_JAM = 8
 _TALLEST_JAM = 16
 """Copies where the lanes are one vector: on one core of AVX-512, 1000x10x1000 runs at 82 GFLOP/s with 16 rows and at 70 with 8."""
-_WAYS_BYTES = 4096
-"""Rows that lie a multiple of so many bytes apart share a set of the nearest cache, which holds eight lines or little more."""
 _MOST_SLOTS = 4
 _MOST_SLOTS_ALONE = 12
 """Vectors of a step where there is no loop to copy, so that one row adds to as many sums as the latency of a sum asks for:
@@ -42,6 +40,10 @@ _MOST_OF_L1 = 6 / 7
 """Rows of an operand larger than L2 are fetched ahead up to this share of L1: 12544x64x147 then takes 0.95 of the time,
 2000x32x768 0.96, 1024x1024x1024 0.98. Larger ones, 1000x10x1000 in tiles of 16 rows, are as fast without, and slower where
 others use the memory.
+"""
+_MOST_OF_WAYS = 2 / 3
+"""Rows that share a set of L1 are fetched ahead where they are no more than such a part of its ways: the next ones do not stay
+beside more. On one core of AVX2 with 8 ways, 1024x1024x1024 takes 0.9 of the time without, and 129x255x1023 0.94.
 """
 _MOST_OF_L2 = 3 / 5
 """A panel larger than this share of L2 is not fetched ahead: too little of the one in use would stay.
@@ -126,6 +128,7 @@ def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
     rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
+    rows = [panel for panel in rows if panel.crowding(tile) * WAY_BYTES <= caches.l1_bytes * _MOST_OF_WAYS]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
     is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1
@@ -224,9 +227,9 @@ def _crowding(nest: Nest, tile: Tile) -> int:
 
 
 def _shares_set(load: ir.Operation, loop: Loop) -> bool:
-    """Whether steps of `loop` move `load` by multiples of `_WAYS_BYTES`, or by what is not known."""
+    """Whether steps of `loop` move `load` by multiples of `WAY_BYTES`, or by what is not known."""
     stride = stride_along(load, loop.iv)
-    return stride is None or (stride != 0 and stride * (element_bits(load.results[0].type) or 64) // 8 % _WAYS_BYTES == 0)
+    return stride is None or (stride != 0 and stride * (element_bits(load.results[0].type) or 64) // 8 % WAY_BYTES == 0)
 
 
 def _block_of(nest: Nest, loop: Loop) -> int:

@@ -22,6 +22,8 @@ from dlc.lowering.affine.values import TileValues
 _LINE_BITS = 512
 _LOCALITY = {1: 3, 2: 2, 3: 1}
 """The hint of memref.prefetch for the first, second and third level of cache."""
+WAY_BYTES = 4096
+"""Lines that lie a multiple of so many bytes apart share a set of the first-level cache, of which they are a way each."""
 _TYPICAL_TRIPS = 16
 """Tiles that share a panel where their number is not known: rows of 128."""
 
@@ -47,6 +49,15 @@ class Panel:
     def bytes(self) -> int:
         """Bytes of the panel's cache lines."""
         return self.count * len(self.line_offsets) * _LINE_BITS // 8
+
+    def crowding(self, tile: Tile) -> int:
+        """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `WAY_BYTES` apart."""
+        width = self.load.results[0].type.width // 8
+        places = [0]
+        for loop, count in tile.jams:
+            stride = (stride_along(self.load, loop.iv) or 0) * width
+            places = [place + copy * stride for place in places for copy in range(count if stride else 1)]
+        return max(sum(_share_set(one, other) for other in places) for one in places)
 
     @property
     def _per_trip(self) -> int:
@@ -126,6 +137,11 @@ class Panel:
         if each % self.unroll == 0:
             return way * each + last * (each // self.unroll)
         return (way + ir.AffineExpr.get_floor_div(last, self.unroll)) * each
+
+
+def _share_set(one: int, other: int) -> bool:
+    """Whether bytes are in one set of the first-level cache and not in one line, if not the same."""
+    return one == other or (abs(one - other) >= _LINE_BITS // 8 > (other - one) % WAY_BYTES)
 
 
 def panels_of(
