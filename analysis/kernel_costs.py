@@ -124,7 +124,7 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
     if name in ("pair_conv", "byte_conv"):
         taps = types[1].shape[1:-2]
         return Amount.product(2, *result.shape, *taps, types[0].shape[-1])
-    if name == "winograd_conv":
+    if name in ("winograd_conv", "pair_winograd_conv"):
         return _winograd(types, result)
     return Amount.product(2, *result.shape, types[0].shape[-1])
 

@@ -44,36 +44,87 @@ class WinogradConv(DLOp, name="winograd_conv"):
         require("c2", x.rank == 4 and weight.rank == 4, f"x has rank {x.rank} and weight rank {weight.rank}")
         require("c3", weight.dim(0) in _TILES, f"weight dim 0 is {weight.dim(0)}, not 16 or 36")
         require_equal_dims("c4", x.dim(3), weight.dim(2), "x dim 3", "weight dim 2")
-        channels = _output_channels(weight)
+        channels = output_channels(weight)
         if bias is not None:
             require("c5", bias.rank == 1, f"bias has rank {bias.rank} but must have 1")
             require_equal_dims("c5", bias.dim(0), channels, "bias dim 0", "the number of output channels")
-        window = Window.of("c6", (TAPS, TAPS), (), pads, ())
-        for axis in (1, 2):
-            require("c7", isinstance(x.dim(axis), int), f"x dim {axis} must be known")
-        return TensorType((x.dim(0), *window.output_dims("c7", x.shape[1:3], 1), channels), dtype)
+        return _result_type(x, channels, dtype, pads, ("c6", "c7"))
 
     @staticmethod
     def reference(x: np.ndarray, weight: np.ndarray, bias: Optional[np.ndarray], *, pads: tuple[int, ...]) -> np.ndarray:
-        matrices = matrices_of(weight.shape[0])
-        window = Window.of("c6", (TAPS, TAPS), (), pads, ())
-        height, width = (int(dim or 0) for dim in window.output_dims("c7", x.shape[1:3], 1))
-        step, size = matrices.outputs, matrices.inputs
-        rows, columns = -(-height // step), -(-width // step)
-        over = (rows * step + 2 - x.shape[1], columns * step + 2 - x.shape[2])
-        low = window.pads_begin
-        high = [max(extra - begin, 0) for extra, begin in zip(over, low, strict=True)]
-        padded = np.pad(x, [(0, 0), (low[0], high[0]), (low[1], high[1]), (0, 0)])
-        tiles = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))[:, ::step, ::step][:, :rows, :columns]
-        transform, back = matrices.input.astype(x.dtype), matrices.output.astype(x.dtype)
-        inputs = np.einsum("is,jt,nyxcst->nyxijc", transform, transform, tiles, optimize=True)
-        tiles_of_all, channels = x.shape[0] * rows * columns, weight.shape[1] * weight.shape[3]
-        kernels = np.moveaxis(weight, 1, 2).reshape(size, size, weight.shape[2], channels)
-        products = np.matmul(inputs.transpose(3, 4, 0, 1, 2, 5).reshape(size, size, tiles_of_all, x.shape[3]), kernels)
-        products = products.reshape(size, size, x.shape[0], rows, columns, channels)
-        found = np.einsum("ai,bj,ijnyxo->nyaxbo", back, back, products, optimize=True)
-        found = found.reshape(x.shape[0], rows * step, columns * step, channels)[:, :height, :width]
+        found = _convolved(x, weight, pads)
         return np.ascontiguousarray(found if bias is None else found + bias)
+
+
+class PairWinogradConv(DLOp, name="pair_winograd_conv"):
+    """Convolution of i16 by 3x3 taps and stride 1 by Winograd's tiles of 2 by 2 results, exact. `dl-use-byte-products` writes it.
+
+    As `dl.winograd_conv`, with a kernel that is four times as large, so that it is whole, and results a quarter of the sums:
+
+    number i of weight[p, b, g, k] = 4 * sum over s, t of G[p div 4, s] * G[p mod 4, t] * w[s, t, 2 * g + i, b * K + k]
+
+    where weight is [16, out / K, C / 2, K] and its numbers are of i16, which come two to an i32, the first in the low bits.
+    Transformed inputs are of i16, sums of i32; all wrap, so that results are exact where transformed inputs and four times the
+    results are within their types.
+
+    c1: x has rank 4 and weight too.    c2: weight is static and not empty, its dim 0 is 16.
+    c3: the channels of x are twice weight dim 2.    c4: pads has four values that are not negative.
+    c5: height and width of x are known, and the padded input has three of each at least.
+    """
+
+    fusion_class = "contraction"
+    accepts = {"x": ("i16",), "weight": ("i32",)}
+    x: Operand[Tensor]
+    weight: Operand[Tensor]
+    result: Result[Tensor]
+    pads = IntsAttr(default=(), doc="zeros before each spatial axis, then those after each; empty: none")
+
+    @staticmethod
+    def infer(x: TensorType, weight: TensorType, *, pads: tuple[int, ...]) -> TensorType:
+        require("c1", x.rank == 4 and weight.rank == 4, f"x has rank {x.rank} and weight rank {weight.rank}")
+        positions, *sizes = (dim if isinstance(dim, int) else 0 for dim in weight.shape)
+        require("c2", positions == _PAIR_POSITIONS and min(sizes) > 0, f"weight is {weight}")
+        require("c3", x.dim(3) == 2 * sizes[1], f"x is {x} and weight {weight}")
+        return _result_type(x, output_channels(weight), "i32", pads, ("c4", "c5"))
+
+    @staticmethod
+    def reference(x: np.ndarray, weight: np.ndarray, *, pads: tuple[int, ...]) -> np.ndarray:
+        halves = np.stack([weight.astype(np.int16), (weight >> 16).astype(np.int16)], axis=3).astype(np.int32)
+        positions, blocks, groups, _, width = halves.shape
+        return np.ascontiguousarray(_convolved(x, halves.reshape(positions, blocks, 2 * groups, width), pads) >> 2)
+
+
+_PAIR_POSITIONS = 16
+
+
+def _result_type(x: TensorType, channels: Dim, dtype: str, pads: tuple[int, ...], labels: tuple[str, str]) -> TensorType:
+    """The type of results, of the constraints `labels` on pads and on sizes."""
+    window = Window.of(labels[0], (TAPS, TAPS), (), pads, ())
+    for axis in (1, 2):
+        require(labels[1], isinstance(x.dim(axis), int), f"x dim {axis} must be known")
+    return TensorType((x.dim(0), *window.output_dims(labels[1], x.shape[1:3], 1), channels), dtype)
+
+
+def _convolved(x: np.ndarray, weight: np.ndarray, pads: tuple[int, ...]) -> np.ndarray:
+    """The results of all tiles, cut to those of the image, of the weights' type; transforms of inputs are of the type of `x`."""
+    matrices = matrices_of(weight.shape[0])
+    window = Window.of("", (TAPS, TAPS), (), pads, ())
+    height, width = (int(dim or 0) for dim in window.output_dims("", x.shape[1:3], 1))
+    step, size = matrices.outputs, matrices.inputs
+    rows, columns = -(-height // step), -(-width // step)
+    over = (rows * step + 2 - x.shape[1], columns * step + 2 - x.shape[2])
+    low = window.pads_begin
+    high = [max(extra - begin, 0) for extra, begin in zip(over, low, strict=True)]
+    padded = np.pad(x, [(0, 0), (low[0], high[0]), (low[1], high[1]), (0, 0)])
+    tiles = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))[:, ::step, ::step][:, :rows, :columns]
+    transform, back = matrices.input.astype(x.dtype), matrices.output.astype(weight.dtype)
+    inputs = np.einsum("is,jt,nyxcst->nyxijc", transform, transform, tiles, optimize=True).astype(weight.dtype)
+    tiles_of_all, channels = x.shape[0] * rows * columns, weight.shape[1] * weight.shape[3]
+    kernels = np.moveaxis(weight, 1, 2).reshape(size, size, weight.shape[2], channels)
+    products = np.matmul(inputs.transpose(3, 4, 0, 1, 2, 5).reshape(size, size, tiles_of_all, x.shape[3]), kernels)
+    products = products.reshape(size, size, x.shape[0], rows, columns, channels)
+    found = np.einsum("ai,bj,ijnyxo->nyaxbo", back, back, products, optimize=True)
+    return found.reshape(x.shape[0], rows * step, columns * step, channels)[:, :height, :width]
 
 
 def matrices_of(positions: Dim) -> Matrices:
@@ -82,6 +133,7 @@ def matrices_of(positions: Dim) -> Matrices:
     return _TILES[positions]
 
 
-def _output_channels(weight: TensorType) -> Dim:
+def output_channels(weight: TensorType) -> Dim:
+    """Output channels of a kernel in blocks, None where they are not known."""
     blocks, block = weight.dim(1), weight.dim(3)
     return blocks * block if isinstance(blocks, int) and isinstance(block, int) else None

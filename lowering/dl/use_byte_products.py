@@ -13,10 +13,12 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.byte_convs import ByteConv, channels_first, with_bias
 from dlc.lowering.dl.byte_operands import Centered, Words, number
+from dlc.lowering.dl.byte_winograd import convolved, takes_tiles
 from dlc.lowering.dl.matching import WeightFacts, constant_scalar, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
+from dlc.lowering.dl.winograd_choice import allowed_tiles
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.cpu.facts import CpuFacts, facts_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class UseByteProducts(Pass):
     So are those of convolutions, with the channels last and in fours; what is outside the image is the zero point.
 
     On x86-64 without VNNI both sides become i16 and come in pairs, for vpmaddwd: the left-hand side as it is computed, the weights
-    once. Sums of pairs of bytes, which vpmaddubsw gives, would saturate.
+    once. Sums of pairs of bytes, which vpmaddubsw gives, would saturate. There convolutions by 3x3 taps with stride 1 take
+    Winograd's tiles where the module allows them (`dl.winograd`) and the estimated time is less: in whole numbers, they are exact.
 
     before: %0 = "dl.matmul"(i32(%x) - %zero, i32(%w)) : (tensor<4x768xi32>, tensor<768x64xi32>) -> tensor<4x64xi32>
     after:  %p = the bytes of %w in words of four, in blocks of columns
@@ -40,7 +43,7 @@ class UseByteProducts(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
-        words = Words.of(facts_of(op))
+        target = _Target.of(op)
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
@@ -49,21 +52,35 @@ class UseByteProducts(Pass):
                 if operation.parent.name != "func.func" or operation.name not in ("dl.matmul", "dl.conv"):
                     continue
                 if facts(operation.operands[1]) and not facts(operation.operands[0]):
-                    (_multiply if operation.name == "dl.matmul" else _convolve)(operation, words, facts)
+                    (_multiply if operation.name == "dl.matmul" else _convolve)(operation, target, facts)
 
 
-def _convolve(op: ir.Operation, words: Words, facts: WeightFacts) -> None:
+@dataclass(frozen=True)
+class _Target:
+    """What products are made for, and the sizes of Winograd's tiles that the module allows."""
+
+    cpu: CpuFacts
+    words: Words
+    tiles: tuple[int, ...]
+
+    @staticmethod
+    def of(module: ir.Operation) -> _Target:
+        cpu = facts_of(module)
+        return _Target(cpu, Words.of(cpu), tuple(allowed_tiles(module)))
+
+
+def _convolve(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
     """Let a convolution of bytes stand for one of i32."""
     conv = ByteConv.of(op)
     if conv is None:
         return
     with op.location, ir.InsertionPoint(op):
-        image, kernel = conv.operands(words)
-        dot = partial(_dot, words) if conv.is_product else partial(_convolved, words, window=conv.window)
+        image, kernel = conv.operands(target.words)
+        dot = partial(_dot, target.words) if conv.is_product else partial(_convolved, target, window=conv.window)
         _replace(op, channels_first(with_bias(_centered(image, kernel, dot), op)), facts)
 
 
-def _multiply(op: ir.Operation, words: Words, facts: WeightFacts) -> None:
+def _multiply(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
     lhs, rhs = (Centered.of(value) for value in op.operands)
     if lhs is None or rhs is None:
         return
@@ -73,6 +90,7 @@ def _multiply(op: ir.Operation, words: Words, facts: WeightFacts) -> None:
     if type_of(lhs.bytes).dim(-1) != kind.dim(0):
         return
     with op.location, ir.InsertionPoint(op):
+        words = target.words
         _replace(op, _centered(words.left(lhs), words.right(rhs), partial(_dot, words)), facts)
 
 
@@ -126,9 +144,12 @@ def _dot(words: Words, values: ir.Value, weights: ir.Value) -> ir.Value:
     return dl.byte_matmul(values, packed, columns=columns)
 
 
-def _convolved(words: Words, values: ir.Value, weights: ir.Value, window: dict[str, list[int]]) -> ir.Value:
+def _convolved(target: _Target, values: ir.Value, weights: ir.Value, window: dict[str, list[int]]) -> ir.Value:
     """The convolution of bytes [n, pixels..., K] with [taps..., K, N]."""
-    columns = int(str(type_of(weights).dim(-1)))
+    words, columns = target.words, int(str(type_of(weights).dim(-1)))
+    is_dense = all(step == 1 for steps in window.values() for step in steps)
+    if is_dense and takes_tiles(values, weights, target.tiles, words, target.cpu):
+        return convolved(values, weights, words)
     found = dl.byte_conv(*_in_words(words, values, weights), **window)
     last = type_of(found).rank - 1
     filled = type_of(found).dim(-1) != columns

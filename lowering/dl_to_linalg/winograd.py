@@ -18,12 +18,15 @@ from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, contract, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.quantized import integer_products
 from dlc.lowering.dl_to_linalg.windows import pad_spatial
 from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, grid_of
 from dlc.lowering.dl_to_linalg.winograd_transforms import transformed
 from dlc.targets.cpu.facts import facts_of
 
 _LAYOUT = Layout(2, channels_last=True)
+_QUARTER = 2
+"""Bits that a number of i32 is moved by to be divided by four."""
 _LOOPS = (0, 1, 3, 4, 2, 5, 6, 7, 8)
 """The loop of each axis of the tiles of results: blocks of columns are inside of blocks of rows, as in the other two ops."""
 
@@ -31,11 +34,22 @@ _LOOPS = (0, 1, 3, 4, 2, 5, 6, 7, 8)
 @lowering("winograd_conv")
 def lower_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
     """Pad the input to whole tiles, convolve, and cut what lies beyond the result."""
-    x, weight, bias = op.operands
+    _, weight, bias = op.operands
     require_same(b, op, (0, 3), (1, 2))
     if bias is not None:
         outputs = b.extent("mul", b.dim(weight, 1), b.dim(weight, 3))
         b.require_equal(size_of(b, op, (2, 0)), ("weight dim 1 times dim 3", outputs))
+    return _convolve(b, op, bias)
+
+
+@lowering("pair_winograd_conv")
+def lower_pair_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
+    """The same with products of pairs and a quarter of their sums."""
+    return _convolve(b, op, None)
+
+
+def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None) -> ir.Value:
+    x, weight = list(op.operands)[:2]
     matrices = matrices_of(op.types[1].dim(0))
     window = Window.of("", (TAPS, TAPS), (), op["pads"], ())
     height, width = (int(dim or 0) for dim in window.output_dims("", op.types[0].shape[1:3], 1))
@@ -44,8 +58,8 @@ def lower_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
         extent * matrices.outputs + TAPS - 1 - have - begin
         for extent, have, begin in zip((grid.rows, grid.columns), x.type.shape[1:3], window.pads_begin, strict=True)
     ]
-    padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.result.dtype))
-    found = _Tiles(b, op.result.dtype, grid, matrices).convolve(padded, weight, bias)
+    padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.types[0].dtype))
+    found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices).convolve(padded, weight, bias)
     sizes = [b.dim(found, 0), height, width, b.dim(found, 3)]
     return found if b.shape(found)[1:3] == sizes[1:3] else b.slice(found, [0] * 4, sizes, [1] * 4)
 
@@ -55,6 +69,8 @@ class _Tiles:
     """A convolution of images that are padded to the whole tiles of `grid`."""
 
     b: Builder
+    given: str
+    """The element type of images; i16 has weights of two numbers, and transforms that give four times the result."""
     dtype: str
     grid: Grid
     matrices: Matrices
@@ -78,22 +94,35 @@ class _Tiles:
         reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i in range(size) for j in range(size)]
 
         def body(*scalars: ir.Value) -> ir.Value:
-            return self._chosen([3], transformed(b, self.matrices.input, scalars[:-1], self.dtype))
+            return self._chosen([3], transformed(b, self.matrices.input, scalars[:-1], self.given))
 
         maps = [*reads, ir.AffineMap.get_identity(6)]
-        return b.generic([x] * len(reads), b.empty(shape, self.dtype), maps, [PARALLEL] * 6, body)
+        return b.generic([x] * len(reads), b.empty(shape, self.given), maps, [PARALLEL] * 6, body)
 
     def _products(self, inputs: ir.Value, weight: ir.Value) -> ir.Value:
         """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
         b, loops = self.b, Loops(7, 1)
         shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]
         *outer, position, tile, channels, lane, summed = loops.dims()
-        maps = [
-            loops.map([*outer, position, tile, summed]),
-            loops.map([position, channels, summed, lane]),
-            loops.map(loops.dims()[:-1]),
-        ]
+        read, written = loops.map([position, channels, summed, lane]), loops.map(loops.dims()[:-1])
+        if self._is_paired:
+            pair = [loops.map([*outer, position, tile, summed * 2 + place]) for place in (0, 1)]
+            return self._pairs(inputs, weight, zeros(b, shape, self.dtype), [*pair, read, written], loops)
+        maps = [loops.map([*outer, position, tile, summed]), read, written]
         return contract(b, loops, inputs, weight, zeros(b, shape, self.dtype), maps, self.dtype)
+
+    @property
+    def _is_paired(self) -> bool:
+        return self.given == "i16"
+
+    def _pairs(self, inputs: ir.Value, weight: ir.Value, start: ir.Value, maps: list[ir.AffineMap], loops: Loops) -> ir.Value:
+        """The sums of products of neighbouring channels with the two numbers of a word."""
+        b = self.b
+
+        def body(low: ir.Value, high: ir.Value, packed: ir.Value, total: ir.Value) -> ir.Value:
+            return b.arith("add", total, integer_products(b, [low, high], packed), self.dtype)
+
+        return b.generic([inputs, inputs, weight], start, maps, loops.iterators, body)
 
     def _outputs(self, products: ir.Value, bias: ir.Value | None) -> ir.Value:
         """The tiles of results with the bias added, put together to images."""
@@ -113,6 +142,8 @@ class _Tiles:
 
         def body(*scalars: ir.Value) -> ir.Value:
             found = transformed(b, self.matrices.output, scalars[: int(self.matrices.inputs**2)], self.dtype)
+            if self._is_paired:
+                found = [b.binary("arith.shrsi", value, b.scalar(_QUARTER, self.dtype)) for value in found]
             chosen = self._chosen([_LOOPS[3], _LOOPS[6]], found)
             return chosen if bias is None else b.arith("add", chosen, scalars[-2], self.dtype)
 

@@ -76,3 +76,29 @@ def test_products_of_extreme_bytes(target: str) -> None:
     graph = build(x, w, (None, None), 7, ("ui8", "i8"))
     model = dlc.compile(graph.module, params=graph.params, target=target)
     np.testing.assert_array_equal(model(x)[0], x.astype(np.int32) @ w.astype(np.int32))
+
+
+@pytest.mark.parametrize("dtypes", [("ui8", "i8"), ("i8", "ui8"), ("ui8", "ui8"), ("i8", "i8")])
+@pytest.mark.parametrize("shape", [(1, 96, 13, 10, 32), (2, 900, 4, 4, 16), (1, 65, 16, 16, 48)])
+@pytest.mark.parametrize("target", ["generic", "haswell", "skylake-avx512"])
+def test_convolutions_of_extreme_bytes(dtypes: tuple[str, str], shape: tuple[int, ...], target: str) -> None:
+    """Sums of 3x3 taps are exact, by Winograd's tiles too, whatever the bytes are."""
+    if target_facts(target).missing_in(host_facts()):
+        pytest.skip(f"this machine cannot run code for {target}")
+    random = np.random.default_rng(0)
+    batch, inner, height, width, out = shape
+    edges = {"ui8": [0, 1, 255], "i8": [-128, -127, 0, 127]}
+    x, w = (
+        random.choice(edges[dtype], size).astype(NUMPY_DTYPES[dtype])
+        for dtype, size in zip(dtypes, ((batch, inner, height, width), (out, inner, 3, 3)), strict=True)
+    )
+    x[:, :, :4, :4], w[0] = max(edges[dtypes[0]], key=abs), max(edges[dtypes[1]], key=abs)
+    with Graph() as graph:
+        image = dl.sub(dl.cast(graph.input("x", x.shape, dtypes[0]), to="i32"), dl.constant(value=np.array(7, np.int32)))
+        found = dl.conv(image, dl.cast(graph.param("w", w), to="i32"), pads=[1, 1, 1, 1])
+        graph.output("y", found)
+    padded = np.pad(x.astype(np.int64) - 7, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64), optimize=True)
+    model = dlc.compile(graph.module, params=graph.params, target=target)
+    np.testing.assert_array_equal(model(x)[0], want.astype(np.int32))

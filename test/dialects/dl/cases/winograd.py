@@ -1,13 +1,21 @@
-"""Numeric cases of dl.winograd_conv: both sizes of tiles, cut tiles, pads, batches, one and several blocks of channels and rows."""
+"""Numeric cases of convolutions by Winograd's tiles: both sizes, cut tiles, pads, batches, one and several blocks."""
 
 from typing import Any
 
-from case import Case
+from case import Case, spec
 
 
 def winograd(x: Any, weight: Any, bias: Any = None, **attributes: Any) -> Case:
     reason = "the size of a tile and of the image are known when it is compiled"
     return Case("winograd_conv", (x, weight, bias), attributes, dynamic=False, reason=reason)
+
+
+def paired(x: Any, weight: Any, **attributes: Any) -> Case:
+    """All numbers: what is beyond i16 or i32 wraps."""
+    words = spec(weight, low=-(2.0**31), high=2.0**31, dtype="i32")
+    image = spec(x, low=-(2.0**15), high=2.0**15)
+    reason = "the size of a tile and of the image are known when it is compiled"
+    return Case("pair_winograd_conv", (image, words), attributes, dtypes=("i16",), dynamic=False, reason=reason)
 
 
 CASES = [
@@ -18,4 +26,8 @@ CASES = [
     winograd((1, 6, 6, 3), (36, 1, 3, 5)),
     winograd((1, 60, 20, 64), (16, 4, 64, 16), (64,), pads=[1, 1, 1, 1]),
     winograd((0, 5, 5, 4), (16, 1, 4, 4), (4,)),
+    paired((1, 8, 8, 16), (16, 2, 8, 16), pads=[1, 1, 1, 1]),
+    paired((2, 7, 9, 6), (16, 1, 3, 3), pads=[1, 0, 2, 1]),
+    paired((1, 60, 20, 64), (16, 4, 32, 16), pads=[1, 1, 1, 1]),
+    paired((0, 5, 5, 4), (16, 1, 2, 4)),
 ]

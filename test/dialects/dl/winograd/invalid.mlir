@@ -70,3 +70,51 @@ func.func @winograd_conv_t1(%arg0: tensor<1x8x8x4xf16>, %arg1: tensor<16x1x4x4xf
   %0 = "dl.winograd_conv"(%arg0, %arg1) : (tensor<1x8x8x4xf16>, tensor<16x1x4x4xf16>) -> tensor<1x6x6x4xf16>
   return
 }
+
+// -----
+
+func.func @pair_winograd_conv_t1(%arg0: tensor<1x8x8x4xui8>, %arg1: tensor<16x1x2x4xi32>) {
+  // expected-error @+1 {{'dl.pair_winograd_conv' op t1: operand 'x' is ui8 but must be one of i16}}
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) : (tensor<1x8x8x4xui8>, tensor<16x1x2x4xi32>) -> tensor<1x6x6x4xi32>
+  return
+}
+
+// -----
+
+func.func @pair_winograd_conv_c1(%arg0: tensor<1x8x4xi16>, %arg1: tensor<16x1x2x4xi32>) {
+  // expected-error @+1 {{'dl.pair_winograd_conv' op c1: x has rank 3 and weight rank 4}}
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) : (tensor<1x8x4xi16>, tensor<16x1x2x4xi32>) -> tensor<1x6x4xi32>
+  return
+}
+
+// -----
+
+func.func @pair_winograd_conv_c2(%arg0: tensor<1x8x8x4xi16>, %arg1: tensor<36x1x2x4xi32>) {
+  // expected-error @+1 {{'dl.pair_winograd_conv' op c2: weight is tensor<36x1x2x4xi32>}}
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) : (tensor<1x8x8x4xi16>, tensor<36x1x2x4xi32>) -> tensor<1x6x6x4xi32>
+  return
+}
+
+// -----
+
+func.func @pair_winograd_conv_c3(%arg0: tensor<1x8x8x4xi16>, %arg1: tensor<16x1x4x4xi32>) {
+  // expected-error @+1 {{'dl.pair_winograd_conv' op c3: x is tensor<1x8x8x4xi16> and weight tensor<16x1x4x4xi32>}}
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) : (tensor<1x8x8x4xi16>, tensor<16x1x4x4xi32>) -> tensor<1x6x6x4xi32>
+  return
+}
+
+// -----
+
+func.func @pair_winograd_conv_c4(%arg0: tensor<1x8x8x4xi16>, %arg1: tensor<16x1x2x4xi32>) {
+  // expected-error @+1 {{'dl.pair_winograd_conv' op c4: pads [1, 1] need two values per spatial axis, 4}}
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) {pads = array<i64: 1, 1>} : (tensor<1x8x8x4xi16>, tensor<16x1x2x4xi32>) -> tensor<1x6x6x4xi32>
+  return
+}
+
+// -----
+
+func.func @pair_winograd_conv_c5(%arg0: tensor<1x2x8x4xi16>, %arg1: tensor<16x1x2x4xi32>) {
+  // expected-error @+1 {{'dl.pair_winograd_conv' op c5: the window spans 3 but the padded input has 2 on axis 1}}
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) : (tensor<1x2x8x4xi16>, tensor<16x1x2x4xi32>) -> tensor<1x0x6x4xi32>
+  return
+}

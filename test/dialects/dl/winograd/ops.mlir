@@ -12,3 +12,12 @@ func.func @winograd_conv(
   %1 = "dl.winograd_conv"(%arg3, %arg4) : (tensor<1x6x6x4xf64>, tensor<36x1x4x3xf64>) -> tensor<1x4x4x3xf64>
   return %0, %1 : tensor<?x7x9x32xf32>, tensor<1x4x4x3xf64>
 }
+
+// CHECK-LABEL: func.func @pair_winograd_conv(
+// CHECK: "dl.pair_winograd_conv"(%arg0, %arg1) {pads = array<i64: 1, 1, 1, 1>}
+// CHECK-SAME: (tensor<?x8x8x6xi16>, tensor<16x3x3x16xi32>) -> tensor<?x8x8x48xi32>
+func.func @pair_winograd_conv(%arg0: tensor<?x8x8x6xi16>, %arg1: tensor<16x3x3x16xi32>) -> tensor<?x8x8x48xi32> {
+  %0 = "dl.pair_winograd_conv"(%arg0, %arg1) {pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<?x8x8x6xi16>, tensor<16x3x3x16xi32>) -> tensor<?x8x8x48xi32>
+  return %0 : tensor<?x8x8x48xi32>
+}
