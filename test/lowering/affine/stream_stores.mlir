@@ -1,5 +1,7 @@
 // RUN: dlc-opt %s --affine-stream-stores=min-bytes=4096 | filecheck %s
 // RUN: not dlc-opt %s --affine-stream-stores=min-bytes=-1 2>&1 | filecheck %s --check-prefix=NEGATIVE
+// RUN: dlc-opt %s --dl-set-target=target=cpu:znver3 --affine-stream-stores | filecheck %s --check-prefix=HALVES
+// RUN: dlc-opt %s --dl-set-target=target=cpu:znver4 --affine-stream-stores | filecheck %s --check-prefix=LINES
 // Buffers that no near cache holds are written past the caches, if they are aligned.
 
 // NEGATIVE: error: {{.*}}min-bytes is -1; give 0 or more
@@ -33,6 +35,61 @@ func.func private @blocked(%x: memref<1024xf32>, %y: memref<1024xf32>) {
       %a = affine.vector_load %x[%i] : memref<1024xf32>, vector<4xf32>
       affine.vector_store %a, %y[%i] : memref<1024xf32>, vector<4xf32>
     }
+  }
+  return
+}
+
+// Parts of a line go past the caches where the others are written with them, not where they go down columns.
+// CHECK-LABEL: func.func private @parts(
+// CHECK-COUNT-4: vector.store {{.*}}nontemporal
+// CHECK: } else {
+// CHECK-NOT: nontemporal
+// CHECK-LABEL: func.func private @columns(
+// CHECK-NOT: nontemporal
+func.func private @parts(%y: memref<64x32xf32>) {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  affine.for %j = 0 to 32 step 16 {
+    affine.for %i = 0 to 64 {
+      affine.vector_store %zero, %y[%i, %j] : memref<64x32xf32>, vector<4xf32>
+      affine.vector_store %zero, %y[%i, %j + 4] : memref<64x32xf32>, vector<4xf32>
+      affine.vector_store %zero, %y[%i, %j + 8] : memref<64x32xf32>, vector<4xf32>
+      affine.vector_store %zero, %y[%i, %j + 12] : memref<64x32xf32>, vector<4xf32>
+    }
+  }
+  return
+}
+func.func private @columns(%y: memref<64x32xf32>) {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  affine.for %j = 0 to 32 step 8 {
+    affine.for %i = 0 to 64 {
+      affine.vector_store %zero, %y[%i, %j] : memref<64x32xf32>, vector<4xf32>
+      affine.vector_store %zero, %y[%i, %j + 4] : memref<64x32xf32>, vector<4xf32>
+    }
+  }
+  return
+}
+
+// Where a line takes two stores only what is large beside the last cache goes past it.
+// CHECK-LABEL: func.func private @of_4_mebibytes(
+// HALVES-LABEL: func.func private @of_4_mebibytes(
+// HALVES-NOT: nontemporal
+// HALVES-LABEL: func.func private @of_16_mebibytes(
+// HALVES: nontemporal
+// LINES-LABEL: func.func private @of_4_mebibytes(
+// LINES: nontemporal
+// LINES-LABEL: func.func private @of_16_mebibytes(
+// LINES: nontemporal
+func.func private @of_4_mebibytes(%y: memref<1048576xf32>) {
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  affine.for %i = 0 to 1048576 step 8 {
+    affine.vector_store %zero, %y[%i] : memref<1048576xf32>, vector<8xf32>
+  }
+  return
+}
+func.func private @of_16_mebibytes(%y: memref<4194304xf32>) {
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  affine.for %i = 0 to 4194304 step 8 {
+    affine.vector_store %zero, %y[%i] : memref<4194304xf32>, vector<8xf32>
   }
   return
 }
