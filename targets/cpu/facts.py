@@ -37,7 +37,7 @@ class CpuFacts:
 
     `processor` is LLVM's name of it, empty for the machine that compiles; `features` are named as Linux does; `fma_ports` is
     how many multiply-adds of the widest vectors start in a cycle. `l2_ways` lines that lie a multiple of `l2_way_bytes` apart are
-    in the second-level cache at once.
+    in the second-level cache at once. A sum of floats is there after `sum_cycles`, a multiply-add after four.
     """
 
     processor: str = ""
@@ -50,6 +50,7 @@ class CpuFacts:
     l3_bytes: int = 4 * 1024**2
     line_bytes: int = 64
     l2_ways: int = 8
+    sum_cycles: int = 4
 
     @property
     def l2_way_bytes(self) -> int:
@@ -138,6 +139,7 @@ def target_facts(target: str) -> CpuFacts:
         l3_bytes=row.l3 * 1024,
         line_bytes=row.line,
         l2_ways=row.l2_ways,
+        sum_cycles=row.sum_cycles,
     )
 
 
@@ -203,7 +205,7 @@ def host_facts() -> CpuFacts:
     features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
     known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
     facts = CpuFacts(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
-    return facts.override(**known)
+    return facts.override(sum_cycles=_sum_cycles(_CPUINFO), **known)
 
 
 _HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}
@@ -221,6 +223,16 @@ def _fma_ports(cpuinfo: Path, features: frozenset[str]) -> int:
     vendor, family, model = (fields.get(key, "") for key in ("vendor_id", "cpu family", "model"))
     one = (vendor, family) in _HALF_WIDE_FAMILIES or (vendor == "GenuineIntel" and family == "6" and model in _CLIENT_MODELS)
     return 1 if one else 2
+
+
+_QUICK_ADDS = frozenset({("AuthenticAMD", family) for family in ("23", "25", "26")})
+"""Vendors and families whose sums of floats take three cycles: Zen."""
+
+
+def _sum_cycles(cpuinfo: Path) -> int:
+    """Cycles from one sum of floats to the next one that needs it."""
+    fields = _first_processor(cpuinfo)
+    return 3 if (fields.get("vendor_id"), fields.get("cpu family")) in _QUICK_ADDS else CpuFacts().sum_cycles
 
 
 def _first_processor(cpuinfo: Path) -> dict[str, str]:

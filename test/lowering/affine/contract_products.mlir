@@ -1,4 +1,5 @@
-// RUN: dlc-opt %s --affine-contract-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-contract-products | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:znver3 --affine-contract-products | filecheck %s --check-prefix=ZEN
 // The pass refuses nothing.
 
 // CHECK-LABEL: func.func @add
@@ -54,4 +55,57 @@ func.func @whole(%a: i32, %b: i32, %c: i32) -> i32 {
   %p = arith.muli %a, %b : i32
   %s = arith.addi %c, %p : i32
   return %s : i32
+}
+
+// A loop that waits for one sum: on Zen a sum takes three cycles, a multiply-add four.
+// CHECK-LABEL: func.func @one_sum
+// CHECK: math.fma
+// ZEN-LABEL: func.func @one_sum
+// ZEN: %[[P:.*]] = arith.mulf
+// ZEN: arith.subf %{{.*}}, %[[P]]
+func.func @one_sum(%x: memref<256xf64>, %y: memref<256xf64>, %c: f64) -> f64 {
+  %s = affine.for %i = 0 to 256 iter_args(%sum = %c) -> (f64) {
+    %a = affine.load %x[%i] : memref<256xf64>
+    %b = affine.load %y[%i] : memref<256xf64>
+    %p = arith.mulf %a, %b : f64
+    %t = arith.subf %sum, %p : f64
+    affine.yield %t : f64
+  }
+  return %s : f64
+}
+
+// Four sums at a time keep the units busy.
+// ZEN-LABEL: func.func @four_sums
+// ZEN-COUNT-4: math.fma
+func.func @four_sums(%x: memref<256xf64>, %y: memref<4x256xf64>, %c: f64) -> (f64, f64, f64, f64) {
+  %s:4 = affine.for %i = 0 to 256 iter_args(%s0 = %c, %s1 = %c, %s2 = %c, %s3 = %c) -> (f64, f64, f64, f64) {
+    %a = affine.load %x[%i] : memref<256xf64>
+    %b0 = affine.load %y[0, %i] : memref<4x256xf64>
+    %b1 = affine.load %y[1, %i] : memref<4x256xf64>
+    %b2 = affine.load %y[2, %i] : memref<4x256xf64>
+    %b3 = affine.load %y[3, %i] : memref<4x256xf64>
+    %p0 = arith.mulf %a, %b0 : f64
+    %p1 = arith.mulf %a, %b1 : f64
+    %p2 = arith.mulf %a, %b2 : f64
+    %p3 = arith.mulf %a, %b3 : f64
+    %t0 = arith.addf %s0, %p0 : f64
+    %t1 = arith.addf %p1, %s1 : f64
+    %t2 = arith.addf %s2, %p2 : f64
+    %t3 = arith.addf %s3, %p3 : f64
+    affine.yield %t0, %t1, %t2, %t3 : f64, f64, f64, f64
+  }
+  return %s#0, %s#1, %s#2, %s#3 : f64, f64, f64, f64
+}
+
+// What comes around is a factor: the product and the sum are one chain.
+// ZEN-LABEL: func.func @recurrence
+// ZEN: math.fma
+func.func @recurrence(%x: memref<256xf64>, %a: f64, %c: f64) -> f64 {
+  %s = affine.for %i = 0 to 256 iter_args(%last = %c) -> (f64) {
+    %b = affine.load %x[%i] : memref<256xf64>
+    %p = arith.mulf %a, %last : f64
+    %t = arith.addf %b, %p : f64
+    affine.yield %t : f64
+  }
+  return %s : f64
 }

@@ -69,6 +69,13 @@ def test_ports_of_multiply_adds(tmp_path: Path) -> None:
     assert facts._fma_ports(tmp_path / "missing", wide) == 2
 
 
+def test_cycles_of_sums(tmp_path: Path) -> None:
+    for vendor, family, cycles in (("AuthenticAMD", 25, 3), ("AuthenticAMD", 21, 4), ("GenuineIntel", 6, 4)):
+        (tmp_path / "cpuinfo").write_text(f"vendor_id\t: {vendor}\ncpu family\t: {family}\n")
+        assert facts._sum_cycles(tmp_path / "cpuinfo") == cycles
+    assert facts._sum_cycles(tmp_path / "missing") == 4
+
+
 @pytest.mark.parametrize("name", sorted(KNOWN_CPUS))
 def test_known_cpus(name: str) -> None:
     cpu = target_facts(f"cpu:{name}")
