@@ -75,8 +75,8 @@ def _convolve(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
     if conv is None:
         return
     with op.location, ir.InsertionPoint(op):
-        image, kernel = conv.operands(target.words)
-        dot = partial(_dot, target.words) if conv.is_product else partial(_convolved, target, window=conv.window)
+        image, kernel, window = conv.operands(target.words)
+        dot = partial(_dot, target.words) if conv.is_product else partial(_convolved, target, window=window)
         _replace(op, channels_first(with_bias(_centered(image, kernel, dot), op)), facts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dlc
@@ -102,3 +102,46 @@ def test_convolutions_of_extreme_bytes(dtypes: tuple[str, str], shape: tuple[int
     want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64), optimize=True)
     model = dlc.compile(graph.module, params=graph.params, target=target)
     np.testing.assert_array_equal(model(x)[0], want.astype(np.int32))
+
+
+@settings(max_examples=25)
+@given(
+    channels=st.integers(1, 5),
+    sizes=st.tuples(st.integers(4, 9), st.integers(4, 9)),
+    taps=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    step=st.integers(1, 4),
+    dilation=st.integers(1, 2),
+    pads=st.tuples(*[st.integers(0, 2)] * 4),
+    centered=st.booleans(),
+    batch=st.sampled_from([1, "n"]),
+)
+def test_windows_of_bytes(
+    channels: int,
+    sizes: tuple[int, int],
+    taps: tuple[int, int],
+    step: int,
+    dilation: int,
+    pads: tuple[int, ...],
+    centered: bool,
+    batch: int | str,
+) -> None:
+    """Any window gives the sums that i32 gives, where rows of it are words of one another's channels too."""
+    assume(
+        all(
+            size + low + high > dilation * (span - 1) for size, span, low, high in zip(sizes, taps, pads[:2], pads[2:], strict=True)
+        )
+    )
+    random = np.random.default_rng(channels)
+    x = random.integers(0, 256, (2, channels, *sizes)).astype(np.uint8)[: batch if isinstance(batch, int) else 2]
+    w = random.integers(-128, 128, (5, channels, *taps)).astype(np.int8)
+    zero = random.integers(-128, 128, (5, 1, 1, 1)).astype(np.int32)
+    with Graph() as graph:
+        image = dl.sub(dl.cast(graph.input("x", (batch, *x.shape[1:]), "ui8"), to="i32"), dl.constant(value=np.array(7, np.int32)))
+        kernel = dl.cast(graph.param("w", w), to="i32")
+        kernel = dl.sub(kernel, dl.constant(value=zero)) if centered else kernel
+        graph.output("y", dl.conv(image, kernel, strides=[step] * 2, dilations=[dilation] * 2, pads=list(pads)))
+    padded = np.pad(x.astype(np.int64) - 7, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])])
+    spans = [dilation * (span - 1) + 1 for span in taps]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=(2, 3))[:, :, ::step, ::step, ::dilation, ::dilation]
+    want = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64) - (zero if centered else 0))
+    np.testing.assert_array_equal(dlc.compile(graph.module, params=graph.params)(x)[0], want.astype(np.int32))

@@ -26,6 +26,22 @@ func.func @conv(%x: tensor<1x3x5x6xi8>) -> tensor<1x32x5x6xi32> {
   return %3 : tensor<1x32x5x6xi32>
 }
 
+// In steps of two, words of a row of three channels take the place of pixels: 7 taps are 11 of them.
+// CHECK-LABEL: func.func @rows(
+// CHECK: %[[PADDED:.*]] = "dl.pad"({{.*}}) {high = array<i64: 0, 3, 4, 0>, low = array<i64: 0, 3, 3, 0>} : {{.*}} -> tensor<1x14x16x3xi16>
+// CHECK: %[[ROWS:.*]] = "dl.reshape"(%[[PADDED]]) {{.*}} -> tensor<1x14x24x2xi16>
+// CHECK: "dl.pad"({{.*}} : (tensor<7x21x16xi8>) -> tensor<7x22x16xi8>
+// CHECK: "dl.byte_conv"(%[[ROWS]], %{{.*}}) {dilations = array<i64: 1, 1>, strides = array<i64: 2, 3>}
+// CHECK-SAME: (tensor<1x14x24x2xi16>, tensor<1x7x11x1x16xi32>) -> tensor<1x4x5x16xi32>
+func.func @rows(%x: tensor<1x3x8x9xui8>) -> tensor<1x16x4x5xi32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 16, 3, 7, 7>, dtype = i8} : () -> tensor<16x3x7x7xi8>
+  %0 = "dl.cast"(%x) {to = i32} : (tensor<1x3x8x9xui8>) -> tensor<1x3x8x9xi32>
+  %1 = "dl.cast"(%w) {to = i32} : (tensor<16x3x7x7xi8>) -> tensor<16x3x7x7xi32>
+  %2 = "dl.conv"(%0, %1) {pads = array<i64: 3, 3, 3, 3>, strides = array<i64: 2, 2>}
+      : (tensor<1x3x8x9xi32>, tensor<16x3x7x7xi32>) -> tensor<1x16x4x5xi32>
+  return %2 : tensor<1x16x4x5xi32>
+}
+
 // A word has the number of the odd row above that of the even one; neither is moved by 128.
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME: %[[X:.*]]: tensor<3x7xi8>)
