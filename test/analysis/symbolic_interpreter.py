@@ -1,6 +1,6 @@
 """What a function of affine loops computes, run iteration by iteration on symbolic values: the judge of comparisons.
 
-Values are nested tuples, so that two functions leave equal terms in memory exactly if they compute the same whatever the ops mean.
+Values are terms, so that two functions leave the same terms in memory exactly if they compute the same whatever the ops mean.
 Shares no code with `dlc.analysis`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from dlc._mlir import ir
 
@@ -17,6 +18,29 @@ Place = tuple[str, tuple[int, ...]]
 
 class TooLong(Exception):
     """A function touches more elements than a run may."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Term:
+    """What an op computes from terms. Equal ones are one object, since shared terms make trees of exponential size: a loop of
+    twelve `%v = op %v, %v` has 4096 leaves."""
+
+    parts: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        inner = (part.parts[0] if isinstance(part, Term) else part for part in self.parts)
+        return f"({' '.join(map(str, inner))})"
+
+
+_TERMS: WeakValueDictionary[tuple[Any, ...], Term] = WeakValueDictionary()
+
+
+def _term(*parts: Any) -> Term:
+    """The one term of these parts: names, numbers and terms."""
+    found = _TERMS.get(parts)
+    if found is None:
+        found = _TERMS[parts] = Term(parts)
+    return found
 
 
 @dataclass
@@ -57,7 +81,7 @@ class Run:
             self._condition(op)
         elif op.name in ("affine.load", "affine.vector_load"):
             lanes = self._access(op, 0, op.results[0].type)
-            self._values[op.results[0]] = lanes[0] if op.name == "affine.load" else ("lanes", *lanes)
+            self._values[op.results[0]] = lanes[0] if op.name == "affine.load" else _term("lanes", *lanes)
         elif op.name in ("affine.store", "affine.vector_store"):
             self._access(op, 1, op.operands[0].type)
         elif op.name in ("memref.alloc", "memref.alloca"):
@@ -71,7 +95,7 @@ class Run:
         elif op.name != "memref.dealloc":
             terms = tuple(self.value(operand) for operand in op.operands)
             for number, result in enumerate(op.results):
-                self._values[result] = (op.name, number, *terms)
+                self._values[result] = _term(op.name, number, *terms)
 
     def _loop(self, op: ir.Operation) -> None:
         counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
@@ -130,7 +154,7 @@ class Run:
             self._note(op, place, bool(at))
             if at:
                 stored = self.value(op.operands[0])
-                self.memory[place] = ("lane", lane, stored) if is_vector else stored
+                self.memory[place] = _term("lane", lane, stored) if is_vector else stored
             found.append(self.memory.setdefault(place, ("initial", place)))
         return found
 
