@@ -89,7 +89,7 @@ class PolyhedralSchedule(Pass):
         if not scop.statements:
             return
         facts = facts_of(op)
-        shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
+        shape = TileShape.of(facts)
         dependences = value_dependences(scop)
         blocking = Blocking(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
@@ -106,7 +106,7 @@ class PolyhedralSchedule(Pass):
         """Build the loops in the text's order, since those that were chosen cannot be, for the `reason`."""
         facts = facts_of(op)
         given = with_coincidence(original_schedule(scop, scop.statements), order)
-        shape = TileShape(facts.vector_bits // 8, facts.vector_registers)
+        shape = TileShape.of(facts)
         try:
             self._write(op, scop, dependences, order, tile_registers(scop, given, shape))
         except EmissionError as error:
@@ -123,7 +123,7 @@ class PolyhedralSchedule(Pass):
         name = ir.StringAttr(op.attributes["sym_name"]).value
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         facts = facts_of(op)
-        lanes = lanes_of(scop, TileShape(facts.vector_bits // 8, facts.vector_registers))
+        lanes = lanes_of(scop, TileShape.of(facts))
         replace_loops(packed, mark_apart(best, order, packed.statements), lanes)
         if proof:
             print(proof, file=sys.stderr)

@@ -19,8 +19,9 @@ from dlc.lowering.polyhedral.memory_costs import Caches
 from dlc.lowering.polyhedral.panels import LocalPanel, local_panels
 from dlc.lowering.polyhedral.references import references
 from dlc.lowering.polyhedral.strides import access_strides
-from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order
+from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order, spare_registers
 from dlc.lowering.polyhedral.volumes import volume
+from dlc.targets.cpu.facts import CpuFacts
 
 _UNBOUNDED = 1 << 20
 """Stands for the iterations of a loop without known bounds."""
@@ -28,10 +29,16 @@ _UNBOUNDED = 1 << 20
 
 @dataclass(frozen=True)
 class TileShape:
-    """Registers for vectors, and bytes of each."""
+    """Registers for vectors, and bytes of each; whether one instruction multiplies and adds."""
 
     vector_bytes: int
     registers: int
+    has_fma: bool = False
+
+    @classmethod
+    def of(cls, facts: CpuFacts) -> TileShape:
+        """What a CPU has."""
+        return cls(facts.vector_bits // 8, facts.vector_registers, facts.has_fma)
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,8 @@ def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape:
     strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
-    nest = Nest(strides, is_free, lanes_of(scop, shape), _bands(members), [values.start for values in ranges])
+    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, shape.has_fma)
+    nest = Nest(strides, is_free, lanes_of(scop, shape), _bands(members), starts, spare_registers=spare)
     return _Chain(nest, extents, _best_tile(scop, nest, extents, shape))
 
 
@@ -187,7 +195,8 @@ def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Til
     lanes: list[int | None] = [at for at in free if nest.lanes > 1 and extents[at] >= nest.lanes]
     orders = (True, False) if nest.kept else (True,)
     sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
-    sizes = [(vectors, copies) for vectors, copies in product(_VECTORS, _COPIES) if vectors * (copies + 1) + 2 <= shape.registers]
+    most = shape.registers - nest.spare_registers
+    sizes = [(vectors, copies) for vectors, copies in product(_VECTORS, _COPIES) if vectors * (copies + 1) <= most]
     for along, across, (vectors, copies), first in product([*lanes, None], [*free, None], sizes if sums else [(1, 1)], orders):
         if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
             continue
