@@ -133,6 +133,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "math-expand-functions",
             "expand-integer-division",
             "legalize-float-truncations",
+            "split-masked-stores",
             "convert-affine-to-llvm",
         ),
     ),

@@ -68,6 +68,11 @@ class CpuFacts:
         return 32 if self.arch == "aarch64" or "avx512f" in self.features else 16
 
     @property
+    def has_mask_registers(self) -> bool:
+        """Whether an instruction stores some lanes of a vector as fast as all of them."""
+        return "avx512f" in self.features
+
+    @property
     def has_split_units(self) -> bool:
         """Whether twice as many multiply-adds start in a cycle where vectors have half the width."""
         return "avx512f" in self.features and self.fma_ports == 1
