@@ -17,8 +17,6 @@ from dlc.lowering.pass_base import Pass, option
 
 _POOL = "dlc_parallel_for"
 _UNEVEN_POOL = "dlc_parallel_for_uneven"
-_COPIES = 20
-"""What each piece of a range does again may take one part in so many of its work."""
 _EVEN = 0.1
 """Iterations of which the first and the last differ by no more than this part get even shares."""
 
@@ -150,7 +148,7 @@ def _weights(nest: ParallelNest | ApartNest, min_work: int) -> list[int]:
     """The work of the first and of the last iteration of the range and the least that is shared; nothing for even shares."""
     if isinstance(nest, ApartNest):
         known = sorted(nest.weights().items()) or [(0, min_work)]
-        return [known[0][1], known[-1][1], max(min_work, _COPIES * nest.work_beside)]
+        return [known[0][1], known[-1][1], max(min_work, nest.least_share)]
     first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))
     is_nested = nest.loops[0].trips is None and nest.root.parent.operation.name != "func.func"
     return [first, last, min_work] if is_nested or abs(first - last) > _EVEN * max(first, last) else []

@@ -29,7 +29,25 @@ class ApartNest:
     @property
     def work_beside(self) -> int:
         """The work of what each job does again, by estimate."""
-        return sum(work_of(op) * prod(likely_trips(loop) or 1 for loop in _loops_around(op, self.root)) for op in self.others)
+        return sum(work_of(op) * _runs(op, self.root) for op in self.others)
+
+    @property
+    def least_share(self) -> int:
+        """The least work of a part of the job, for what each does again: copies, which wait for memory. Two parts are worth it."""
+        return min(_MOST_AGAIN * _COPY * self.work_beside, work_of(self.root) // 2)
+
+    @property
+    def forks(self) -> int:
+        """How often the pool would be asked if the parallel loops inside were jobs, by estimate."""
+        return sum(_runs(op, self.root) for op in (*self.loops, *self.others))
+
+    @property
+    def pays(self) -> bool:
+        """Whether one job is better than many: where all copies are loops that can be shared, it is the cost of asking the pool
+        that counts, else that each job copies as long as all would wait for one."""
+        if all(PARALLEL in op.attributes for op in self.others):
+            return _COPY * self.work_beside <= _FORK * self.forks
+        return _LEAST_GAIN * self.work_beside <= work_of(self.root)
 
     @property
     def moved(self) -> list[ir.Operation]:
@@ -74,6 +92,12 @@ class ApartNest:
 
 _LEAST_GAIN = 10
 """All the work is so many times what each job does again, or the parallel loops inside become jobs."""
+_MOST_AGAIN = 20
+"""What each piece of a range does again may take one part in so many of its work."""
+_COPY = 8
+"""Instructions that go while a copy does one: `gemm` (LARGE, Zen 3) takes 4 ms for 2.5 million of them, else 9 in a nanosecond."""
+_FORK = 60_000
+"""Instructions that go while the pool is asked and waited for."""
 _MOST_SAMPLES, _MOST_OF_OUTER = 32, 2
 """Iterations of the innermost serial loop, and of each around it, for which the work inside is estimated."""
 
@@ -97,6 +121,11 @@ def _loops_around(op: ir.Operation, root: ir.Operation) -> list[ir.Operation]:
         if op.name == "affine.for":
             around.insert(0, op)
     return around
+
+
+def _runs(op: ir.Operation, root: ir.Operation) -> int:
+    """How often `op` runs in one run of `root`, about."""
+    return prod(likely_trips(loop) or 1 for loop in _loops_around(op, root))
 
 
 def _spread(values: range | None, most: int) -> list[int]:
@@ -147,7 +176,7 @@ def apart_nest(root: ir.Operation) -> ApartNest | None:
         return None
     scratch = _private_memory(reading, root)
     nest = None if scratch is None else ApartNest(root, tuple(reading.loops), scratch, tuple(reading.others))
-    if nest is None or _LEAST_GAIN * nest.work_beside > work_of(root):
+    if nest is None or not nest.pays:
         return None
     return nest if nest.is_known_before or nest.weights() else None
 

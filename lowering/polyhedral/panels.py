@@ -230,7 +230,7 @@ def _union(parts: Sequence[Tree]) -> isl.UnionSet:
 
 
 def _copy_loops(copy: CopyStatement, panel: LocalPanel) -> Tree:
-    """Loops over the places of the buffer, those of the last dim in vectors."""
+    """Loops over the places of the buffer, which have no order, those of the last dim in vectors."""
     instances = isl.UnionSet.from_set(copy.domain)
     places = isl.PwMultiAff.from_map(copy.writes[0].relation)
     columns = [isl.UnionPwAff.from_pw_aff(places.get_pw_aff(slot)) for slot in range(len(panel.slots))]
@@ -238,7 +238,7 @@ def _copy_loops(copy: CopyStatement, panel: LocalPanel) -> Tree:
     rows = columns[-1].scale_down_val(step).floor()
     tree: Tree = around(columns[-1].sub(rows.scale_val(step)), Leaf(instances), kind="lanes")
     for column in (rows, *reversed(columns[:-1])):
-        tree = around(column, tree)
+        tree = around(column, tree, kind="parallel")
     return tree
 
 

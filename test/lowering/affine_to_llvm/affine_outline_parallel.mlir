@@ -266,6 +266,33 @@ func.func @apart(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<300x8xf32> {l
 
 // -----
 
+// Copies of more work than it takes to ask the pool: they are shared, too, and both loops become jobs of each step.
+// CHECK-LABEL: func.func @shared_copies(
+// CHECK: affine.for %{{.*}} = 0 to 3 {
+// CHECK: call @dlc_parallel_for(
+// CHECK: call @dlc_parallel_for(
+// CHECK-NOT: call @dlc_parallel_for
+// CHECK: return
+func.func @shared_copies(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<3x90000xf32> {llvm.noalias}) {
+  %row = memref.alloc() : memref<90000xf32>
+  affine.for %k = 0 to 3 {
+    affine.for %c = 0 to 90000 {
+      %v = affine.load %y[%k, %c] : memref<3x90000xf32>
+      affine.store %v, %row[%c] : memref<90000xf32>
+    } {dlc.parallel}
+    affine.for %i = 0 to 40 {
+      affine.for %j = 0 to 100 {
+        %v = affine.load %row[%j * 900] : memref<90000xf32>
+        affine.store %v, %x[%i, %j] : memref<40x100xf32>
+      }
+    } {dlc.parallel, dlc.apart = 0 : i64}
+  } {dlc.apart = 0 : i64}
+  memref.dealloc %row : memref<90000xf32>
+  return
+}
+
+// -----
+
 // Something else reads what is copied: the loops inside become jobs.
 // CHECK-LABEL: func.func @not_apart(
 // CHECK: affine.for
