@@ -89,9 +89,14 @@ def _sizes(kind: TensorType) -> list[int]:
     return [dim for dim in kind.shape if isinstance(dim, int)]
 
 
+def has_wide_tiles(cpu: CpuFacts) -> bool:
+    """Whether there are registers for tiles of 48 columns and more."""
+    return cpu.vector_registers >= _MANY_REGISTERS
+
+
 def block_widths(cpu: CpuFacts, bits: int) -> tuple[int, ...]:
     """Columns that a block of numbers of `bits` may have, the best first; the last block of a matrix is filled up with zeros."""
-    if cpu.vector_registers >= _MANY_REGISTERS:
+    if has_wide_tiles(cpu):
         return _BLOCKS
     return tuple(vectors * cpu.lanes(max(bits, _LEAST_BITS)) for vectors in _FEW_VECTORS)
 

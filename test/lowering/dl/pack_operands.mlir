@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s --dl-pack-operands | filecheck %s
 // RUN: dlc-opt %s --dl-pack-operands --dl-pack-operands | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=znver3 --dl-pack-operands | filecheck %s --check-prefix=FEW
 // RUN: dlc-opt %s --dl-pack-operands --dl-fuse-kernels | filecheck %s --check-prefix=APART
 // Products read copies of computed matrices, in kernels of their own, where rows enough pay for them.
 // The pass refuses nothing.
@@ -74,5 +75,19 @@ module attributes {dlc.target = {features = ["avx512f"], l2_bytes = 65536 : i64}
     %6 = "dl.matmul"(%bytes, %bt) : (tensor<96x128xi32>, tensor<128x64xi32>) -> tensor<96x64xi32>
     %7 = "dl.matmul"(%n, %y) : (tensor<?x128xf32>, tensor<128x1024xf32>) -> tensor<?x1024xf32>
     return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<96x1040xf32>, tensor<96x1032xf32>, tensor<2x96x64xf32>, tensor<96x96xf32>, tensor<96x64xi32>, tensor<?x1024xf32>
+  }
+
+  // Few registers: blocks of 16 columns, for 64 rows, or 32 where rows of the matrix lie in one set of L1.
+  // FEW-LABEL: func.func @narrow(
+  // FEW: "dl.reshape"(%{{.*}}) {shape = array<i64: 768, 48, 16>}
+  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<64x768xf32>
+  // FEW: "dl.matmul"(%{{.*}}) : (tensor<63x768xf32>
+  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<32x768xf32>, tensor<64x768x16xf32>
+  func.func @narrow(%x: tensor<64x768xf32>, %fewer: tensor<63x768xf32>, %few: tensor<32x768xf32>, %y: tensor<768x768xf32>, %z: tensor<768x1024xf32>)
+      -> (tensor<64x768xf32>, tensor<63x768xf32>, tensor<32x1024xf32>) {
+    %0 = "dl.matmul"(%x, %y) : (tensor<64x768xf32>, tensor<768x768xf32>) -> tensor<64x768xf32>
+    %1 = "dl.matmul"(%fewer, %y) : (tensor<63x768xf32>, tensor<768x768xf32>) -> tensor<63x768xf32>
+    %2 = "dl.matmul"(%few, %z) : (tensor<32x768xf32>, tensor<768x1024xf32>) -> tensor<32x1024xf32>
+    return %0, %1, %2 : tensor<64x768xf32>, tensor<63x768xf32>, tensor<32x1024xf32>
   }
 }
