@@ -11,7 +11,7 @@ from dlc._mlir import arith, func, ir
 from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
 from dlc.lowering.affine_to_llvm.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
-from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, ParallelNest, parallel_loop, parallel_nests
+from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, ParallelNest, least_work, parallel_loop, parallel_nests
 from dlc.lowering.outlining import captures_of, noalias_marks, private_function
 from dlc.lowering.pass_base import Pass, option
 
@@ -37,7 +37,9 @@ class AffineOutlineParallel(Pass):
               affine.for %i = %lo to %hi { ... store %v, %c[%i] }
     """
 
-    min_work: int = option(20_000, "least number of instructions in a loop that leaves its thread, by estimate")
+    min_work: int = option(
+        20_000, "least number of instructions in a loop that leaves its thread, by estimate; three times that in serial loops"
+    )
 
     def run(self, op: ir.Operation) -> None:
         block = op.regions[0].blocks[0]
@@ -146,12 +148,13 @@ def _index(value: int) -> ir.Value:
 
 def _weights(nest: ParallelNest | ApartNest, min_work: int) -> list[int]:
     """The work of the first and of the last iteration of the range and the least that is shared; nothing for even shares."""
+    least = least_work(nest.root.parent.operation, min_work)
     if isinstance(nest, ApartNest):
         known = sorted(nest.weights().items()) or [(0, min_work)]
-        return [known[0][1], known[-1][1], max(min_work, nest.least_share)]
+        return [known[0][1], known[-1][1], max(least, nest.least_share)]
     first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))
     is_nested = nest.loops[0].trips is None and nest.root.parent.operation.name != "func.func"
-    return [first, last, min_work] if is_nested or abs(first - last) > _EVEN * max(first, last) else []
+    return [first, last, least] if is_nested or abs(first - last) > _EVEN * max(first, last) else []
 
 
 def _pool(weights: Sequence[int]) -> str:

@@ -223,6 +223,36 @@ func.func @inner(%x: memref<300x300xf32>, %v: f32) {
 
 // -----
 
+// Of loops in a serial one, those of three times the least work of others: what a step has left lies in another core's cache.
+// CHECK-LABEL: func.func @each_step(
+// CHECK: affine.for %{{.*}} = 0 to 50 {
+// CHECK-NEXT: affine.for %{{.*}} = 0 to 64 {
+// CHECK: } {dlc.parallel}
+// CHECK: call @dlc_parallel_for(
+// CHECK-NOT: call @dlc_parallel_for
+// CHECK: return
+func.func @each_step(%x: memref<64x8xf32>, %y: memref<64x24xf32>) {
+  affine.for %t = 0 to 50 {
+    affine.for %i = 0 to 64 {
+      affine.for %j = 0 to 8 {
+        %v = affine.load %x[%i, %j] : memref<64x8xf32>
+        %w = arith.addf %v, %v : f32
+        affine.store %w, %x[%i, %j] : memref<64x8xf32>
+      }
+    } {dlc.parallel}
+    affine.for %i = 0 to 64 {
+      affine.for %j = 0 to 24 {
+        %v = affine.load %y[%i, %j] : memref<64x24xf32>
+        %w = arith.addf %v, %v : f32
+        affine.store %w, %y[%i, %j] : memref<64x24xf32>
+      }
+    } {dlc.parallel}
+  }
+  return
+}
+
+// -----
+
 // A parallel loop that goes out of the serial loop around it: each range does all steps, with copies of its own. Who has the first
 // or the last share takes what lies beyond them, too.
 // CHECK-LABEL: func.func @apart(
