@@ -2,7 +2,8 @@
 
     python -m bench polybench [name-part ...] [--size LARGE] [--dtype f64] [--threads 1] [--vs clang,polly] [--pipeline "..."]
 
-Arrays get PolyBench's initial values before each call, which is not timed. `python -m bench polybench --source gemm` prints the C.
+Arrays get PolyBench's initial values before each call, which is not timed. With several threads, dlc's code on one takes its
+turn, too: the table has the speed-up, and results must have the same bits. `python -m bench polybench --source gemm` prints the C.
 """
 
 from __future__ import annotations

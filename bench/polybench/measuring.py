@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from bench.polybench.compiled import NativeFunction, compile_kernel
 from bench.polybench.meanings.meaning import Arguments
 from bench.polybench.native import Compiler, compile_c
@@ -19,6 +21,9 @@ from dlc.runtime.library import load_library
 
 TOLERANCE = {"f64": 1e-12, "f32": 1e-4}
 """Largest difference of an array after a run, relative to the largest magnitude in it."""
+
+ONE_THREAD = f"{OURS} on one thread"
+"""The engine that is dlc's code on one thread, where it has several otherwise."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ class _Contender:
 
     def _once(self) -> float:
         restore(self.arguments, self.initial)
+        load_library().set_num_threads(self.threads)
         begin = time.perf_counter()
         self.call()
         return time.perf_counter() - begin
@@ -63,6 +69,12 @@ def compare(kernel: Kernel, job: Job) -> Comparison:
     for each in job.compilers:
         results[each.name] = _loaded(each.name, lambda each=each: compile_c(kernel, job.size, job.dtype, each), codes)
     errors = _errors(kernel, job, codes) if job.checked else {}
+    if job.threads > 1 and OURS in codes:
+        results[ONE_THREAD] = EngineResult(ONE_THREAD)
+        if not _has_same_bits(kernel, job, codes[OURS]):
+            reason = f"results on {job.threads} threads have other bits than those on one"
+            results[OURS] = replace(results[OURS], failure=reason)
+        codes[ONE_THREAD] = codes[OURS]
     times = _times(kernel, job, codes)
     found = [_result(replace(result, error=errors.get(name)), times) for name, result in results.items()]
     rounds = min((len(entry.rounds) for entry in times.values()), default=0)
@@ -96,10 +108,27 @@ def _errors(kernel: Kernel, job: Job, codes: Mapping[str, NativeFunction]) -> di
     return errors
 
 
+def _has_same_bits(kernel: Kernel, job: Job, code: NativeFunction) -> bool:
+    """Whether the results are the same, bit by bit, on one thread and on those of the job."""
+    initial, library = kernel.arguments(job.size, job.dtype), load_library()
+    before = library.set_num_threads(1)
+    results = []
+    for threads in (1, job.threads):
+        library.set_num_threads(threads)
+        work = copied(initial)
+        code.bind(work)()
+        results.append(work)
+    library.set_num_threads(before)
+    pairs = zip(*results, strict=True)
+    return all(one.tobytes() == other.tobytes() for one, other in pairs if isinstance(one, np.ndarray))
+
+
 def _times(kernel: Kernel, job: Job, codes: Mapping[str, NativeFunction]) -> dict[str, Times]:
     initial = kernel.arguments(job.size, job.dtype)
     work = copied(initial)
-    contenders = [_Contender(name, job.threads, code.bind(work), work, initial) for name, code in codes.items()]
+    contenders = [
+        _Contender(name, 1 if name == ONE_THREAD else job.threads, code.bind(work), work, initial) for name, code in codes.items()
+    ]
     library = load_library()
     before = library.set_num_threads(job.threads)
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.comparing import processor, ratio_text, summary
-from bench.polybench.measuring import TOLERANCE, Job, compare
+from bench.polybench.measuring import ONE_THREAD, TOLERANCE, Job, compare
 from bench.polybench.suite import Kernel
 from bench.rows import write_json
 from dlc.measuring.comparison import OURS, Comparison, EngineResult
@@ -32,7 +32,7 @@ class Table:
 
     @property
     def columns(self) -> dict[str, Callable[[Comparison], str]]:
-        return _columns(self.others, self.tolerance)
+        return _columns(self.others, self.tolerance, self.job.threads)
 
     def print_head(self) -> None:
         """What is compared, on standard error, and the titles."""
@@ -83,13 +83,15 @@ class Table:
         return head | {"tolerance": self.tolerance, "rows": [result.to_json() for result in self.found]}
 
 
-def _columns(others: Sequence[str], tolerance: float) -> dict[str, Callable[[Comparison], str]]:
+def _columns(others: Sequence[str], tolerance: float, threads: int) -> dict[str, Callable[[Comparison], str]]:
     """What shows each column, by its title."""
     columns: dict[str, Callable[[Comparison], str]] = {"kernel": lambda result: result.model}
     for name in (OURS, *others):
         columns[f"{name}, ms"] = lambda result, name=name: _cell(result, name, lambda entry: f"{entry.median * 1e3:.4g}")
     for name in others:
         columns[f"{name} / {OURS}"] = lambda result, name=name: _cell(result, name, lambda entry: ratio_text(entry.ratio))
+    if threads > 1:
+        columns["1 thread / " + str(threads)] = lambda result: _cell(result, ONE_THREAD, lambda entry: ratio_text(entry.ratio))
     columns["compile, s"] = lambda result: _cell(result, OURS, lambda entry: f"{entry.load_seconds:.2f}")
     columns["relative error"] = lambda result: _cell(result, OURS, lambda entry: _error(entry.error, tolerance))
     return columns

@@ -68,3 +68,16 @@ def test_bad_arguments(
 ) -> None:
     assert run(monkeypatch, "mvt", *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_two_threads_are_timed_beside_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "mvt", *QUICK, "--threads", "2") == 0
+    titles, _, row = capsys.readouterr().out.splitlines()[:3]
+    cells = dict(zip(titles.split(" | "), row.split(" | "), strict=True))
+    assert float(cells["1 thread / 2"].strip("*")) > 0
+
+
+def test_other_bits_on_two_threads_are_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(measuring, "_has_same_bits", lambda *_: False)
+    assert run(monkeypatch, "mvt", *QUICK, "--threads", "2") == 1
+    assert "mvt: results on 2 threads have other bits than those on one" in capsys.readouterr().err
