@@ -161,6 +161,50 @@ func.func private @crowded(%x: memref<8x1024xf32>, %y: memref<8x1024xf32> {llvm.
 
 // -----
 
+// So would 64 rows 512 bytes apart, of which a product reads a vector each.
+// CHECK-LABEL: func.func private @down_columns
+// CHECK-DAG: memref.alloca() : memref<64x144xf32>
+// CHECK-DAG: memref.alloca() : memref<32xf32>
+func.func private @down_columns(%x: memref<4x64x128xf32>, %y: memref<4x32x128xf32> {llvm.noalias}) {
+  %zero = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<4x64x128xf32>
+  %u = memref.alloc() : memref<4x32xf32>
+  affine.for %b = 0 to 4 {
+    affine.for %k = 0 to 64 {
+      affine.for %j = 0 to 128 {
+        %0 = affine.load %x[%b, %k, %j] : memref<4x64x128xf32>
+        %1 = math.exp %0 : f32
+        affine.store %1, %t[%b, %k, %j] : memref<4x64x128xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %b = 0 to 4 {
+    affine.for %i = 0 to 32 {
+      %0 = affine.load %x[%b, %i, %i] : memref<4x64x128xf32>
+      affine.store %0, %u[%b, %i] : memref<4x32xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %b = 0 to 4 {
+    affine.for %i = 0 to 32 {
+      affine.for %j = 0 to 128 {
+        %0 = affine.for %k = 0 to 64 iter_args(%s = %zero) -> (f32) {
+          %1 = affine.load %t[%b, %k, %j] : memref<4x64x128xf32>
+          %2 = affine.load %u[%b, %i] : memref<4x32xf32>
+          %3 = arith.mulf %1, %2 : f32
+          %4 = arith.addf %s, %3 : f32
+          affine.yield %4 : f32
+        }
+        affine.store %0, %y[%b, %i, %j] : memref<4x32x128xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %t : memref<4x64x128xf32>
+  memref.dealloc %u : memref<4x32xf32>
+  return
+}
+
+// -----
+
 // no-match: these lie in 64 sets.
 // CHECK-LABEL: func.func private @spread
 // CHECK: memref.alloca() : memref<8x1008xf32>
