@@ -25,6 +25,8 @@ from dlc.lowering.polyhedral.coincidence import with_coincidence, within_iterati
 from dlc.lowering.polyhedral.iterations import on_instances
 from dlc.lowering.polyhedral.volumes import volume
 
+_LEAST_SHARE = 0.25
+"""Blocks that wait for no other of their step become a loop of their own where they do so much of all."""
 _MOST_ROUNDS = 6
 """Steps along dependences after which what waits for a block must be known."""
 
@@ -86,9 +88,37 @@ def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -
             return
         early, late = pieces
         tree = _early_schedule(statements, blocks, early).sequence(_late_schedule(scop, statements, late))
-        for dim in range(owners.rank):
+        tree = _in_rows(tree, blocks, apart)
+        for dim in range(1, owners.rank):
             tree = tree.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(dim)))
         yield with_coincidence(tree, apart)
+
+
+def _in_rows(tree: isl.Schedule, blocks: _Blocks, apart: isl.UnionMap) -> isl.Schedule:
+    """The loop over blocks along the first dim around what `tree` does in each.
+
+    Blocks that no other of the same step waits for come last, where they are many: they have no order among themselves. In
+    Cholesky and LU these are the rows below the diagonal.
+    """
+    waiting = apart
+    for dim in range(1, blocks.owners.rank):
+        waiting = within_iterations(waiting, LoopValues(blocks.number(dim)))
+    waiting = waiting.subtract(within_iterations(waiting, LoopValues(blocks.number(0))))
+    home, every = blocks.relation(), tree.get_domain()
+    first = home.intersect_range(waiting.domain().apply(home)).domain().coalesce()
+    last = every.subtract(first).coalesce()
+    parts = [first, last] if _volume(last) > _LEAST_SHARE * _volume(every) else [every]
+    rows = isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(0))
+    return reduce(
+        isl.Schedule.sequence,
+        [tree.intersect_domain(part).insert_partial_schedule(rows) for part in parts if not part.is_empty()],
+    )
+
+
+def _volume(domain: isl.UnionSet) -> float:
+    """About how many instances there are."""
+    sets = domain.get_set_list()
+    return sum(volume(sets.get_set(at)) for at in range(sets.n_set()))
 
 
 def _block_sizes(rank: int, lanes: int) -> Iterator[tuple[int, ...]]:

@@ -12,9 +12,11 @@ from bench.polybench.suite import copied, suite
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract
 from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.polyhedral.index_sets import Order, blocked_schedules
 from dlc.lowering.polyhedral.levels import leveled_schedules
 from dlc.lowering.polyhedral.volumes import volume
+from dlc.runtime.library import load_library
 
 
 @pytest.mark.parametrize("name", ["cholesky", "lu", "nussinov", "floyd-warshall"])
@@ -41,6 +43,40 @@ def test_which_kernels_have_blocks_or_levels() -> None:
         "seidel-2d": (False, False),
         "jacobi-2d": (False, False),
     }
+
+
+@pytest.mark.parametrize(("name", "is_shared"), [("cholesky", True), ("lu", True), ("nussinov", False)])
+def test_rows_below_the_diagonal_have_no_order(name: str, is_shared: bool) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()[name].text("SMALL", "f64"))
+        Pipeline.parse("affine-polyhedral-schedule").run(module)
+        found: list[ir.Operation] = []
+        module.operation.walk(lambda op: found.append(op) or ir.WalkResult.ADVANCE, ir.WalkOrder.PRE_ORDER)
+        rows = [op for op in found if "dlc.parallel" in op.attributes and _depth(op) == 1]
+    assert bool(rows) == is_shared
+
+
+def _depth(op: ir.Operation) -> int:
+    """The loops around `op`."""
+    depth = 0
+    while op.name != "func.func":
+        op = op.parent.operation
+        depth += op.name == "affine.for"
+    return depth
+
+
+@pytest.mark.parametrize("name", ["cholesky", "lu"])
+def test_jobs_give_the_same_bits(name: str) -> None:
+    kernel, library = suite()[name], load_library()
+    code = compile_kernel(kernel, "MEDIUM", "f64", DEFAULT_PIPELINE)
+    results = []
+    before = library.set_num_threads(1)
+    for threads in (1, 2):
+        library.set_num_threads(threads)
+        results.append(copied(kernel.arguments("MEDIUM", "f64")))
+        code.bind(results[-1])()
+    library.set_num_threads(before)
+    assert all(one.tobytes() == other.tobytes() for one, other in zip(*results, strict=True))
 
 
 def test_only_exact_updates_lose_their_order() -> None:
