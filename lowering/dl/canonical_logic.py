@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.dialects import dl
 from dlc.dialects.dl.types import FLOATS, INTS
 from dlc.lowering.dl.matching import attributes_of, constant_array, source, type_of
 from dlc.lowering.dl.replacing import forward, rebuild
@@ -101,6 +102,28 @@ def merge_casts(op: ir.Operation, rewriter: Rewriter) -> bool:
     if not _may_skip(type_of(x).dtype, type_of(op.operands[0]).dtype, to):
         return False
     return rebuild(op, rewriter, "cast", x, absorbing=inner, to=to)
+
+
+@LOGIC.rule("dl.cast")
+def drop_add_before_integer(op: ir.Operation, rewriter: Rewriter) -> bool:
+    """cast(x + 0.0) = cast(x) for integers, which have one zero"""
+    to, add = attributes_of(op)["to"], source(op.operands[0], "dl.add")
+    if add is None or to not in INTS or type_of(add.operands[0]).dtype not in FLOATS:
+        return False
+    x, other = add.operands
+    if not is_full_of(other, 0.0) or not broadcasts_into(type_of(other), type_of(x)):
+        return False
+    return rebuild(op, rewriter, "cast", x, absorbing=add, to=to)
+
+
+@LOGIC.rule("dl.cast")
+def drop_relu_before_bytes(op: ir.Operation, rewriter: Rewriter) -> bool:
+    """cast(round(relu(x))) = cast(round(x)) for unsigned bytes: what is below 0, or NaN, gives 0"""
+    rounding = source(op.operands[0], "dl.round")
+    relu = source(rounding.operands[0], "dl.relu") if rounding is not None else None
+    if relu is None or rounding is None or attributes_of(op)["to"] != "ui8" or type_of(relu.results[0]).dtype not in FLOATS:
+        return False
+    return rebuild(op, rewriter, "cast", dl.round(relu.operands[0]), absorbing=rounding, to="ui8")
 
 
 _BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui8": 8}

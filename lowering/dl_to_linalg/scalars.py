@@ -191,8 +191,12 @@ class Scalars:
         low, high = _int_range(target)
         # fptosi is undefined outside the target's range: clamp to the largest floats inside it, then mend the top end.
         top = float(np.nextafter(_float_of(high, wide), 0, dtype=_numpy_float(wide))) if _rounds_up(high, wide) else high
-        clamped = self.binary("arith.minnumf", self.binary("arith.maxnumf", x, self.scalar(low, wide)), self.scalar(top, wide))
-        clean = self.select(self.compare("uno", x, x, wide), self.scalar(0, wide), clamped)
+        least, most = self.scalar(low, wide), self.scalar(top, wide)
+        if low == 0:  # NaN is not greater, so this is one vmaxps
+            clean = self.binary("arith.minnumf", self.select(self.compare("gt", x, least, wide), x, least), most)
+        else:
+            clamped = self.binary("arith.minnumf", self.binary("arith.maxnumf", x, least), most)
+            clean = self.select(self.compare("uno", x, x, wide), self.scalar(0, wide), clamped)
         converted = self.create(name, [self.element(target)], [clean])
         if top == high:
             return converted

@@ -127,3 +127,45 @@ func.func @not_merge_casts(%f: tensor<3xf32>, %l: tensor<3xi64>, %i: tensor<3xi3
   %7 = "dl.cast"(%6) {to = i32} : (tensor<3xf32>) -> tensor<3xi32>
   return %1, %3, %5, %7 : tensor<3xf32>, tensor<3xi64>, tensor<3xi8>, tensor<3xi32>
 }
+
+// CHECK-LABEL: func.func @drop_add_before_integer(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<3xf32>
+// CHECK-NEXT: %[[BYTES:.*]] = "dl.cast"(%[[X]]) {to = i8}
+// CHECK-NEXT: return %[[BYTES]]
+func.func @drop_add_before_integer(%x: tensor<3xf32>) -> tensor<3xi8> {
+  %zero = "dl.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "dl.add"(%x, %zero) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %1 = "dl.cast"(%0) {to = i8} : (tensor<3xf32>) -> tensor<3xi8>
+  return %1 : tensor<3xi8>
+}
+
+// CHECK-LABEL: func.func @drop_relu_before_bytes(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<3xf32>
+// CHECK-NEXT: %[[ROUNDED:.*]] = "dl.round"(%[[X]])
+// CHECK-NEXT: %[[BYTES:.*]] = "dl.cast"(%[[ROUNDED]]) {to = ui8}
+// CHECK-NEXT: return %[[BYTES]]
+func.func @drop_relu_before_bytes(%x: tensor<3xf32>) -> tensor<3xui8> {
+  %0 = "dl.relu"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = "dl.round"(%0) : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = "dl.cast"(%1) {to = ui8} : (tensor<3xf32>) -> tensor<3xui8>
+  return %2 : tensor<3xui8>
+}
+
+// A bound of zero counts where bytes are signed or floats are moved, a zero where floats stay.
+// CHECK-LABEL: func.func @not_bytes_of_floats(
+// CHECK-COUNT-2: "dl.relu"
+// CHECK: "dl.add"
+func.func @not_bytes_of_floats(%x: tensor<3xf32>, %y: tensor<3xf32>, %z: tensor<3xf32>) -> (tensor<3xi8>, tensor<3xui8>, tensor<3xf64>) {
+  %zero = "dl.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %one = "dl.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "dl.relu"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = "dl.round"(%0) : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = "dl.cast"(%1) {to = i8} : (tensor<3xf32>) -> tensor<3xi8>
+  %3 = "dl.relu"(%y) : (tensor<3xf32>) -> tensor<3xf32>
+  %4 = "dl.round"(%3) : (tensor<3xf32>) -> tensor<3xf32>
+  %5 = "dl.add"(%4, %one) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %6 = "dl.cast"(%5) {to = ui8} : (tensor<3xf32>) -> tensor<3xui8>
+  %7 = "dl.add"(%z, %zero) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %8 = "dl.cast"(%7) {to = f64} : (tensor<3xf32>) -> tensor<3xf64>
+  return %2, %6, %8 : tensor<3xi8>, tensor<3xui8>, tensor<3xf64>
+}
