@@ -46,6 +46,11 @@ _TALL = 2
 """Rows of a block for each column of a narrow panel, where parts of the sum leave room for two panels. In blocks of 36 rows and
 thirds of the sum 128x768x3072 takes 0.9 of the time of thirds in each panel, 512x768x3072 0.98 of that of 48 rows and halves.
 """
+_PAGE, _PAGES = 4096, 64
+"""Bytes of a page, and pages that the nearest table holds. On one core of AVX2, whose tiles read less than an eighth of a page of a
+row, one row times 768x3072 that are given at the call takes 0.6 of the time in blocks of 32 to 192 of the sum, times 768x768 0.9.
+"""
+_PART_OF_PAGE = 1 / 8
 _PARTS = 8
 """Most blocks of the sums inside of blocks of rows."""
 
@@ -69,8 +74,10 @@ def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if tile.lane_loop.iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
+    if tile.copies == tile.slots and not panels[0].is_dense and len(order) == 1:
+        return _blocks_of_pages(nest, tile, panels[0])
     sums = _blocks_of_sums(nest, tile, order, caches, panels[0])
-    if sums and _is_narrow(tile) and (blocks := _tall_blocks(nest, tile, order, caches, panels[0])):
+    if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, order, caches, panels[0])):
         return blocks
     if sums and _column_bytes(nest, tile, caches) <= caches.l2_bytes * _COLUMN:
         return sums
@@ -154,11 +161,11 @@ def _blocks_of_rows(
         return ()
     loop, row = found
     (_, step), columns, extent = tile.jams[0], tile.lanes * tile.slots, loop.extent or 1
-    if extent * row <= caches.l2_bytes * (_SNUG if _is_narrow(tile) else 1):
+    if extent * row <= caches.l2_bytes * (_SNUG if is_narrow(tile) else 1):
         return ()
     place, size = nest.band.index(loop), caches.l2_bytes
     most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes)) // row
-    if _is_narrow(tile):
+    if is_narrow(tile):
         most = min(most, _MOST_TILES * step)
     if most >= max(_FEWEST_TILES * step, columns):
         return ((place, _even(extent, step, most)),)
@@ -185,7 +192,21 @@ def _tall_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, 
     return ()
 
 
-def _is_narrow(tile: Tile) -> bool:
+def _blocks_of_pages(nest: Nest, tile: Tile, panel: _Panel) -> tuple[tuple[int, int], ...]:
+    """For a single row, parts of the sum: rows of the matrix in so few pages that all tiles of columns find these again."""
+    assert nest.chain is not None
+    loop = nest.chain.loops[0]
+    element = _bytes_of(panel.load.results[0].type)
+    pages = (loop.extent or 1) * min(1.0, (stride_along(panel.load, loop.iv) or 0) * element / _PAGE)
+    if len(nest.chain.loops) > 1 or tile.lanes * tile.slots * element > _PAGE * _PART_OF_PAGE:
+        return ()
+    if pages <= _PAGES or _trips(tile.lane_loop, tile) == 1 or problem_of_parts(nest):
+        return ()
+    return ((len(nest.band), _size_of_part(nest, tile, int(-(-pages // _PAGES)))),)
+
+
+def is_narrow(tile: Tile) -> bool:
+    """Whether panels have so few columns that the time for rows, which come again for each, is no small part."""
     return tile.lanes * tile.slots <= _NARROW
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.accesses import indices_of
-from dlc.lowering.affine.block_choice import chosen_blocks
+from dlc.lowering.affine.block_choice import chosen_blocks, is_narrow
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.crowding import crowding, overflows_set, shares_set
 from dlc.lowering.affine.expressions import block_size
@@ -44,8 +44,8 @@ _MOST_OF_L1 = 6 / 7
 others use the memory.
 """
 _MOST_OF_WAYS = 2 / 3
-"""Rows that share a set of L1 are fetched ahead where they are no more than such a part of its ways: the next ones do not stay
-beside more. On one core of AVX2 with 8 ways, 1024x1024x1024 takes 0.9 of the time without, and 129x255x1023 0.94.
+"""Rows that share a set of L1 are fetched ahead for narrow panels where they are no more than such a part of its ways: beside more
+the next ones do not stay. On one core of AVX2 with 8 ways, 1024x1024x1024 takes 0.9 of the time without, and 129x255x1023 0.94.
 """
 _MOST_OF_L2 = 3 / 5
 """A panel larger than this share of L2 is not fetched ahead: too little of the one in use would stay.
@@ -140,7 +140,8 @@ def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
     rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
-    rows = [panel for panel in rows if panel.crowding(tile) * WAY_BYTES <= caches.l1_bytes * _MOST_OF_WAYS]
+    most = caches.l1_bytes * _MOST_OF_WAYS / WAY_BYTES
+    rows = [panel for panel in rows if not is_narrow(tile) or panel.crowding(tile) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
     is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1

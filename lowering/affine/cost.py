@@ -177,6 +177,8 @@ class NestCost:
                     share *= jams.get(iv, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
+        if len(loaded) == 1 and tile.copies == tile.slots:
+            held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
     def total(self, tile: Tile) -> float:
