@@ -30,7 +30,7 @@ func.func @f(%A: memref<4x64xi64> {llvm.noalias}) {
 def _check(text: str, options: str) -> None:
     with make_context(), ir.Location.unknown():
         before, after = ir.Module.parse(text), ir.Module.parse(text)
-        Pipeline.parse(f"affine-polyhedral-schedule{options}").run(after)
+        Pipeline.parse(f"affine-privatize-buffers,affine-polyhedral-schedule{options}").run(after)
         functions = [module.body.operations[0].operation for module in (before, after)]
         wanted, found = (arguments_for(function, 1) for function in functions)
         for function, arguments in zip(functions, (wanted, found), strict=True):
@@ -77,6 +77,42 @@ def test_values_may_be_chosen_by_conditions(capsys: pytest.CaptureFixture[str]) 
 @given(functions())
 def test_results_are_the_same(text: str) -> None:
     _check(text, "")
+
+
+_OWN_ROWS = """
+func.func @f(%A: memref<8x20x4xi64> {llvm.noalias}, %T: memref<6xi64> {llvm.noalias}) {
+  %zero = arith.constant 0 : i64
+  affine.for %i = 1 to 8 step 2 {
+    affine.for %j = 0 to 20 {
+      affine.for %p = 0 to 4 {
+        affine.store %zero, %T[%p + 1] : memref<6xi64>
+        affine.for %s = 0 to 4 {
+          %t = affine.load %T[%p + 1] : memref<6xi64>
+          %a = affine.load %A[%i, %j, %s] : memref<8x20x4xi64>
+          %u = arith.addi %t, %a : i64
+          %v = arith.muli %u, %a : i64
+          affine.store %v, %T[%p + 1] : memref<6xi64>
+        }
+      }
+      affine.for %p = 0 to 4 {
+        %t = affine.load %T[%p + 1] : memref<6xi64>
+        affine.store %t, %A[%i, %j, %p] : memref<8x20x4xi64>
+      }
+    }
+  }
+  return
+}
+"""
+"""Rows of `%A` share `%T`, in which the last of them stays."""
+
+
+@pytest.mark.parametrize("options", ["", "{vectorize=false}"])
+def test_iterations_with_memory_of_their_own(options: str) -> None:
+    _check(_OWN_ROWS, options)
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(_OWN_ROWS)
+        Pipeline.parse(f"affine-privatize-buffers,affine-polyhedral-schedule{options}").run(module)
+        assert any("dlc.parallel" in op.attributes for op in module.body.operations[0].regions[0].blocks[0].operations)
 
 
 _ROW_LEAST = """
