@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_linalg, nested_ops
+from dlc.lowering.linalg.stored_transposes import stores_transpose
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.targets.cpu.facts import facts_of
 
 _SECOND_USE = "bufferization.dealloc_tensor"
 _MARK = "dlc.keep"
@@ -22,7 +24,8 @@ class FuseElementwise(Pass):
     Upstream's linalg-fuse-elementwise-ops fuses every producer with a single use, even into a contraction, which then
     computes `exp(a[i, k])` anew for each j. Here a producer that computes something is kept where its consumer reads an
     element in more than one iteration; moves, broadcasts and widening casts are always fused, but for strided reads:
-    their consumer would lose its contiguous rows.
+    their consumer would lose its contiguous rows. Transposes into products stay where a target has few registers and the rows
+    that lie side by side are short (`stored_transposes.py`).
 
     before: %e = exp(%x); %s = sum(%e); %m = tanh(%a); %y = matmul(%m, %b)
     after:  %s = sum(exp(%x)); %m = tanh(%a); %y = matmul(%m, %b)
@@ -42,9 +45,13 @@ class FuseElementwise(Pass):
 def _keep_repeated_producers(consumer: ir.Operation) -> None:
     """Give each producer that must stay a second use, which upstream's pass respects."""
     maps = [attribute.value for attribute in ir.ArrayAttr(consumer.attributes["indexing_maps"])]
-    for value, map in zip(list(consumer.operands), maps, strict=True):
+    for place, (value, map) in enumerate(zip(list(consumer.operands), maps, strict=True)):
         source = _before_reshapes(value)
-        if isinstance(source, ir.BlockArgument) or not _computes(source.owner.operation) or _reads_once(map):
+        if isinstance(source, ir.BlockArgument):
+            continue
+        producer = source.owner.operation
+        is_repeated = _computes(producer) and not _reads_once(map)
+        if not is_repeated and not stores_transpose(consumer, place, producer, facts_of(consumer)):
             continue
         with consumer.location, ir.InsertionPoint.after(consumer):
             ir.Operation.create(_SECOND_USE, operands=[source], attributes={_MARK: ir.UnitAttr.get()})

@@ -1,0 +1,71 @@
+"""Which transposed operands of products are stored before: where tiles read few neighbours, so that each line comes many times."""
+
+from __future__ import annotations
+
+import math
+
+from dlc._mlir import ir
+from dlc.targets.cpu.facts import CpuFacts
+
+_MANY_REGISTERS = 32
+_SHORT_RUN = 96
+"""Elements that lie side by side along the rows of the product: 1x1 taps for 960x7x7 to 320 channels take 0.71 of the time with the
+image stored by pixels before, 2048x7x7 to 512 0.58, but 1024x14x14 to 256 0.96 and 192x14x14 to 64 1.07.
+"""
+_FEWEST_COLUMNS = 64
+"""Results for each element that is stored."""
+
+
+def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation, facts: CpuFacts) -> bool:
+    """Whether operand `place` of the product `consumer`, which `producer` moves, is worth a copy: one number for all lanes.
+
+    Tiles of few registers use six pixels of a line by two vectors of channels. Where these lie apart, or rows are short, a copy
+    takes less time than the lines do: 1x1/2 taps for 512x28x28 to 1024 channels take 0.58 of the time.
+    """
+    maps = [attribute.value for attribute in ir.ArrayAttr(consumer.attributes["indexing_maps"])]
+    kinds = [str(attribute) for attribute in ir.ArrayAttr(consumer.attributes["iterator_types"])]
+    if facts.vector_registers >= _MANY_REGISTERS or not _is_product(consumer, kinds) or not _moves_last_dim(producer):
+        return False
+    others = [map for index, map in enumerate(maps[:-1]) if index != place]
+    if _reduces(maps[place].results[-1], kinds) and not any(_reduces(map.results[-1], kinds) for map in others):
+        columns = _columns(maps, place, consumer)
+        return columns >= _FEWEST_COLUMNS and (_is_strided(maps[place]) or _run_of(producer) < _SHORT_RUN)
+    return False
+
+
+def _is_product(consumer: ir.Operation, kinds: list[str]) -> bool:
+    names = [inner.operation.name for inner in consumer.regions[0].blocks[0].operations]
+    return names == ["arith.mulf", "arith.addf", "linalg.yield"] and any("reduction" in kind for kind in kinds)
+
+
+def _moves_last_dim(producer: ir.Operation) -> bool:
+    """Whether `producer` does nothing but permute dims, so that others than its last one are innermost in memory."""
+    if producer.name != "linalg.generic" or len(producer.regions[0].blocks[0].operations) != 1:
+        return False
+    read, written = (attribute.value for attribute in ir.ArrayAttr(producer.attributes["indexing_maps"]))
+    return read.is_permutation and read.results[-1] != written.results[-1]
+
+
+def _run_of(producer: ir.Operation) -> int:
+    """Elements of memory inside of a step along the last dim of what `producer` gives; a large number where that is not known."""
+    read, written = (attribute.value for attribute in ir.ArrayAttr(producer.attributes["indexing_maps"]))
+    place = list(read.results).index(written.results[-1])
+    inner = list(ir.RankedTensorType(producer.operands[0].type).shape)[place + 1 :]
+    return math.prod(inner) if all(size > 0 for size in inner) else _SHORT_RUN
+
+
+def _reduces(result: ir.AffineExpr, kinds: list[str]) -> bool:
+    found = result.maybe_downcast()
+    return isinstance(found, ir.AffineDimExpr) and "reduction" in kinds[found.position]
+
+
+def _is_strided(map: ir.AffineMap) -> bool:
+    return any("*" in str(result) for result in map.results)
+
+
+def _columns(maps: list[ir.AffineMap], place: int, consumer: ir.Operation) -> int:
+    """Results that each element of operand `place` goes into; 0 where that is not known."""
+    read = {str(result) for result in maps[place].results}
+    shape = list(ir.RankedTensorType(consumer.results[0].type).shape)
+    free = [size for result, size in zip(maps[-1].results, shape, strict=True) if not any(str(result) in each for each in read)]
+    return math.prod(free) if all(size > 0 for size in free) else 0
