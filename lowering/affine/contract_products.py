@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir, math
@@ -53,8 +53,8 @@ def _waited_for_in(loop: ir.Operation, facts: CpuFacts) -> Collection[ir.Operati
     body = [op.operation for op in block.operations]
     chains = [_chain(value, start) for value, start in zip(body[-1].operands, list(block.arguments)[1:], strict=True)]
     cycles = facts.sum_cycles * max(len(chain) for chain in chains)
-    work = sum(1 for op in body if op.name.startswith(("arith", "math")) and _is_float(op.results[0].type))
-    if any(len(op.regions) for op in body) or work > cycles * facts.fma_ports:
+    work = sum(1 for op in body if op.name.startswith(("arith", "math")) and isinstance(op.results[0].type, ir.FloatType))
+    if any(len(op.regions) for op in body) or not _are_scalar(chains) or work > cycles * facts.fma_ports:
         return ()
     return {op for chain in chains for op in chain}
 
@@ -74,8 +74,9 @@ def _chain(value: ir.Value, start: ir.Value) -> list[ir.Operation]:
     return found
 
 
-def _is_float(kind: ir.Type) -> bool:
-    return isinstance(kind.element_type if isinstance(kind, ir.VectorType) else kind, ir.FloatType)
+def _are_scalar(chains: Sequence[Sequence[ir.Operation]]) -> bool:
+    """Whether no sum is a vector: what tiles leave of a loop rounds as they do."""
+    return all(isinstance(op.results[0].type, ir.FloatType) for chain in chains for op in chain)
 
 
 def _contract(op: ir.Operation) -> None:

@@ -109,3 +109,16 @@ func.func @recurrence(%x: memref<256xf64>, %a: f64, %c: f64) -> f64 {
   }
   return %s : f64
 }
+
+// Vectors are fused all the same: the last columns of a matrix round as those in tiles do.
+// ZEN-LABEL: func.func @one_vector
+// ZEN: math.fma
+func.func @one_vector(%x: memref<256xvector<4xf64>>, %c: vector<4xf64>) -> vector<4xf64> {
+  %s = affine.for %i = 0 to 256 iter_args(%sum = %c) -> (vector<4xf64>) {
+    %a = affine.load %x[%i] : memref<256xvector<4xf64>>
+    %p = arith.mulf %a, %a : vector<4xf64>
+    %t = arith.addf %sum, %p : vector<4xf64>
+    affine.yield %t : vector<4xf64>
+  }
+  return %s : vector<4xf64>
+}
