@@ -22,7 +22,7 @@ _NESTS = (
     channels_first(20, 7, 9),
 )
 
-_WITH_PANELS = (product(20, 35, 70, "f64", right="t"), pytest.param(channels_last(9, 8, 50), marks=pytest.mark.slow))
+_WITH_PANELS = (product(20, 35, 70, "f64", right="t"), pytest.param(channels_last(8, 8, 50), marks=pytest.mark.slow))
 
 
 class _SmallCaches(Nest):
