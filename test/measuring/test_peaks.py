@@ -10,4 +10,4 @@ from dlc.targets.cpu.facts import target_facts
 
 @pytest.mark.parametrize("target", ["cpu:haswell", "cpu:skylake-avx512", "cpu:znver4"])
 def test_products_leave_a_register_for_the_factor(target: str) -> None:
-    assert PRODUCT_SUMS < target_facts(target).vector_registers
+    assert target_facts(target).vector_registers > PRODUCT_SUMS
