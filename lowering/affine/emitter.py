@@ -20,12 +20,14 @@ _LEAST_FUSED_BITS = 32
 class TileEmitter:
     """Re-emits blocks at the insertion point in terms of `values`; `facts` tells what each op does in the lanes.
 
-    Ops that depend on no tile dimension are emitted once, and ops that are the same in all lanes stay scalar.
+    Ops that depend on no tile dimension are emitted once, and ops that are the same in all lanes stay scalar. Products are
+    emitted with the sum that takes them, except for the `sums` that the caller emits.
     """
 
-    def __init__(self, values: TileValues, facts: LaneFacts | None) -> None:
+    def __init__(self, values: TileValues, facts: LaneFacts | None, sums: Sequence[ir.Operation] = ()) -> None:
         self.values = values
         self.facts = facts if values.lanes else None
+        self.sums = sums
 
     def block(self, block: ir.Block) -> None:
         """Emit every op of `block` but its terminator."""
@@ -64,6 +66,8 @@ class TileEmitter:
     def _products_of(self, op: ir.Operation) -> list[ir.Operation]:
         """The products that become multiply-adds with the sum `op`: `accumulator + a * b`, or `accumulator + (a * b + c * d)`."""
         if op.name != "arith.addf" or self.facts is None or op.results[0].type.width < _LEAST_FUSED_BITS:
+            return []
+        if any(op == other for other in self.sums):
             return []
         added = [operand.owner.operation for operand in op.operands if not isinstance(operand.owner, ir.Block)]
         if len(added) != 1:

@@ -160,7 +160,7 @@ def _segment(scan: _Scan, values: TileValues, segment: Segment, carried: list[ir
         values.enter_body()
         values.dims = [TileDim(scan.loop.iv, iv, 1, scan.lanes)]
         values.masks = tail_masks(scan.loop.upper, iv, segment, scan.lanes)
-        emitter = TileEmitter(values, scan.facts)
+        emitter = TileEmitter(values, scan.facts, scan.combiners)
         emitter.ops(scan.before)
         ends = [_prefixes(scan, values, index, carry) for index, carry in enumerate(carries)]
         emitter.ops(scan.after)

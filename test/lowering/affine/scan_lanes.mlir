@@ -51,6 +51,23 @@ func.func private @exclusive(%x: memref<8xi32>, %y: memref<8xi32>, %z: memref<1x
   return
 }
 
+// What is summed may be a product.
+// CHECK-LABEL: func.func private @products(
+// CHECK: affine.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (vector<4xf32>)
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
+// CHECK: vector.shuffle %{{.*}}, %[[PRODUCT]] [0, 4, 5, 6]
+func.func private @products(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %all = affine.for %j = 0 to 8 iter_args(%sum = %zero) -> (f32) {
+    %v = affine.load %x[%j] : memref<8xf32>
+    %w = arith.mulf %v, %v : f32
+    %s = arith.addf %sum, %w : f32
+    affine.store %s, %y[%j] : memref<8xf32>
+    affine.yield %s : f32
+  }
+  return
+}
+
 // No match: a recurrence that is no sum, elements that lie apart, a sum of what was stored before, and one that stores nothing.
 // CHECK-LABEL: func.func private @no_match(
 // CHECK-NOT: vector

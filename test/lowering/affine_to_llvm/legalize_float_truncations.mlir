@@ -23,6 +23,15 @@ func.func @vector(%x: vector<8xf64>) -> vector<8xf16> {
   return %y : vector<8xf16>
 }
 
+// bf16 becomes f64 through f32.
+// CHECK-LABEL: func.func @extended(
+// CHECK-NEXT: %[[SINGLE:.*]] = arith.extf %{{.*}} : bf16 to f32
+// CHECK-NEXT: arith.extf %[[SINGLE]] : f32 to f64
+func.func @extended(%x: bf16) -> f64 {
+  %y = arith.extf %x : bf16 to f64
+  return %y : f64
+}
+
 // CHECK-LABEL: func.func @no_match(
 // CHECK-NEXT: arith.truncf %{{.*}} : f64 to f32
 // CHECK-NEXT: arith.truncf %{{.*}} : f32 to f16
