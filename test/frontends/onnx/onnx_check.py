@@ -13,11 +13,22 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 import dlc
+from dlc.targets.cpu.facts import host_facts
 
 OPSET = 21
 _RTOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 2e-5, np.dtype(np.float16): 4e-3}
 _NOT_KNOWN = "known at compile time"
 _NO_DTYPE = "element type"
+
+
+def weight_limits(dtype: type) -> tuple[int, int]:
+    """The least and the largest byte of weights of which onnxruntime computes exact products here.
+
+    Without VNNI it adds pairs of products of unsigned and signed bytes in i16, with saturation, so those have 7 bits.
+    """
+    if dtype == np.int8 and not host_facts().has_vnni:
+        return -64, 63
+    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
 
 def node(

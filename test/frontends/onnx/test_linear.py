@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from onnx_check import build_model, check, check_backend_cases, node
+from onnx_check import build_model, check, check_backend_cases, node, weight_limits
 
 import dlc
 from dlc.dialects import make_context
@@ -19,8 +19,8 @@ def _random(*shape: int) -> np.ndarray:
 
 
 def _bytes(*shape: int, dtype: type = np.uint8) -> np.ndarray:
-    low, high = (0, 256) if dtype == np.uint8 else (-128, 128)
-    return _GENERATOR.integers(low, high, shape).astype(dtype)
+    low, high = weight_limits(dtype)
+    return _GENERATOR.integers(low, high, shape, endpoint=True).astype(dtype)
 
 
 _RANKS = [((4,), (4,)), ((4,), (4, 3)), ((2, 4), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((2, 1, 3, 4), (5, 4, 2))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from onnx_check import check, check_backend_cases, node
+from onnx_check import check, check_backend_cases, node, weight_limits
 
 import dlc
 
@@ -13,6 +13,11 @@ import dlc
 def _bytes(*shape: int, dtype: type[np.integer] = np.uint8, seed: int = 0) -> np.ndarray:
     limits = np.iinfo(dtype)
     return np.random.default_rng(seed).integers(limits.min, limits.max + 1, shape).astype(dtype)
+
+
+def _weights(*shape: int, dtype: type[np.integer]) -> np.ndarray:
+    low, high = weight_limits(dtype)
+    return np.random.default_rng(0).integers(low, high + 1, shape).astype(dtype)
 
 
 def _random(*shape: int) -> np.ndarray:
@@ -52,7 +57,7 @@ def test_matmul(dtype: type[np.integer], per_column: bool) -> None:
     constants = {
         "as": np.array(0.02, np.float32),
         "az": np.array(120, np.uint8),
-        "b": _bytes(70, 21, dtype=dtype),
+        "b": _weights(70, 21, dtype=dtype),
         "bs": _scales(*columns),
         "bz": _bytes(*columns, dtype=dtype),
         "ys": np.array(3.1, np.float32),
@@ -68,7 +73,7 @@ def test_conv(biased: bool, per_channel: bool) -> None:
     constants = {
         "xs": np.array(0.02, np.float32),
         "xz": np.array(120, np.uint8),
-        "w": _bytes(6, 4, 3, 3, dtype=np.int8),
+        "w": _weights(6, 4, 3, 3, dtype=np.int8),
         "ws": _scales(*channels),
         "wz": np.zeros(channels, np.int8),
         "ys": np.array(0.9, np.float32),
