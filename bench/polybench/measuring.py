@@ -113,12 +113,14 @@ def _has_same_bits(kernel: Kernel, job: Job, code: NativeFunction) -> bool:
     initial, library = kernel.arguments(job.size, job.dtype), load_library()
     before = library.set_num_threads(1)
     results = []
-    for threads in (1, job.threads):
-        library.set_num_threads(threads)
-        work = copied(initial)
-        code.bind(work)()
-        results.append(work)
-    library.set_num_threads(before)
+    try:
+        for threads in (1, job.threads):
+            library.set_num_threads(threads)
+            work = copied(initial)
+            code.bind(work)()
+            results.append(work)
+    finally:
+        library.set_num_threads(before)
     pairs = zip(*results, strict=True)
     return all(one.tobytes() == other.tobytes() for one, other in pairs if isinstance(one, np.ndarray))
 

@@ -19,7 +19,6 @@ _SHARE, _FULL_SHARE = 2 / 3, 1.0
 """The part of the first-level cache that a block may take, and that with tiles of few rows, which come to panels more often: with
 16 registers twelve heads of 512 queries and keys take 0.85 to 0.92 of the time with 16 rows, not 8 (one core with 32 and 512 KiB).
 """
-_MANY_REGISTERS = 32
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class BlockRows(Pass):
 
 def _bytes_of_block(facts: CpuFacts) -> int:
     """How many bytes the rows of a block may have on the target."""
-    return int(facts.l1_bytes * (_SHARE if facts.vector_registers >= _MANY_REGISTERS else _FULL_SHARE))
+    return int(facts.l1_bytes * (_SHARE if facts.has_many_registers else _FULL_SHARE))
 
 
 def _rows_that_fit(group: RowGroup, cache: int) -> int:

@@ -17,10 +17,10 @@ from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, el
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.order import Caches, best_order
-from dlc.lowering.affine.prefetch import WAY_BYTES, panels_of
+from dlc.lowering.affine.prefetch import panels_of
 from dlc.lowering.affine.schedule import Schedule, lane_facts, schedule_for
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.cpu.facts import L1_WAY_BYTES, facts_of
 
 _LARGEST_JAM = 8
 _TALLEST_JAM = 16
@@ -140,7 +140,7 @@ def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
     rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
-    most = caches.l1_bytes * _MOST_OF_WAYS / WAY_BYTES
+    most = caches.l1_bytes * _MOST_OF_WAYS / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.crowding(tile) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2

@@ -10,7 +10,7 @@ from dlc.lowering.affine.cost import Tile
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
-from dlc.lowering.affine.prefetch import WAY_BYTES
+from dlc.targets.cpu.facts import L1_WAY_BYTES
 
 _FEWEST_WAYS = 8
 
@@ -29,7 +29,7 @@ def overflows_set(nest: Nest, tile: Tile, l1_bytes: int) -> bool:
 
     14 pixels of 7x7 that step over 14x14x512 lie 4 KiB apart: 3x3/2 taps to 512 channels by them take 1.6 times as long as by 7.
     """
-    ways = max(_FEWEST_WAYS, l1_bytes // WAY_BYTES)
+    ways = max(_FEWEST_WAYS, l1_bytes // L1_WAY_BYTES)
     loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
     return any(math.prod(factor for loop, factor in tile.jams if _lies_apart(load, loop)) > ways for load in loads)
 
@@ -40,6 +40,6 @@ def _lies_apart(load: ir.Operation, loop: Loop) -> bool:
 
 
 def shares_set(load: ir.Operation, loop: Loop) -> bool:
-    """Whether steps of `loop` move `load` by multiples of `WAY_BYTES`, or by what is not known."""
+    """Whether steps of `loop` move `load` by multiples of `L1_WAY_BYTES`, or by what is not known."""
     stride = stride_along(load, loop.iv)
-    return stride is None or (stride != 0 and stride * (element_bits(load.results[0].type) or 64) // 8 % WAY_BYTES == 0)
+    return stride is None or (stride != 0 and stride * (element_bits(load.results[0].type) or 64) // 8 % L1_WAY_BYTES == 0)

@@ -18,12 +18,11 @@ from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Loop, apply, real_ops
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.values import TileValues
+from dlc.targets.cpu.facts import L1_WAY_BYTES
 
 _LINE_BITS = 512
 _LOCALITY = {1: 3, 2: 2, 3: 1}
 """The hint of memref.prefetch for the first, second and third level of cache."""
-WAY_BYTES = 4096
-"""Lines that lie a multiple of so many bytes apart share a set of the first-level cache, of which they are a way each."""
 _TYPICAL_TRIPS = 16
 """Tiles that share a panel where their number is not known: rows of 128."""
 
@@ -51,7 +50,7 @@ class Panel:
         return self.count * len(self.line_offsets) * _LINE_BITS // 8
 
     def crowding(self, tile: Tile) -> int:
-        """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `WAY_BYTES` apart."""
+        """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
         places = [0]
         for loop, count in tile.jams:
@@ -141,7 +140,7 @@ class Panel:
 
 def _share_set(one: int, other: int) -> bool:
     """Whether bytes are in one set of the first-level cache and not in one line, if not the same."""
-    return one == other or (abs(one - other) >= _LINE_BITS // 8 > (other - one) % WAY_BYTES)
+    return one == other or (abs(one - other) >= _LINE_BITS // 8 > (other - one) % L1_WAY_BYTES)
 
 
 def panels_of(

@@ -12,12 +12,13 @@ from dlc.lowering.affine.bands import loop_extents
 from dlc.lowering.affine.forwarding import local_users
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import Loop, normalized, real_ops
+from dlc.targets.cpu.facts import L1_WAY_BYTES
 
 STACK_BYTES = 64 << 10
 """Scratch memory of a function up to this size lies on the stack."""
 _LINE_BYTES = 64
-_WAY_BYTES, _WAYS = 4096, 8
-"""Lines that lie a multiple of `_WAY_BYTES` apart share a set of the first cache, which holds `_WAYS` of them or little more.
+_WAYS = 8
+"""Lines that lie a multiple of `L1_WAY_BYTES` apart share a set of the first cache, which holds `_WAYS` of them or little more.
 
 Winograd's tiles of 64x64 and 256x256 images with 32 channels, which are written to 16 places 16 KiB apart, take 0.92 of the time
 with a line between these, and 64 channels of 128x128 0.96 (one core with 32 KiB). Twelve heads of attention with 512 keys, whose
@@ -157,7 +158,7 @@ def _spread(shape: Sequence[int], places: Sequence[int], size: int) -> list[int]
     found = list(shape)
     for axis in range(len(shape) - 2, -1, -1):
         inner = math.prod(found[axis + 2 :]) * size
-        sets = _WAY_BYTES // math.gcd(inner * found[axis + 1], _WAY_BYTES)
+        sets = L1_WAY_BYTES // math.gcd(inner * found[axis + 1], L1_WAY_BYTES)
         if places[axis] >= _WAYS * sets:
             found[axis + 1] += -(-_LINE_BYTES // inner)
     return found

@@ -13,9 +13,11 @@ from dlc.lowering.dl.matching import constant_scalar, source, type_of
 from dlc.targets.cpu.facts import CpuFacts
 
 _BLOCKS = (64, 48, 32, 16)
-"""Columns of a block: four vectors of AVX-512 in a tile of 6 by 64, or what divides the matrix."""
-_MANY_REGISTERS = 32
-"""With fewer, tiles have two vectors: of wider blocks they would read parts of rows, which share a part of the sets of a cache."""
+"""Columns of a block: four vectors of AVX-512 in a tile of 6 by 64, or what divides the matrix.
+
+Where registers are few, tiles have two vectors: of wider blocks they would read parts of rows, which share a part of the sets of
+a cache.
+"""
 _HALF = 128
 """What unsigned bytes are above the signed ones with the same low bits but for the sign."""
 
@@ -74,7 +76,7 @@ class Words:
         Bytes would be widened in front of each such instruction: on a core of Zen 3 whose peak is 100 GFLOP/s, 3x3 taps of
         28x28x128 run at 93 billion operations a second so, and at 146 when numbers come as i16.
         """
-        blocks = _BLOCKS if facts.vector_registers >= _MANY_REGISTERS else _BLOCKS[-1:]
+        blocks = _BLOCKS if facts.has_many_registers else _BLOCKS[-1:]
         return Words(2 if facts.arch == "x86_64" and not facts.has_vnni else 4, blocks)
 
     def block_of(self, columns: int) -> int:

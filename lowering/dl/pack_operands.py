@@ -10,9 +10,9 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
-from dlc.lowering.dl.pack_weights import bits_of, block_widths, has_wide_tiles
+from dlc.lowering.dl.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.cpu.facts import L1_WAY_BYTES, CpuFacts, facts_of
 
 _FLOATS = ("f32", "f64", "f16", "bf16")
 _LEAST_ROWS = 96
@@ -25,7 +25,6 @@ _LEAST_NARROW, _LEAST_CROWDED = 64, 32
 cache. On one core of AVX2, 64x768x768 takes 0.89 of the time with a copy and 64x1024x1024 0.48, 32x3072x768 0.68 and 32x1024x1024
 0.6; 48x768x3072 would take 1.25, 16x3072x768 1.05.
 """
-_FIRST_WAY = 4096
 _COPY = 1.3
 """Cycles that the copy of an element takes."""
 _SUM, _STEP = 8.0, 0.01
@@ -97,9 +96,9 @@ def _falls_out(y: TensorType, cpu: CpuFacts) -> bool:
 
 def _least_rows(y: TensorType, cpu: CpuFacts) -> int:
     """Rows of the left-hand side that pay for a copy of `y`."""
-    if has_wide_tiles(cpu):
+    if cpu.has_many_registers:
         return _LEAST_ROWS
-    return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % _FIRST_WAY else _LEAST_CROWDED
+    return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES else _LEAST_CROWDED
 
 
 def _width(y: TensorType, cpu: CpuFacts) -> int:

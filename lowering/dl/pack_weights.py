@@ -12,7 +12,6 @@ from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functio
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
-_MANY_REGISTERS = 32
 _BLOCKS = (48, 64, 32, 16)
 """Columns of a block where there are many registers: whole vectors of AVX-512, as many as a tile of registers has."""
 _FEW_VECTORS = (2, 1)
@@ -89,14 +88,9 @@ def _sizes(kind: TensorType) -> list[int]:
     return [dim for dim in kind.shape if isinstance(dim, int)]
 
 
-def has_wide_tiles(cpu: CpuFacts) -> bool:
-    """Whether there are registers for tiles of 48 columns and more."""
-    return cpu.vector_registers >= _MANY_REGISTERS
-
-
 def block_widths(cpu: CpuFacts, bits: int) -> tuple[int, ...]:
     """Columns that a block of numbers of `bits` may have, the best first; the last block of a matrix is filled up with zeros."""
-    if has_wide_tiles(cpu):
+    if cpu.has_many_registers:
         return _BLOCKS
     return tuple(vectors * cpu.lanes(max(bits, _LEAST_BITS)) for vectors in _FEW_VECTORS)
 

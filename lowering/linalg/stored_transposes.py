@@ -7,7 +7,6 @@ import math
 from dlc._mlir import ir
 from dlc.targets.cpu.facts import CpuFacts
 
-_MANY_REGISTERS = 32
 _SHORT_RUN = 96
 """Elements that lie side by side along the rows of the product: 1x1 taps for 960x7x7 to 320 channels take 0.71 of the time with the
 image stored by pixels before, 2048x7x7 to 512 0.58, but 1024x14x14 to 256 0.96 and 192x14x14 to 64 1.07.
@@ -24,7 +23,7 @@ def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation,
     """
     maps = [attribute.value for attribute in ir.ArrayAttr(consumer.attributes["indexing_maps"])]
     kinds = [str(attribute) for attribute in ir.ArrayAttr(consumer.attributes["iterator_types"])]
-    if facts.vector_registers >= _MANY_REGISTERS or not _is_product(consumer, kinds) or not _moves_last_dim(producer):
+    if facts.has_many_registers or not _is_product(consumer, kinds) or not _moves_last_dim(producer):
         return False
     others = [map for index, map in enumerate(maps[:-1]) if index != place]
     if _reduces(maps[place].results[-1], kinds) and not any(_reduces(map.results[-1], kinds) for map in others):

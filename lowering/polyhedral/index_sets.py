@@ -23,7 +23,7 @@ from dlc.analysis.polyhedral.reductions import reductions, without_reductions
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.polyhedral.coincidence import with_coincidence, within_iterations
 from dlc.lowering.polyhedral.iterations import on_instances
-from dlc.lowering.polyhedral.volumes import volume
+from dlc.lowering.polyhedral.volumes import volume, volume_of
 
 _LEAST_SHARE = 0.25
 """Blocks that wait for no other of their step become a loop of their own where they do so much of all."""
@@ -107,18 +107,12 @@ def _in_rows(tree: isl.Schedule, blocks: _Blocks, apart: isl.UnionMap) -> isl.Sc
     home, every = blocks.relation(), tree.get_domain()
     first = home.intersect_range(waiting.domain().apply(home)).domain().coalesce()
     last = every.subtract(first).coalesce()
-    parts = [first, last] if _volume(last) > _LEAST_SHARE * _volume(every) else [every]
+    parts = [first, last] if volume_of(last) > _LEAST_SHARE * volume_of(every) else [every]
     rows = isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(0))
     return reduce(
         isl.Schedule.sequence,
         [tree.intersect_domain(part).insert_partial_schedule(rows) for part in parts if not part.is_empty()],
     )
-
-
-def _volume(domain: isl.UnionSet) -> float:
-    """About how many instances there are."""
-    sets = domain.get_set_list()
-    return sum(volume(sets.get_set(at)) for at in range(sets.n_set()))
 
 
 def _block_sizes(rank: int, lanes: int) -> Iterator[tuple[int, ...]]:

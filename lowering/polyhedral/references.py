@@ -13,9 +13,7 @@ from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.chains import Member
 from dlc.lowering.polyhedral.strides import layout, linear_subscripts
-
-_WAY_BYTES = 4096
-"""Addresses so far apart share a set of the first-level cache, since it is indexed by the bits within a page."""
+from dlc.targets.cpu.facts import L1_WAY_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +93,9 @@ class Runs:
         lines = self.units(unit)
         if not self.distance:
             return lines
-        starts = min(self.count, _WAY_BYTES // gcd(self.distance, _WAY_BYTES))
-        reached = min(_WAY_BYTES, starts * -(-self.length // unit) * unit)
-        return lines if self.count <= starts else lines * _WAY_BYTES // reached
+        starts = min(self.count, L1_WAY_BYTES // gcd(self.distance, L1_WAY_BYTES))
+        reached = min(L1_WAY_BYTES, starts * -(-self.length // unit) * unit)
+        return lines if self.count <= starts else lines * L1_WAY_BYTES // reached
 
 
 def packed_runs(reference: Reference, extents: Sequence[int]) -> Runs:

@@ -20,7 +20,7 @@ from dlc.lowering.polyhedral.panels import LocalPanel, local_panels
 from dlc.lowering.polyhedral.references import references
 from dlc.lowering.polyhedral.strides import access_strides
 from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order, spare_registers
-from dlc.lowering.polyhedral.volumes import volume
+from dlc.lowering.polyhedral.volumes import volume_of
 from dlc.targets.cpu.facts import CpuFacts
 
 _NARROW_BITS = 128
@@ -113,7 +113,7 @@ def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
         chain = _chain(scop, node, members, shape)
         chains.append(chain)
         of_tile = functools.partial(cycles, chain.nest)
-        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents, shape, of_tile) * _volume(node))
+        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents, shape, of_tile) * volume_of(node.get_domain()))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
@@ -240,12 +240,6 @@ def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
     own = value.intersect_domain(node.get_domain())
     low, high = own.min_val(), own.max_val()
     return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(_UNBOUNDED)
-
-
-def _volume(node: isl.ScheduleNode) -> float:
-    """About how many instances run below `node`."""
-    domains = node.get_domain().get_set_list()
-    return sum(volume(domains.get_set(at)) for at in range(domains.n_set()))
 
 
 def lanes_of(scop: Scop, shape: TileShape) -> int:

@@ -65,6 +65,12 @@ def _holds(part: isl.BasicSet, points: np.ndarray) -> np.ndarray:
     return inside
 
 
+def volume_of(domains: isl.UnionSet) -> float:
+    """About how many instances there are: the sum of the `volume` of each set."""
+    sets = domains.get_set_list()
+    return sum(volume(sets.get_set(at)) for at in range(sets.n_set()))
+
+
 def _value(aff: isl.Aff, points: np.ndarray, divs: list[np.ndarray]) -> np.ndarray:
     """The numerator of `aff` at each point."""
     scale = int(str(aff.get_denominator_val()))

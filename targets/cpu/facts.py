@@ -18,6 +18,9 @@ from dlc.diagnostics import did_you_mean
 from dlc.errors import TargetError
 from dlc.targets.cpu.known_cpus import ALIASES, KNOWN_CPUS, LLVM_FEATURES
 
+L1_WAY_BYTES = 4096
+"""Lines a multiple of so many bytes apart share a set of the first-level cache, which is indexed by the bits within a page."""
+
 TARGET = "dlc.target"
 """The module attribute that holds the facts, by the field names of `CpuFacts`."""
 
@@ -27,6 +30,7 @@ _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 _ARCHITECTURES = {"AMD64": "x86_64", "arm64": "aarch64"}
 _VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("asimd", 128))
 _FALLBACK_FEATURES = {"x86_64": frozenset({"sse", "sse2"}), "aarch64": frozenset({"asimd"})}
+_MANY_REGISTERS = 32
 _NATIVE = "native"
 _FAMILY = "cpu"
 
@@ -66,6 +70,11 @@ class CpuFacts:
     def vector_registers(self) -> int:
         """Number of vector registers."""
         return 32 if self.arch == "aarch64" or "avx512f" in self.features else 16
+
+    @property
+    def has_many_registers(self) -> bool:
+        """Whether there are registers for tiles of 48 columns and more."""
+        return self.vector_registers >= _MANY_REGISTERS
 
     @property
     def has_mask_registers(self) -> bool:
