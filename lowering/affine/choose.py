@@ -11,7 +11,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.accesses import indices_of
 from dlc.lowering.affine.block_choice import chosen_blocks, is_narrow
 from dlc.lowering.affine.cost import NestCost, Tile
-from dlc.lowering.affine.crowding import crowding, overflows_set, shares_set
+from dlc.lowering.affine.crowding import SetCrowding
 from dlc.lowering.affine.expressions import block_size
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
 from dlc.lowering.affine.loops import Loop, real_ops
@@ -105,19 +105,20 @@ def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> l
     The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
     emitter = emitter or ("tile" if is_contraction(nest) else "rows")
-    found = _choices(nest, machine, emitter == "tile")
-    choices = sorted(found, key=lambda choice: _rank(nest, choice))
+    crowding = SetCrowding(nest)
+    found = _choices(nest, machine, crowding, emitter == "tile")
+    choices = sorted(found, key=lambda choice: _rank(crowding, choice))
     return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
 
 
-def _rank(nest: Nest, choice: Choice) -> tuple[float, ...]:
+def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
     """The cheapest choice has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
     tile = choice.tile
-    return choice.cycles, tile.copies, crowding(nest, tile), len(tile.jams)
+    return choice.cycles, tile.copies, crowding.copies(tile), len(tile.jams)
 
 
 def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedule:
@@ -167,13 +168,13 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.hot_block))
 
 
-def _choices(nest: Nest, machine: Machine, jam: bool) -> Iterator[Choice]:
+def _choices(nest: Nest, machine: Machine, crowding: SetCrowding, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
     for loop, reduces, facts in _lane_loops(nest, lanes, jam):
         cost = NestCost(nest, facts, loop)
-        for tile in _tiles(nest, loop, lanes, reduces, facts, jam):
-            if tile.copies == 1 or (cost.fits(tile, machine.registers) and not overflows_set(nest, tile, machine.caches.l1_bytes)):
+        for tile in _tiles(nest, loop, lanes, reduces, facts, crowding, jam):
+            if tile.copies == 1 or (cost.fits(tile, machine.registers) and not crowding.overflows(tile, machine.caches.l1_bytes)):
                 yield Choice(tile, cost.total(tile))
 
 
@@ -199,7 +200,7 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
         return None
 
 
-def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, jam: bool) -> Iterator[Tile]:
+def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool) -> Iterator[Tile]:
     jams = list(_jams(nest, loop)) if jam else [()]
     whole = _whole_row(nest, loop, lanes)
     if whole:
@@ -218,7 +219,7 @@ def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, 
         for factors in jams:
             yield Tile(loop, lanes, slots, factors, reduces)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
-        for factors in _tall_jams(nest, loop):
+        for factors in _tall_jams(nest, loop, crowding):
             yield Tile(loop, lanes, 1, factors, reduces)
 
 
@@ -238,11 +239,10 @@ def _divides(loop: Loop, size: int) -> bool:
     return loop.extent is not None and loop.extent % size == 0
 
 
-def _tall_jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+def _tall_jams(nest: Nest, lane_loop: Loop, crowding: SetCrowding) -> Iterator[tuple[tuple[Loop, int], ...]]:
     """More copies of one loop than `_jams` gives, where what they read does not fall into one set of the cache."""
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
     for loop in nest.band:
-        if loop is lane_loop or loop.extent is None or any(shares_set(load, loop) for load in loads):
+        if loop is lane_loop or loop.extent is None or crowding.may_share(loop):
             continue
         for factor in range(_LARGEST_JAM + 1, min(_TALLEST_JAM, loop.extent) + 1):
             yield ((loop, factor),)

@@ -16,7 +16,7 @@ from dlc.lowering.affine.accesses import stride_along
 from dlc.lowering.affine.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
-from dlc.lowering.affine.scattering import scatter_cycles
+from dlc.lowering.affine.scattering import runs_along, scatter_cycles
 
 _LATENCY = 4.0
 _PER_CYCLE = 2.0
@@ -200,9 +200,14 @@ class NestCost:
 
     def _scatter_cycles(self, slots: int, tile: Tile, jams: Mapping[ir.Value, int]) -> float:
         """Cycles to store the results of a tile where lanes lie apart."""
-        scattered = self.facts.scattered if self.facts else ()
         copies = slots * math.prod(jams.values())
-        return sum(scatter_cycles(op, jams, copies, tile.lanes) for op in scattered)
+        return sum(scatter_cycles(along, jams, copies, tile.lanes) for along in self._scattered)
+
+    @cached_property
+    def _scattered(self) -> list[frozenset[ir.Value]]:
+        """For each store whose lanes lie apart the loops along which its copies are neighbours."""
+        ivs = [loop.iv for loop in self.nest.band]
+        return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
     def _inner_trips(self, tile: Tile) -> float:
         trips = 1.0

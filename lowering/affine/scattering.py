@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dlc._mlir import ir, vector
 from dlc.lowering.affine.accesses import stride_along
@@ -63,9 +63,14 @@ def _runs(rows: Sequence[ir.Value], lanes: int) -> list[ir.Value]:
     return found
 
 
-def scatter_cycles(op: ir.Operation, jams: Mapping[ir.Value, int], copies: int, lanes: int) -> float:
-    """Cycles that `scatter` takes for a tile with `copies` vectors of `lanes`."""
-    runs = [count for iv, count in jams.items() if 1 < count <= lanes and stride_along(op, iv) == 1]
+def runs_along(op: ir.Operation, ivs: Iterable[ir.Value]) -> frozenset[ir.Value]:
+    """Those of `ivs` that move the affine.store `op` to the next element."""
+    return frozenset(iv for iv in ivs if stride_along(op, iv) == 1)
+
+
+def scatter_cycles(along: frozenset[ir.Value], jams: Mapping[ir.Value, int], copies: int, lanes: int) -> float:
+    """Cycles that `scatter` takes for a tile with `copies` vectors of `lanes`, where `along` (see `runs_along`) step by one."""
+    runs = [count for iv, count in jams.items() if 1 < count <= lanes and iv in along]
     count = max(runs, default=1)
     size = 1 << (count - 1).bit_length()
     shuffles = lanes * (math.log2(size) + 1) + count * lanes / size
