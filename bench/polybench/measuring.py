@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from bench.polybench.compiled import NativeFunction, compile_kernel
+from bench.polybench.limits import Limit, gains, limits_of
 from bench.polybench.meanings.meaning import Arguments
 from bench.polybench.native import Compiler, compile_c
 from bench.polybench.sizes import CLASSES
@@ -40,6 +42,16 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Threaded(Comparison):
+    """`limits`: what loops of some kinds gain by the threads of the job, see `limits.py`; nothing for one thread."""
+
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"limits": dict(self.limits)}
+
+
+@dataclass(frozen=True)
 class _Contender:
     """Compiled code with arguments that all contenders share; they get their initial values before each call, untimed."""
 
@@ -62,7 +74,7 @@ class _Contender:
         return time.perf_counter() - begin
 
 
-def compare(kernel: Kernel, job: Job) -> Comparison:
+def compare(kernel: Kernel, job: Job) -> Threaded:
     """Compile a kernel everywhere, check the results, and time what runs; dlc comes first."""
     codes: dict[str, NativeFunction] = {}
     results = {OURS: _loaded(OURS, lambda: compile_kernel(kernel, job.size, job.dtype, job.pipeline), codes)}
@@ -75,10 +87,11 @@ def compare(kernel: Kernel, job: Job) -> Comparison:
             reason = f"results on {job.threads} threads have other bits than those on one"
             results[OURS] = replace(results[OURS], failure=reason)
         codes[ONE_THREAD] = codes[OURS]
-    times = _times(kernel, job, codes)
+    limits = _limits(kernel, job) if ONE_THREAD in codes else []
+    times = _times(kernel, job, codes, limits)
     found = [_result(replace(result, error=errors.get(name)), times) for name, result in results.items()]
     rounds = min((len(entry.rounds) for entry in times.values()), default=0)
-    return Comparison(kernel.name, job.threads, rounds, tuple(found))
+    return Threaded(kernel.name, job.threads, rounds, tuple(found), limits=gains(limits, times))
 
 
 def _loaded(name: str, load: Callable[[], NativeFunction], codes: dict[str, NativeFunction]) -> EngineResult:
@@ -125,12 +138,19 @@ def _has_same_bits(kernel: Kernel, job: Job, code: NativeFunction) -> bool:
     return all(one.tobytes() == other.tobytes() for one, other in pairs if isinstance(one, np.ndarray))
 
 
-def _times(kernel: Kernel, job: Job, codes: Mapping[str, NativeFunction]) -> dict[str, Times]:
+def _limits(kernel: Kernel, job: Job) -> list[Limit]:
+    arrays = [value for value in kernel.arguments(job.size, job.dtype) if isinstance(value, np.ndarray)]
+    return limits_of(job.threads, sum(array.nbytes for array in arrays))
+
+
+def _times(kernel: Kernel, job: Job, codes: Mapping[str, NativeFunction], limits: Sequence[Limit]) -> dict[str, Times]:
     initial = kernel.arguments(job.size, job.dtype)
     work = copied(initial)
     contenders = [
         _Contender(name, 1 if name == ONE_THREAD else job.threads, code.bind(work), work, initial) for name, code in codes.items()
     ]
+    turns = [(limit, threads) for limit in limits for threads in (1, job.threads)]
+    contenders += [_Contender(limit.engine(threads), threads, limit.call, [], []) for limit, threads in turns]
     library = load_library()
     before = library.set_num_threads(job.threads)
     try:

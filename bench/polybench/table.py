@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.comparing import processor, ratio_text, summary
-from bench.polybench.measuring import ONE_THREAD, TOLERANCE, Job, compare
+from bench.polybench.limits import KINDS
+from bench.polybench.measuring import ONE_THREAD, TOLERANCE, Job, Threaded, compare
 from bench.polybench.suite import Kernel
 from bench.rows import write_json
 from dlc.measuring.comparison import OURS, Comparison, EngineResult
@@ -92,9 +93,14 @@ def _columns(others: Sequence[str], tolerance: float, threads: int) -> dict[str,
         columns[f"{name} / {OURS}"] = lambda result, name=name: _cell(result, name, lambda entry: ratio_text(entry.ratio))
     if threads > 1:
         columns["1 thread / " + str(threads)] = lambda result: _cell(result, ONE_THREAD, lambda entry: ratio_text(entry.ratio))
+        columns[f"limits: {', '.join(KINDS)}"] = _limits
     columns["compile, s"] = lambda result: _cell(result, OURS, lambda entry: f"{entry.load_seconds:.2f}")
     columns["relative error"] = lambda result: _cell(result, OURS, lambda entry: _error(entry.error, tolerance))
     return columns
+
+
+def _limits(result: Comparison) -> str:
+    return ", ".join(f"{gain:.2f}" for gain in result.limits.values()) if isinstance(result, Threaded) else ""
 
 
 def _cell(result: Comparison, name: str, show: Callable[[EngineResult], str]) -> str:

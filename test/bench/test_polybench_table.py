@@ -6,13 +6,17 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench.polybench import measuring
 from bench.polybench.__main__ import main
 from bench.polybench.compiled import AS_THEY_ARE
+from bench.polybench.limits import KINDS, compile_limit
 from bench.polybench.suite import Kernel
 from dlc.measuring.comparison import OURS
+from dlc.runtime.library import load_library
+from dlc.targets.cpu.facts import host_facts
 
 QUICK = ["--size", "MINI", "--vs", "", "--rounds", "1", "--slot", "0.001", "--pipeline", AS_THEY_ARE]
 
@@ -70,11 +74,39 @@ def test_bad_arguments(
     assert message in capsys.readouterr().err
 
 
-def test_two_threads_are_timed_beside_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(monkeypatch, "mvt", *QUICK, "--threads", "2") == 0
+def test_two_threads_are_timed_beside_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "figures.json"
+    assert run(monkeypatch, "mvt", *QUICK, "--threads", "2", "--json", str(file)) == 0
     titles, _, row = capsys.readouterr().out.splitlines()[:3]
     cells = dict(zip(titles.split(" | "), row.split(" | "), strict=True))
     assert float(cells["1 thread / 2"].strip("*")) > 0
+    limits = json.loads(file.read_text())["rows"][0]["limits"]
+    assert list(limits) == ["products", "reads", "updates", "exchanges"]
+    assert all(gain > 0 for gain in limits.values())
+    assert cells["limits: products, reads, updates, exchanges"] == ", ".join(f"{gain:.2f}" for gain in limits.values())
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_loops_of_limits_touch_all_of_their_memory(kind: str, threads: int) -> None:
+    """Updates add 1 to each number in each of the passes; reads and products leave the zeros."""
+    count = host_facts().lanes(64) * 16
+    values = np.zeros((threads, count))
+    load_library().set_num_threads(threads)
+    compile_limit(kind, threads, count).bind([values])()
+    load_library().set_num_threads(0)
+    least, most = values.min(), values.max()
+    assert least == most
+    assert (least > 1) == (kind in ("updates", "exchanges"))
+
+
+def test_one_thread_has_no_limits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    assert run(monkeypatch, "mvt", *QUICK, "--json", str(file)) == 0
+    assert "limits" not in capsys.readouterr().out
+    assert json.loads(file.read_text())["rows"][0]["limits"] == {}
 
 
 def test_other_bits_on_two_threads_are_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
