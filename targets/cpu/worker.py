@@ -5,6 +5,7 @@ It reads requests from standard input and answers on standard output until its c
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import signal
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dlc._mlir import ir
+    from dlc.lowering.pipeline import Pipeline
 
 IDLE_SECONDS = 60.0
 """After this time without a request a worker gives its memory back."""
@@ -64,18 +66,24 @@ class _Context:
 def _answer(context: _Context, record: dict[str, object], bytecode: bytes) -> tuple[dict[str, object], bytes]:
     from dlc.dialects.reading import parse_module
     from dlc.errors import DLCError
-    from dlc.lowering.pipeline import Pipeline
     from dlc.targets.cpu.compile_unit import compile_unit
     from dlc.targets.cpu.protocol import error_record
 
     try:
         module = parse_module(bytecode, str(record["label"]), context.take())
-        pipeline = Pipeline.parse(str(record["pipeline"]))
-        return {}, compile_unit(module, str(record["symbol"]), pipeline, int(str(record["opt_level"])))
+        return {}, compile_unit(module, str(record["symbol"]), _parsed(str(record["pipeline"])), int(str(record["opt_level"])))
     except DLCError as error:
         return {"error": error_record(error)}, b""
     except Exception as error:
         return {"error": error_record(DLCError(f"internal error: {type(error).__name__}: {error}"))}, b""
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(pipeline: str) -> Pipeline:
+    """The pipeline of a text: units of a model share theirs, and reading it takes 5 ms."""
+    from dlc.lowering.pipeline import Pipeline
+
+    return Pipeline.parse(pipeline)
 
 
 if __name__ == "__main__":
