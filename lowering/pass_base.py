@@ -75,6 +75,8 @@ class Pass:
     @classmethod
     def from_options(cls, given: Mapping[str, str]) -> Pass:
         """Build the pass from `{option: text}`; `OptionError` names an unknown option or an unfit value."""
+        if not given:
+            return cls()
         kinds = typing.get_type_hints(cls)
         fields = {_spelled(field.name): field for field in dataclasses.fields(cls)}
         values = {}
