@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.accesses import indices_of
-from dlc.lowering.affine.block_choice import chosen_blocks, is_narrow
+from dlc.lowering.affine.block_choice import chosen_blocks, chosen_strip, is_narrow
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.crowding import SetCrowding
 from dlc.lowering.affine.expressions import block_size
@@ -129,7 +129,11 @@ def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedul
         extent = nest.chain.loops[-1].extent
         most = _UNROLL_BYTES if _multiplies_integers(nest) else _UNROLL
         unroll = most if extent is None or extent >= most else 1
-        tile = _with_fetches(nest, dataclasses.replace(tile, unroll=unroll), order, machine.caches)
+        tile = dataclasses.replace(tile, unroll=unroll)
+        if strip := chosen_strip(nest, tile, order, machine.caches):
+            along = [*order[:-2], order[-1], order[-2]]
+            return dataclasses.replace(schedule_for(nest, tile, along, emitter), blocks=((nest.band.index(tile.lane_loop), strip),))
+        tile = _with_fetches(nest, tile, order, machine.caches)
         blocks = chosen_blocks(nest, tile, order, machine.caches)
         if any(place == len(nest.band) for place, _ in blocks):
             tile = dataclasses.replace(tile, prefetch=_PREFETCH)
