@@ -18,6 +18,7 @@ from dlc.lowering.dl.order_rules import Rule, rule_of
 from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
+from dlc.targets.cpu.facts import facts_of
 
 _BLOCK = 16
 """Output channels of a block of a kernel: on AVX-512 one vector; 32 or 64 are within 5% of it."""
@@ -29,6 +30,9 @@ _INTERLEAVING = 1.6
 """Time of a copy that fills lines of memory in several passes, of one that fills each at once: 2 MiB take 0.4 to 0.5 ms on one core
 of AVX-512 that scatters vectors fast, and 1.3 to 1.7 ms on another.
 """
+
+_SHORT_SUM = 32
+"""Channels of an image below which most of the time of a product with one tap goes into its results."""
 
 _PEAK = 150e9
 """f32 operations a second that the shares of the peak below are of."""
@@ -181,6 +185,8 @@ def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
         flops *= size
     image = [_size(dim) for dim in result.shape[2:]]
     first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), image)
+    if _has_short_sums(op) and not facts_of(op).has_many_registers:
+        first = last
     return flops / _PEAK * (1 / first - 1 / last / speed_up(op, tiles))
 
 
@@ -199,8 +205,17 @@ def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, ima
     return first * (1.0 if width >= 14 else 0.5), 0.80 if width >= 14 else 0.65
 
 
+def _has_short_sums(op: ir.Operation) -> bool:
+    """Whether each result of a product with one tap is the sum of a few numbers.
+
+    With channels first pixels are lanes, and tiles of 16 registers write their results along rows: 16x112x112 to 96 channels takes
+    0.45 of the time of channels last and a transpose of them, 24x56x56 to 144 channels 0.9.
+    """
+    return _reads_single_pixels(op) and _size(type_of(op.operands[1]).shape[1]) < _SHORT_SUM
+
+
 def _shares_of_product(inner: int, stride: int, pixels: int) -> tuple[float, float]:
     """The same for one tap: with channels first pixels are lanes, and those of 7x7 images leave a quarter of them idle."""
-    if inner < 32:
+    if inner < _SHORT_SUM:
         return 0.22, 0.60
     return (0.55 if stride > 1 else 0.80 * pixels / (-(-pixels // _BLOCK) * _BLOCK)), 0.90
