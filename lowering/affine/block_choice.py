@@ -52,9 +52,9 @@ row, one row times 768x3072 that are given at the call takes 0.6 of the time in 
 """
 _PART_OF_PAGE = 1 / 8
 _STRIP, _STRIPS = 256, 1 / 2
-"""Most columns of a strip, and the share of L2 that may hold it and all rows. Written a line in each row, a large result meets another
-page with each line. On one core of AVX2 with 512 KiB, 96x12544x16 takes 0.55 of the time in strips, 256x3136x64 (0.25 of L2) 0.82,
-144x3136x24 0.97, and 512x784x128 (0.75) would take 1.05. Strips of 512 columns are as fast.
+"""Most columns of a strip, and the share of L2 that may hold it and all rows. Written a line in each row, a large result meets
+another page with each line. On one core of AVX2 with 512 KiB, 96x12544x16 takes 0.55 of the time in strips, 256x3136x64 (0.25 of
+L2) 0.82, 144x3136x24 0.97, and 512x784x128 (0.75) would take 1.05. Strips of 512 columns are as fast.
 """
 _PARTS = 8
 """Most blocks of the sums inside of blocks of rows."""
@@ -107,7 +107,8 @@ def chosen_strip(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) 
     pages = (row.extent or 1) * min(1.0, pitch / _PAGE)
     sums = math.prod(loop.extent or 1 for loop in nest.chain.loops)
     is_near = pages <= _PAGES or (row.extent or 1) * extent * element <= caches.l2_bytes
-    if is_near or stride_along(stores[0], lane.iv) != 1 or sums * ((row.extent or 1) + _STRIP) * element > caches.l2_bytes * _STRIPS:
+    read = sums * ((row.extent or 1) + _STRIP) * element
+    if is_near or stride_along(stores[0], lane.iv) != 1 or read > caches.l2_bytes * _STRIPS:
         return 0
     size = _even(extent, tile.lanes * tile.slots, _STRIP)
     return size if size < extent else 0
