@@ -17,16 +17,19 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc.analysis.polyhedral.dependences import Dependence, joined, memory_dependences
-from dlc.analysis.polyhedral.loop_values import LoopValues
+from dlc.analysis.polyhedral.loop_values import maps_of, union_of
 from dlc.analysis.polyhedral.model import Scop, Statement
 from dlc.analysis.polyhedral.reductions import reductions, without_reductions
 from dlc.analysis.polyhedral.schedule_tree import original_schedule
-from dlc.lowering.polyhedral.coincidence import with_coincidence, within_iterations
-from dlc.lowering.polyhedral.iterations import on_instances
+from dlc.lowering.polyhedral.chains import is_band
+from dlc.lowering.polyhedral.coincidence import with_coincidence
+from dlc.lowering.polyhedral.element_blocks import Blocks, Owners
 from dlc.lowering.polyhedral.volumes import volume, volume_of
 
 _LEAST_SHARE = 0.25
 """Blocks that wait for no other of their step become a loop of their own where they do so much of all."""
+_TALL = 8
+"""Elements of a block along each dim but the last."""
 _MOST_ROUNDS = 6
 """Steps along dependences after which what waits for a block must be known."""
 
@@ -73,7 +76,7 @@ _ORDERS: WeakKeyDictionary[Scop, Order] = WeakKeyDictionary()
 
 def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -> Iterator[isl.Schedule]:
     """Schedules of `statements` by blocks of the array that they write; none where they do not update one array so."""
-    owners = _Owners.of(statements)
+    owners = Owners.of(statements)
     if owners is None or not lanes:
         return
     order = Order.of(scop)
@@ -82,168 +85,122 @@ def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -
     if signs is None:
         return
     for sizes in _block_sizes(owners.rank, lanes):
-        blocks = _Blocks(owners, signs, sizes)
+        blocks = Blocks(owners, signs, sizes)
         pieces = _cut(statements, blocks, validity)
         if pieces is None:
             return
-        early, late = pieces
-        tree = _early_schedule(statements, blocks, early).sequence(_late_schedule(scop, statements, late))
-        tree = _in_rows(tree, blocks, apart)
+        given = _placed_schedule(scop, statements, blocks)
+        rows = [_in_block(statements, blocks, given, [piece.intersect(row) for piece in pieces]) for row in _rows(blocks, apart)]
+        number = isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(0))
+        tree = reduce(isl.Schedule.sequence, [row.insert_partial_schedule(number) for row in rows])
         for dim in range(1, owners.rank):
             tree = tree.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(dim)))
         yield with_coincidence(tree, apart)
 
 
-def _in_rows(tree: isl.Schedule, blocks: _Blocks, apart: isl.UnionMap) -> isl.Schedule:
-    """The loop over blocks along the first dim around what `tree` does in each.
+def _in_block(statements: Sequence[Statement], blocks: Blocks, given: isl.Schedule, pieces: Sequence[isl.UnionSet]) -> isl.Schedule:
+    """What is done in each block: of the two pieces first the updates that wait for nothing there, then all others as `given`."""
+    early, late = pieces
+    rest = given.intersect_domain(late)
+    if early.is_empty():
+        return rest
+    first = _early_schedule(statements, blocks, early)
+    return first if late.is_empty() else first.sequence(rest)
 
-    Blocks that no other of the same step waits for come last, where they are many: they have no order among themselves. In
-    Cholesky and LU these are the rows below the diagonal.
+
+def _rows(blocks: Blocks, apart: isl.UnionMap) -> list[isl.UnionSet]:
+    """The instances in blocks that others of the same step wait for, and those of the others, if they are many.
+
+    These come last and have no order among themselves: in Cholesky and LU they are the rows below the diagonal. What comes first
+    may hold others, too.
     """
-    waiting = apart
-    for dim in range(1, blocks.owners.rank):
-        waiting = within_iterations(waiting, LoopValues(blocks.number(dim)))
-    waiting = waiting.subtract(within_iterations(waiting, LoopValues(blocks.number(0))))
-    home, every = blocks.relation(), tree.get_domain()
-    first = home.intersect_range(waiting.domain().apply(home)).domain().coalesce()
-    last = every.subtract(first).coalesce()
-    parts = [first, last] if volume_of(last) > _LEAST_SHARE * volume_of(every) else [every]
-    rows = isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(0))
-    return reduce(
-        isl.Schedule.sequence,
-        [tree.intersect_domain(part).insert_partial_schedule(rows) for part in parts if not part.is_empty()],
-    )
+    home = blocks.relation
+    last = _last(home, blocks.waited_for(apart))
+    return [one.domain().coalesce() for one in (home.subtract(last).coalesce(), last) if not one.is_empty()]
+
+
+def _last(home: isl.UnionMap, waited_for: isl.Set) -> isl.UnionMap:
+    """The instances and blocks in `home` beyond those faces of the hull of `waited_for` that have a share of all beyond them.
+
+    Faces that have few, such as that before the last row of blocks, would only cut loops.
+    """
+    least = _LEAST_SHARE * volume_of(home.domain())
+    halves = (home.intersect_range(isl.UnionSet.from_set(half)) for half in _outside(waited_for.simple_hull()))
+    return reduce(isl.UnionMap.union, [one for one in halves if volume_of(one.domain()) > least], home.subtract(home)).coalesce()
+
+
+def _outside(polyhedron: isl.BasicSet) -> Iterator[isl.Set]:
+    """The half-spaces that leave `polyhedron`."""
+    for constraint in polyhedron.get_constraints():
+        side = constraint.get_aff()
+        sides = [side, side.neg()] if constraint.is_equality() else [side]
+        yield from (isl.Set.from_basic_set(one.neg_basic_set()) for one in sides)
 
 
 def _block_sizes(rank: int, lanes: int) -> Iterator[tuple[int, ...]]:
-    """Sizes of blocks that are tried: one or two vectors along the last dim, eight registers along the others.
+    """Sizes of blocks that are tried: eight along all dims but the last, one or two vectors along that.
 
-    Four are never cheaper by the model (`lu`, `cholesky`, `nussinov`), and each size costs a third of a second to weigh.
-
-    The loop over blocks along the last dim is the outermost: so each step reads a new panel of the narrow side.
+    Neither four nor two vectors that are longer than eight are ever cheaper by the model (`lu`, `cholesky`, `nussinov`), and each
+    size costs a tenth of a second to weigh. The loop over blocks along the last dim is the outermost: so each step reads a new
+    panel of the narrow side.
     """
-    for wide in (lanes, 2 * lanes):
-        yield (*[8] * (rank - 1), wide)
+    for wide in (lanes, 2 * lanes) if lanes < _TALL else (lanes,):
+        yield (*[_TALL] * (rank - 1), wide)
 
 
 def _within(pairs: isl.UnionMap, domain: isl.UnionSet) -> isl.UnionMap:
     return pairs.intersect_domain(domain).intersect_range(domain)
 
 
-@dataclass(frozen=True, eq=False)
-class _Owners:
-    """The element of one array that each instance writes."""
-
-    elements: isl.UnionMap
-    array: str
-    rank: int
-
-    @classmethod
-    def of(cls, statements: Sequence[Statement]) -> _Owners | None:
-        """None where statements write several arrays or elements, or an array of one dim."""
-        writes = [write for statement in statements for write in statement.writes]
-        array = writes[0].array
-        if len(writes) != len(statements) or any(write.array is not array for write in writes) or array.rank < 2:
-            return None
-        if not array.is_memory or not all(write.relation.is_single_valued() for write in writes):
-            return None
-        owned = [isl.UnionMap.from_map(write.relation.intersect_domain(_of(statements, write.statement_name))) for write in writes]
-        return cls(reduce(lambda one, other: one.union(other), owned), array.name, array.rank)
-
-    def coordinate(self, dim: int) -> isl.UnionPwAff:
-        """The subscript number `dim` of each instance's element."""
-        return isl.UnionPwMultiAff.from_union_map(self.elements).get_union_pw_aff(dim)
-
-    def directions(self, validity: isl.UnionMap) -> tuple[int, ...] | None:
-        """For each dim 1 where all dependences go to the same or greater subscripts, -1 where to the same or lesser ones.
-
-        None where they go both ways along a dim, or never leave an element.
-        """
-        steps = validity.apply_domain(self.elements).apply_range(self.elements).deltas()
-        if steps.is_empty():
-            return None
-        deltas = isl.Set.from_union_set(steps)
-        found = []
-        for dim in range(self.rank):
-            low, high = deltas.dim_min_val(dim), deltas.dim_max_val(dim)
-            if not low.is_neg() and low.is_int():
-                found.append(1)
-            elif not high.is_pos() and high.is_int():
-                found.append(-1)
-            else:
-                return None
-        return None if _is_origin(deltas) else tuple(found)
-
-
-def _is_origin(deltas: isl.Set) -> bool:
-    return all(deltas.plain_get_val_if_fixed(isl.dim_type.set, dim).is_zero() for dim in range(deltas.dim(isl.dim_type.set)))
-
-
-def _of(statements: Sequence[Statement], name: str) -> isl.Set:
-    return next(one.domain for one in statements if one.name == name)
-
-
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """Blocks of `sizes` elements, counted along each dim in the direction of dependences."""
-
-    owners: _Owners
-    signs: Sequence[int]
-    sizes: Sequence[int]
-
-    def number(self, dim: int) -> isl.UnionPwAff:
-        """The number of each instance's block along one dim."""
-        along = self.owners.coordinate(dim).scale_val(isl.Val(self.signs[dim]))
-        return along.scale_down_val(isl.Val(self.sizes[dim])).floor()
-
-    def place(self, dim: int) -> isl.UnionPwAff:
-        """The place of each instance's element in its block along one dim, in the order of subscripts."""
-        first = self.number(dim).scale_val(isl.Val(self.sizes[dim] * self.signs[dim]))
-        place = self.owners.coordinate(dim).sub(first)
-        return place if self.signs[dim] > 0 else place.add(on_instances(self.owners.elements.domain(), self.sizes[dim] - 1))
-
-    def relation(self) -> isl.UnionMap:
-        """Instances to the numbers of their blocks, said by inequalities: quotients would stay in all that is made of it."""
-        rank, name = self.owners.rank, self.owners.array
-        subscripts = [f"e{dim}" for dim in range(rank)]
-        numbers = [f"b{dim}" for dim in range(rank)]
-        bounds = [
-            f"{size}{number} <= {sign}{subscript} < {size}{number} + {size}"
-            for size, number, sign, subscript in zip(self.sizes, numbers, self.signs, subscripts, strict=True)
-        ]
-        text = f"{{ {name}[{', '.join(subscripts)}] -> [{', '.join(numbers)}] : {' and '.join(bounds)} }}"
-        return self.owners.elements.apply_range(isl.UnionMap(text))
-
-
-def _cut(statements: Sequence[Statement], blocks: _Blocks, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet] | None:
+def _cut(statements: Sequence[Statement], blocks: Blocks, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet] | None:
     """The instances of the innermost loops that wait for nothing in their block, and all others. None without any."""
-    home = blocks.relation()
+    home = blocks.relation
     sources = validity.subtract(_equal(blocks.owners.elements)).reverse()
     others = reduce(lambda found, one: found.subtract_domain(isl.UnionSet.from_set(one.domain)), _deepest(statements), home)
     late = sources.apply_range(home).intersect(home).union(others).coalesce()
+    waiting = validity.reverse()
     for _ in range(_MOST_ROUNDS):
-        more = validity.reverse().apply_range(late).intersect(home).union(late).coalesce()
+        more = waiting.apply_range(late).intersect(home).union(late).coalesce()
         if more.is_subset(late):
-            early = home.subtract(late).coalesce().domain().coalesce()
-            return None if early.is_empty() else _simplest(early, blocks, home.domain(), validity)
+            early = home.subtract(late).coalesce()
+            return None if early.is_empty() else _simplest(early, home, waiting)
         late = more
     return None
 
 
-def _simplest(
-    early: isl.UnionSet, blocks: _Blocks, every: isl.UnionSet, validity: isl.UnionMap
-) -> tuple[isl.UnionSet, isl.UnionSet]:
-    """`early` with one polyhedron for each statement, where what is left of `every` may still run after it; and what is left."""
-    largest = isl.UnionSet.empty(early.get_space())
-    parts = early.get_set_list()
-    for at in range(parts.n_set()):
-        pieces = [isl.Set.from_basic_set(piece) for piece in parts.get_set(at).make_disjoint().get_basic_sets()]
-        largest = largest.union(isl.UnionSet.from_set(max(pieces, key=volume) if len(pieces) > 1 else pieces[0]))
-    rest = every.subtract(largest).coalesce()
-    backwards = validity.intersect_domain(rest).intersect_range(largest)
-    for dim in range(blocks.owners.rank):
-        backwards = within_iterations(backwards, LoopValues(blocks.number(dim)))
-    return (largest, rest) if backwards.is_empty() else (early, every.subtract(early).coalesce())
+def _simplest(early: isl.UnionMap, home: isl.UnionMap, waiting: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet]:
+    """`early` with one polyhedron for each statement, where what is left of all may still run after it; and what is left.
+
+    `waiting` leads from instances to those that they wait for.
+    """
+    space = early.get_space()
+    largest = union_of([_largest(one, home.extract_map(one.get_space())) for one in maps_of(early)], space)
+    late = home.subtract(largest).coalesce()
+    if not waiting.apply_range(late).intersect(largest).is_empty():
+        largest, late = early, home.subtract(early).coalesce()
+    return largest.domain().coalesce(), late.domain().coalesce()
+
+
+def _largest(early: isl.Map, home: isl.Map) -> isl.Map:
+    """The largest polyhedron in `early`, without constraints that are of no need there or that `home` has, too."""
+    pieces = [_grown(piece, early, home) for piece in early.get_basic_maps()]
+    return pieces[0] if len(pieces) == 1 else max(pieces, key=lambda piece: volume(piece.domain()))
+
+
+def _grown(piece: isl.BasicMap, within: isl.Map, home: isl.Map) -> isl.Map:
+    """`piece` without the constraints that are of no need for it to stay inside of `within`, a part of `home`."""
+    kept = piece.gist(home.simple_hull()).get_constraints()
+    for constraint in list(kept):
+        others = [one for one in kept if one is not constraint]
+        if _with(home, others).is_subset(within):
+            kept = others
+    return _with(home, kept)
+
+
+def _with(pairs: isl.Map, constraints: Sequence[isl.Constraint]) -> isl.Map:
+    """Those of `pairs` that keep the constraints."""
+    bounds = reduce(isl.BasicMap.add_constraint, constraints, isl.BasicMap.universe(pairs.get_space()))
+    return pairs.intersect(isl.Map.from_basic_map(bounds))
 
 
 def _deepest(statements: Sequence[Statement]) -> list[Statement]:
@@ -257,13 +214,13 @@ def _equal(values: isl.UnionMap) -> isl.UnionMap:
     return values.apply_range(values.reverse())
 
 
-def _early_schedule(statements: Sequence[Statement], blocks: _Blocks, early: isl.UnionSet) -> isl.Schedule:
+def _early_schedule(statements: Sequence[Statement], blocks: Blocks, early: isl.UnionSet) -> isl.Schedule:
     """For each statement loops over the elements of a block, and inside over the updates of each."""
     parts = [_updates_schedule(one, blocks, early.intersect(isl.UnionSet.from_set(one.domain))) for one in _deepest(statements)]
     return reduce(lambda before, after: before.sequence(after), [part for part in parts if not part.get_domain().is_empty()])
 
 
-def _updates_schedule(statement: Statement, blocks: _Blocks, domain: isl.UnionSet) -> isl.Schedule:
+def _updates_schedule(statement: Statement, blocks: Blocks, domain: isl.UnionSet) -> isl.Schedule:
     schedule = isl.Schedule.from_domain(domain)
     points = [blocks.place(dim) for dim in range(blocks.owners.rank)]
     for loop in reversed([*points, *_summed_loops(statement, blocks.owners)]):
@@ -271,7 +228,7 @@ def _updates_schedule(statement: Statement, blocks: _Blocks, domain: isl.UnionSe
     return schedule
 
 
-def _summed_loops(main: Statement, owners: _Owners) -> list[isl.UnionPwAff]:
+def _summed_loops(main: Statement, owners: Owners) -> list[isl.UnionPwAff]:
     """The loops of a statement that its element does not tell."""
     own = isl.Map.from_union_map(owners.elements.intersect_domain(isl.UnionSet.from_set(main.domain))).reverse()
     space = isl.LocalSpace.from_space(main.domain.get_space())
@@ -284,6 +241,15 @@ def _summed_loops(main: Statement, owners: _Owners) -> list[isl.UnionPwAff]:
     return found
 
 
-def _late_schedule(scop: Scop, statements: Sequence[Statement], late: isl.UnionSet) -> isl.Schedule:
-    """The text's order."""
-    return original_schedule(scop, statements).intersect_domain(late)
+def _placed_schedule(scop: Scop, statements: Sequence[Statement], blocks: Blocks) -> isl.Schedule:
+    """The text's order inside a block: loops over elements go over places in it, so that their bounds do not depend on it."""
+
+    def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        if not is_band(node) or node.band_n_member() != 1:
+            return node
+        placed = blocks.placed(node.band_get_partial_schedule().get_union_pw_aff(0))
+        if placed is None:
+            return node
+        return node.delete().insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(placed))
+
+    return original_schedule(scop, statements).get_root().map_descendant_bottom_up(visit).get_schedule()

@@ -45,6 +45,24 @@ def test_which_kernels_have_blocks_or_levels() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["cholesky", "lu"])
+def test_what_runs_together_is_one_polyhedron(name: str) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()[name].text("LARGE", "f64"))
+        scop = extract(module.body.operations[0].operation)
+        pieces: list[int] = []
+
+        def visit(node: isl.ScheduleNode) -> bool:
+            if not node.n_children() or node.get_type() == isl.schedule_node_type.leaf:
+                domains = node.get_domain().coalesce().get_set_list()
+                pieces.extend(domains.get_set(at).n_basic_set() for at in range(domains.n_set()))
+            return True
+
+        for schedule in blocked_schedules(scop, scop.statements, 8):
+            schedule.get_root().foreach_descendant_top_down(visit)
+    assert set(pieces) == {1}
+
+
 @pytest.mark.parametrize(("name", "is_shared"), [("cholesky", True), ("lu", True), ("nussinov", False)])
 def test_rows_below_the_diagonal_have_no_order(name: str, is_shared: bool) -> None:
     with make_context(), ir.Location.unknown():
