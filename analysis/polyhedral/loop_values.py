@@ -40,8 +40,8 @@ class LoopValues:
         return self.falling(pairs).union(self.rising(pairs)).coalesce()
 
     def is_same(self, pairs: isl.Map) -> bool:
-        """Whether all pairs have the same value at both ends."""
-        return bool(self.falling(pairs).is_empty() and self.rising(pairs).is_empty())
+        """Whether all pairs have the same value at both ends. Rising ones come first: schedules that are legal have no others."""
+        return bool(self.rising(pairs).is_empty() and self.falling(pairs).is_empty())
 
     def _related(self, pairs: isl.Map, how: isl.Map | None) -> isl.Map:
         ends = pairs.get_tuple_name(_IN), pairs.get_tuple_name(_OUT)

@@ -21,8 +21,11 @@ def _marked(node: isl.ScheduleNode, open_ones: Sequence[isl.Map]) -> isl.Schedul
         partial = node.band_get_partial_schedule()
         for member in range(node.band_n_member()):
             value = LoopValues(partial.get_union_pw_aff(member))
-            node = node.band_member_set_coincident(member, int(all(map(value.is_same, open_ones))))
-            open_ones = _within(open_ones, value)
+            same = [value.is_same(one) for one in open_ones]
+            node = node.band_member_set_coincident(member, int(all(same)))
+            kept = [one for one, is_same in zip(open_ones, same, strict=True) if is_same]
+            left = [one for one, is_same in zip(open_ones, same, strict=True) if not is_same]
+            open_ones = [*kept, *_within(left, value)]
     elif node.get_type() == isl.schedule_node_type.filter:
         open_ones = _between(open_ones, node.filter_get_filter())
     for at in range(node.n_children()):
