@@ -158,6 +158,7 @@ class CacheSearch:
     must_pack: frozenset[int]
     tile_cycles: float
     _known: dict[_Choice, float] = field(default_factory=dict)
+    _costs: dict[tuple[Levels, int, int, frozenset[int]], float] = field(default_factory=dict)
 
     def best(self) -> CachePlan | None:
         """The cheapest plan; None where no sums stay in the tile."""
@@ -273,15 +274,19 @@ class CacheSearch:
         """Cycles for all of the nest's iterations."""
         if choice not in self._known:
             levels, blocks = self._levels(choice)
-            panels = self._panels(choice, levels, blocks)
-            extents = self.model.extents_at(levels)
-            trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
-            entries = prod(trips[: len(levels) - len(self.sums) + choice.hoisted])
-            sums = entries * (_ENTRY + self.tile.vectors * self.tile.copies)
-            large = any(
-                prod(ref.box(extents[panel.depth])) * ref.element_bytes > _LARGEST_PANEL * self.model.caches.l2_bytes
-                for ref, panel in panels.items()
-            )
-            cycles = self.tile_cycles + sums + self.model.cycles(levels, panels)
-            self._known[choice] = float("inf") if large else cycles * (1.0 + _PANEL * len(panels))
+            key = levels, blocks, choice.hoisted, choice.packed  # block sizes beyond a loop's end give the same loops
+            if key not in self._costs:
+                self._costs[key] = self._cost_of(levels, self._panels(choice, levels, blocks), choice.hoisted)
+            self._known[choice] = self._costs[key]
         return self._known[choice]
+
+    def _cost_of(self, levels: Levels, panels: Mapping[Reference, Panel], hoisted: int) -> float:
+        """Cycles with `panels`, where so many loops of sums are outside of the tiles."""
+        extents = self.model.extents_at(levels)
+        for ref, panel in panels.items():
+            if prod(ref.box(extents[panel.depth])) * ref.element_bytes > _LARGEST_PANEL * self.model.caches.l2_bytes:
+                return float("inf")
+        trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
+        entries = prod(trips[: len(levels) - len(self.sums) + hoisted])
+        sums = entries * (_ENTRY + self.tile.vectors * self.tile.copies)
+        return (self.tile_cycles + sums + self.model.cycles(levels, extents, panels)) * (1.0 + _PANEL * len(panels))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import prod
+from operator import mul
 
 from dlc.lowering.polyhedral.references import Reference, packed_runs
 
@@ -90,6 +92,7 @@ class MemoryModel:
     lanes: int
 
     _known: dict[tuple[Reference, bool, tuple[int, ...]], _Touched] = field(default_factory=dict)
+    _known_copies: dict[tuple[Reference, int, bool, tuple[int, ...]], float] = field(default_factory=dict)
 
     def extents_at(self, levels: Levels) -> list[tuple[int, ...]]:
         """How many iterations of each loop are left inside the first 0, 1, ... levels."""
@@ -100,14 +103,11 @@ class MemoryModel:
             found.append(tuple(left))
         return found
 
-    def cycles(self, levels: Levels, panels: Mapping[Reference, Panel]) -> float:
-        """Cycles of all traffic, copies included."""
-        extents = self.extents_at(levels)
+    def cycles(self, levels: Levels, extents: Sequence[tuple[int, ...]], panels: Mapping[Reference, Panel]) -> float:
+        """Cycles of all traffic, copies included; `extents` are those `extents_at` the levels."""
         trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
-        runs = [1]
-        for trip in trips:
-            runs.append(runs[-1] * trip)
-        touched = [[self._touched(ref, ref in panels, inner) for inner in extents] for ref in self.references]
+        runs = list(accumulate(trips, mul, initial=1))
+        touched = [self._touched_at(ref, ref in panels, levels, extents) for ref in self.references]
         total = sum(self._copying(ref, panel, extents[panel.depth]) * runs[panel.depth] for ref, panel in panels.items())
         for place, store in enumerate(_stores(self.caches)):
             fits = next((at for at in range(len(trips)) if sum(own[at][place] for own in touched) <= store.capacity), len(trips))
@@ -118,6 +118,15 @@ class MemoryModel:
                 moved = own[fits][-1 if store.has_sets else place] * runs[around]
                 total += moved * store.cycles * (_WRITTEN if reference.access.writes else 1.0)
         return total
+
+    def _touched_at(
+        self, reference: Reference, is_packed: bool, levels: Levels, extents: Sequence[tuple[int, ...]]
+    ) -> list[_Touched]:
+        """What a reference takes inside the first 0, 1, ... levels."""
+        found = [self._touched(reference, is_packed, extents[0])]
+        for (member, _), inner in zip(levels, extents[1:], strict=True):
+            found.append(self._touched(reference, is_packed, inner) if reference.moves_along(member) else found[-1])
+        return found
 
     def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
         key = reference, is_packed, tuple(extents[at] for at in reference.movers)
@@ -131,9 +140,12 @@ class MemoryModel:
 
     def _copying(self, reference: Reference, panel: Panel, extents: Sequence[int]) -> float:
         """Cycles to fill a panel once."""
-        elements = prod(reference.box(extents))
-        lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)
-        pages = reference.runs(extents, _PAGE_BYTES).units(_PAGE_BYTES)
-        whole, part = divmod(panel.row, self.lanes)
-        row = _TRANSPOSED * panel.row if panel.is_transposed else _VECTOR * whole + (_PART if part else 0.0)
-        return elements / panel.row * (_ROW + row) + lines * _BEYOND_L2 + pages * _WALK
+        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.movers)
+        if key not in self._known_copies:
+            elements = prod(reference.box(extents))
+            lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)
+            pages = reference.runs(extents, _PAGE_BYTES).units(_PAGE_BYTES)
+            whole, part = divmod(panel.row, self.lanes)
+            row = _TRANSPOSED * panel.row if panel.is_transposed else _VECTOR * whole + (_PART if part else 0.0)
+            self._known_copies[key] = elements / panel.row * (_ROW + row) + lines * _BEYOND_L2 + pages * _WALK
+        return self._known_copies[key]
