@@ -102,7 +102,7 @@ def chosen_strip(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) 
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if lane.iv in set(load.operands)]
     if list(order[-2:]) != [lane, row] or len(panels) != 1 or panels[0] is None or panels[0].is_dense or not is_narrow(tile):
         return 0
-    extent, element = lane.extent or 1, _bytes_of(stores[0].operands[0].type)
+    extent, element = lane.extent or 1, bytes_of(stores[0].operands[0].type)
     pitch = abs(stride_along(stores[0], row.iv) or 0) * element
     pages = (row.extent or 1) * min(1.0, pitch / _PAGE)
     sums = math.prod(loop.extent or 1 for loop in nest.chain.loops)
@@ -118,14 +118,15 @@ def _loads(nest: Nest) -> list[ir.Operation]:
     return [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
 
 
-def _bytes_of(kind: ir.Type) -> int:
+def bytes_of(kind: ir.Type) -> int:
+    """Bytes of an element of type `kind`."""
     return -(-(element_bits(kind) or 64) // 8)
 
 
 def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Panel | None:
     """The panel of `load`; None where its rows lie unevenly."""
     assert nest.chain is not None
-    element, followed = _bytes_of(load.results[0].type), set(load.operands)
+    element, followed = bytes_of(load.results[0].type), set(load.operands)
     row = element * tile.lanes * tile.slots * math.prod(count for loop, count in tile.jams if loop.iv in followed)
     pitch = stride_along(load, nest.chain.loops[-1].iv)
     if not pitch or pitch < 0:
@@ -157,7 +158,7 @@ def _blocks_of_sums(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Cache
 
 def _result_bytes(nest: Nest) -> float:
     assert nest.chain is not None
-    return _bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
+    return bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
 
 
 def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
@@ -165,7 +166,7 @@ def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
     stores = [op for op in nest.body if op.name == "affine.store"]
     if len(stores) != 1 or not tile.jams:
         return 0.0
-    element = _bytes_of(stores[0].operands[0].type)
+    element = bytes_of(stores[0].operands[0].type)
     row = element * tile.lanes * tile.slots
     apart = math.gcd((stride_along(stores[0], tile.jams[0][0].iv) or 0) * element, caches.l2_way_bytes)
     return max(row, apart) * math.prod(loop.extent or 1 for loop in nest.band if loop is not tile.lane_loop)
@@ -186,7 +187,7 @@ def _blocks_of_rows(
 
     With `may_cut`, and in them blocks of the sum where panels leave too little room.
     """
-    found = _rows_of(nest, tile, order)
+    found = rows_of(nest, tile, order)
     if found is None or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
         return ()
     loop, row = found
@@ -210,7 +211,7 @@ def _blocks_of_rows(
 
 def _tall_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
     """Blocks of rows, several times as tall as panels are wide, and in them parts of the sum that leave room for two panels."""
-    found = _rows_of(nest, tile, order)
+    found = rows_of(nest, tile, order)
     if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _SNUG:
         return ()
     (loop, row), size = found, caches.l2_bytes
@@ -226,7 +227,7 @@ def _blocks_of_pages(nest: Nest, tile: Tile, panel: _Panel) -> tuple[tuple[int, 
     """For a single row, parts of the sum: rows of the matrix in so few pages that all tiles of columns find these again."""
     assert nest.chain is not None
     loop = nest.chain.loops[0]
-    element = _bytes_of(panel.load.results[0].type)
+    element = bytes_of(panel.load.results[0].type)
     pages = (loop.extent or 1) * min(1.0, (stride_along(panel.load, loop.iv) or 0) * element / _PAGE)
     if len(nest.chain.loops) > 1 or tile.lanes * tile.slots * element > _PAGE * _PART_OF_PAGE:
         return ()
@@ -240,7 +241,7 @@ def is_narrow(tile: Tile) -> bool:
     return tile.lanes * tile.slots <= _NARROW
 
 
-def _rows_of(nest: Nest, tile: Tile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
+def rows_of(nest: Nest, tile: Tile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
     """The loop over rows inside of the one over panels, and the bytes of a row; None where the nest has no such plain form."""
     if nest.chain is None or len(tile.jams) != 1 or len(nest.chain.loops) != 1:
         return None
@@ -250,7 +251,7 @@ def _rows_of(nest: Nest, tile: Tile, order: Sequence[Loop]) -> tuple[Loop, int] 
     places = [place for place, each in enumerate(order) if each in (tile.lane_loop, loop)]
     if not is_plain or len(places) != 2 or order[places[1]] is not loop:
         return None
-    return loop, _bytes_of(rows[0].results[0].type) * (nest.chain.loops[0].extent or 1)
+    return loop, bytes_of(rows[0].results[0].type) * (nest.chain.loops[0].extent or 1)
 
 
 def _even(extent: int, step: int, most: int) -> int:

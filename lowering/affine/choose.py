@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.accesses import indices_of
 from dlc.lowering.affine.block_choice import chosen_blocks, chosen_strip, is_narrow
+from dlc.lowering.affine.copied_panels import chosen_copies
 from dlc.lowering.affine.cost import NestCost, Tile
 from dlc.lowering.affine.crowding import SetCrowding
 from dlc.lowering.affine.expressions import block_size
@@ -20,7 +21,7 @@ from dlc.lowering.affine.order import Caches, best_order
 from dlc.lowering.affine.prefetch import panels_of
 from dlc.lowering.affine.schedule import Schedule, lane_facts, schedule_for
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.cpu.facts import L1_WAY_BYTES, facts_of
+from dlc.targets.cpu.facts import L1_WAY_BYTES, MANY_REGISTERS, facts_of
 
 _LARGEST_JAM = 8
 _TALLEST_JAM = 16
@@ -125,6 +126,7 @@ def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedul
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
     order = best_order(nest, tile, machine.caches)
     blocks: tuple[tuple[int, int], ...] = ()
+    pack = 0
     if emitter == "tile" and nest.chain is not None and not tile.reduces:
         extent = nest.chain.loops[-1].extent
         most = _UNROLL_BYTES if _multiplies_integers(nest) else _UNROLL
@@ -134,10 +136,13 @@ def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedul
             along = [*order[:-2], order[-1], order[-2]]
             return dataclasses.replace(schedule_for(nest, tile, along, emitter), blocks=((nest.band.index(tile.lane_loop), strip),))
         tile = _with_fetches(nest, tile, order, machine.caches)
-        blocks = chosen_blocks(nest, tile, order, machine.caches)
-        if any(place == len(nest.band) for place, _ in blocks):
+        copied = chosen_copies(nest, tile, order, machine.caches) if machine.registers < MANY_REGISTERS else ()
+        blocks, pack = copied or chosen_blocks(nest, tile, order, machine.caches), int(bool(copied))
+        if pack:
+            tile = dataclasses.replace(tile, prefetch=0)
+        elif any(place == len(nest.band) for place, _ in blocks):
             tile = dataclasses.replace(tile, prefetch=_PREFETCH)
-    return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks)
+    return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks, pack=pack)
 
 
 def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> Tile:

@@ -36,6 +36,10 @@ class Caches:
     l2_bytes: int
     l2_way_bytes: int
 
+    def falls_out(self, rows: int, pitch: int) -> bool:
+        """Whether a line of each of so many rows, `pitch` bytes apart, does not stay in the second level."""
+        return rows * math.gcd(pitch, self.l2_way_bytes) > self.l2_bytes
+
     def weight(self, footprint: float) -> float:
         """What a byte counts that is read again after so many others."""
         for size, (share, weight) in ((self.l1_bytes, _NEAR), (self.l2_bytes, _HALF), (self.l2_bytes, _WHOLE)):

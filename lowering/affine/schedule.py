@@ -17,6 +17,7 @@ from typing import Any
 
 from dlc._mlir import ir
 from dlc.lowering.affine.blocking import problem_of_blocks
+from dlc.lowering.affine.copied_panels import problem_of_copies
 from dlc.lowering.affine.cost import Tile
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes
 from dlc.lowering.affine.loops import Loop
@@ -61,6 +62,8 @@ class Schedule:
     blocks: tuple[tuple[int, int], ...] = ()
     """(loop, iterations of a block) of the macro loops around all others, from the outside in: parallel loops, and the outermost
     reduction loop, whose blocks add to the result one after the other."""
+    pack: int = 0
+    """1: what the vectors of a block read is copied in front of it, in the order of its tiles."""
 
     @property
     def copies(self) -> int:
@@ -191,6 +194,10 @@ def _require_blocks(nest: Nest, schedule: Schedule) -> None:
         raise ScheduleError(f"'blocks' are for the emitter 'tile', not '{schedule.emitter}'")
     if problem := problem_of_blocks(nest, schedule.blocks):
         raise ScheduleError(problem)
+    if schedule.pack not in (0, 1):
+        raise ScheduleError(f"'pack' is {schedule.pack} but must be 0 or 1")
+    if schedule.pack and (problem := problem_of_copies(nest, tile_of(nest, schedule), schedule.blocks)):
+        raise ScheduleError(f"'pack' does not fit: {problem}")
 
 
 def lane_facts(nest: Nest, schedule: Schedule) -> LaneFacts:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.blocking import blocks_of
+from dlc.lowering.affine.copied_panels import copy_panels
 from dlc.lowering.affine.cost import Tile, balanced
 from dlc.lowering.affine.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.lanes import LaneFacts
@@ -143,8 +144,10 @@ def apply_blocks(nest: Nest, schedule: Schedule) -> None:
         return
     block, before = nest.top.block, _position(nest.top)
     marks = {NEST: nest.top.attributes[NEST]} if NEST in nest.top.attributes else {}
-    inner = dataclasses.replace(schedule, blocks=())
+    inner = dataclasses.replace(schedule, blocks=(), pack=0)
     for part in blocks_of(nest, schedule.blocks):
+        if schedule.pack:
+            copy_panels(part.nest, tile_of(part.nest, inner))
         try:
             apply(part.nest, inner, part.ahead)
         except ScheduleError as error:

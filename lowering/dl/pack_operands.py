@@ -25,6 +25,8 @@ _LEAST_NARROW, _LEAST_CROWDED = 64, 32
 cache. On one core of AVX2, 64x768x768 takes 0.89 of the time with a copy and 64x1024x1024 0.48, 32x3072x768 0.68 and 32x1024x1024
 0.6; 48x768x3072 would take 1.25, 16x3072x768 1.05.
 """
+_MOST_ROWS_IN_BLOCKS = 192
+"""Rows of one matrix, not of a batch, up to which blocks of narrow panels are copied right before they are used."""
 _COPY = 1.3
 """Cycles that the copy of an element takes."""
 _SUM, _STEP = 8.0, 0.01
@@ -63,7 +65,7 @@ class PackOperands(Pass):
                 if _is_turned(operation.operands[1]):
                     if _turning_pays(x, y):
                         _turn(operation, facts, cpu)
-                elif y.rank == 2 and _falls_out(y, cpu) and _rows(x, y) >= _least_rows(y, cpu):
+                elif y.rank == 2 and _falls_out(y, cpu) and _rows(x, y) >= _least_rows(y, cpu) and not _is_copied_later(x, y, cpu):
                     _pack(operation, facts, cpu)
 
 
@@ -99,6 +101,11 @@ def _least_rows(y: TensorType, cpu: CpuFacts) -> int:
     if cpu.has_many_registers:
         return _LEAST_ROWS
     return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES else _LEAST_CROWDED
+
+
+def _is_copied_later(x: TensorType, y: TensorType, cpu: CpuFacts) -> bool:
+    """Whether the tiles of the product copy blocks of `y` themselves (`affine/copied_panels.py`)."""
+    return x.rank == 2 and y.dtype in ("f32", "f64") and not cpu.has_many_registers and _sizes(x)[0] <= _MOST_ROWS_IN_BLOCKS
 
 
 def _width(y: TensorType, cpu: CpuFacts) -> int:

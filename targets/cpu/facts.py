@@ -30,7 +30,8 @@ _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 _ARCHITECTURES = {"AMD64": "x86_64", "arm64": "aarch64"}
 _VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("asimd", 128))
 _FALLBACK_FEATURES = {"x86_64": frozenset({"sse", "sse2"}), "aarch64": frozenset({"asimd"})}
-_MANY_REGISTERS = 32
+MANY_REGISTERS = 32
+"""Vector registers from which on tiles have 48 columns and more."""
 _NATIVE = "native"
 _FAMILY = "cpu"
 
@@ -74,7 +75,7 @@ class CpuFacts:
     @property
     def has_many_registers(self) -> bool:
         """Whether there are registers for tiles of 48 columns and more."""
-        return self.vector_registers >= _MANY_REGISTERS
+        return self.vector_registers >= MANY_REGISTERS
 
     @property
     def has_mask_registers(self) -> bool:

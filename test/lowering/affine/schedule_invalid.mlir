@@ -22,7 +22,7 @@ func.func private @unfit0(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit1(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{a schedule has no 'lane' (fields: emitter, lane_loop, lanes, vectors, jams, order, unroll, prefetch, fetch_rows, blocks)}}
+  // expected-error@below {{a schedule has no 'lane' (fields: emitter, lane_loop, lanes, vectors, jams, order, unroll, prefetch, fetch_rows, blocks, pack)}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>

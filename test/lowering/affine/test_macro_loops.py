@@ -62,3 +62,35 @@ def test_blocks_of_no_loop_are_refused(arrays: tuple[np.ndarray, np.ndarray, np.
     _, weight, bias = arrays
     with pytest.raises(dlc.DLCError, match="the block of 8 iterations of loop 3 is not the only one of a loop of the nest"):
         compiled([(3, 8)], 1, weight, bias)
+
+
+def product(m: int, n: int, k: int) -> onnx.ModelProto:
+    """max(a times b plus bias, 0), all of them given at the call."""
+    nodes = [
+        helper.make_node("MatMul", ["a", "b"], ["p"]),
+        helper.make_node("Add", ["p", "bias"], ["s"]),
+        helper.make_node("Relu", ["s"], ["y"]),
+    ]
+    shapes = {"a": (m, k), "b": (k, n), "bias": (n,), "y": (m, n)}
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    return helper.make_model(helper.make_graph(nodes, "g", values[:-1], values[-1:]))
+
+
+COPIED = [[(1, 16)], [(1, 40)], [(2, 20), (1, 32)], [(1, 32), (2, 20)], [(0, 12), (1, 24), (2, 50)], [(1, 24), (0, 12)]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("blocks", COPIED, ids=str)
+def test_copied_panels_give_the_bits_of_panels_in_place(blocks: Blocks, threads: int) -> None:
+    m, n, k = 37, 72, 53
+    random = np.random.default_rng(0)
+    a, b, bias = (random.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n), (n,)))
+    tile = TILE | {"prefetch": 0, "blocks": [list(block) for block in blocks]}
+    copied, in_place = (
+        dlc.compile(product(m, n, k), num_threads=threads, schedule={"*matmul*": {"0": tile | {"pack": pack}}}, cache=False)(
+            a, b, bias
+        )[0]
+        for pack in (1, 0)
+    )
+    assert copied.tobytes() == in_place.tobytes()
+    np.testing.assert_allclose(copied, np.maximum(a.astype(np.float64) @ b + bias, 0), rtol=1e-4, atol=1e-4)

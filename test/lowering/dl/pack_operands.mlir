@@ -80,14 +80,26 @@ module attributes {dlc.target = {features = ["avx512f"], l2_bytes = 65536 : i64}
   // Few registers: blocks of 16 columns, for 64 rows, or 32 where rows of the matrix lie in one set of L1.
   // FEW-LABEL: func.func @narrow(
   // FEW: "dl.reshape"(%{{.*}}) {shape = array<i64: 768, 48, 16>}
-  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<64x768xf32>
-  // FEW: "dl.matmul"(%{{.*}}) : (tensor<63x768xf32>
-  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<32x768xf32>, tensor<64x768x16xf32>
-  func.func @narrow(%x: tensor<64x768xf32>, %fewer: tensor<63x768xf32>, %few: tensor<32x768xf32>, %y: tensor<768x768xf32>, %z: tensor<768x1024xf32>)
-      -> (tensor<64x768xf32>, tensor<63x768xf32>, tensor<32x1024xf32>) {
-    %0 = "dl.matmul"(%x, %y) : (tensor<64x768xf32>, tensor<768x768xf32>) -> tensor<64x768xf32>
-    %1 = "dl.matmul"(%fewer, %y) : (tensor<63x768xf32>, tensor<768x768xf32>) -> tensor<63x768xf32>
-    %2 = "dl.matmul"(%few, %z) : (tensor<32x768xf32>, tensor<768x1024xf32>) -> tensor<32x1024xf32>
-    return %0, %1, %2 : tensor<64x768xf32>, tensor<63x768xf32>, tensor<32x1024xf32>
+  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<2x32x768xf32>
+  // FEW: "dl.matmul"(%{{.*}}) : (tensor<3x21x768xf32>
+  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<2x16x768xf32>, tensor<64x768x16xf32>
+  func.func @narrow(%x: tensor<2x32x768xf32>, %fewer: tensor<3x21x768xf32>, %few: tensor<2x16x768xf32>, %y: tensor<768x768xf32>, %z: tensor<768x1024xf32>)
+      -> (tensor<2x32x768xf32>, tensor<3x21x768xf32>, tensor<2x16x1024xf32>) {
+    %0 = "dl.matmul"(%x, %y) : (tensor<2x32x768xf32>, tensor<768x768xf32>) -> tensor<2x32x768xf32>
+    %1 = "dl.matmul"(%fewer, %y) : (tensor<3x21x768xf32>, tensor<768x768xf32>) -> tensor<3x21x768xf32>
+    %2 = "dl.matmul"(%few, %z) : (tensor<2x16x768xf32>, tensor<768x1024xf32>) -> tensor<2x16x1024xf32>
+    return %0, %1, %2 : tensor<2x32x768xf32>, tensor<3x21x768xf32>, tensor<2x16x1024xf32>
+  }
+
+  // Up to 192 rows of one matrix the tiles copy blocks themselves.
+  // CHECK-LABEL: func.func @later(
+  // CHECK: "dl.packed_matmul"(%{{.*}}) : (tensor<192x768xf32>
+  // FEW-LABEL: func.func @later(
+  // FEW: "dl.matmul"(%{{.*}}) : (tensor<192x768xf32>
+  // FEW: "dl.packed_matmul"(%{{.*}}) : (tensor<193x768xf32>
+  func.func @later(%x: tensor<192x768xf32>, %more: tensor<193x768xf32>, %y: tensor<768x768xf32>) -> (tensor<192x768xf32>, tensor<193x768xf32>) {
+    %0 = "dl.matmul"(%x, %y) : (tensor<192x768xf32>, tensor<768x768xf32>) -> tensor<192x768xf32>
+    %1 = "dl.matmul"(%more, %y) : (tensor<193x768xf32>, tensor<768x768xf32>) -> tensor<193x768xf32>
+    return %0, %1 : tensor<192x768xf32>, tensor<193x768xf32>
   }
 }
