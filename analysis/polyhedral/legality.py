@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 import islpy as isl
 
 from dlc.analysis.polyhedral.dependences import Dependence
-from dlc.analysis.polyhedral.loop_values import LoopValues
+from dlc.analysis.polyhedral.loop_values import LoopValues, maps_of
 from dlc.analysis.polyhedral.witness import Witness, witness_of
 
 _UNORDERED = ("parallel", "lanes")
@@ -35,11 +35,13 @@ class Violation:
 
 def violations(dependences: Sequence[Dependence], schedule: isl.Schedule) -> list[Violation]:
     """The dependences whose sink would not run after its source; bands that are marked coincident count as ordered."""
-    open_ones = _OpenPairs.of(dependences)
-    broken: list[list[isl.Map]] = [[] for _ in dependences]
-    _find_broken(schedule.get_root(), open_ones, broken)
-    found = ((at, reduce(isl.Map.union, parts)) for at, parts in enumerate(broken) if parts)
-    return _violations(dependences, found, schedule)
+
+    def find(open_ones: _OpenPairs) -> Sequence[_Found]:
+        broken: list[list[isl.Map]] = [[] for _ in dependences]
+        _find_broken(schedule.get_root(), open_ones, broken)
+        return [(at, reduce(isl.Map.union, parts)) for at, parts in enumerate(broken) if parts]
+
+    return _violations(dependences, find, schedule)
 
 
 def carried_by_parallel(
@@ -52,14 +54,24 @@ def carried_by_parallel(
     Such are the members of bands that are coincident, or that the mark above the band calls parallel or lanes: `words_of` gives
     a mark's words, one a member. Loops further out, and members before it, count as fixed.
     """
-    found = _find_carried(schedule.get_root(), _OpenPairs.of(dependences), words_of)
-    return _violations(dependences, found, schedule)
+
+    def find(open_ones: _OpenPairs) -> Sequence[_Found]:
+        return list(_find_carried(schedule.get_root(), open_ones, words_of))
+
+    return _violations(dependences, find, schedule)
 
 
-def _violations(dependences: Sequence[Dependence], found: Iterable[_Found], schedule: isl.Schedule) -> list[Violation]:
-    """What was found, between instances of `schedule`: at the end, since most often nothing is."""
-    domain = schedule.get_domain()
-    inside = [_OpenPairs({at: pairs}).between(domain, domain) for at, pairs in found]
+def _violations(
+    dependences: Sequence[Dependence], find: Callable[[_OpenPairs], Sequence[_Found]], schedule: isl.Schedule
+) -> list[Violation]:
+    """What `find` finds between instances of `schedule`, by dependence.
+
+    Most often it finds nothing, which the pairs of all dependences tell at once: 42 of `heat-3d` are 4 relations.
+    """
+    domain = _Domain.of(schedule.get_domain())
+    if not any(_OpenPairs({at: pairs}).between(domain, domain).pairs for at, pairs in find(_OpenPairs.joined(dependences))):
+        return []
+    inside = [_OpenPairs({at: pairs}).between(domain, domain) for at, pairs in find(_OpenPairs.of(dependences))]
     return [Violation(dependences[at], pairs.coalesce()) for one in inside for at, pairs in one.pairs.items()]
 
 
@@ -68,6 +80,18 @@ def _between_instances(relation: isl.Map) -> isl.Map:
     if not relation.get_space().has_equal_tuples(relation.get_space().domain().map_from_set()):
         return relation
     return relation.subtract(isl.Map.identity(relation.get_space()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Domain:
+    """Instances, by the names of their statements."""
+
+    sets: Mapping[str, isl.Set]
+
+    @classmethod
+    def of(cls, domain: isl.UnionSet) -> _Domain:
+        sets = domain.get_set_list()
+        return cls({one.get_tuple_name(): one for one in (sets.get_set(at) for at in range(sets.n_set()))})
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +105,13 @@ class _OpenPairs:
         return cls._of(((at, _between_instances(one.relation)) for at, one in enumerate(dependences)))
 
     @classmethod
+    def joined(cls, dependences: Sequence[Dependence]) -> _OpenPairs:
+        """Those of all dependences, one relation for each two statements."""
+        relations = [isl.UnionMap.from_map(_between_instances(one.relation)) for one in dependences]
+        joined = maps_of(reduce(isl.UnionMap.union, relations).coalesce()) if relations else ()
+        return cls._of(enumerate(joined))
+
+    @classmethod
     def _of(cls, found: Iterable[_Found]) -> _OpenPairs:
         return cls({at: pairs for at, pairs in found if not pairs.is_empty()})
 
@@ -88,18 +119,13 @@ class _OpenPairs:
         """What is left of each."""
         return self._of((at, change(pairs)) for at, pairs in self.pairs.items())
 
-    def between(self, first: isl.UnionSet, second: isl.UnionSet) -> _OpenPairs:
+    def between(self, first: _Domain, second: _Domain) -> _OpenPairs:
         """The pairs from instances in `first` to those in `second`."""
-
-        def inside(pairs: isl.Map) -> isl.Map:
-            space = pairs.get_space()
-            return pairs.intersect_domain(first.extract_set(space.domain())).intersect_range(second.extract_set(space.range()))
-
-        names = [{one.get_tuple_name() for one in _sets_of(domain)} for domain in (first, second)]
+        ends = ((at, pairs, pairs.get_tuple_name(_IN), pairs.get_tuple_name(_OUT)) for at, pairs in self.pairs.items())
         return self._of(
-            (at, inside(pairs))
-            for at, pairs in self.pairs.items()
-            if pairs.get_tuple_name(_IN) in names[0] and pairs.get_tuple_name(_OUT) in names[1]
+            (at, pairs.intersect_domain(first.sets[source]).intersect_range(second.sets[sink]))
+            for at, pairs, source, sink in ends
+            if source in first.sets and sink in second.sets
         )
 
 
@@ -114,7 +140,7 @@ def _find_broken(node: isl.ScheduleNode, open_ones: _OpenPairs, broken: Sequence
     if not node.n_children():
         _note(broken, open_ones)
     elif node.get_type() in (_Node.sequence, _Node.set):
-        filters = [node.child(at).filter_get_filter() for at in range(node.n_children())]
+        filters = [_Domain.of(node.child(at).filter_get_filter()) for at in range(node.n_children())]
         for at, own in enumerate(filters):
             for before in filters[:at]:
                 _note(broken, open_ones.between(own, before))
@@ -141,7 +167,7 @@ def _find_carried(node: isl.ScheduleNode, open_ones: _OpenPairs, words_of: Calla
     for at in range(node.n_children()):
         child = node.child(at)
         if child.get_type() == _Node.filter:
-            own = child.filter_get_filter()
+            own = _Domain.of(child.filter_get_filter())
             yield from _find_carried(child, open_ones.between(own, own), words_of)
         else:
             yield from _find_carried(child, open_ones, words_of)
@@ -151,11 +177,6 @@ def _values_of(band: isl.ScheduleNode) -> Iterator[LoopValues]:
     """The variables of a band's loops, from the outside in."""
     partial = band.band_get_partial_schedule()
     return (LoopValues(partial.get_union_pw_aff(at)) for at in range(band.band_n_member()))
-
-
-def _sets_of(domain: isl.UnionSet) -> list[isl.Set]:
-    sets = domain.get_set_list()
-    return [sets.get_set(at) for at in range(sets.n_set())]
 
 
 def _words_above(node: isl.ScheduleNode, words_of: Callable[[str], Sequence[str]]) -> Sequence[str]:
