@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.buffers import root_of
@@ -14,6 +15,10 @@ from dlc.lowering.polyhedral.affine_builder import substitute
 
 _MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
 _MASKED = ("vector.maskedload", "vector.maskedstore")
+
+
+_Linear = tuple[Mapping[ir.Value, int], int]
+"""Factors of index values, and a constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +40,11 @@ class Place:
     @property
     def writes(self) -> bool:
         return "store" in self.op.name
+
+    @cached_property
+    def linear(self) -> list[_Linear | None]:
+        """The subscripts as linear forms; None for those that are not, or have symbols."""
+        return [_linear_in(result, self.map, self.indices) for result in self.map.results]
 
 
 def place_of(op: ir.Operation) -> Place:
@@ -79,9 +89,8 @@ def are_disjoint(one: Place, other: Place, variable: ir.Value, bounds: Bounds) -
     if one.memref != other.memref:
         return are_apart(root_of(one.memref), root_of(other.memref))
     last = len(one.map.results) - 1
-    for dim, (mine, theirs) in enumerate(zip(one.map.results, other.map.results, strict=True)):
+    for dim, (first, second) in enumerate(zip(one.linear, other.linear, strict=True)):
         below, above = (_lanes(one.kind), _lanes(other.kind)) if dim == last else (1, 1)
-        first, second = _linear(mine, one), _linear(theirs, other)
         if first is None or second is None:
             continue
         low, high = _least(_minus(first, second), variable, bounds), _least(_minus(second, first), variable, bounds)
@@ -92,10 +101,6 @@ def are_disjoint(one: Place, other: Place, variable: ir.Value, bounds: Bounds) -
 
 def _lanes(kind: ir.Type) -> int:
     return ir.VectorType(kind).shape[-1] if isinstance(kind, ir.VectorType) else 1
-
-
-_Linear = tuple[Mapping[ir.Value, int], int]
-"""Factors of index values, and a constant."""
 
 
 def _minus(one: _Linear, other: _Linear, times: int = 1) -> _Linear:
@@ -121,11 +126,6 @@ def _least(distance: _Linear, variable: ir.Value, bounds: Bounds) -> int | None:
         least = _minus(rest, (bound[0], bound[1] - beyond), -factor)
         found += [] if least[0] else [least[1]]
     return max(found, default=None)
-
-
-def _linear(expression: ir.AffineExpr, place: Place) -> _Linear | None:
-    """A subscript of `place`; None where it is not linear, or has symbols."""
-    return _linear_in(expression, place.map, place.indices)
 
 
 def _linear_in(expression: ir.AffineExpr, map: ir.AffineMap, operands: Sequence[ir.Value]) -> _Linear | None:

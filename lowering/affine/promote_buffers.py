@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
@@ -40,15 +40,17 @@ def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
     """Rebuild `loop` with the places that it may carry as values."""
     places = [place_of(op) for op in body if is_access(op)]
     others = [op for op in body if not is_access(op) and any(is_memref(operand) for operand in op.operands)]
-    carried: dict[tuple[object, ...], Place] = {}
+    different = {place.key: place for place in places}
+    written: dict[tuple[object, ...], Place] = {}
     for place in places:
-        if place.writes and place.key not in carried and _may_carry(place, places, others, loop):
-            carried[place.key] = place
+        if place.writes:
+            written.setdefault(place.key, place)
+    carried = {key: place for key, place in written.items() if _may_carry(place, different.values(), others, loop)}
     if carried:
         _rebuild(loop, body, carried)
 
 
-def _may_carry(place: Place, places: Sequence[Place], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
+def _may_carry(place: Place, places: Iterable[Place], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
     """Whether nothing in the loop but accesses of the same key may touch the place, which does not move."""
     variable = loop.regions[0].blocks[0].arguments[0]
     used = (place.memref, *place.indices, *(() if place.mask is None else (place.mask,)))
