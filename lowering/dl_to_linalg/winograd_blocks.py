@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
+from dlc.lowering.affine.blocked_fusion import arrives_in_time
 from dlc.targets.cpu.facts import CpuFacts
 
 NEAR, FAR = 1 / 32, 1 / 6
 """Cycles to move a byte from the second-level cache, and from beyond: 13 to 25 GB/s at 2.9 GHz."""
+_FAR_MOVES = 4
+"""Times that what a whole image passes on goes that way: lines are fetched before they are written, written back, and read."""
 _SHARE = 0.8
 """Of the peak that the products reach."""
 _TRANSFORM = 5.0
@@ -80,7 +83,20 @@ def cycles_of(grid: Grid, weight: TensorType, facts: CpuFacts) -> float:
     products = grid.tiles * positions * inner * out / (facts.fma_ports * vector) / _SHARE * (1 + 1 / max(grid.tiles, 1))
     transforms = grid.tiles * positions * -(-(inner + out) // vector) * _TRANSFORM / facts.fma_ports
     kernel = positions * inner * out * size
-    passed = grid.tiles * positions * (inner + out) * size
-    streamed = kernel * FAR if kernel + passed > facts.l2_bytes else 0.0
-    passed_cycles = 2 * passed * (NEAR if passed <= facts.l2_bytes // 2 else FAR)
-    return grid.blocks * (max(products, streamed) + kernel * NEAR + transforms + passed_cycles)
+    given, found = (grid.tiles * positions * channels * size for channels in (inner, out))
+    streamed = kernel * FAR if kernel + given + found > facts.l2_bytes else 0.0
+    passed = (given + found) * _passing(grid, given, found, kernel, facts)
+    return grid.blocks * (max(products, streamed) + kernel * NEAR + transforms + passed)
+
+
+def _passing(grid: Grid, given: int, found: int, kernel: int, facts: CpuFacts) -> float:
+    """Cycles to write and read a byte of what transforms and products of a block pass on.
+
+    Blocks whose products would wait for the kernel share no loop with the transforms, so these pass on whole images.
+    """
+    l2 = facts.l2_bytes
+    shares = kernel <= max(given, l2 - given) or arrives_in_time(grid.tiles, kernel, facts)
+    largest = max(given, found)
+    if grid.blocks * largest > l2 and (grid.blocks == 1 or largest > l2 or not shares):
+        return _FAR_MOVES * FAR
+    return 2 * (NEAR if given + found <= l2 // 2 else FAR)

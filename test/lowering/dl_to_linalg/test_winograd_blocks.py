@@ -30,6 +30,16 @@ def test_blocks_cover_images_of_any_width() -> None:
         assert grid.columns * 2 >= width and grid.rows * 2 >= 5 and grid.blocks == grid.row_blocks * grid.column_blocks > 1
 
 
+def test_large_images_are_cut_where_the_kernel_arrives_in_time() -> None:
+    """2 MiB of weights do not stay in 512 KiB, but 32 tiles take longer to multiply than they take to come."""
+    assert _grid("znver3", 64, 64, 256, 128) == Grid(32, 1, 1, 32)
+
+
+def test_kernels_of_a_quarter_of_the_third_cache_are_read_once() -> None:
+    """8 MiB of weights are more than a quarter of 22 MiB, which may not keep them for the next block."""
+    assert _grid("skylake-avx512", 32, 32, 512, 256).blocks == 1
+
+
 def test_one_multiply_add_a_cycle_takes_longer() -> None:
     weight, facts = TensorType((16, 4, 64, 16), "f32"), target_facts("sapphirerapids")
     grid = Grid(14, 2, 1, 28)
