@@ -31,9 +31,10 @@ def test_turned_products(batch: tuple[int, ...], columns: int, dtype: str) -> No
     np.testing.assert_array_equal(dlc.compile(graph.module)(y, x)[0], want)
 
 
-def test_strided_products() -> None:
+@pytest.mark.parametrize("rows", [[2, 48], [193]], ids=str)
+def test_strided_products(rows: list[int]) -> None:
     random = np.random.default_rng(0)
-    x, y = (random.integers(-4, 5, shape).astype(np.float32) for shape in ([96, 260], [260, 1024]))
+    x, y = (random.integers(-4, 5, shape).astype(np.float32) for shape in ([*rows, 260], [260, 1024]))
     with Graph() as graph:
         graph.output("z", dl.matmul(graph.input("x", x.shape), graph.input("y", y.shape)))
     Pipeline(["dl-set-target{target=skylake}", "dl-pack-operands"]).run(graph.module)

@@ -1,8 +1,8 @@
 // RUN: dlc compile %s --emit=asm --target=cpu:haswell | filecheck %s
 // REQUIRES: x86
-// The inner loop of a product, whose right side is packed first, keeps its accumulators in the 16 registers of AVX2.
+// The inner loop of a product, for which blocks of the right side are copied, keeps its accumulators in the 16 registers of AVX2.
 
-// CHECK-LABEL: <kernel_1_packed_matmul_body0>:
+// CHECK-LABEL: <kernel_0_matmul_body0>:
 // CHECK: vfmadd231ps {{.*}}ymm
 // CHECK-NOT: rsp
 // CHECK: {{j(b|l|ne|ae) }}
