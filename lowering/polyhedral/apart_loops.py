@@ -18,7 +18,7 @@ from dlc.analysis.polyhedral.loop_values import LoopValues
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.polyhedral.buffers import CopyStatement
 from dlc.lowering.polyhedral.chains import is_band, isolate_option
-from dlc.lowering.polyhedral.coincidence import open_at, stays, within_iterations
+from dlc.lowering.polyhedral.coincidence import Known, open_at, stays, within_iterations
 from dlc.lowering.polyhedral.loop_marks import (
     LOOP,
     PARALLEL,
@@ -49,6 +49,7 @@ class _Marking:
     dependences: isl.UnionMap
     statements: Sequence[Statement]
     numbers: count[int] = field(default_factory=count)
+    known: Known = field(default_factory=dict)
 
     @cached_property
     def copies(self) -> set[str]:
@@ -72,7 +73,7 @@ class _Marking:
 
     def _outermost(self, node: isl.ScheduleNode, values: Sequence[LoopValues]) -> int:
         """The outermost of the loops of a chain, with the variables `values`, that the last may go out of; else its place."""
-        open_ones = open_at(node, self.dependences)
+        open_ones = open_at(node, self.dependences, self.known)
         for at, value in enumerate(values):
             if stays(open_ones, values[-1]):
                 return at

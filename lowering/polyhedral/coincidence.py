@@ -49,18 +49,36 @@ def _between(pairs: Sequence[isl.Map], domain: isl.UnionSet) -> list[isl.Map]:
     return found
 
 
-def open_at(node: isl.ScheduleNode, dependences: isl.UnionMap) -> isl.UnionMap:
-    """The dependences between instances below `node` that the loops around leave open."""
-    pairs = list(maps_of(dependences))
+Known = dict[tuple[int, ...], Sequence[isl.Map]]
+"""The pairs that nodes of a tree leave open, by the places of these and of the nodes around in the bodies of their parents."""
+
+
+def open_at(node: isl.ScheduleNode, dependences: isl.UnionMap, known: Known | None = None) -> isl.UnionMap:
+    """The dependences between instances below `node` that the loops around leave open.
+
+    `known` keeps what is found for the nodes around, for other nodes of a tree that is the same above them.
+    """
+    pairs: Sequence[isl.Map] = list(maps_of(dependences))
+    known = {} if known is None else known
+    path: tuple[int, ...] = ()
     for up in reversed(range(1, node.get_tree_depth() + 1)):
         around = node.ancestor(up)
-        if is_band(around):
-            partial = around.band_get_partial_schedule()
-            for member in range(around.band_n_member()):
-                pairs = _within(pairs, LoopValues(partial.get_union_pw_aff(member)))
-        elif around.get_type() == isl.schedule_node_type.filter:
-            pairs = _between(pairs, around.filter_get_filter())
+        path = (*path, around.get_child_position()) if around.has_parent() else path
+        if path not in known:
+            known[path] = _inside(around, pairs)
+        pairs = known[path]
     return union_of(pairs, dependences.get_space())
+
+
+def _inside(node: isl.ScheduleNode, pairs: Sequence[isl.Map]) -> Sequence[isl.Map]:
+    """Those of the pairs that `node` leaves open."""
+    if node.get_type() == isl.schedule_node_type.filter:
+        return _between(pairs, node.filter_get_filter())
+    if is_band(node):
+        partial = node.band_get_partial_schedule()
+        for member in range(node.band_n_member()):
+            pairs = _within(pairs, LoopValues(partial.get_union_pw_aff(member)))
+    return pairs
 
 
 def within_iterations(dependences: isl.UnionMap, value: LoopValues) -> isl.UnionMap:
