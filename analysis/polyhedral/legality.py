@@ -121,12 +121,16 @@ class _OpenPairs:
 
     def between(self, first: _Domain, second: _Domain) -> _OpenPairs:
         """The pairs from instances in `first` to those in `second`."""
-        ends = ((at, pairs, pairs.get_tuple_name(_IN), pairs.get_tuple_name(_OUT)) for at, pairs in self.pairs.items())
         return self._of(
-            (at, pairs.intersect_domain(first.sets[source]).intersect_range(second.sets[sink]))
-            for at, pairs, source, sink in ends
+            (at, self.pairs[at].intersect_domain(first.sets[source]).intersect_range(second.sets[sink]))
+            for at, (source, sink) in self._ends.items()
             if source in first.sets and sink in second.sets
         )
+
+    @cached_property
+    def _ends(self) -> Mapping[int, tuple[str, str]]:
+        """The names of the statements at both ends."""
+        return {at: (pairs.get_tuple_name(_IN), pairs.get_tuple_name(_OUT)) for at, pairs in self.pairs.items()}
 
 
 def _find_broken(node: isl.ScheduleNode, open_ones: _OpenPairs, broken: Sequence[list[isl.Map]]) -> None:
