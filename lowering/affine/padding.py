@@ -31,7 +31,7 @@ class PaddedCopy:
     """A local buffer that holds `fill` everywhere but in a box, which is a copy of `source`.
 
     The element `begin + p` of the box is `source[forms(p)]`: `forms` are linear in the induction variables `ivs`, which
-    stand for the places `p` along each axis (None: the axis has one element there).
+    stand for the places `p` along each axis (None: the axis has one element and no padding).
     """
 
     buffer: ir.Value
@@ -83,6 +83,9 @@ def _copy_of(alloc: ir.Operation) -> PaddedCopy | None:
     if box is None or forms is None:
         return None
     axes, ivs = box
+    # Vectors that begin before the box need the subscript that moves along each padded axis, which one element does not show.
+    if any(iv is None and not axis.is_whole for axis, iv in zip(axes, ivs, strict=True)):
+        return None
     known = {iv for iv in ivs if iv is not None}
     if any(form is None or not set(form.factors) <= known for form in forms):
         return None

@@ -94,11 +94,16 @@ def _channel_tile(windows: Windows, lanes: int, machine: Machine) -> WindowTile:
     order = _channel_order(windows, machine)
     if len(slid) < 2 or not _has_inner_rows(windows, slid[-2]):
         columns = balanced(slid[-1].extent or 1, (machine.registers // 2 - 2) // vectors)
-        return WindowTile(lanes, vectors, ((slid[-1], columns),), order)
+        return WindowTile(lanes, vectors, _known(((slid[-1], columns),)), order)
     if math.prod(loop.extent or 1 for loop in windows.taps) > _FEW_TAPS:
         vectors = 1
     columns = balanced(slid[-1].extent or 1, max(1, _COPIES // (_ROWS * vectors)))
-    return WindowTile(lanes, vectors, ((slid[-2], _ROWS), (slid[-1], columns)), order)
+    return WindowTile(lanes, vectors, _known(((slid[-2], _ROWS), (slid[-1], columns))), order)
+
+
+def _known(jams: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int], ...]:
+    """Those of `jams` whose loops have a known extent: the others stay loops of single steps."""
+    return tuple((loop, count) for loop, count in jams if loop.extent is not None)
 
 
 def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
