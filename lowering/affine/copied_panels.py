@@ -24,7 +24,7 @@ _PANELS = 4
 """Panels that are copied at once: four lines of each row of the matrix. On one core of AVX2 with 512 KiB, 128x3072x768 takes 0.82
 of the time that it takes with a copy of the whole matrix before, and with one panel at a time 1.0; 128x768x3072 0.85 and 0.92.
 """
-_FEWEST_ROWS, _MOST_ROWS = 16, 192
+_FEWEST_ROWS, MOST_ROWS = 16, 192
 """Rows of the other operand that pay for the copy. On that core 16x1024x1024 takes 0.47 of the time that it takes without,
 16x768x768 0.92 and 8x768x768 would take 1.3; 256x1024x1024 takes 0.98 of the time with a copy of the whole matrix before.
 """
@@ -44,7 +44,7 @@ def chosen_copies(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     apart = bytes_of(load.results[0].type) * pitch
     if columns <= _PANELS * width or pitch <= width or not caches.falls_out(steps, apart):
         return ()
-    if not _FEWEST_ROWS <= rows <= _MOST_ROWS:
+    if not _FEWEST_ROWS <= rows <= MOST_ROWS:
         return ()
     copied = steps * _PANELS * width * bytes_of(load.results[0].type)
     parts = math.ceil(max(rows * row / (caches.l2_bytes * _ROWS), copied / (caches.l2_bytes * _COPIED)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
+from dlc.lowering.affine.copied_panels import MOST_ROWS
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
@@ -25,8 +26,6 @@ _LEAST_NARROW, _LEAST_CROWDED = 64, 32
 cache. On one core of AVX2, 64x768x768 takes 0.89 of the time with a copy and 64x1024x1024 0.48, 32x3072x768 0.68 and 32x1024x1024
 0.6; 48x768x3072 would take 1.25, 16x3072x768 1.05.
 """
-_MOST_ROWS_IN_BLOCKS = 192
-"""Rows of one matrix, not of a batch, up to which blocks of narrow panels are copied right before they are used."""
 _COPY = 1.3
 """Cycles that the copy of an element takes."""
 _SUM, _STEP = 8.0, 0.01
@@ -104,8 +103,8 @@ def _least_rows(y: TensorType, cpu: CpuFacts) -> int:
 
 
 def _is_copied_later(x: TensorType, y: TensorType, cpu: CpuFacts) -> bool:
-    """Whether the tiles of the product copy blocks of `y` themselves (`affine/copied_panels.py`)."""
-    return x.rank == 2 and y.dtype in ("f32", "f64") and not cpu.has_many_registers and _sizes(x)[0] <= _MOST_ROWS_IN_BLOCKS
+    """Whether the tiles of a product that is no batch copy blocks of `y` themselves (`affine/copied_panels.py`)."""
+    return x.rank == 2 and y.dtype in ("f32", "f64") and not cpu.has_many_registers and _sizes(x)[0] <= MOST_ROWS
 
 
 def _width(y: TensorType, cpu: CpuFacts) -> int:

@@ -10,9 +10,10 @@ from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import MATRICES, TAPS
+from dlc.lowering.affine.blocked_fusion import FAR
 from dlc.lowering.dl.lower_precision import multiplies_bf16
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
-from dlc.lowering.dl_to_linalg.winograd_blocks import FAR, cycles_of, grid_of
+from dlc.lowering.dl_to_linalg.winograd_blocks import cycles_of, grid_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 

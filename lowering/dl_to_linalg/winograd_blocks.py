@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.affine.blocked_fusion import arrives_in_time
+from dlc.lowering.affine.blocked_fusion import FAR, arrives_in_time
 from dlc.targets.cpu.facts import CpuFacts
 
-NEAR, FAR = 1 / 32, 1 / 6
-"""Cycles to move a byte from the second-level cache, and from beyond: 13 to 25 GB/s at 2.9 GHz."""
+NEAR = 1 / 32
+"""Cycles to move a byte from the second-level cache."""
 _FAR_MOVES = 4
 """Times that what a whole image passes on goes that way: lines are fetched before they are written, written back, and read."""
 _SHARE = 0.8
