@@ -28,8 +28,32 @@ def constant_of(value: ir.Value) -> int | None:
 
 
 def is_index_arithmetic(op: ir.Operation) -> bool:
-    """Whether `op` computes an index from indices by arithmetic that affine maps have."""
-    return op.name.startswith("arith.") and applied_map(op) is not None
+    """Whether `op` computes an index from indices by arithmetic that affine maps have.
+
+    Sums of data are none, though they may be as wide: what reads or computes data stands behind one of their operands, in the
+    same loops. Values that are computed before all loops are indices like the loops' variables.
+    """
+    if not op.name.startswith("arith.") or applied_map(op) is None:
+        return False
+    waiting, seen = [op], {op}
+    while waiting:
+        makers = {maker for maker in map(defining_op, waiting.pop().operands) if maker is not None}
+        for maker in makers - seen:
+            if maker.name in _INDEX_OPS or (_is_at_top(maker) and not _is_at_top(op)):
+                continue
+            if not maker.name.startswith("arith.") or applied_map(maker) is None:
+                return False
+            seen.add(maker)
+            waiting.append(maker)
+    return True
+
+
+_INDEX_OPS = ("arith.constant", "affine.apply", "affine.min", "affine.max", "memref.dim")
+
+
+def _is_at_top(op: ir.Operation) -> bool:
+    """Whether `op` is in no loop or condition."""
+    return op.parent is None or op.parent.operation.name == "func.func"
 
 
 def _of_arithmetic(op: ir.Operation) -> tuple[ir.AffineMap, list[ir.Value]] | None:

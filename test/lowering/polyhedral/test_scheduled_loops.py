@@ -28,9 +28,13 @@ func.func @f(%A: memref<4x64xi64> {llvm.noalias}) {
 
 
 def _check(text: str, options: str) -> None:
+    _check_through(text, f"affine-privatize-buffers,affine-polyhedral-schedule{options}")
+
+
+def _check_through(text: str, pipeline: str) -> None:
     with make_context(), ir.Location.unknown():
         before, after = ir.Module.parse(text), ir.Module.parse(text)
-        Pipeline.parse(f"affine-privatize-buffers,affine-polyhedral-schedule{options}").run(after)
+        Pipeline.parse(pipeline).run(after)
         functions = [module.body.operations[0].operation for module in (before, after)]
         wanted, found = (arguments_for(function, 1) for function in functions)
         for function, arguments in zip(functions, (wanted, found), strict=True):
@@ -142,3 +146,27 @@ def test_values_that_loops_carry_may_have_run_time_sizes(sizes: tuple[int, int])
         wanted[2 : sizes[0]] = np.min(arguments[2][2 : sizes[0], : sizes[1]], axis=1, initial=100)
         run(function, *arguments)
         np.testing.assert_array_equal(arguments[3], wanted)
+
+
+_SUMS_OF_DATA = """
+func.func @f(%A: memref<24x24xi64> {llvm.noalias}, %B: memref<24x24xi64> {llvm.noalias}) {
+  %two = arith.constant 2 : i64
+  affine.for %i = 0 to 24 {
+    %a = affine.load %A[%i, 1] : memref<24x24xi64>
+    %b = arith.addi %a, %two : i64
+    affine.for %j = 0 to 24 {
+      affine.store %b, %B[%i, %j] : memref<24x24xi64>
+    }
+  }
+  %c = affine.load %A[2, 2] : memref<24x24xi64>
+  %d = arith.addi %c, %two : i64
+  affine.store %d, %A[2, 2] : memref<24x24xi64>
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["i64", "index"])
+def test_data_as_wide_as_an_index_is_no_index(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _check_through(_SUMS_OF_DATA.replace("i64", kind), "affine-optimize")
+    assert "remark" not in capsys.readouterr().err
