@@ -5,7 +5,20 @@ from __future__ import annotations
 import runpy
 import sys
 
-_TABLES = ("models", "gemm", "products", "conv", "ops", "profile", "kernels", "compile", "driver", "polybench", "generic")
+_TABLES = (
+    "models",
+    "gemm",
+    "products",
+    "conv",
+    "ops",
+    "profile",
+    "scaling",
+    "kernels",
+    "compile",
+    "driver",
+    "polybench",
+    "generic",
+)
 
 
 def main() -> None:

@@ -77,10 +77,13 @@ class Timed(Protocol):
 
 
 class Contender:
-    """An engine in a process of its own. Raises `DLCError` for what goes wrong there."""
+    """An engine in a process of its own, known to others by `label` where that is not the engine's name.
 
-    def __init__(self, engine: str, threads: int = 1) -> None:
-        self.engine = engine
+    Raises `DLCError` for what goes wrong there.
+    """
+
+    def __init__(self, engine: str, threads: int = 1, label: str = "") -> None:
+        self.engine = label or engine
         self.threads = threads
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115, closed with the process
         path = [str(Path(entry).resolve()) for entry in sys.path]
