@@ -20,6 +20,9 @@ _MASKED = ("vector.maskedload", "vector.maskedstore")
 _Linear = tuple[Mapping[ir.Value, int], int]
 """Factors of index values, and a constant."""
 
+LoopBounds = tuple[ir.Value, "Bounds"]
+"""A loop's variable and its bounds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Place:
@@ -84,8 +87,11 @@ def is_access(op: ir.Operation) -> bool:
     return op.name in _MEMREF_AT or op.name in _MASKED
 
 
-def are_disjoint(one: Place, other: Place, variable: ir.Value, bounds: Bounds) -> bool:
-    """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim."""
+def are_disjoint(one: Place, other: Place, loops: Sequence[LoopBounds]) -> bool:
+    """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim.
+
+    `loops` are those around both, the innermost first (`loops_around`).
+    """
     if one.memref != other.memref:
         return are_apart(root_of(one.memref), root_of(other.memref))
     last = len(one.map.results) - 1
@@ -93,7 +99,7 @@ def are_disjoint(one: Place, other: Place, variable: ir.Value, bounds: Bounds) -
         below, above = (_lanes(one.kind), _lanes(other.kind)) if dim == last else (1, 1)
         if first is None or second is None:
             continue
-        low, high = _least(_minus(first, second), variable, bounds), _least(_minus(second, first), variable, bounds)
+        low, high = _least(_minus(first, second), loops), _least(_minus(second, first), loops)
         if (low is not None and low >= above) or (high is not None and high >= below):
             return True
     return False
@@ -111,21 +117,24 @@ def _minus(one: _Linear, other: _Linear, times: int = 1) -> _Linear:
     return {value: factor for value, factor in factors.items() if factor}, one[1] - times * other[1]
 
 
-def _least(distance: _Linear, variable: ir.Value, bounds: Bounds) -> int | None:
-    """The least value of `distance` over the iterations of the loop with these bounds, where it is a number."""
+def _least(distance: _Linear, loops: Sequence[LoopBounds]) -> int | None:
+    """The least value of `distance` over the iterations of `loops`, the innermost first, where it is a number.
+
+    Each loop's variable is replaced by each of its bounds in turn, which are over variables further out.
+    """
+    if not distance[0]:
+        return distance[1]
+    if not loops:
+        return None
+    (variable, bounds), *outer = loops
     factor = distance[0].get(variable, 0)
     if not factor:
-        return None if distance[0] else distance[1]
+        return _least(distance, outer)
     map, operands, beyond = (bounds.lower, bounds.lower_operands, 0) if factor > 0 else (bounds.upper, bounds.upper_operands, 1)
-    found = []
-    for result in map.results:
-        bound = _linear_in(result, map, operands)
-        if bound is None:
-            continue
-        rest = _minus(distance, ({variable: 1}, 0), factor)
-        least = _minus(rest, (bound[0], bound[1] - beyond), -factor)
-        found += [] if least[0] else [least[1]]
-    return max(found, default=None)
+    rest = _minus(distance, ({variable: 1}, 0), factor)
+    linear = [_linear_in(result, map, operands) for result in map.results]
+    found = [_least(_minus(rest, (bound[0], bound[1] - beyond), -factor), outer) for bound in linear if bound is not None]
+    return max((least for least in found if least is not None), default=None)
 
 
 def _linear_in(expression: ir.AffineExpr, map: ir.AffineMap, operands: Sequence[ir.Value]) -> _Linear | None:
@@ -232,3 +241,22 @@ class Bounds:
             *self.upper_operands[high.n_dims :],
         ]
         return ir.AffineMap.get(dims, symbols, list(low.results)), ir.AffineMap.get(dims, symbols, uppers), operands
+
+
+def loops_around(loop: ir.Operation) -> list[LoopBounds]:
+    """`loop`, an `affine.for`, and those around it, the innermost first."""
+    found = []
+    around: ir.Operation | None = loop
+    while around is not None and around.name != "func.func":
+        if around.name == "affine.for":
+            found.append((around.regions[0].blocks[0].arguments[0], Bounds.of(around)))
+        around = None if around.parent is None else around.parent.operation
+    return found
+
+
+def ends_before(one: Bounds, other: Bounds, loops: Sequence[LoopBounds]) -> bool:
+    """Whether all values of the loop with the bounds `one` are surely less than those of `other`, both in the same `loops`."""
+    ends = [_linear_in(result, one.upper, one.upper_operands) for result in one.upper.results]
+    starts = [_linear_in(result, other.lower, other.lower_operands) for result in other.lower.results]
+    gaps = [_least(_minus(start, end), loops) for end in ends for start in starts if end is not None and start is not None]
+    return any(gap is not None and gap >= 0 for gap in gaps)

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import is_memref, nested_ops, root_of, written_values
 from dlc.lowering.affine.accesses import are_apart
-from dlc.lowering.affine.places import BOUND_ATTRIBUTES, Bounds, Place, are_disjoint, is_access, load_place, place_of, store_place
+from dlc.lowering.affine.places import (
+    BOUND_ATTRIBUTES,
+    Bounds,
+    Place,
+    are_disjoint,
+    is_access,
+    load_place,
+    loops_around,
+    place_of,
+    store_place,
+)
 from dlc.lowering.pass_base import Pass
 
 
@@ -58,8 +68,8 @@ def _may_carry(place: Place, places: Iterable[Place], others: Sequence[ir.Operat
         return False
     if any(not are_apart(root_of(place.memref), root_of(value)) for op in others for value in _touched(op)):
         return False
-    bounds = Bounds.of(loop)
-    return all(other.key == place.key or are_disjoint(place, other, variable, bounds) for other in places)
+    around = loops_around(loop)
+    return all(other.key == place.key or are_disjoint(place, other, around) for other in places)
 
 
 def _touched(op: ir.Operation) -> Iterator[ir.Value]:

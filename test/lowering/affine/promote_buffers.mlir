@@ -90,6 +90,40 @@ func.func @reaches(%A: memref<64x64xf32>) {
   return
 }
 
+// What the loop reads lies in rows above those it writes: the bounds of the loops around tell.
+// CHECK-LABEL: func.func @rows_above
+// CHECK: affine.for %[[K:.*]] = 0 to {{.*}} iter_args
+// CHECK-NOT: affine.store
+// CHECK: affine.yield
+// CHECK-LABEL: func.func @rows_beside
+// CHECK-NOT: iter_args
+func.func @rows_above(%A: memref<64x64xf32>) {
+  affine.for %j = 1 to 8 {
+    affine.for %i = affine_map<(d0) -> (d0 + 1)>(%j) to 8 {
+      affine.for %k = 0 to min affine_map<(d0) -> (d0 * 8, 40)>(%j) {
+        %c = affine.load %A[%i * 8 + 3, %j * 8] : memref<64x64xf32>
+        %a = affine.load %A[%k, %j * 8] : memref<64x64xf32>
+        %s = arith.addf %c, %a : f32
+        affine.store %s, %A[%i * 8 + 3, %j * 8] : memref<64x64xf32>
+      }
+    }
+  }
+  return
+}
+func.func @rows_beside(%A: memref<64x64xf32>) {
+  affine.for %j = 1 to 8 {
+    affine.for %i = 0 to 8 {
+      affine.for %k = 0 to min affine_map<(d0) -> (d0 * 8, 40)>(%j) {
+        %c = affine.load %A[%i * 8 + 3, %j * 8] : memref<64x64xf32>
+        %a = affine.load %A[%k, %j * 8] : memref<64x64xf32>
+        %s = arith.addf %c, %a : f32
+        affine.store %s, %A[%i * 8 + 3, %j * 8] : memref<64x64xf32>
+      }
+    }
+  }
+  return
+}
+
 // no-match: the arguments may share memory; vectors overlap; the place moves; each iteration has memory of its own.
 // CHECK-LABEL: func.func @aliases
 // CHECK-NOT: iter_args
