@@ -64,6 +64,15 @@ DLC_EXPORT int dlc_num_threads();
 // at the start if DLC_THREAD_AFFINITY does not say otherwise, keeps them off the caller's. Returns 1 if it is none of these.
 DLC_EXPORT int32_t dlc_set_thread_affinity(const char *text);
 
+// --- doacross.cpp -----------------------------------------------------------------------------------------------
+
+// Covers the rows [0, rows) of a loop nest by calls body(context, lo, hi) on as many threads as dlc_num_threads() says, and returns
+// when all ended. Rows begin in their order. A body that is in one calls the next two before and after each of the columns
+// of the row, whose numbers grow: the first waits until the row before has finished that column and all before it.
+DLC_EXPORT void dlc_doacross(void (*body)(void *, int64_t, int64_t), void *context, int64_t rows);
+DLC_EXPORT void dlc_await_column(int64_t column);
+DLC_EXPORT void dlc_finish_column(int64_t column);
+
 // --- call.cpp ---------------------------------------------------------------------------------------------------
 
 // Memory of the caller for one result; a null address for none.

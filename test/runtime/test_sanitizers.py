@@ -69,16 +69,18 @@ def _has_thread_sanitizer(folder: Path) -> bool:
     return subprocess.run([str(program)], capture_output=True, check=False).returncode == 0
 
 
-def test_no_race_in_the_runtime(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["pool_stress.cpp", "doacross_stress.cpp"])
+def test_no_race_in_the_runtime(tmp_path: Path, program: str) -> None:
     if not _has_thread_sanitizer(tmp_path):
         pytest.skip("needs ThreadSanitizer")
-    _run([_build(tmp_path, "pool_stress.cpp", "-O1", "-fsanitize=thread"), "100"])
+    _run([_build(tmp_path, program, "-O1", "-fsanitize=thread"), "100"])
 
 
 @pytest.mark.slow
 @needs_valgrind
-def test_no_wrong_access_in_the_runtime(tmp_path: Path) -> None:
-    _run([*_MEMCHECK, _build(tmp_path, "pool_stress.cpp", "-O1"), "4"])
+@pytest.mark.parametrize("program", ["pool_stress.cpp", "doacross_stress.cpp"])
+def test_no_wrong_access_in_the_runtime(tmp_path: Path, program: str) -> None:
+    _run([*_MEMCHECK, _build(tmp_path, program, "-O1"), "4"])
 
 
 def _sample() -> tuple[Graph, list[np.ndarray]]:
