@@ -129,6 +129,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-stream-stores",
             "affine-use-dot-products",
             "affine-narrow-tails",
+            "affine-outline-doacross",
             "affine-outline-parallel",
             "math-expand-functions",
             "expand-integer-division",

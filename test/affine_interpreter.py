@@ -1,8 +1,8 @@
 """Runs functions of affine loops on NumPy arrays, one iteration at a time, as the oracle of tests of loop transformations.
 
 Iterations of `affine.parallel`, and of loops marked `dlc.parallel` that carry no value, run in a shuffled order, so that a wrong
-one shows. New memory holds NaN (floats) or a large number.
-An access outside of its memref is an IndexError.
+one shows; columns of rows marked `dlc.doacross` in one of the orders that several threads may take. New memory holds NaN (floats)
+or a large number. An access outside of its memref is an IndexError.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import operator
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -39,6 +40,20 @@ def arguments_for(function: ir.Operation, seed: int, sizes: Sequence[int] = ()) 
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class _Tile:
+    """A column of a row: the values that are known before."""
+
+    column: int
+    body: ir.Block
+    values: dict[ir.Value, Any]
+
+
+def _role(op: ir.Operation) -> str:
+    """What a loop is in a nest of rows and columns, "" for none."""
+    return ir.StringAttr(op.attributes["dlc.doacross"]).value if "dlc.doacross" in op.attributes else ""
+
+
 class _Run:
     def __init__(self, values: dict[ir.Value, Any], order: random.Random) -> None:
         self.values, self.order = values, order
@@ -60,18 +75,68 @@ class _Run:
 
     def _affine_for(self, op: ir.Operation) -> Sequence[Any]:
         sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        given = self.operands(op)
-        low = max(evaluate(op.attributes["lowerBoundMap"].value, given[: sizes[0]]))
-        high = min(evaluate(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
-        carried = given[sizes[0] + sizes[1] :]
+        low, high = self._range(op)
+        carried = self.operands(op)[sizes[0] + sizes[1] :]
         body = op.regions[0].blocks[0]
         points = list(range(low, high, ir.IntegerAttr(op.attributes["step"]).value))
+        rows = self._rows(body, points) if _role(op) == "rows" and not carried else None
+        if rows is not None:
+            self._interleave(rows)
+            return ()
         if "dlc.parallel" in op.attributes and not carried:
             self.order.shuffle(points)
         for value in points:
             self.values.update(zip(body.arguments, [value, *carried], strict=True))
             carried = self.block(body)
         return carried
+
+    def _range(self, op: ir.Operation) -> tuple[int, int]:
+        """The bounds of an `affine.for`."""
+        below, above, _ = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
+        given = self.operands(op)
+        low = max(evaluate(op.attributes["lowerBoundMap"].value, given[:below]))
+        return low, min(evaluate(op.attributes["upperBoundMap"].value, given[below : below + above]))
+
+    def _rows(self, body: ir.Block, points: Sequence[int]) -> list[list[_Tile]] | None:
+        """The columns of each row; None where a row does more than run its columns."""
+        found = []
+        for value in points:
+            self.values[body.arguments[0]] = value
+            tiles: list[_Tile] = []
+            if not self._collect(body, tiles):
+                return None
+            found.append(tiles)
+        return found
+
+    def _collect(self, block: ir.Block, tiles: list[_Tile]) -> bool:
+        for op in [op.operation for op in block.operations][:-1]:
+            if _role(op) == "columns":
+                low, high = self._range(op)
+                if tiles and low < high and tiles[-1].column >= low:
+                    return False
+                inner = op.regions[0].blocks[0]
+                steps = range(low, high, ir.IntegerAttr(op.attributes["step"]).value)
+                tiles += [_Tile(column, inner, {**self.values, inner.arguments[0]: column}) for column in steps]
+            elif op.name == "affine.if":
+                region = op.regions[0 if self._holds(op) else 1]
+                if len(region.blocks) and not self._collect(region.blocks[0], tiles):
+                    return False
+            elif op.name.startswith(("arith.", "affine.apply", "affine.min", "affine.max")):
+                self.values.update(zip(op.results, getattr(self, "_" + op.name.replace(".", "_"), self._other)(op), strict=True))
+            else:
+                return False
+        return True
+
+    def _interleave(self, rows: list[list[_Tile]]) -> None:
+        """Run all columns: each after the columns up to its own of the rows before, the latest rows that can rather than others."""
+        while any(rows):
+            free = [
+                row for at, row in enumerate(rows) if row and all(row[0].column < other[0].column for other in rows[:at] if other)
+            ]
+            row = free[-1] if self.order.random() < 0.7 else self.order.choice(free)
+            tile = row.pop(0)
+            self.values = tile.values
+            self.block(tile.body)
 
     def _affine_parallel(self, op: ir.Operation) -> Sequence[Any]:
         lower, upper = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
@@ -87,13 +152,16 @@ class _Run:
         return ()
 
     def _affine_if(self, op: ir.Operation) -> Sequence[Any]:
+        region = op.regions[0 if self._holds(op) else 1]
+        return self.block(region.blocks[0]) if len(region.blocks) else ()
+
+    def _holds(self, op: ir.Operation) -> bool:
+        """Whether the condition of an `affine.if` holds."""
         inputs, constraints = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">").split(" : ", 1)
         sides = [side.rsplit(" ", 2) for side in constraints[1:-1].split(", ")]
         text = f"affine_map<{inputs} -> ({', '.join(side[0] for side in sides)})>"
         found = evaluate(ir.AffineMapAttr(ir.Attribute.parse(text)).value, self.operands(op))
-        holds = all(value == 0 if side[1] == "==" else value >= 0 for value, side in zip(found, sides, strict=True))
-        region = op.regions[0 if holds else 1]
-        return self.block(region.blocks[0]) if len(region.blocks) else ()
+        return all(value == 0 if side[1] == "==" else value >= 0 for value, side in zip(found, sides, strict=True))
 
     # Memory.
 

@@ -8,13 +8,17 @@ from itertools import combinations_with_replacement
 
 import islpy as isl
 
+from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Loop
 from dlc.analysis.polyhedral.value_graph import Graph, MemoryUse
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+_DOACROSS = "dlc.doacross"
 
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """Two accesses to one element, one of them a write, in different iterations of `loop`, which has no order."""
+    """Two accesses to one element, one of them a write, in different iterations of `loop`, which may run at the same time."""
 
     first: MemoryUse
     second: MemoryUse
@@ -31,23 +35,39 @@ class Outside:
 
 
 def conflicts(graph: Graph) -> Iterator[Conflict]:
-    """The conflicts of all `affine.parallel` loops, and of loops that are marked `dlc.parallel`."""
-    context = graph.shared.context()
+    """The conflicts of all `affine.parallel` loops, of loops marked `dlc.parallel`, and of rows marked `dlc.doacross`."""
     for one, other in combinations_with_replacement(_unordered_uses(graph), 2):
         first, second = (one, other) if one.writes else (other, one)
         if first.array is not second.array or not first.writes:
             continue
         for depth, loop in _shared_parallel(first.node.loops, second.node.loops):
-            pairs = first.elements.apply_range(second.elements.reverse()).intersect_params(context)
-            for dim in range(depth):
-                pairs = pairs.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
-            pairs = pairs.subtract(pairs.equate(isl.dim_type.in_, depth, isl.dim_type.out, depth))
+            pairs = _pairs(graph, first, second, depth)
+            pairs = pairs.subtract(pairs.equate(_IN, depth, _OUT, depth))
             if not pairs.is_empty():
                 yield Conflict(first, second, loop, pairs)
+        for depth, loop in _shared_rows(first.node.loops, second.node.loops):
+            pairs = _pairs(graph, first, second, depth)
+            before = pairs.order_lt(_IN, depth, _OUT, depth).order_gt(_IN, depth + 1, _OUT, depth + 1)
+            after = pairs.order_gt(_IN, depth, _OUT, depth).order_lt(_IN, depth + 1, _OUT, depth + 1)
+            if not before.union(after).is_empty():
+                yield Conflict(first, second, loop, before.union(after))
+
+
+def _pairs(graph: Graph, first: MemoryUse, second: MemoryUse, depth: int) -> isl.Map:
+    """The instances of two uses that touch one element, in the same iteration of the outermost `depth` loops."""
+    pairs = first.elements.apply_range(second.elements.reverse()).intersect_params(graph.shared.context())
+    for dim in range(depth):
+        pairs = pairs.equate(_IN, dim, _OUT, dim)
+    return pairs
 
 
 def _unordered_uses(graph: Graph) -> list[MemoryUse]:
-    return [use for use in graph.uses if any(is_unordered(loop) for loop in use.node.loops)]
+    return [use for use in graph.uses if any(is_unordered(loop) or _role(loop) for loop in use.node.loops)]
+
+
+def _role(loop: Loop) -> str:
+    """What a loop is in a nest whose rows may run at once, "" for none."""
+    return ir.StringAttr(loop.op.attributes[_DOACROSS]).value if _DOACROSS in loop.op.attributes else ""
 
 
 def is_unordered(loop: Loop) -> bool:
@@ -61,6 +81,15 @@ def _shared_parallel(one: Sequence[Loop], other: Sequence[Loop]) -> Iterator[tup
         if first.op != second.op or first.variable != second.variable:
             return
         if is_unordered(first):
+            yield depth, first
+
+
+def _shared_rows(one: Sequence[Loop], other: Sequence[Loop]) -> Iterator[tuple[int, Loop]]:
+    """The loops over rows around both, with their depth, where both are in a loop over columns right inside."""
+    for depth, (first, second) in enumerate(zip(one[:-1], other[:-1], strict=False)):
+        if first.op != second.op or first.variable != second.variable:
+            return
+        if (_role(first), _role(one[depth + 1]), _role(other[depth + 1])) == ("rows", "columns", "columns"):
             yield depth, first
 
 

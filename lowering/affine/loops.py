@@ -18,6 +18,13 @@ SCHEDULED = "dlc.polyhedral"
 """Attribute of a function whose loops `affine-polyhedral-schedule` has made."""
 APART = "dlc.apart"
 """A number that serial loops share with the parallel loop perfectly nested in them, which may be moved outside of them."""
+DOACROSS = "dlc.doacross"
+"""What a loop is in a nest whose rows may run at once, each behind the one before: `ROWS`, or `COLUMNS` for the loops right inside.
+
+Iteration `c` of a row waits for iterations up to `c` of the rows before, and for those before it in its own row; for no others.
+"""
+ROWS = "rows"
+COLUMNS = "columns"
 
 
 @dataclass(frozen=True)

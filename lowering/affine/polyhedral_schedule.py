@@ -24,6 +24,7 @@ from dlc.lowering.polyhedral.apart_loops import mark_apart
 from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
+from dlc.lowering.polyhedral.doacross import mark_doacross
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.index_sets import Order, blocked_schedules
 from dlc.lowering.polyhedral.levels import leveled_schedules
@@ -65,7 +66,6 @@ class PolyhedralSchedule(Pass):
     time_tiles: tuple[int, ...] = option(
         (), "sizes of tiles of loops skewed with time, the outermost first, 0 for a whole loop; 0 alone: none (default: by cost)"
     )
-    waves: bool = option(False, "tiles across time run in wavefronts, in parallel: for several threads; one thread is slower")
     pack: bool = option(True, "with cache-tiles: copy panels of arrays into local buffers, in the order in which tiles read them")
 
     leave_others: bool = option(False, "leave functions that cannot be read or built anew as they are, with a remark that says why")
@@ -124,7 +124,8 @@ class PolyhedralSchedule(Pass):
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         facts = facts_of(op)
         lanes = lanes_of(scop, TileShape.of(facts))
-        replace_loops(packed, mark_apart(best, order, packed.statements), lanes)
+        marked = mark_doacross(mark_apart(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements)
+        replace_loops(packed, marked, lanes)
         if proof:
             print(proof, file=sys.stderr)
 
@@ -173,7 +174,7 @@ class PolyhedralSchedule(Pass):
         if self.time_tiles == (0,):
             return None
         sizes = self._given_sizes(part, skewed) or choose_time_tiles(part, skewed, facts_of(part.statements[0].ops[0]))
-        return None if sizes is None else with_time_tiles(schedule, skewed, sizes, self.waves)
+        return None if sizes is None else with_time_tiles(schedule, skewed, sizes)
 
     def _given_sizes(self, part: Part, skewed: Skewed) -> tuple[int, ...]:
         """The sizes that the option gives, one for each skewed loop; none where it gives none."""

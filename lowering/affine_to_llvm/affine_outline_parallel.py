@@ -11,7 +11,8 @@ from dlc._mlir import arith, func, ir
 from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
 from dlc.lowering.affine_to_llvm.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
-from dlc.lowering.affine_to_llvm.parallel_nests import ParallelLoop, ParallelNest, least_work, parallel_loop, parallel_nests
+from dlc.lowering.affine_to_llvm.parallel_nests import ParallelNest, least_work, parallel_loop, parallel_nests
+from dlc.lowering.affine_to_llvm.ranges import LoopRange, constant_index, count_of, declare, extreme
 from dlc.lowering.outlining import captures_of, noalias_marks, private_function
 from dlc.lowering.pass_base import Pass, option
 
@@ -113,13 +114,13 @@ def _clipped(nest: ApartNest) -> _Job:
     def rebuild(arguments: list[ir.Value]) -> None:
         start, count, low, high = arguments[-4:]
         with ir.InsertionPoint.at_block_begin(start.owner), nest.root.location:
-            lower = _or_all(arith.cmpi(arith.CmpIPredicate.sgt, low, _index(0)), arith.addi(low, start), -_FAR)
+            lower = _or_all(arith.cmpi(arith.CmpIPredicate.sgt, low, constant_index(0)), arith.addi(low, start), -_FAR)
             upper = _or_all(arith.cmpi(arith.CmpIPredicate.slt, high, count), arith.addi(high, start), _FAR)
         nest.clip(lower, upper)
 
     with ir.InsertionPoint(nest.root), nest.root.location:
         start, end = _hull(nest)
-        count = arith.maxsi(arith.subi(end, start), _index(0))
+        count = arith.maxsi(arith.subi(end, start), constant_index(0))
     return _Job(nest.root, nest.moved, count, [start, count], rebuild)
 
 
@@ -127,10 +128,10 @@ def _hull(nest: ApartNest) -> tuple[ir.Value, ir.Value]:
     """Emit the least and the largest bound of the loops; where these are not known before, about those."""
     if not nest.is_known_before:
         values = nest.weights()
-        return _index(min(values)), _index(max(values) + 1)
+        return constant_index(min(values)), constant_index(max(values) + 1)
     parts = [parallel_loop(loop) for loop in nest.loops]
-    starts = [_extreme("affine.max", part.lower) for part in parts if part]
-    ends = [_extreme("affine.min", part.upper) for part in parts if part]
+    starts = [extreme("affine.max", part.lower) for part in parts if part]
+    ends = [extreme("affine.min", part.upper) for part in parts if part]
     return reduce(arith.minsi, starts), reduce(arith.maxsi, ends)
 
 
@@ -139,11 +140,7 @@ _FAR = 1 << 40
 
 
 def _or_all(condition: ir.Value, bound: ir.Value, other: int) -> ir.Value:
-    return arith.select(condition, bound, _index(other))
-
-
-def _index(value: int) -> ir.Value:
-    return arith.constant(ir.IndexType.get(), value)
+    return arith.select(condition, bound, constant_index(other))
 
 
 def _weights(nest: ParallelNest | ApartNest, min_work: int) -> list[int]:
@@ -167,10 +164,8 @@ def _from_zero(nest: ParallelNest) -> ParallelNest:
     if loop.first is not None and len(loop.upper.map.results) == 1:
         return nest
     with ir.InsertionPoint(nest.root), loop.op.location:
-        lower, upper = _extreme("affine.max", loop.lower), _extreme("affine.min", loop.upper)
-        count = arith.maxsi(arith.subi(upper, lower), _index(0))
-        if loop.step != 1:
-            count = arith.divsi(arith.addi(count, _index(loop.step - 1)), _index(loop.step))
+        lower = extreme("affine.max", loop.lower)
+        count = count_of(loop, lower)
     with ir.InsertionPoint(loop.op), loop.op.location:
         op = build_for(Bound.constant(0), Bound.symbol(count), parallel=True)
         body = op.regions[0].blocks[0]
@@ -188,27 +183,19 @@ def _from_zero(nest: ParallelNest) -> ParallelNest:
     return replace(nest, loops=(found, *inner))
 
 
-def _extreme(kind: str, bound: Bound) -> ir.Value:
-    """Emit the largest (`affine.max`) or smallest of the results of a bound."""
-    if len(bound.map.results) == 1:
-        return apply(bound.map, list(bound.operands))
-    attributes = {"map": ir.AffineMapAttr.get(bound.map)}
-    return ir.Operation.create(kind, [ir.IndexType.get()], list(bound.operands), attributes).result
-
-
 def _iterations(nest: ParallelNest) -> ir.Value:
     """Emit the number of iterations of the nest, an index."""
     outer, inner = nest.loops[0], nest.inner
     if outer.trips is not None:
-        return _index(outer.trips * inner)
+        return constant_index(outer.trips * inner)
     upper = outer.upper.map
     trips = ir.AffineExpr.get_ceil_div(upper.results[0] - (outer.first or 0), outer.step)
     count = apply(ir.AffineMap.get(upper.n_dims, upper.n_symbols, [trips]), list(outer.upper.operands))
-    every = count if inner == 1 else arith.muli(count, _index(inner))
-    return arith.maxsi(every, _index(0))
+    every = count if inner == 1 else arith.muli(count, constant_index(inner))
+    return arith.maxsi(every, constant_index(0))
 
 
-def _rebuild(nest: Sequence[ParallelLoop], lo: ir.Value, hi: ir.Value) -> None:
+def _rebuild(nest: Sequence[LoopRange], lo: ir.Value, hi: ir.Value) -> None:
     """Replace the nest, now in its own function, by one loop from `lo` to `hi` over all its iterations."""
     outer, innermost = nest[0].op, nest[-1]
     with ir.InsertionPoint(outer):
@@ -232,10 +219,6 @@ def _rebuild(nest: Sequence[ParallelLoop], lo: ir.Value, hi: ir.Value) -> None:
 
 
 def _declare_pool(block: ir.Block, weights: Sequence[int]) -> None:
-    """Declare the runtime's function in the module once."""
-    names = [item.attributes["sym_name"] for item in block.operations if "sym_name" in item.attributes]
-    if ir.StringAttr.get(_pool(weights)) in names:
-        return
+    """Declare the runtime's function in the module."""
     pointer, long = ir.Type.parse("!llvm.ptr"), ir.IntegerType.get_signless(64)
-    with ir.InsertionPoint.at_block_begin(block):
-        func.FuncOp(_pool(weights), ([pointer, pointer, long, *[long] * len(weights)], []), visibility="private")
+    declare(block, _pool(weights), [pointer, pointer, long, *[long] * len(weights)])

@@ -10,6 +10,7 @@ from dlc._mlir import affine, ir
 from dlc.lowering.affine.loops import PARALLEL, Bound, build_for, real_ops
 from dlc.lowering.affine_to_llvm.apart_nests import ApartNest, apart_nest
 from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of, work_of_iteration
+from dlc.lowering.affine_to_llvm.ranges import LoopRange, loop_range
 
 ENOUGH_ITERATIONS = 64
 """A nest of so many iterations is not merged with the loops inside it: it can be cut evenly for any usual machine."""
@@ -22,52 +23,18 @@ _LIGHT = 100
 vector, take 50 us, and 25 in 256 blocks."""
 
 
-@dataclass(frozen=True)
-class ParallelLoop:
-    """An `affine.for` from the largest of `lower` to the smallest of `upper`, in steps."""
-
-    op: ir.Operation
-    lower: Bound
-    upper: Bound
-    step: int
-
-    @property
-    def first(self) -> int | None:
-        """The first value of the variable, None when it is dynamic."""
-        return _static(self.lower)
-
-    @property
-    def trips(self) -> int | None:
-        """The number of iterations, None when it is dynamic."""
-        lower, upper = self.first, _static(self.upper)
-        return None if lower is None or upper is None else max(0, math.ceil((upper - lower) / self.step))
-
-    @property
-    def body(self) -> ir.Block:
-        return self.op.regions[0].blocks[0]
-
-
-def parallel_loop(op: ir.Operation) -> ParallelLoop | None:
+def parallel_loop(op: ir.Operation) -> LoopRange | None:
     """`op` as a loop with independent iterations and no accumulators; None when it is anything else."""
     if op.name != "affine.for" or PARALLEL not in op.attributes or len(op.results):
         return None
-    below, above, _ = op.attributes["operandSegmentSizes"]
-    operands = tuple(op.operands)
-    lower = Bound(op.attributes["lowerBoundMap"].value, operands[:below])
-    upper = Bound(op.attributes["upperBoundMap"].value, operands[below : below + above])
-    return ParallelLoop(op, lower, upper, ir.IntegerAttr(op.attributes["step"]).value)
-
-
-def _static(bound: Bound) -> int | None:
-    """The bound as a number; None where it is none, or the extreme of several."""
-    return bound.static if len(bound.map.results) == 1 else None
+    return loop_range(op)
 
 
 @dataclass(frozen=True)
 class ParallelNest:
     """Loops that count as one range, the outermost first. `first` and `last` are the work of its first and last iteration."""
 
-    loops: tuple[ParallelLoop, ...]
+    loops: tuple[LoopRange, ...]
     first: int
     last: int
 
@@ -111,7 +78,7 @@ def least_work(around: ir.Operation, min_work: int) -> int:
     return min_work if around.name == "func.func" else _AGAIN * min_work
 
 
-def _merged(outer: ParallelLoop) -> ParallelNest:
+def _merged(outer: LoopRange) -> ParallelNest:
     """`outer` and the loops perfectly nested in it, until they have enough iterations to share out.
 
     Long loops of short iterations are cut into blocks, of which the nest has so many that they can still be shared out evenly.
@@ -127,7 +94,7 @@ def _merged(outer: ParallelLoop) -> ParallelNest:
     return ParallelNest(tuple(nest), first, last)
 
 
-def _in_blocks(loop: ParallelLoop, size: int) -> ParallelLoop:
+def _in_blocks(loop: LoopRange, size: int) -> LoopRange:
     """`loop` cut into a loop over blocks of `size` iterations and one in a block; the first of them, or `loop` if it stays."""
     light = sum(work_of(op) for op in real_ops(loop.body)) < _LIGHT
     if size < 2 or not light:
@@ -153,7 +120,7 @@ def _in_blocks(loop: ParallelLoop, size: int) -> ParallelLoop:
     return found
 
 
-def _iterations(nest: Sequence[ParallelLoop]) -> int:
+def _iterations(nest: Sequence[LoopRange]) -> int:
     """Iterations of a nest; a count about which nothing is known is taken for one."""
     return math.prod(loop.trips or likely_trips(loop.op) or 1 for loop in nest)
 
@@ -183,7 +150,7 @@ def _distributed(nest: ParallelNest) -> Iterator[ParallelNest]:
         yield from _distributed(_merged(loop))
 
 
-def _shared_loops(nest: Sequence[ParallelLoop]) -> list[int]:
+def _shared_loops(nest: Sequence[LoopRange]) -> list[int]:
     """Positions of the parallel loops in the body of a nest; none unless there are several, and nothing but values besides."""
     found = []
     for index, op in enumerate(real_ops(nest[-1].body)):

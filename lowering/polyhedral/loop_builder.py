@@ -24,6 +24,7 @@ from dlc.lowering.polyhedral.loop_marks import (
     UNORDERED,
     group_of,
     parts_of,
+    role_of,
     scratch_of,
     words_at,
 )
@@ -97,7 +98,7 @@ class LoopBuilder:
     def _for(self, node: isl.AstNode, words: Words) -> None:
         """A loop, or what stands for it: its body at the only value, a copy for each value, or vectors."""
         told = words.get(depth_of(node), LOOP)
-        (word, name), group = parts_of(told), group_of(told)
+        (word, name), group, role = parts_of(told), group_of(told), role_of(told)
         if node.for_is_degenerate() and not (word == PARALLEL and group):  # a part of a loop that others clip stays one
             return self._first(cases(node.for_get_init(), self.site.names), lambda value: self._body_at(node, value, words))
         if word == LANES and build_vectors(self.site, node):
@@ -119,6 +120,8 @@ class LoopBuilder:
             loop.attributes[loops.PARALLEL] = ir.UnitAttr.get()
         if group:
             loop.attributes[loops.APART] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(group))
+        if role:
+            loop.attributes[loops.DOACROSS] = ir.StringAttr.get(role)
         return self._fill(loop, node, words, name)
 
     def _range(self, node: isl.AstNode) -> tuple[list[ir.AffineExpr], list[ir.AffineExpr]]:

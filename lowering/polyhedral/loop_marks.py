@@ -2,7 +2,7 @@
 
 A word is a kind, or `kind@name` where the loop gets the attribute `dlc.name`, its name quoted as in a URL; a kind that is not
 listed here is a plain loop. `!number` after a word says to which loops that may change places this one belongs, see
-`apart_loops.py`.
+`apart_loops.py`; `+role` at its end what the loop is in a nest that several threads run, see `doacross.py`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def word_of(kind: str, name: str) -> str:
 
 def parts_of(word: str) -> tuple[str, str]:
     """Kind and name ("" for none) of a word."""
-    kind, _, name = word.partition("!")[0].partition("@")
+    kind, _, name = word.partition("+")[0].partition("!")[0].partition("@")
     return kind, unquote(name)
 
 
@@ -81,7 +81,17 @@ def in_group(word: str, group: str) -> str:
 
 def group_of(word: str) -> str:
     """The number of the loops that a word's loop belongs to, "" for none."""
-    return word.partition("!")[2]
+    return word.partition("+")[0].partition("!")[2]
+
+
+def with_role(word: str, role: str) -> str:
+    """The word of a loop that has the `role` in its nest."""
+    return f"{word.partition('+')[0]}+{role}"
+
+
+def role_of(word: str) -> str:
+    """The role of a word's loop in its nest, "" for none."""
+    return word.partition("+")[2]
 
 
 def is_word_mark(node: isl.ScheduleNode) -> bool:

@@ -15,7 +15,7 @@ from itertools import product
 import islpy as isl
 
 from dlc.analysis.polyhedral.model import Statement
-from dlc.lowering.polyhedral.loop_marks import LOOP, PARALLEL, mark_band
+from dlc.lowering.polyhedral.loop_marks import LOOP, mark_band
 from dlc.lowering.polyhedral.scheduler import Part
 from dlc.lowering.polyhedral.skewing import Skewed
 from dlc.lowering.polyhedral.tile_footprints import Footprints, footprints
@@ -135,20 +135,14 @@ def _choices(
             yield sizes, touched
 
 
-def with_time_tiles(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int], in_waves: bool = False) -> isl.Schedule:
+def with_time_tiles(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]) -> isl.Schedule:
     """Loops over the tiles of `sizes` (0 for a skewed loop that is not cut) around `schedule`, an order of all statements.
 
-    With `in_waves`, tiles whose numbers have one sum run in parallel: no dependence goes down along any number, so none goes
-    between two of them (Lamport, CACM 1974). One wave shares less of its memory than tiles in their order do.
+    No dependence goes down along any tile's number, so several threads may run rows of tiles, see `doacross.py`.
     """
     cut = [(value, size) for value, size in zip(skewed.values, sizes, strict=True) if size]
     numbers = [value.scale_down_val(isl.Val(size)).floor() for value, size in cut]
     words = [f"{LOOP}@tile{size}" for _, size in cut]
-    if in_waves and len(cut) > 1:
-        numbers = [reduce(isl.UnionPwAff.add, numbers), *numbers[1:]]
-        words = [f"{LOOP}@wave", *(f"{PARALLEL}@tile{size}" for _, size in cut[1:])]
     whole = reduce(isl.MultiUnionPwAff.flat_range_product, map(isl.MultiUnionPwAff.from_union_pw_aff, numbers))
     band = schedule.insert_partial_schedule(whole).get_root().child(0).band_set_permutable(True)
-    for member, word in enumerate(words):
-        band = band.band_member_set_coincident(member, int(word.startswith(PARALLEL)))
     return mark_band(band, words).child(0).child(0).insert_mark(isl.Id(TILE)).get_schedule()

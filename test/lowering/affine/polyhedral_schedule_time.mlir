@@ -1,5 +1,4 @@
 // RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-polyhedral-schedule=time-tiles=4,4,0 --split-input-file --verify-diagnostics | filecheck %s
-// RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 "--affine-polyhedral-schedule=time-tiles=4,4,0 waves=true" --split-input-file | filecheck %s --check-prefix=WAVE
 // RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-polyhedral-schedule --split-input-file | filecheck %s --check-prefix=COST
 
 // Rows are smoothed again and again: tiles of 4 time steps, moved by 2 rows a step. Rows stay whole.
@@ -13,17 +12,12 @@
 // CHECK:           affine.vector_store %{{.*}}, %arg1[%[[I]], %[[J]] * 8]
 // CHECK:       affine.for {{.*}} = max {{.*}} to min
 // CHECK:           affine.vector_store %{{.*}}, %arg0
-// CHECK:   } {dlc.name = "tile4.2"}
-// CHECK: } {dlc.name = "tile4"}
-
-// Tiles of one wave run in parallel.
-// WAVE-LABEL: func.func @smooth
-// WAVE: } {dlc.name = "tile4", dlc.parallel}
-// WAVE-NEXT: } {dlc.name = "wave"}
+// CHECK:   } {dlc.doacross = "columns", dlc.name = "tile4.2"}
+// CHECK: } {dlc.doacross = "rows", dlc.name = "tile4"}
 
 // The model takes as many steps as fit into the cache of 1 MB.
 // COST-LABEL: func.func @smooth
-// COST: {dlc.name = "tile16"}
+// COST: {dlc.doacross = "rows", dlc.name = "tile16"}
 func.func @smooth(%A: memref<1024x256xf64> {llvm.noalias}, %B: memref<1024x256xf64> {llvm.noalias}) {
   affine.for %t = 0 to 40 {
     affine.for %i = 1 to 1023 {

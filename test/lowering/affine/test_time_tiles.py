@@ -10,7 +10,7 @@ from bench.polybench.measuring import TOLERANCE
 from bench.polybench.suite import copied, suite
 from dlc.runtime.library import load_library
 
-_SCHEDULE = "affine-polyhedral-schedule{time-tiles=%s waves=%s}"
+_SCHEDULE = "affine-polyhedral-schedule{time-tiles=%s}"
 _TILED = f"affine-expand-buffers,{_SCHEDULE},canonicalize,cse,affine-promote-buffers,{AS_THEY_ARE}"
 _SIZES = {
     "jacobi-1d": ("3,5", "7,0"),
@@ -19,32 +19,32 @@ _SIZES = {
     "fdtd-2d": ("4,8,0", "3,4,9"),
     "seidel-2d": ("4,4,0", "3,5,0", "1,8,0", "2,2,8", "32,32,0"),
 }
-"""Whole and cut rows; of `seidel-2d` wavefronts, and tiles that are too large for them. In waves, isl makes a choice between
-values a subscript of `heat-3d` 2,3,4,5, which no affine map can hold: the text's order is kept."""
+"""Whole and cut rows; of `seidel-2d` wavefronts, and tiles that are too large for them."""
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
-@pytest.mark.parametrize("waves", ["false", "true"])
 @pytest.mark.parametrize(("name", "sizes"), [(name, sizes) for name, several in _SIZES.items() for sizes in several])
-def test_results_are_the_same(name: str, sizes: str, waves: str, dtype: str) -> None:
+def test_results_are_the_same(name: str, sizes: str, dtype: str) -> None:
     kernel = suite()[name]
     plain, tiled, wanted = (copied(kernel.checked_arguments("MINI", dtype)) for _ in range(3))
-    compile_kernel(kernel, "MINI", dtype, _TILED % ("0", waves)).bind(plain)()
-    compile_kernel(kernel, "MINI", dtype, _TILED % (sizes, waves)).bind(tiled)()
+    compile_kernel(kernel, "MINI", dtype, _TILED % "0").bind(plain)()
+    compile_kernel(kernel, "MINI", dtype, _TILED % sizes).bind(tiled)()
     kernel.expect(wanted, "MINI")
     assert all(np.array_equal(one, other) for one, other in zip(plain, tiled, strict=True))
     assert kernel.error(tiled, wanted) < TOLERANCE[dtype]
 
 
-@pytest.mark.parametrize("dtype", ["f64", "f32"])
-@pytest.mark.parametrize(("name", "sizes"), [("seidel-2d", "8,16,0"), ("jacobi-2d", "4,16,0")])
-def test_waves_run_on_threads(name: str, sizes: str, dtype: str) -> None:
-    """Large enough for tiles of a wave to leave their thread."""
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("seidel-2d", "8,16,0"), ("seidel-2d", "4,4,0"), ("jacobi-2d", "4,16,0"), ("fdtd-2d", "4,8,0")]
+)
+def test_rows_run_on_threads(name: str, sizes: str, threads: int) -> None:
+    """Large enough for rows of tiles to leave their thread."""
     kernel, library = suite()[name], load_library()
-    plain, tiled = (copied(kernel.arguments("SMALL", dtype)) for _ in range(2))
-    compile_kernel(kernel, "SMALL", dtype, _TILED % ("0", "false")).bind(plain)()
-    code = compile_kernel(kernel, "SMALL", dtype, _TILED % (sizes, "true"))
-    before = library.set_num_threads(2)
+    plain, tiled = (copied(kernel.arguments("SMALL", "f64")) for _ in range(2))
+    compile_kernel(kernel, "SMALL", "f64", _TILED % "0").bind(plain)()
+    code = compile_kernel(kernel, "SMALL", "f64", _TILED % sizes)
+    before = library.set_num_threads(threads)
     code.bind(tiled)()
     library.set_num_threads(before)
     assert all(np.array_equal(one, other) for one, other in zip(plain, tiled, strict=True))
