@@ -5,6 +5,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dlc_runtime.h"
+#include "processor.h"
 
 #include <algorithm>
 #include <atomic>
@@ -22,21 +23,6 @@ constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
 constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
 // Looks before a waiting thread offers its processor to others: some 20 us.
 constexpr int kLooks = 1000;
-
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
-// Makes stores that bypass the caches visible before later ones.
-void drainStores() {
-#if defined(__x86_64__)
-  __builtin_ia32_sfence();
-#endif
-}
 
 struct alignas(64) Progress {
   std::atomic<int64_t> column{kNone};
@@ -58,7 +44,7 @@ void await(int64_t column) {
     if (row.seen >= column)
       return;
     if (looks < kLooks)
-      pause();
+      spinHint();
     else
       std::this_thread::yield();
   }

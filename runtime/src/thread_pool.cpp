@@ -10,6 +10,7 @@
 #include "thread_pool.h"
 #include "affinity.h"
 #include "dlc_runtime.h"
+#include "processor.h"
 #include "profile.h"
 
 #include <algorithm>
@@ -45,14 +46,6 @@ thread_local int threadSetting = 0;
 thread_local int callDepth = 0;
 std::atomic<int> callers{0};
 
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
 // Spins until `ready()` or until the spin time is over; whether it became ready.
 template <typename Ready> bool spinUntil(Ready ready, std::chrono::microseconds limit) {
   auto end = std::chrono::steady_clock::now() + limit;
@@ -60,7 +53,7 @@ template <typename Ready> bool spinUntil(Ready ready, std::chrono::microseconds 
     for (int i = 0; i < 32; ++i) {
       if (ready())
         return true;
-      pause();
+      spinHint();
     }
   } while (std::chrono::steady_clock::now() < end);
   return ready();
