@@ -225,8 +225,10 @@ def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, 
             continue
         if slots > 1 and not (facts.maskable or _divides(loop, slots * lanes)):
             continue
+        is_part = _is_part(loop, slots, lanes)
         for factors in jams:
-            yield Tile(loop, lanes, slots, factors, reduces)
+            if not (is_part and _follows(nest, facts, factors)):
+                yield Tile(loop, lanes, slots, factors, reduces)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
         for factors in _tall_jams(nest, loop, crowding):
             yield Tile(loop, lanes, 1, factors, reduces)
@@ -241,6 +243,17 @@ def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
         return 1
     widest = max((element_bits(op.results[0].type) or 64 for op in facts.strides if op.name == "affine.load"), default=64)
     return -(-loop.extent // lanes) if loop.extent * widest <= _LINE_BITS else 1
+
+
+def _is_part(loop: Loop, slots: int, lanes: int) -> bool:
+    """Whether a row of few whole vectors is taken in parts of `slots` vectors."""
+    return loop.extent is not None and slots * lanes < loop.extent <= _MOST_SLOTS * lanes and loop.extent % lanes == 0
+
+
+def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
+    """Whether copies along a loop of `factors` load other vectors: parts of rows that are apart, where one whole row would do."""
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides.get(op)]
+    return any(loop.iv in set(op.operands) for op in loads for loop, _ in factors)
 
 
 def _divides(loop: Loop, size: int) -> bool:

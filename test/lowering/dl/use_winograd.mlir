@@ -1,8 +1,9 @@
-// RUN: dlc-opt %s --dl-use-winograd | filecheck %s
-// RUN: dlc-opt %s --dl-use-winograd --dl-use-winograd | filecheck %s
-// RUN: dlc-opt %s --dl-use-winograd=most=4 | filecheck %s --check-prefix=FOUR
+// RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --dl-use-winograd | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --dl-use-winograd --dl-use-winograd | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --dl-use-winograd | filecheck %s --check-prefix=MANY
+// RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --dl-use-winograd=most=4 | filecheck %s --check-prefix=FOUR
 // RUN: dlc-opt %s --dl-use-winograd=most=0 | filecheck %s --check-prefix=OFF
-// RUN: dlc-opt %s --dl-use-winograd=force | filecheck %s --check-prefix=FORCE
+// RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --dl-use-winograd=force | filecheck %s --check-prefix=FORCE
 // RUN: not dlc-opt %s --dl-use-winograd=most=3 2>&1 | filecheck %s --check-prefix=SIZE
 // Convolutions by 3x3 taps get transformed kernels where that is estimated to be faster.
 
@@ -18,9 +19,15 @@
 // CHECK: %[[FLAT:.*]] = "dl.reshape"(%[[WIDE]]) {{.*}} -> tensor<4x9x1024xf64>
 // CHECK: %[[U:.*]] = "dl.matmul"(%[[G]], %[[FLAT]]) : {{.*}} -> tensor<4x16x1024xf64>
 // CHECK: %[[NARROW:.*]] = "dl.cast"(%[[U]])
-// CHECK: %[[SPLIT:.*]] = "dl.reshape"(%[[NARROW]]) {{.*}} -> tensor<4x16x64x16xf32>
-// CHECK: %[[K:.*]] = "dl.transpose"(%[[SPLIT]]) {perm = array<i64: 1, 0, 2, 3>}
+// CHECK: %[[SPLIT:.*]] = "dl.reshape"(%[[NARROW]]) {{.*}} -> tensor<4x1x16x64x16xf32>
+// CHECK: %[[APART:.*]] = "dl.transpose"(%[[SPLIT]]) {perm = array<i64: 2, 0, 3, 1, 4>}
+// CHECK: %[[K:.*]] = "dl.reshape"(%[[APART]])
 // CHECK: "dl.winograd_conv"(%[[X]], %[[K]], %[[B]]) {{{.*}}pads = array<i64: 1, 1, 1, 1>} : (tensor<?x56x56x64xf32>, tensor<16x4x64x16xf32>, tensor<64xf32>) -> tensor<?x56x56x64xf32>
+// With many registers a block has as many channels as a register tile.
+// MANY-LABEL: func.func @blocked(
+// MANY: "dl.reshape"({{.*}} -> tensor<2x2x16x64x16xf32>
+// MANY: %[[K:.*]] = "dl.reshape"({{.*}} -> tensor<16x2x64x32xf32>
+// MANY: "dl.winograd_conv"(%{{.*}}, %[[K]], %{{.*}}) {{.*}} -> tensor<?x56x56x64xf32>
 // FOUR-LABEL: func.func @blocked(
 // FOUR: tensor<36x4x64x16xf32>
 func.func @blocked(%x: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
