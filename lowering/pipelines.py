@@ -126,6 +126,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-vectorize-loops",
             "affine-scan-lanes",
             "affine-schedule-generic",
+            "affine-share-vector-loads",
             "affine-stream-stores",
             "affine-use-dot-products",
             "affine-narrow-tails",

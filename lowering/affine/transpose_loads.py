@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import is_memref, nested_ops
-from dlc.lowering.affine.expressions import coefficient, shifted
-from dlc.lowering.affine.places import BOUND_ATTRIBUTES, Bounds
+from dlc.lowering.affine.expressions import coefficient
+from dlc.lowering.affine.iteration_copies import CutLoop, IterationCopies
+from dlc.lowering.affine.places import Bounds
 from dlc.lowering.affine.shuffles import transposed
 from dlc.lowering.pass_base import Pass
 
@@ -94,107 +95,31 @@ def _is_in_row(load: ir.Operation, variable: ir.Value) -> bool:
 
 def _rebuild(loop: ir.Operation, found: _Gathers) -> None:
     """Replace `loop` by one of squares and one of what is left over."""
-    bounds = Bounds.of(loop)
-    lower, upper, operands = bounds.together()
-    first, trips = lower.results[0], upper.results[0] - lower.results[0]
-    whole = first + ir.AffineExpr.get_floor_div(trips, found.lanes) * found.lanes
-    inits = list(loop.operands)[len(bounds.lower_operands) + len(bounds.upper_operands) :]
-    squares = _loop(loop, [first], [whole], lower, operands, found.lanes, inits)
-    _Squares(loop, squares, found).fill()
-    known = trips.maybe_downcast()
-    is_known = isinstance(known, ir.AffineConstantExpr) and known.value >= 0
-    begins = [whole] if is_known else [whole, first]  # with fewer iterations than none, there are not some left over
-    rest = _loop(loop, begins, [upper.results[0]], lower, operands, 1, list(squares.results))
-    old, new = loop.regions[0].blocks[0], rest.regions[0].blocks[0]
-    for before, after in zip(old.arguments, new.arguments, strict=True):
-        before.replace_all_uses_with(after)
-    for op in found.body:
-        new.append(op)
-    for before, after in zip(loop.results, rest.results, strict=True):
-        before.replace_all_uses_with(after)
-    loop.erase()
+    cut = CutLoop.of(loop, found.lanes)
+    _Squares(cut, found=found).fill()
+    cut.finish()
 
 
-def _loop(
-    loop: ir.Operation,
-    lower: Sequence[ir.AffineExpr],
-    upper: Sequence[ir.AffineExpr],
-    like: ir.AffineMap,
-    operands: Sequence[ir.Value],
-    step: int,
-    inits: Sequence[ir.Value],
-) -> ir.Operation:
-    """A loop before `loop` with bounds of `operands`, as the map `like` takes them, and an empty body."""
-    low, high = (ir.AffineMap.get(like.n_dims, like.n_symbols, list(results)) for results in (lower, upper))
-    with ir.InsertionPoint(loop):
-        made = affine.AffineForOp(
-            low, high, step, list(inits), lower_bound_operands=operands, upper_bound_operands=operands, loc=loop.location
-        )
-    for name, attribute in loop.attributes.items():
-        if name not in BOUND_ATTRIBUTES:
-            made.operation.attributes[name] = attribute
-    return made.operation
-
-
-@dataclass
-class _Squares:
+@dataclass(kw_only=True)
+class _Squares(IterationCopies):
     """Fills a loop with as many iterations of another one as vectors have lanes."""
 
-    old: ir.Operation
-    new: ir.Operation
     found: _Gathers
-    made: dict[tuple[int, ir.Value], ir.Value] = field(default_factory=dict)
     squares: dict[ir.Operation, list[ir.Value]] = field(default_factory=dict)
 
     def fill(self) -> None:
         """One carried value after the other, so that few squares wait in registers at a time."""
-        block, lanes = self.new.regions[0].blocks[0], self.found.lanes
-        with ir.InsertionPoint(block), self.old.location:
-            last = [[self._value(value, at) for at in range(lanes)][-1] for value in self.found.body[-1].operands]
+        block, lanes = self.cut.whole.regions[0].blocks[0], self.found.lanes
+        with ir.InsertionPoint(block), self.cut.loop.location:
+            last = [[self.value(value, at) for at in range(lanes)][-1] for value in self.found.body[-1].operands]
             affine.AffineYieldOp(last)
 
-    def _value(self, value: ir.Value, at: int) -> ir.Value:
-        """What stands for `value` in iteration `at`."""
-        arguments = list(self.old.regions[0].blocks[0].arguments)
-        if value in arguments:
-            return self._argument(arguments.index(value), at)
-        if isinstance(value, ir.BlockArgument) or value.owner.operation.block != self.old.regions[0].blocks[0]:
-            return value
-        if (at, value) not in self.made:
-            self._make(value.owner.operation, at)
-        return self.made[at, value]
-
-    def _argument(self, which: int, at: int) -> ir.Value:
-        own = self.new.regions[0].blocks[0].arguments[which]
-        if at == 0:
-            return own
-        if which:
-            return self._value(self.found.body[-1].operands[which - 1], at - 1)
-        return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_dim(0) + at]), [own]).result
-
-    def _make(self, op: ir.Operation, at: int) -> None:
+    def make(self, op: ir.Operation, at: int) -> None:
         """Build the results of `op` in iteration `at`."""
         if op in self.found.columns:
             self.made[at, op.results[0]] = self._square(op)[at]
-            return
-        copy = self._moved(op, at) if "map" in op.attributes else None
-        if copy is None:
-            operands = [self._value(operand, at) for operand in op.operands]
-            kinds = [result.type for result in op.results]
-            copy = ir.Operation.create(op.name, kinds, operands, dict(op.attributes.items()), loc=op.location)
-        self.made.update(((at, old), new) for old, new in zip(op.results, copy.results, strict=True))
-
-    def _moved(self, op: ir.Operation, at: int) -> ir.Operation | None:
-        """The copy of an op with a map, moved by `at`; None where the loop's variable is none of the map's dims."""
-        variable = self.old.regions[0].blocks[0].arguments[0]
-        indexing, first = op.attributes["map"].value, int(is_memref(op.operands[0]))
-        places = [place - first for place, operand in enumerate(op.operands) if operand == variable]
-        if any(place >= indexing.n_dims for place in places):
-            return None
-        operands = [self._value(operand, 0 if operand == variable else at) for operand in op.operands]
-        attributes = dict(op.attributes.items())
-        attributes["map"] = ir.AffineMapAttr.get(shifted(indexing, dict.fromkeys(places, at)))
-        return ir.Operation.create(op.name, [result.type for result in op.results], operands, attributes, loc=op.location)
+        else:
+            super().make(op, at)
 
     def _square(self, op: ir.Operation) -> list[ir.Value]:
         """The vectors that `op` gathers in all iterations."""
@@ -202,7 +127,7 @@ class _Squares:
             kind = op.results[0].type
             rows = []
             for load in self.found.columns[op]:
-                operands = [self._value(operand, 0) for operand in load.operands]
+                operands = [self.value(operand, 0) for operand in load.operands]
                 attributes = {"map": load.attributes["map"]}
                 rows.append(ir.Operation.create("affine.vector_load", [kind], operands, attributes, loc=load.location).results[0])
             self.squares[op] = transposed(rows)
