@@ -41,6 +41,13 @@ class PaddedCopy:
     ivs: tuple[ir.Value | None, ...]
     forms: tuple[Linear, ...]
 
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether the box has all elements of each row of `source` that it takes, along its last axis."""
+        last, extent = self.forms[-1], ir.MemRefType(self.source.type).shape[len(self.forms) - 1]
+        counts = self.ivs[-1] is not None and last.factors == {self.ivs[-1]: 1}
+        return counts and last.constant == 0 and self.axes[-1].extent == extent
+
     def source_forms(self, places: Sequence[Linear]) -> list[Linear]:
         """The subscripts of `source` for the element of the buffer at `places`, which lies in the box."""
         found = []

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.accesses import Linear, access_of
 from dlc.lowering.affine.expressions import result_maps
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, normalized, real_ops
-from dlc.lowering.affine.values import splat_constant
-from dlc.lowering.affine.window_values import Fill, Product, constant, fold, lane_mask, splat, zero
+from dlc.lowering.affine.window_loads import WindowLoads, map_of
+from dlc.lowering.affine.window_values import Fill, Product, constant, fold, lane_mask, splat
 from dlc.lowering.affine.windows import PaddedAxis, WindowLoad, Windows
 
 Place = tuple["ir.Value | None", int]
@@ -47,6 +48,7 @@ class WindowEmitter:
 
     def __post_init__(self) -> None:
         self._copies: list[Copy] = list(itertools.product(*(range(axis.count) for axis in self.tile)))
+        self._loads = WindowLoads(self.lanes, self._once)
         self._slides = {slide.op.results[0]: slide for slide in self.windows.slides if slide.copy is not None}
 
     def ops(self, ops: Sequence[ir.Operation]) -> None:
@@ -157,12 +159,11 @@ class WindowEmitter:
         key = ("product", product.op.results[0], product.lhs, product.rhs)
         return self._once(key, lambda: self._create(product.op, [product.lhs, product.rhs]))
 
-    def _once(self, key: object, make: object) -> ir.Value:
+    def _once(self, key: object, make: Callable[[], ir.Value]) -> ir.Value:
         """What `make` emits, or what it emitted for an equal `key` where that is visible."""
         for seen in self._seen:
             if key in seen:
                 return seen[key]
-        assert callable(make)
         found = make()
         self._seen[-1][key] = found
         return found
@@ -225,7 +226,15 @@ class WindowEmitter:
                 return Fill(fill)
             buffer, places = slide.copy.source, slide.copy.source_forms(places)
         key = ("load", buffer, tuple(place.key for place in places), stride, first, last)
-        return self._once(key, lambda: self._emit_load(op, buffer, places, stride, (first, last), fill))
+        if stride == 2 and self._has_rows(slide, buffer, places):
+            return self._once(key, lambda: self._loads.every_second(op, buffer, places, fill))
+        return self._once(key, lambda: self._loads.load(op, buffer, places, stride, (first, last), fill))
+
+    def _has_rows(self, slide: WindowLoad | None, buffer: ir.Value, places: Sequence[Linear]) -> bool:
+        """Whether `places` is at a known element of a row of `buffer`, all of which the tile's load may read."""
+        if places[-1].factors or ir.MemRefType(buffer.type).is_dynamic_dim(len(places) - 1):
+            return False
+        return slide is None or slide.copy is None or slide.copy.has_whole_rows
 
     def _inside(self, slide: WindowLoad, places: Sequence[Linear], stride: int, last: int) -> tuple[int, int]:
         """The lanes `first` to `last` of a load that fall inside; no lane when the whole of it is outside."""
@@ -251,55 +260,18 @@ class WindowEmitter:
         assert extent is not None
         return self.lanes if base is not None else min(self.lanes, extent - offset - copy[self.lane_axis] * axis.step)
 
-    def _emit_load(
-        self,
-        op: ir.Operation,
-        buffer: ir.Value,
-        places: Sequence[Linear],
-        stride: int,
-        lanes: tuple[int, int],
-        fill: ir.Attribute | None,
-    ) -> ir.Value:
-        element = op.results[0].type
-        if stride == 0:
-            indexing, operands = _map_of(places)
-            attributes = {"map": ir.AffineMapAttr.get(indexing)}
-            return ir.Operation.create(
-                "affine.load", results=[element], operands=[buffer, *operands], attributes=attributes
-            ).results[0]
-        kind = ir.VectorType.get([self.lanes], element)
-        other = fill if fill is not None else zero(element)
-        if stride == 1:
-            return self._load_vector(kind, buffer, places, lanes, other)
-        low = self._load_vector(kind, buffer, places, _elements(lanes, 0, self.lanes), other)
-        moved = [*places[:-1], places[-1].plus(Linear({}, self.lanes))]
-        high = self._load_vector(kind, buffer, moved, _elements(lanes, self.lanes, self.lanes), other)
-        return vector.ShuffleOp(low, high, list(range(0, 2 * self.lanes, 2))).result
-
-    def _load_vector(
-        self, kind: ir.VectorType, buffer: ir.Value, places: Sequence[Linear], lanes: tuple[int, int], fill: ir.Attribute
-    ) -> ir.Value:
-        """The elements from `places` on; those outside `lanes` are not touched and read as `fill`."""
-        indexing, operands = _map_of(places)
-        if lanes == (0, self.lanes):
-            return affine.AffineVectorLoadOp(kind, buffer, operands, indexing).result
-        mask = self._once(("mask", lanes), lambda: lane_mask(self.lanes, lanes))
-        passed = self._once(("passed", fill), lambda: splat_constant(kind, fill))
-        indices = [apply(single, operands) for single in result_maps(indexing)]
-        return vector.MaskedLoadOp(kind, buffer, indices, mask, passed).result
-
     def _store(self, op: ir.Operation) -> None:
         value, buffer = op.operands[0], op.operands[1]
         forms = [form for form in access_of(op).subscripts or () if form is not None]
         for index, copy in enumerate(self._copies):
             whole = self._vector(self._get(value, index), value.type)
-            indexing, operands = _map_of([self._at(form, copy) for form in forms])
+            indexing, operands = map_of([self._at(form, copy) for form in forms])
             valid = self._valid(copy)
             if valid == self.lanes:
                 affine.AffineVectorStoreOp(whole, buffer, operands, indexing)
                 continue
             lanes = (0, valid)
-            mask = self._once(("mask", lanes), lambda lanes=lanes: lane_mask(self.lanes, lanes))
+            mask = self._once(("mask", lanes), partial(lane_mask, self.lanes, lanes))
             indices = [apply(single, operands) for single in result_maps(indexing)]
             vector.MaskedStoreOp(buffer, indices, mask, whole)
 
@@ -319,28 +291,7 @@ class WindowEmitter:
         return total
 
 
-def _elements(lanes: tuple[int, int], skipped: int, width: int) -> tuple[int, int]:
-    """Of a vector of `width` that starts `skipped` elements on, those that lie between the even ones for `lanes`."""
-    first, last = 2 * lanes[0] - skipped, 2 * (lanes[1] - 1) + 1 - skipped
-    return max(first, 0), max(min(last, width), 0)
-
-
 def _feeds_a_sum(op: ir.Operation) -> bool:
     """Whether the product `op` has one use, a sum."""
     uses = list(op.results[0].uses)
     return len(uses) == 1 and uses[0].owner.name == "arith.addf"
-
-
-def _map_of(places: Sequence[Linear]) -> tuple[ir.AffineMap, list[ir.Value]]:
-    """The affine map and the operands that give `places`."""
-    operands: list[ir.Value] = []
-    for place in places:
-        operands.extend(value for value in place.factors if value not in operands)
-    position = {value: index for index, value in enumerate(operands)}
-    results = []
-    for place in places:
-        total: ir.AffineExpr = ir.AffineExpr.get_constant(place.constant)
-        for value, factor in place.factors.items():
-            total = ir.AffineExpr.get_dim(position[value]) * factor + total
-        results.append(total)
-    return ir.AffineMap.get(len(operands), 0, results), operands

@@ -37,6 +37,13 @@ class Case:
     dilations: tuple[int, int]
     pads: tuple[int, int]
     channels_last: bool
+    cut: tuple[int, int] = (0, 0)
+    """Columns of the image before and after those that are copied."""
+
+    @property
+    def given(self) -> tuple[int, int]:
+        """Height and width of the image."""
+        return self.size[0], self.size[1] + sum(self.cut)
 
     @property
     def padded(self) -> list[int]:
@@ -72,6 +79,7 @@ def cases(draw: st.DrawFn) -> Case:
         dilations=dilations,
         pads=pads,
         channels_last=draw(st.booleans()),
+        cut=draw(st.sampled_from([(0, 0), (0, 0), (0, 3), (2, 0), (1, 17)])),
     )
 
 
@@ -90,7 +98,7 @@ def _text(case: Case) -> str:
     suffix = "f" if element[0] == "f" else "i"
     x, p, y, w = (
         _type(shape, element)
-        for shape in (case.image(case.size), case.image(case.padded), case.image(case.outputs), (*case.kernel, case.channels))
+        for shape in (case.image(case.given), case.image(case.padded), case.image(case.outputs), (*case.kernel, case.channels))
     )
     order = "hwc" if last else "chw"
 
@@ -121,7 +129,7 @@ def _text(case: Case) -> str:
         affine.yield %q : {element}
       }}
       affine.store %r, %y[{here}] : {y}"""
-    copy = f"%e = affine.load %x[{here}] : {x}\n affine.store %e, %p[{moved}] : {p}"
+    copy = f"%e = affine.load %x[{at('%h', f'%w + {case.cut[0]}')}] : {x}\n affine.store %e, %p[{moved}] : {p}"
     return f"""func.func @kernel(%x: {x}, %kernel: {w}, %y: {y}) attributes {{llvm.emit_c_interface}} {{
       %fill = arith.constant {number(fill)} : {element}
       %start = arith.constant {number(START[case.kind])} : {element}
@@ -138,7 +146,9 @@ def _expected(case: Case, x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """The result with channels last."""
     x = x if case.channels_last else np.moveaxis(x, 0, -1)
     fill = START["max"] if case.kind == "max" else 0
-    padded = np.pad(x, [(case.pads[0],) * 2, (case.pads[1],) * 2, (0, 0)], constant_values=fill)
+    padded = np.pad(
+        x[:, case.cut[0] : case.cut[0] + case.size[1]], [(case.pads[0],) * 2, (case.pads[1],) * 2, (0, 0)], constant_values=fill
+    )
     found = np.full((*case.outputs, case.channels), START[case.kind], x.dtype)
     for i, j in itertools.product(*(range(taps) for taps in case.kernel)):
         part = padded[i * case.dilations[0] :: case.strides[0], j * case.dilations[1] :: case.strides[1]]
@@ -152,7 +162,7 @@ def check(case: Case, make: Callable[[np.ndarray], np.ndarray] = np.array) -> st
     x, kernel, y = (
         make(array)
         for array in (
-            values(1, case.element, case.image(case.size)),
+            values(1, case.element, case.image(case.given)),
             values(2, case.element, (*case.kernel, case.channels)),
             np.zeros(case.image(case.outputs), NUMPY[case.element]),
         )
@@ -178,6 +188,12 @@ def test_padding_is_not_copied(vector_bits: int, channels_last: bool, stride: in
     affine = check(case)
     assert "memref.alloc" not in affine
     assert "vector.fma" in affine
+
+
+@pytest.mark.parametrize("cut", [(0, 5), (3, 0), (20, 20)])
+@pytest.mark.parametrize("kernel", [2, 3, 5])
+def test_steps_of_two_over_a_part_of_each_row(cut: tuple[int, int], kernel: int) -> None:
+    check(Case("conv", "f32", 3, (9, 33), (kernel, kernel), (2, 2), (1, 1), (2, 2), False, cut))
 
 
 @pytest.mark.parametrize("batch", [1, 3])

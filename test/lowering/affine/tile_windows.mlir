@@ -56,12 +56,17 @@ func.func @depthwise(%x: memref<9x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<9
 
 // -----
 
-// A contiguous row is the lanes; of a step of two the even elements are kept, and the last, half-full vector is masked.
+// A contiguous row is the lanes; with a step of two, taps take the even and the odd elements of the same vectors, and the last
+// vector of results is half full.
 // CHECK-LABEL: func.func @max_rows(
 // CHECK-SAME: %[[X:.*]]: memref<6x12xf32>
-// CHECK: affine.vector_load %[[X]][0, 0] : memref<6x12xf32>, vector<4xf32>
-// CHECK: vector.maskedload %[[X]]
-// CHECK: vector.shuffle
+// CHECK: %[[A:.*]] = affine.vector_load %[[X]][0, 0] : memref<6x12xf32>, vector<4xf32>
+// CHECK: %[[B:.*]] = affine.vector_load %[[X]][0, 4] : memref<6x12xf32>, vector<4xf32>
+// CHECK: vector.shuffle %[[A]], %[[B]] [0, 2, 4, 6]
+// CHECK: %[[C:.*]] = affine.vector_load %[[X]][0, 8] : memref<6x12xf32>, vector<4xf32>
+// CHECK: vector.shuffle %[[C]], %{{.*}} [0, 2, 4, 6]
+// CHECK-NOT: affine.vector_load %[[X]][0,
+// CHECK: vector.shuffle %[[A]], %[[B]] [1, 3, 5, 7]
 // CHECK: arith.maximumf {{.*}} : vector<4xf32>
 // CHECK: vector.maskedstore
 func.func @max_rows(%x: memref<6x12xf32>, %y: memref<3x6xf32>) {
