@@ -226,8 +226,8 @@ class WindowEmitter:
                 return Fill(fill)
             buffer, places = slide.copy.source, slide.copy.source_forms(places)
         key = ("load", buffer, tuple(place.key for place in places), stride, first, last)
-        if stride == 2 and self._has_rows(slide, buffer, places):
-            return self._once(key, lambda: self._loads.every_second(op, buffer, places, fill))
+        if self._has_rows(slide, buffer, places) and self._loads.share_vectors(op, buffer, stride):
+            return self._once(key, lambda: self._loads.of_row(op, buffer, places, stride, fill))
         return self._once(key, lambda: self._loads.load(op, buffer, places, stride, (first, last), fill))
 
     def _has_rows(self, slide: WindowLoad | None, buffer: ir.Value, places: Sequence[Linear]) -> bool:

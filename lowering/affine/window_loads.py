@@ -9,9 +9,12 @@ from typing import Protocol
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.accesses import Linear
 from dlc.lowering.affine.expressions import result_maps
+from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import apply
 from dlc.lowering.affine.values import splat_constant
 from dlc.lowering.affine.window_values import lane_mask, zero
+
+_LINE_BITS = 512
 
 
 class Once(Protocol):
@@ -55,33 +58,46 @@ class WindowLoads:
         high = self._vector(kind, buffer, self._next(places), _elements(lanes, self.lanes, self.lanes), other)
         return vector.ShuffleOp(low, high, list(range(0, 2 * self.lanes, 2))).result
 
-    def every_second(self, op: ir.Operation, buffer: ir.Value, places: Sequence[Linear], fill: ir.Attribute | None) -> ir.Value:
-        """Every second element of a row of known size from `places` on, the last of which is a constant; outside it `fill`.
+    def share_vectors(self, op: ir.Operation, buffer: ir.Value, stride: int) -> bool:
+        """Whether taps of a row share vectors: those that take every second element, or of which all but one read two lines.
 
-        They come out of vectors that begin at multiples of their width. Three taps of a row come to the same two vectors, where
-        each loaded two of its own: on one core of AVX-512, depthwise 3x3/2 of 144x56x56 takes 0.78 of the time, 5x5/2 of
-        96x112x112 0.60; with AVX2 0.64 and 0.57.
+        Rows of half a vector are mostly in one line.
+        """
+        is_line = self.lanes * (element_bits(op.results[0].type) or 0) >= _LINE_BITS
+        return stride == 2 or (stride == 1 and is_line and 2 * ir.MemRefType(buffer.type).shape[-1] > self.lanes)
+
+    def of_row(
+        self, op: ir.Operation, buffer: ir.Value, places: Sequence[Linear], stride: int, fill: ir.Attribute | None
+    ) -> ir.Value:
+        """Elements of a row of known size, `stride` apart from `places` on, the last of which is a constant; outside it `fill`.
+
+        They come out of vectors that begin at multiples of their width. Three taps of a row with steps of two come to the same two
+        vectors, where each loaded two of its own: on one core of AVX-512, depthwise 3x3/2 of 144x56x56 takes 0.78 of the time,
+        5x5/2 of 96x112x112 0.60; with AVX2 0.64 and 0.57. Neighbours: 3x3 of 144x56x56 takes 0.70 of the time, 5x5 of 96x56x56
+        0.90; with AVX2 0.98 and 1.14.
         """
         element = op.results[0].type
-        return self._shifted(ir.VectorType.get([self.lanes], element), buffer, places, fill if fill is not None else zero(element))
-
-    def _shifted(self, kind: ir.VectorType, buffer: ir.Value, places: Sequence[Linear], fill: ir.Attribute) -> ir.Value:
-        """Every second element, out of two vectors of these that begin at multiples of their width."""
-        size = 2 * self.lanes
+        kind, other = ir.VectorType.get([self.lanes], element), fill if fill is not None else zero(element)
+        size = stride * self.lanes
         start, rest = divmod(places[-1].constant, size)
-        skipped, phase = divmod(rest, 2)
-        near = self._phase(kind, buffer, (*places[:-1], Linear({}, start * size)), phase, fill)
+        skipped, phase = divmod(rest, stride)
+        near = self._phase(kind, buffer, (*places[:-1], Linear({}, start * size)), (stride, phase), other)
         if not skipped:
             return near
-        far = self._phase(kind, buffer, (*places[:-1], Linear({}, (start + 1) * size)), phase, fill)
+        far = self._phase(kind, buffer, (*places[:-1], Linear({}, (start + 1) * size)), (stride, phase), other)
         return vector.ShuffleOp(near, far, list(range(skipped, skipped + self.lanes))).result
 
-    def _phase(self, kind: ir.VectorType, buffer: ir.Value, places: Sequence[Linear], phase: int, fill: ir.Attribute) -> ir.Value:
-        """The even elements (`phase` 0) or odd ones (1) of the two vectors from `places` on."""
+    def _phase(
+        self, kind: ir.VectorType, buffer: ir.Value, places: Sequence[Linear], phase: tuple[int, int], fill: ir.Attribute
+    ) -> ir.Value:
+        """The vector from `places` on, or the even elements (`phase` (2, 0)) or odd ones (2, 1) of two."""
+        stride, first = phase
+        if stride == 1:
+            return self._line(kind, buffer, places, fill)
 
         def make() -> ir.Value:
             low, high = (self._line(kind, buffer, at, fill) for at in (places, self._next(places)))
-            return vector.ShuffleOp(low, high, list(range(phase, 2 * self.lanes, 2))).result
+            return vector.ShuffleOp(low, high, list(range(first, 2 * self.lanes, 2))).result
 
         return self.once(("phase", phase, *_key(buffer, places, fill)), make)
 
