@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 
 from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.loops import APART, COLUMNS, DOACROSS, PARALLEL, ROWS, Bound, apply, build_for, real_ops
-from dlc.lowering.affine.places import ends_before, loops_around
+from dlc.lowering.affine.places import Bounds, ends_before, loops_around
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of
 from dlc.lowering.affine_to_llvm.parallel_nests import least_work
 from dlc.lowering.affine_to_llvm.ranges import count_of, declare, extreme, loop_range
 from dlc.lowering.outlining import captures_of, noalias_marks, private_function
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.polyhedral.affine_builder import substitute
 
 _RUN, _AWAIT, _FINISH = "dlc_doacross", "dlc_await_column", "dlc_finish_column"
 _VALUES = ("arith.", "affine.apply", "affine.min", "affine.max")
@@ -94,9 +95,12 @@ def _nest_of(rows: ir.Operation) -> _Nest | None:
 
 
 def _are_in_order(columns: Sequence[ir.Operation]) -> bool:
-    """Whether the columns of each loop in a row come after those of the loop before: other passes may have copied loops."""
+    """Whether the columns of each loop in a row come after those of all loops before, any of which may have no iterations.
+
+    Other passes may have copied loops.
+    """
     ranges = [loops_around(loop) for loop in columns]
-    return all(ends_before(one[0][1], other[0][1], other[1:]) for one, other in pairwise(ranges))
+    return all(ends_before(one[0][1], other[0][1], other[1:]) for one, other in combinations(ranges, 2))
 
 
 def _collect(around: ir.Operation, columns: list[ir.Operation]) -> bool:
@@ -151,10 +155,9 @@ def _outline(function: ir.Operation, nest: _Nest, number: int) -> None:
 def _outline_tile(function: ir.Operation, loop: ir.Operation, name: str) -> None:
     """Move the body of a loop over columns into a function, and call that between the runtime's two.
 
-    An iteration of a step stands for all columns up to the next one. Memory that only this function's arguments reach may be marked
-    so in there: what other threads write is behind a call, outside.
+    Memory that only this function's arguments reach may be marked so in there: what other threads write is behind a call, outside.
     """
-    body, step = loop.regions[0].blocks[0], ir.IntegerAttr(loop.attributes["step"]).value
+    body = loop.regions[0].blocks[0]
     moved = real_ops(body)
     captured, constants = captures_of(moved)
     marks = noalias_marks(function, loop, captured)
@@ -163,11 +166,28 @@ def _outline_tile(function: ir.Operation, loop: ir.Operation, name: str) -> None
         tile.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
         function.block.append(tile)
         with ir.InsertionPoint.at_block_begin(body):
-            last = ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) + step - 1])
-            column = arith.index_cast(ir.IntegerType.get_signless(64), apply(last, [body.arguments[0]]))
-            func.CallOp([], _AWAIT, [column])
+            long = ir.IntegerType.get_signless(64)
+            column, last = body.arguments[0], _last_column(loop)
+            first = arith.index_cast(long, column)
+            func.CallOp([], _AWAIT, [first])
             func.CallOp([], name, captured)
-            func.CallOp([], _FINISH, [column])
+            func.CallOp([], _FINISH, [first if last == column else arith.index_cast(long, last)])
+
+
+def _last_column(loop: ir.Operation) -> ir.Value:
+    """The last column that an iteration of a loop finishes, at the current insertion point.
+
+    One of a step stands for all columns up to the next one, but for none beyond the loop: those may be another loop's.
+    """
+    bounds, column = Bounds.of(loop), loop.regions[0].blocks[0].arguments[0]
+    if bounds.step == 1:
+        return column
+    upper, dims = bounds.upper, bounds.upper.n_dims
+    moved = [ir.AffineExpr.get_dim(at + 1) for at in range(dims)]
+    symbols = [ir.AffineExpr.get_symbol(at) for at in range(upper.n_symbols)]
+    ends = [substitute(result, moved, symbols) - 1 for result in upper.results]
+    map = ir.AffineMap.get(dims + 1, upper.n_symbols, [ir.AffineExpr.get_dim(0) + bounds.step - 1, *ends])
+    return extreme("affine.min", Bound(map, (column, *bounds.upper_operands)))
 
 
 def _take_range(rows: ir.Operation, first: ir.Value, low: ir.Value, high: ir.Value) -> None:

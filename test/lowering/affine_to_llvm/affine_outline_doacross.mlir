@@ -46,10 +46,12 @@ func.func @below(%A: memref<64x512xf32> {llvm.noalias}) {
 // CHECK:   affine.for %[[C:.*]] = 0 to
 // CHECK:     call @two_tile0(
 // CHECK:   affine.for %[[D:.*]] =
-// CHECK:     %[[LAST:.*]] = affine.apply #{{.*}}(%[[D]])
-// CHECK:     %[[COLUMN:.*]] = arith.index_cast %[[LAST]]
+// CHECK:     %[[END:.*]] = affine.min #{{.*}}(%[[D]])
+// CHECK:     %[[COLUMN:.*]] = arith.index_cast %[[D]]
 // CHECK:     call @dlc_await_column(%[[COLUMN]])
 // CHECK:     call @two_tile0_1(
+// CHECK:     %[[LAST:.*]] = arith.index_cast %[[END]]
+// CHECK:     call @dlc_finish_column(%[[LAST]])
 func.func @two(%A: memref<64x512xf32>) {
   affine.for %r = 0 to 32 {
     affine.for %c = 0 to affine_map<(d0) -> (d0 + 1)>(%r) {
@@ -70,10 +72,41 @@ func.func @two(%A: memref<64x512xf32>) {
 
 // -----
 
-// no-match: the second loop begins again (rows that were unrolled), and a row that loads something beside its columns.
+// The last tile of a loop ends where the loop does: the columns after it are another loop's, and not done yet.
+// CHECK: #[[END:.*]] = affine_map<(d0, d1) -> (d0 + 7, d1 + 3, 19)>
+// CHECK-LABEL: func.func private @clipped_rows0
+// CHECK:   affine.for %[[C:.*]] = 0 to min #{{.*}}(%[[R:.*]]) step 8 {
+// CHECK:     %[[LAST:.*]] = affine.min #[[END]](%[[C]], %[[R]])
+// CHECK:     call @clipped_tile0(
+// CHECK:     %[[COLUMN:.*]] = arith.index_cast %[[LAST]]
+// CHECK:     call @dlc_finish_column(%[[COLUMN]])
+func.func @clipped(%A: memref<64x512xf32>) {
+  affine.for %r = 1 to 64 {
+    affine.for %c = 0 to min affine_map<(d0) -> (d0 + 4, 20)>(%r) step 8 {
+      affine.for %j = 0 to 64 {
+        %a = affine.load %A[%r - 1, %c * 8 + %j] : memref<64x512xf32>
+        affine.store %a, %A[%r, %c * 8 + %j] : memref<64x512xf32>
+      }
+    } {dlc.doacross = "columns"}
+    affine.for %c = 20 to 56 {
+      affine.for %j = 0 to 64 {
+        %a = affine.load %A[%r - 1, %c * 8 + %j] : memref<64x512xf32>
+        affine.store %a, %A[%r, %c * 8 + %j] : memref<64x512xf32>
+      }
+    } {dlc.doacross = "columns"}
+  } {dlc.doacross = "rows"}
+  return
+}
+
+// -----
+
+// no-match: the second loop begins again (rows that were unrolled), and a row that loads something beside its columns. Where row 8
+// has no second loop, the third begins within the first.
 // CHECK-LABEL: func.func @again
 // CHECK-NOT: call @dlc_doacross
 // CHECK-LABEL: func.func @beside
+// CHECK-NOT: call @dlc_doacross
+// CHECK-LABEL: func.func @empty
 // CHECK-NOT: call @dlc_doacross
 // CHECK-LABEL: func.func @small
 // CHECK-NOT: call @dlc_doacross
@@ -100,6 +133,29 @@ func.func @beside(%A: memref<64x512xf32>) {
     affine.for %c = 0 to 8 {
       affine.for %j = 0 to 64 {
         affine.store %a, %A[%r, %j + %c] : memref<64x512xf32>
+      }
+    } {dlc.doacross = "columns"}
+  } {dlc.doacross = "rows"}
+  return
+}
+func.func @empty(%A: memref<64x512xf32>) {
+  affine.for %r = 0 to 64 {
+    affine.for %c = 0 to 20 {
+      affine.for %j = 0 to 64 {
+        %a = affine.load %A[%c, %j] : memref<64x512xf32>
+        affine.store %a, %A[%r, %j] : memref<64x512xf32>
+      }
+    } {dlc.doacross = "columns"}
+    affine.for %c = 20 to affine_map<(d0) -> (d0)>(%r) {
+      affine.for %j = 0 to 64 {
+        %a = affine.load %A[%c, %j] : memref<64x512xf32>
+        affine.store %a, %A[%r, %j] : memref<64x512xf32>
+      }
+    } {dlc.doacross = "columns"}
+    affine.for %c = affine_map<(d0) -> (d0)>(%r) to 64 {
+      affine.for %j = 0 to 64 {
+        %a = affine.load %A[%c, %j] : memref<64x512xf32>
+        affine.store %a, %A[%r, %j] : memref<64x512xf32>
       }
     } {dlc.doacross = "columns"}
   } {dlc.doacross = "rows"}
