@@ -49,6 +49,13 @@ class Place:
         """The subscripts as linear forms; None for those that are not, or have symbols."""
         return [_linear_in(result, self.map, self.indices) for result in self.map.results]
 
+    @cached_property
+    def widths(self) -> list[int]:
+        """How many elements it takes in each dim: a vector's own dims are the memref's last ones."""
+        rank = len(self.map.results)
+        lanes = ir.VectorType(self.kind).shape[-rank:] if rank and isinstance(self.kind, ir.VectorType) else []
+        return [1] * (rank - len(lanes)) + list(lanes)
+
 
 def place_of(op: ir.Operation) -> Place:
     """The place of an access."""
@@ -94,19 +101,13 @@ def are_disjoint(one: Place, other: Place, loops: Sequence[LoopBounds]) -> bool:
     """
     if one.memref != other.memref:
         return are_apart(root_of(one.memref), root_of(other.memref))
-    last = len(one.map.results) - 1
-    for dim, (first, second) in enumerate(zip(one.linear, other.linear, strict=True)):
-        below, above = (_lanes(one.kind), _lanes(other.kind)) if dim == last else (1, 1)
+    for first, second, below, above in zip(one.linear, other.linear, one.widths, other.widths, strict=True):
         if first is None or second is None:
             continue
         low, high = _least(_minus(first, second), loops), _least(_minus(second, first), loops)
         if (low is not None and low >= above) or (high is not None and high >= below):
             return True
     return False
-
-
-def _lanes(kind: ir.Type) -> int:
-    return ir.VectorType(kind).shape[-1] if isinstance(kind, ir.VectorType) else 1
 
 
 def _minus(one: _Linear, other: _Linear, times: int = 1) -> _Linear:

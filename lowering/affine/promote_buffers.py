@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.analysis.buffers import is_memref, nested_ops, root_of, written_values
+from dlc.analysis.buffers import is_allocation, is_memref, nested_ops, root_of
 from dlc.lowering.affine.accesses import are_apart
 from dlc.lowering.affine.places import (
     BOUND_ATTRIBUTES,
@@ -49,7 +49,7 @@ class PromoteBuffers(Pass):
 def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
     """Rebuild `loop` with the places that it may carry as values."""
     places = [place_of(op) for op in body if is_access(op)]
-    others = [op for op in body if not is_access(op) and any(is_memref(operand) for operand in op.operands)]
+    others = [op for op in body if not is_access(op)]
     different = {place.key: place for place in places}
     written: dict[tuple[object, ...], Place] = {}
     for place in places:
@@ -66,16 +66,17 @@ def _may_carry(place: Place, places: Iterable[Place], others: Sequence[ir.Operat
     used = (place.memref, *place.indices, *(() if place.mask is None else (place.mask,)))
     if variable in used or not all(_is_outside(value, loop) for value in used):
         return False
-    if any(not are_apart(root_of(place.memref), root_of(value)) for op in others for value in _touched(op)):
+    if any(_may_touch(op, root_of(place.memref)) for op in others):
         return False
     around = loops_around(loop)
     return all(other.key == place.key or are_disjoint(place, other, around) for other in places)
 
 
-def _touched(op: ir.Operation) -> Iterator[ir.Value]:
-    """The memrefs that an op other than a plain access may read or write."""
-    if op.name != "memref.dim":
-        yield from (operand for operand in (*op.operands, *written_values(op)) if is_memref(operand))
+def _may_touch(op: ir.Operation, root: ir.Value) -> bool:
+    """Whether an op other than a plain access may read or write the memory of `root`; a call may without naming it."""
+    if op.name.endswith(".call") and not is_allocation(root):
+        return True
+    return op.name != "memref.dim" and any(is_memref(value) and not are_apart(root, root_of(value)) for value in op.operands)
 
 
 def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:

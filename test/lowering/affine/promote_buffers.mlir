@@ -124,7 +124,8 @@ func.func @rows_beside(%A: memref<64x64xf32>) {
   return
 }
 
-// no-match: the arguments may share memory; vectors overlap; the place moves; each iteration has memory of its own.
+// no-match: the arguments may share memory; vectors overlap; the place moves; each iteration has memory of its own; a vector of two
+// rows overlaps the row below; a function that is called may write a global.
 // CHECK-LABEL: func.func @aliases
 // CHECK-NOT: iter_args
 // CHECK-LABEL: func.func @overlap
@@ -132,6 +133,10 @@ func.func @rows_beside(%A: memref<64x64xf32>) {
 // CHECK-LABEL: func.func @moving
 // CHECK-NOT: iter_args
 // CHECK-LABEL: func.func @own
+// CHECK-NOT: iter_args
+// CHECK-LABEL: func.func @two_rows
+// CHECK-NOT: iter_args
+// CHECK-LABEL: func.func @called
 // CHECK-NOT: iter_args
 func.func @aliases(%A: memref<64xf32>, %C: memref<8xf32>) {
   affine.for %k = 0 to 64 {
@@ -159,6 +164,28 @@ func.func @own(%x: f32, %C: memref<16xf32>) {
     affine.store %x, %w[0] : memref<1xf32>
     %v = affine.load %w[0] : memref<1xf32>
     affine.store %v, %C[%k] : memref<16xf32>
+  }
+  return
+}
+func.func @two_rows(%C: memref<8x8xf32>) {
+  affine.for %k = 0 to 4 {
+    %a = affine.vector_load %C[0, 0] : memref<8x8xf32>, vector<2x4xf32>
+    %b = affine.load %C[1, 0] : memref<8x8xf32>
+    %s = vector.broadcast %b : f32 to vector<2x4xf32>
+    %c = arith.addf %a, %s : vector<2x4xf32>
+    affine.vector_store %c, %C[0, 0] : memref<8x8xf32>, vector<2x4xf32>
+  }
+  return
+}
+memref.global "private" @g : memref<1xf32> = dense<0.0>
+func.func private @clear_g()
+func.func @called(%x: f32) {
+  %g = memref.get_global @g : memref<1xf32>
+  affine.for %k = 0 to 4 {
+    %a = affine.load %g[0] : memref<1xf32>
+    %s = arith.addf %a, %x : f32
+    affine.store %s, %g[0] : memref<1xf32>
+    func.call @clear_g() : () -> ()
   }
   return
 }
