@@ -185,7 +185,7 @@ def _read(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) 
     """The records of `node`; `words` are those of the mark above."""
     kind = node.get_type()
     if kind == isl.schedule_node_type.leaf:
-        return block([Leaf(isl.UnionSet.from_set(found)) for found in sets_of(domain)])
+        return block([Leaf(isl.UnionSet.from_set(found)) for found in sets_of(domain)] or [Leaf(domain)])
     if kind == isl.schedule_node_type.mark:
         mark = node.mark_get_id().get_name()
         body = _read(node.child(0), domain, words_of(mark) or words)
@@ -197,7 +197,7 @@ def _read(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) 
     if kind in (isl.schedule_node_type.sequence, isl.schedule_node_type.set):
         parts = [node.child(place) for place in range(node.n_children())]
         kept = [part for part in parts if not domain.intersect(part.filter_get_filter()).is_empty()]
-        return block([_read(part, domain, ()) for part in kept])
+        return block([_read(part, domain, ()) for part in kept] or [Leaf(domain)])
     raise ValueError(f"a node of kind {kind} in a schedule tree")
 
 

@@ -19,6 +19,7 @@ from dlc.diagnostics import did_you_mean
 from dlc.lowering.polyhedral.loop_marks import NAME, parts_of, words_of
 from dlc.lowering.polyhedral.loop_tree import (
     Kind,
+    Leaf,
     Loop,
     Path,
     Scratch,
@@ -59,7 +60,8 @@ class Program:
     def of(cls, scop: Scop, *, reassociate: bool = False) -> Program:
         """The program of the text; loops are called by their attribute `dlc.name`. See `analysis/polyhedral/reductions.py` for
         `reassociate`."""
-        tree = from_schedule(original_schedule(scop))
+        whole = from_schedule(original_schedule(scop))
+        tree = restrict(whole, whole.domain) or Leaf(whole.domain)
         for path, node in walk(tree):
             if isinstance(node, Loop):
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
@@ -67,7 +69,7 @@ class Program:
                 tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
         allowed = [one for one in reductions(scop, reassociate=reassociate) if one.is_allowed]
         kinds = {(one.statement_name, access.position): one.kind for one in allowed for access in (one.read, one.write)}
-        return cls(scop, restrict(tree, tree.domain) or tree, memory_dependences(scop), kinds)
+        return cls(scop, tree, memory_dependences(scop), kinds)
 
     @cached_property
     def schedule(self) -> isl.Schedule:

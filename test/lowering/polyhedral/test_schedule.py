@@ -232,3 +232,20 @@ def test_values_between_statements_have_to_be_in_memory() -> None:
         module = ir.Module.parse(CARRIED)
         dlc.Pipeline(["affine-demote-values", "affine-expand-buffers"]).run(module)
         assert dlc.Schedule(module).distribute("i") == ("i.0", "i.1", "i.2")
+
+
+@pytest.mark.parametrize("always", ["", "affine.store %x, %A[0] : memref<20xf32>"])
+def test_statements_that_never_run_are_left_out(always: str) -> None:
+    schedule = dlc.Schedule(f"""
+func.func @never(%A: memref<20xf32>, %x: f32) {{
+  affine.for %i = 3 to 3 {{
+    affine.store %x, %A[%i] : memref<20xf32>
+  }}
+  {always}
+  return
+}}
+""")
+    assert schedule.loops() == []
+    with pytest.raises(dlc.ScheduleError, match="no loop is called 'i'; there are no loops"):
+        schedule.split("i", 2)
+    assert "affine.for" not in str(schedule.apply())
