@@ -173,9 +173,19 @@ def _num_outputs(op: ir.Operation) -> int:
     return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1]
 
 
+def strides_of(kind: ir.MemRefType) -> tuple[list[int], int]:
+    """The strides and the offset of a memref, in elements; all dynamic where its layout has none (one in tiles, say)."""
+    try:
+        strides, offset = kind.get_strides_and_offset()
+    except RuntimeError:
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        return [dynamic] * kind.rank, dynamic
+    return list(strides), offset
+
+
 def is_contiguous(kind: ir.MemRefType) -> bool:
     """Whether the elements of every memref of this type lie side by side in row-major order, at any offset."""
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strides_of(kind)
     expected: int | None = 1
     for axis in reversed(range(kind.rank)):
         if kind.is_static_dim(axis) and kind.shape[axis] == 1:

@@ -33,7 +33,7 @@ def extract(function: ir.Operation, *, assume_no_alias: bool = False) -> Scop:
 def extract_all(
     function: ir.Operation, *, assume_no_alias: bool = False, refused: list[ExtractionError] | None = None
 ) -> list[Scop]:
-    """The models of the loops of `function`, a `func.func` of one block, in order.
+    """The models of the loops of `function`, a `func.func`, in order; blocks are models of their own.
 
     Ops that the model has no meaning for (calls, other dialects' loops) lie between them. With `refused`, so do items that are
     refused, and the errors are put there; without, they raise ExtractionError.
@@ -55,9 +55,10 @@ def extract_all(
 
 
 def items_of(function: ir.Operation) -> list[list[ir.Operation]]:
-    """The ops of `function`'s block in parts, each from a first loop or store to a last one; between them lie ops without
+    """The ops of `function`'s blocks in parts, each from a first loop or store to a last one; between them lie ops without
     a meaning in the model."""
-    parts = _parts(_body(function), lambda op: not has_meaning(op))
+    blocks = [[op.operation for op in block.operations] for block in function.regions[0].blocks]
+    parts = [part for ops in blocks for part in _parts(ops, lambda op: not has_meaning(op))]
     return [items for part in parts if (items := active_ops(part))]
 
 
@@ -80,8 +81,11 @@ def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = Fals
 
 
 def _body(function: ir.Operation) -> list[ir.Operation]:
-    (block,) = function.regions[0].blocks
-    return [op.operation for op in block.operations]
+    """The ops of a function; none for a declaration. Raises ExtractionError where it has several blocks."""
+    blocks = list(function.regions[0].blocks)
+    if len(blocks) > 1:
+        raise ExtractionError(function, "it has several blocks", "put the loops into a function of their own")
+    return [op.operation for block in blocks for op in block.operations]
 
 
 def _parts(ops: Sequence[ir.Operation], lies_between: Callable[[ir.Operation], bool]) -> Iterator[list[ir.Operation]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_memref, may_alias, nested_ops, root_of, written_values
+from dlc.analysis.buffers import is_memref, may_alias, nested_ops, root_of, strides_of, written_values
 from dlc.lowering.affine.expressions import coefficient
 
 _VALUE_FIRST = {"affine.load": 0, "affine.store": 1}
@@ -118,7 +118,7 @@ def indices_of(op: ir.Operation) -> list[ir.Value]:
 def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
     """Elements by which an affine.load or affine.store moves when `index` grows by one; None where that is not fixed."""
     buffer, indexing = op.operands[_VALUE_FIRST[op.name]], op.attributes["map"].value
-    strides, _ = ir.MemRefType(buffer.type).get_strides_and_offset()
+    strides, _ = strides_of(ir.MemRefType(buffer.type))
     total = 0
     for place, value in enumerate(indices_of(op)):
         for result, stride in zip(indexing.results, strides, strict=True):
@@ -138,7 +138,7 @@ def access_of(op: ir.Operation) -> Access:
 def _flat(buffer: ir.Value, forms: Sequence[Linear | None]) -> Linear | None:
     """The place of an element in the memory of the buffer's root, in elements."""
     kind = ir.MemRefType(buffer.type)
-    strides, offset = kind.get_strides_and_offset()
+    strides, offset = strides_of(kind)
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if offset == dynamic or dynamic in strides or not _is_plain_view(buffer):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import strides_of
 from dlc.lowering.affine.expressions import block_size, coefficient, mentions
 from dlc.lowering.affine.loops import Loop, real_ops
 
@@ -154,7 +155,7 @@ def _repeats(op: ir.Operation, facts: LaneFacts) -> int:
     *others, last = indexing.results
     size = 0 if isinstance(last.maybe_downcast(), ir.AffineModExpr) else block_size(last, dims[0])
     fits = size > 1 and facts.lanes % size == 0 and not any(mentions(other, dims[0]) for other in others)
-    strides, _ = ir.MemRefType(op.operands[0].type).get_strides_and_offset()
+    strides, _ = strides_of(ir.MemRefType(op.operands[0].type))
     return size if fits and strides[-1] == 1 else 0
 
 
@@ -166,7 +167,7 @@ def lane_stride(op: ir.Operation, facts: LaneFacts) -> int:
         return 0
     if any(operand in facts.varying and operand != facts.iv for operand in subscripts):
         raise NoLanesError("a subscript is computed in the lanes")
-    strides, _ = ir.MemRefType(op.operands[first - 1].type).get_strides_and_offset()
+    strides, _ = strides_of(ir.MemRefType(op.operands[first - 1].type))
     total = 0
     for axis, factor in enumerate(_lane_factors(op, subscripts, facts)):
         if factor and strides[axis] == ir.ShapedType.get_dynamic_stride_or_offset():

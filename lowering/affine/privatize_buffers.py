@@ -44,7 +44,8 @@ class PrivatizeBuffers(Pass):
     limit: int = option(1 << 24, "bytes of the largest buffer that is made")
 
     def run(self, op: ir.Operation) -> None:
-        loops = [inner for inner in real_ops(op.regions[0].blocks[0]) if inner.name == "affine.for" and _candidates(inner)]
+        blocks = list(op.regions[0].blocks)
+        loops = [inner for block in blocks for inner in real_ops(block) if inner.name == "affine.for" and _candidates(inner)]
         if not loops:
             return
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir, memref, vector
-from dlc.analysis.buffers import is_memref, nested_ops, root_of
+from dlc.analysis.buffers import is_memref, nested_ops, root_of, strides_of
 from dlc.lowering.affine.accesses import Linear, linear_form
 from dlc.lowering.affine.expressions import result_maps
 from dlc.lowering.affine.lanes import element_bits
@@ -123,7 +123,9 @@ def _place(store: ir.Operation) -> Linear | None:
     """How many elements after the start of its buffer the store writes; None where that is not linear."""
     buffer, *operands = list(store.operands)[1:]
     indexing = store.attributes["map"].value
-    strides, _ = ir.MemRefType(buffer.type).get_strides_and_offset()
+    strides, _ = strides_of(ir.MemRefType(buffer.type))
+    if ir.ShapedType.get_dynamic_stride_or_offset() in strides:
+        return None
     place = Linear({})
     for result, stride in zip(indexing.results, strides, strict=True):
         form = linear_form(result, indexing.n_dims, operands)

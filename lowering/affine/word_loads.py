@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import affine, ir, vector
-from dlc.analysis.buffers import written_roots
+from dlc.analysis.buffers import strides_of, written_roots
 from dlc.lowering.affine.accesses import indices_of
 from dlc.lowering.affine.byte_products import owner_of
 
@@ -21,7 +21,7 @@ def neighbours_of(values: Sequence[ir.Value], block: ir.Block) -> ir.Operation |
     first = loads[0]
     if first is None or any(load is None or load.name != "affine.load" or load.block != block for load in loads):
         return None
-    strides, _ = ir.MemRefType(first.operands[0].type).get_strides_and_offset()
+    strides, _ = strides_of(ir.MemRefType(first.operands[0].type))
     follow = all(load is not None and _follows(first, load, place) for place, load in enumerate(loads))
     return first if follow and strides[-1:] == [1] else None
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import strides_of
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.moves import Moves, Time, only_point
 
@@ -98,5 +99,5 @@ def layout(access: Access) -> Sequence[int] | None:
     """The strides of the memref that `access` goes to, in elements; None where they are not numbers."""
     if not isinstance(access.array.value.type, ir.MemRefType):
         return []
-    strides, _ = ir.MemRefType(access.array.value.type).get_strides_and_offset()
+    strides, _ = strides_of(ir.MemRefType(access.array.value.type))
     return None if ir.ShapedType.get_dynamic_stride_or_offset() in strides else list(strides)

@@ -41,3 +41,44 @@ func.func @others(%A: memref<64xf32> {llvm.noalias}, %B: memref<64xf32> {llvm.no
   }
   return
 }
+
+// Declarations have no loops. Functions of several blocks stay as they are.
+// CHECK-LABEL: func.func private @elsewhere
+func.func private @elsewhere(memref<64xf32>)
+
+// SAID: optimize.mlir:[[# @LINE + 5]]:1: remark: @branches is left as it is: it has several blocks; put the loops into a function of their own
+// CHECK-LABEL: func.func @branches
+// CHECK: cf.cond_br
+// CHECK: affine.for %{{.*}} = 0 to 64
+// CHECK: affine.for %{{.*}} = 0 to 64
+func.func @branches(%A: memref<64xf32> {llvm.noalias}, %B: memref<64xf32> {llvm.noalias}, %is_first: i1) {
+  cf.cond_br %is_first, ^first, ^second
+^first:
+  affine.for %i = 0 to 64 {
+    %a = affine.load %A[%i] : memref<64xf32>
+    affine.store %a, %B[%i] : memref<64xf32>
+  }
+  cf.br ^second
+^second:
+  affine.for %i = 0 to 64 {
+    %b = affine.load %B[%i] : memref<64xf32>
+    affine.store %b, %A[%i] : memref<64xf32>
+  }
+  return
+}
+
+// Elements in tiles have no strides: loops over them are ordered, and have no vectors.
+// CHECK-LABEL: func.func @tiles
+// CHECK: affine.for
+// CHECK-NOT: affine.vector
+// CHECK: return
+#tiles = affine_map<(d0, d1) -> (d0 floordiv 4, d1 floordiv 4, d0 mod 4, d1 mod 4)>
+func.func @tiles(%A: memref<64x64xf32, #tiles> {llvm.noalias}, %B: memref<64x64xf32, #tiles> {llvm.noalias}) {
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to 64 {
+      %a = affine.load %A[%i, %j] : memref<64x64xf32, #tiles>
+      affine.store %a, %B[%i, %j] : memref<64x64xf32, #tiles>
+    }
+  }
+  return
+}
