@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
@@ -24,6 +24,7 @@ from dlc.lowering.polyhedral.loop_tree import (
     Path,
     Scratch,
     Tree,
+    at,
     from_schedule,
     label,
     loop_in,
@@ -55,6 +56,8 @@ class Program:
     dependences: Sequence[Dependence]
     reductions: Mapping[tuple[str, int], str]
     """The kinds of those accesses (statement, position) that belong to updates whose order does not matter among themselves."""
+    lives: Mapping[str, isl.UnionMap] = field(default_factory=dict)
+    """For each buffer, instances that touch it to the values of the loops that it was made in: what it holds lasts so long."""
 
     @classmethod
     def of(cls, scop: Scop, *, reassociate: bool = False) -> Program:
@@ -118,8 +121,11 @@ class Program:
         return new
 
     def check(self) -> None:
-        """Raise PrimitiveError unless every dependence goes forward, and none lies between iterations without order."""
-        dependences = self._dependences_that_count()
+        """Raise PrimitiveError unless every dependence goes forward, none lies between iterations without order, and buffers hold
+        what they are made for."""
+        homes = _homes(self.tree)
+        self._require_buffers(homes)
+        dependences = self._dependences_that_count(homes)
         broken = violations([one for one in dependences if not self._is_reduction(one)], self.schedule)
         if broken:
             raise _refusal(broken[0], "before")
@@ -133,19 +139,72 @@ class Program:
         source, sink = ends
         return source is not None and source == sink
 
-    def _dependences_that_count(self) -> list[Dependence]:
+    def _dependences_that_count(self, homes: Mapping[str, Sequence[_Home]]) -> list[Dependence]:
         """All but those through a buffer between iterations of a loop without order around it, which have one each."""
-        private = {
-            node.array: [loop for loop in loops_above(self.tree, path) if loop.kind in ("unordered", "parallel")]
-            for path, node in walk(self.tree)
-            if isinstance(node, Scratch)
-        }
         found = []
         for dependence in self.dependences:
-            relation = _within_iterations(dependence.relation, private.get(dependence.source.array.name, []))
+            relation = _in_one_buffer(dependence.relation, homes.get(dependence.source.array.name, []))
             if not relation.is_empty():
                 found.append(replace(dependence, relation=relation))
         return found
+
+    def _require_buffers(self, homes: Mapping[str, Sequence[_Home]]) -> None:
+        """Raise PrimitiveError where a statement and one that reads what it leaves in a buffer would not share that."""
+        for dependence in self.dependences:
+            name, ends = dependence.source.array.name, (dependence.source.statement_name, dependence.sink.statement_name)
+            if dependence.kind != "flow" or name not in self.lives:
+                continue
+            same_life = self.lives[name].apply_range(self.lives[name].reverse())
+            flow = isl.UnionMap.from_map(dependence.relation).intersect(same_life)
+            if not flow.is_empty() and not _stays_in_buffer(isl.Map.from_union_map(flow), homes.get(name, [])):
+                reason = f"{ends[1]} would not find in {name} what {ends[0]} left there"
+                raise PrimitiveError(reason, "pack after this step", self.location)
+
+
+@dataclass(frozen=True, eq=False)
+class _Home:
+    """A place in a tree where a buffer exists: the instances there, and the loops without order around, by path."""
+
+    domain: isl.UnionSet
+    loops: Mapping[Path, Loop]
+
+
+def _homes(tree: Tree) -> dict[str, list[_Home]]:
+    """The homes of each buffer. A tree has several where a loop around was cut."""
+    found: dict[str, list[_Home]] = {}
+    for path, node in walk(tree):
+        if not isinstance(node, Scratch):
+            continue
+        above = ((path[:length], at(tree, path[:length])) for length in range(len(path)))
+        loops = {where: loop for where, loop in above if isinstance(loop, Loop) and loop.kind in ("unordered", "parallel")}
+        found.setdefault(node.array, []).append(_Home(node.domain, loops))
+    return found
+
+
+def _in_one_buffer(relation: isl.Map, homes: Sequence[_Home]) -> isl.Map:
+    """Those of the pairs that no loop without order around both ends' homes keeps apart; all where there are no homes."""
+    if len(homes) < 2:
+        return _within_iterations(relation, list(homes[0].loops.values()) if homes else [])
+    kept = relation.subtract(relation)
+    for one, other in product(homes, homes):
+        pairs = _between(relation, one, other)
+        kept = kept.union(_within_iterations(pairs, [loop for path, loop in one.loops.items() if path in other.loops]))
+    return kept.coalesce()
+
+
+def _stays_in_buffer(flow: isl.Map, homes: Sequence[_Home]) -> bool:
+    """Whether both ends of all pairs use the same memory."""
+    if not flow.is_subset(_in_one_buffer(flow, homes)):
+        return False
+    others = ((one, other) for one, other in product(homes, homes) if one.loops.keys() != other.loops.keys())
+    return all(_between(flow, one, other).is_empty() for one, other in others)
+
+
+def _between(relation: isl.Map, one: _Home, other: _Home) -> isl.Map:
+    """The pairs from an instance in one home to one in the other."""
+    space = relation.get_space()
+    first, second = one.domain.extract_set(space.domain()), other.domain.extract_set(space.range())
+    return relation.intersect_domain(first).intersect_range(second)
 
 
 def _within_iterations(relation: isl.Map, loops: Sequence[Loop]) -> isl.Map:

@@ -23,6 +23,7 @@ from dlc.lowering.polyhedral.loop_tree import (
     children,
     loop_in,
     loops_above,
+    walk,
     with_children,
 )
 from dlc.lowering.polyhedral.primitives.common import Result
@@ -152,9 +153,16 @@ def localize(program: Program, part: Part, copies_in: isl.Map | None, copies_out
     ]
     scop = with_statements(program.scop, [*(one for one in changed if one), *(copy.statement for copy in copies if copy)], buffer)
     tree = _inserted(program.tree, part.path, part, copies, buffer)
-    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree))
+    lives = {**program.lives, name: _life(tree, name)}
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), lives=lives)
     new.check()
     return new, tuple(name for copy in copies if copy for name in copy.loop_names)
+
+
+def _life(tree: Tree, buffer: str) -> isl.UnionMap:
+    """The instances that run while `buffer` exists to the values of the loops around it."""
+    path, node = next((path, node) for path, node in walk(tree) if isinstance(node, Scratch) and node.array == buffer)
+    return value_map(loops_above(tree, path), node.domain)
 
 
 def _redirected(statement: Statement, part: Part, buffer: Buffer, places: isl.Map) -> Statement | None:

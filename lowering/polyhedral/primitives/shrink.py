@@ -10,6 +10,7 @@ import islpy as isl
 from dlc.analysis.polyhedral.model import Access, Array
 from dlc.lowering.polyhedral.buffers import Buffer, with_statements
 from dlc.lowering.polyhedral.footprints import box_around, footprint
+from dlc.lowering.polyhedral.iterations import value_map
 from dlc.lowering.polyhedral.loop_tree import Path, Scratch, to_schedule
 from dlc.lowering.polyhedral.primitives.pack import Part, localize
 from dlc.lowering.polyhedral.program import PrimitiveError, Program, dependences_of
@@ -56,7 +57,8 @@ def _folded(program: Program, part: Part) -> Program:
     ]
     scop = with_statements(program.scop, statements, buffer)
     tree = Scratch(program.tree.domain, name, program.tree)
-    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree))
+    lives = {**program.lives, name: value_map([], tree.domain)}
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), lives=lives)
     same = _flow(program, part.array.name).is_equal(_flow(new, name))
     return new if same else program
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from affine_interpreter import arguments_for, run
@@ -249,3 +251,24 @@ func.func @never(%A: memref<20xf32>, %x: f32) {{
     with pytest.raises(dlc.ScheduleError, match="no loop is called 'i'; there are no loops"):
         schedule.split("i", 2)
     assert "affine.for" not in str(schedule.apply())
+
+
+PACKED = """
+func.func @packed(%A: memref<20xf32> {llvm.noalias}, %B: memref<20xf32> {llvm.noalias}) {
+  affine.parallel (%i) = (2) to (8) {
+    %b = affine.load %B[(%i * 2) ceildiv 3] : memref<20xf32>
+    affine.store %b, %A[%i] : memref<20xf32>
+  } {dlc.name = "i"}
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("call", [lambda s: s.unroll_and_jam("i", 2), lambda s: s.shift("S1", "i", 1)])
+def test_iterations_without_order_find_in_a_buffer_what_they_copied(call: Callable[[dlc.Schedule], object]) -> None:
+    """Each has its own: copies must not go to another iteration, or to the buffer of a loop beside it."""
+    schedule = dlc.Schedule(PACKED)
+    schedule.pack("arg1", "i")
+    with pytest.raises(dlc.ScheduleError, match="S0 would not find in B0 what S1 left there; pack after this step"):
+        call(schedule)
+    assert schedule.peel("i", 1) == ("i.first", "i")
