@@ -25,6 +25,7 @@ from dlc.lowering.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.polyhedral.coincidence import with_coincidence
 from dlc.lowering.polyhedral.distribution import distributed_schedule
 from dlc.lowering.polyhedral.doacross import mark_doacross
+from dlc.lowering.polyhedral.driver import MOST_FOR_DEPENDENCES, limited_work
 from dlc.lowering.polyhedral.emit import replace_loops
 from dlc.lowering.polyhedral.index_sets import Order, blocked_schedules
 from dlc.lowering.polyhedral.levels import leveled_schedules
@@ -32,6 +33,7 @@ from dlc.lowering.polyhedral.memory_costs import Caches
 from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.panels import with_panels
+from dlc.lowering.polyhedral.program import PrimitiveError
 from dlc.lowering.polyhedral.proof_text import proof_text
 from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, cut, lanes_of, tile_registers, weigh
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
@@ -90,7 +92,7 @@ class PolyhedralSchedule(Pass):
             return
         facts = facts_of(op)
         shape = TileShape.of(facts)
-        dependences = value_dependences(scop)
+        dependences = self._dependences(op, scop)
         blocking = Blocking(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, order, shape, blocking)
@@ -99,6 +101,14 @@ class PolyhedralSchedule(Pass):
         except EmissionError as error:
             self._write_given(op, scop, dependences, order, str(error))
         op.attributes[SCHEDULED] = ir.UnitAttr.get(op.context)
+
+    def _dependences(self, op: ir.Operation, scop: Scop) -> list[Dependence]:
+        """The nearest pairs of a scop; PassFailure where isl has too much to do."""
+        try:
+            with limited_work(MOST_FOR_DEPENDENCES):
+                return value_dependences(scop)
+        except PrimitiveError as error:
+            raise PassFailure(op, error.reason, "put some of the loops into another function") from None
 
     def _write_given(
         self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, reason: str

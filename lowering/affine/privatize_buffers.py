@@ -19,6 +19,8 @@ from dlc.analysis.polyhedral.model import Access, Array, ExtractionError, Scop, 
 from dlc.lowering.affine.expansion import Loops, allocate, is_access, loops_around, redirect
 from dlc.lowering.affine.loops import Bound, build_for, real_ops
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.polyhedral.driver import MOST_FOR_DEPENDENCES, limited_work
+from dlc.lowering.polyhedral.program import PrimitiveError
 
 _IN, _SET = isl.dim_type.in_, isl.dim_type.set
 _LEAST_REUSE = 16
@@ -36,7 +38,8 @@ class PrivatizeBuffers(Pass):
             what the last iteration has written goes to %t
 
     That happens where nothing else keeps an order among the iterations. Each must write the same elements, a box with
-    constant ends, which isl decides. Functions that the polyhedral model cannot read stay as they are.
+    constant ends, which isl decides. Functions that the polyhedral model cannot read, or that isl takes too long for, stay as they
+    are.
     """
 
     anchor = "func.func"
@@ -50,9 +53,10 @@ class PrivatizeBuffers(Pass):
             return
         try:
             scop = extract(op)
-        except ExtractionError:
+            with limited_work(MOST_FOR_DEPENDENCES):
+                dependences = value_dependences(scop)
+        except (ExtractionError, PrimitiveError):
             return
-        dependences = value_dependences(scop)
         for loop in loops:
             _Privatizing(scop, loop, dependences, self.limit).apply()
 

@@ -58,6 +58,10 @@ def change_loops(function: ir.Operation, change: LoopPass) -> None:
 MOST_OPERATIONS = 50_000_000
 """What isl may do in a step, some five seconds; tiling a matrix product takes less than 100,000."""
 
+MOST_FOR_DEPENDENCES = 5_000_000
+"""What isl may do for the nearest pairs of a function: 3 to 7 seconds; the largest of PolyBench takes less than 1,000,000 for
+its whole schedule, a loop of 24 with one statement more than 20,000,000."""
+
 
 @contextmanager
 def bounded_work(op: ir.Operation, most: int) -> Iterator[None]:

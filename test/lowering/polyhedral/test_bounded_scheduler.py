@@ -13,6 +13,7 @@ from dlc._mlir import ir
 from dlc.analysis.polyhedral.extract import extract
 from dlc.analysis.polyhedral.last_writers import value_dependences
 from dlc.dialects import make_context
+from dlc.lowering.affine import polyhedral_schedule, privatize_buffers
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.polyhedral import bounded_scheduler, scheduler
 from dlc.lowering.polyhedral.bounded_scheduler import OutOfBoundsError, within_bounds
@@ -102,3 +103,17 @@ def test_the_pass_says_so(capsys: pytest.CaptureFixture[str]) -> None:
         Pipeline.parse("affine-expand-buffers,affine-polyhedral-schedule").run(module)
     said = capsys.readouterr().err
     assert "remark: isl's scheduler gave no order: 14 statements in one loop are more than 10; the loops keep the text's" in said
+
+
+def test_dependences_come_to_an_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A nest of 24 loops takes isl minutes: the function stays as it is, and `affine-privatize-buffers` leaves it, too."""
+    monkeypatch.setattr(polyhedral_schedule, "MOST_FOR_DEPENDENCES", 100)
+    monkeypatch.setattr(privatize_buffers, "MOST_FOR_DEPENDENCES", 100)
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(suite()["doitgen"].text("MINI", "f64"))
+        Pipeline.parse("affine-expand-buffers").run(module)
+        before = str(module)
+        Pipeline.parse("affine-privatize-buffers,affine-polyhedral-schedule{leave-others=true}").run(module)
+        assert str(module) == before
+    reason = "isl gives up: it does not finish within 100 operations; put some of the loops into another function"
+    assert f"remark: @kernel_doitgen is left as it is: {reason}" in capsys.readouterr().err
