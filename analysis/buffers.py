@@ -183,6 +183,19 @@ def strides_of(kind: ir.MemRefType) -> tuple[list[int], int]:
     return list(strides), offset
 
 
+def overlaps_itself(kind: ir.MemRefType) -> bool:
+    """Whether strides that are numbers bring two elements into one place; sizes that are not known count as 2."""
+    strides, _ = strides_of(kind)
+    sizes = [2 if kind.is_dynamic_dim(dim) else kind.shape[dim] for dim in range(kind.rank)]
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    reach = 0
+    for stride, size in sorted((abs(stride), size) for stride, size in zip(strides, sizes, strict=True) if stride != dynamic):
+        if size > 1 and stride <= reach:
+            return True
+        reach += stride * max(0, size - 1)
+    return False
+
+
 def is_contiguous(kind: ir.MemRefType) -> bool:
     """Whether the elements of every memref of this type lie side by side in row-major order, at any offset."""
     strides, _ = strides_of(kind)

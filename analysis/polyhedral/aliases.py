@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, may_alias
+from dlc.analysis.buffers import defining_op, may_alias, overlaps_itself
 from dlc.analysis.polyhedral.model import Array, ExtractionError
 
 
@@ -23,6 +23,15 @@ def refuse_aliases(accesses: Sequence[tuple[ir.Operation, Array, bool]]) -> None
                 f"it touches a memref that may share memory with {_name(one.value)}, which is written here",
                 "mark the arguments {llvm.noalias}, or pass assume-no-alias",
             )
+
+
+def refuse_overlaps(accesses: Sequence[tuple[ir.Operation, Array, bool]]) -> None:
+    """Raise ExtractionError where elements of an array that is written lie in one place, though their subscripts differ."""
+    for op, array, writes in accesses:
+        kind = array.value.type if array.is_memory else None
+        if writes and isinstance(kind, ir.MemRefType) and overlaps_itself(kind):
+            reason = "it writes a memref whose strides put elements of different subscripts into one place"
+            raise ExtractionError(op, reason, "give the memref strides that keep its elements apart")
 
 
 def _pairs(written: Sequence[Array], touched: Sequence[Array]) -> Iterator[tuple[Array, Array]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.analysis.polyhedral.aliases import refuse_aliases
+from dlc.analysis.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.analysis.polyhedral.index_texts import IndexTexts
 from dlc.analysis.polyhedral.memory_ops import is_memory_op
 from dlc.analysis.polyhedral.model import Access, ExtractionError, Scop, Statement
@@ -69,8 +69,10 @@ def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = Fals
     outside = OutsideValues(items)
     walk = Walk(outside, IndexTexts(outside.has))
     walk.visit(items, Frame())
+    accesses = [(note.op, note.array, note.writes) for found in walk.found for note in found.notes]
+    refuse_overlaps(accesses)
     if not assume_no_alias:
-        refuse_aliases([(note.op, note.array, note.writes) for found in walk.found for note in found.notes])
+        refuse_aliases(accesses)
     names, facts = walk.texts.parameters, walk.texts.facts
     context = isl.Set(f"[{', '.join(names)}] -> {{ : {' and '.join(facts)} }}")
     statements = tuple(_statement(f"S{number}", found, context, names) for number, found in enumerate(walk.found))

@@ -8,7 +8,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, is_memref
-from dlc.analysis.polyhedral.aliases import refuse_aliases
+from dlc.analysis.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.analysis.polyhedral.domains import inits_of, loops_of
 from dlc.analysis.polyhedral.memory_ops import is_memory_op
 from dlc.analysis.polyhedral.model import Array, ExtractionError
@@ -54,11 +54,11 @@ def read_function(function: ir.Operation, side: str, shared: Shared, *, assume_n
     note_places(graph)
     resolve_loads(graph)
     resolve_copies(graph)
+    arrays = {cells: Array(cells.name, cells.value, len(cells.sizes)) for cells in graph.cells if cells.key != WORLD}
+    uses = [(use.node.op, arrays[use.array], use.writes) for use in graph.uses if use.array in arrays and use.node.op != function]
+    refuse_overlaps(uses)
     if not assume_no_alias:
-        arrays = {cells: Array(cells.name, cells.value, len(cells.sizes)) for cells in graph.cells if cells.key != WORLD}
-        refuse_aliases(
-            [(use.node.op, arrays[use.array], use.writes) for use in graph.uses if use.array in arrays and use.node.op != function]
-        )
+        refuse_aliases(uses)
     return graph
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import affine, arith, ir, vector
-from dlc.analysis.buffers import root_of
+from dlc.analysis.buffers import overlaps_itself, root_of
 from dlc.analysis.polyhedral.index_maps import constant_of
 from dlc.lowering.affine.accesses import are_apart
 from dlc.lowering.affine.expressions import coefficient
@@ -101,6 +101,8 @@ def are_disjoint(one: Place, other: Place, loops: Sequence[LoopBounds]) -> bool:
     """
     if one.memref != other.memref:
         return are_apart(root_of(one.memref), root_of(other.memref))
+    if overlaps_itself(ir.MemRefType(one.memref.type)):
+        return False
     for first, second, below, above in zip(one.linear, other.linear, one.widths, other.widths, strict=True):
         if first is None or second is None:
             continue

@@ -32,3 +32,16 @@ func.func @gathered(%a: memref<8xf32>, %at: memref<8xindex>) {
   }
   return
 }
+
+// -----
+
+func.func @overlaps(%a: memref<8x8xf32>, %b: memref<8x8xf32, strided<[7, 1]>>) {
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 8 {
+      %x = affine.load %a[%i, %j] : memref<8x8xf32>
+      // expected-error @below {{it writes a memref whose strides put elements of different subscripts into one place; give the memref strides that keep its elements apart}}
+      affine.store %x, %b[%i, %j] : memref<8x8xf32, strided<[7, 1]>>
+    }
+  }
+  return
+}
