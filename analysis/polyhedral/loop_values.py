@@ -54,6 +54,18 @@ class LoopValues:
         return pairs.intersect(self._known[key])
 
 
+def ends_of(values: isl.UnionPwAff) -> tuple[isl.Val, isl.Val]:
+    """The least and the largest value: infinite where there is none, NaN for both where there are no values.
+
+    isl's own functions for that refuse some quotients: "expecting integer affine expression".
+    """
+    found = isl.UnionMap.from_union_pw_aff(values).range()
+    if found.is_empty():
+        return isl.Val.nan(values.get_ctx()), isl.Val.nan(values.get_ctx())
+    numbers = isl.Set.from_union_set(found)
+    return numbers.dim_min_val(0), numbers.dim_max_val(0)
+
+
 def maps_of(relation: isl.UnionMap) -> Iterator[isl.Map]:
     """The relations that a union consists of, one for each two spaces."""
     found = relation.get_map_list()

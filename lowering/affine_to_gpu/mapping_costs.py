@@ -11,6 +11,7 @@ from math import prod
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.polyhedral.loop_values import ends_of
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Tree, loops_above, walk
 from dlc.lowering.polyhedral.strides import access_strides
@@ -31,8 +32,7 @@ _SECTORS_PER_CYCLE = 1.0
 
 def extent_of(loop: Loop) -> int:
     """How many values the loop's variable has at most; a large number where that is not bounded."""
-    values = loop.values.intersect_domain(loop.domain)
-    low, high = values.min_val(), values.max_val()
+    low, high = ends_of(loop.values.intersect_domain(loop.domain))
     return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
 
 

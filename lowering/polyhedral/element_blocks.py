@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.loop_values import maps_of, union_of
+from dlc.analysis.polyhedral.loop_values import ends_of, maps_of, union_of
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.polyhedral.iterations import on_instances
 
@@ -81,7 +81,7 @@ class Blocks:
             first = self.number(dim).scale_val(isl.Val(self.sizes[dim] * self.signs[dim])).intersect_domain(domain)
             for sign in (1, -1):
                 rest = value.sub(coordinate.scale_val(isl.Val(sign)))
-                low, high = rest.min_val(), rest.max_val()
+                low, high = ends_of(rest)
                 if low.is_int() and low.eq(high):
                     return value.sub(first.scale_val(isl.Val(sign)))
         return None

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.polyhedral.loop_values import ends_of
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.cache_tiles import Blocker, CachePlan
 from dlc.lowering.polyhedral.chains import Level, Member, rebuild_innermost_chains
@@ -237,8 +238,7 @@ def _parts(extent: int, size: int) -> list[tuple[int, int]]:
 
 def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
     """The values that the loop's variable has at most; a large number of them from 0 on where that is not bounded."""
-    own = value.intersect_domain(node.get_domain())
-    low, high = own.min_val(), own.max_val()
+    low, high = ends_of(value.intersect_domain(node.get_domain()))
     return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(_UNBOUNDED)
 
 

@@ -1,38 +1,23 @@
-"""Pairs of instances by the values of a loop at both ends."""
+"""The least and the largest value of a loop."""
 
 from __future__ import annotations
 
 import islpy as isl
 import pytest
 
-from dlc.analysis.polyhedral.loop_values import LoopValues
-
-_STEPS = isl.Map("{ S[i] -> T[j] : 0 <= i < 32 and i < j <= i + 4 and j < 32 }")
-
-
-def _values(s: str, t: str) -> LoopValues:
-    return LoopValues(isl.UnionPwAff(f"{{ S[i] -> [{s}]; T[j] -> [{t}] }}"))
+from dlc.analysis.polyhedral.loop_values import ends_of
 
 
 @pytest.mark.parametrize(
-    ("s", "t"), [("i", "j"), ("floor(i / 8)", "floor(j / 8)"), ("i - 8 * floor(i / 8)", "j - 8 * floor(j / 8)")]
+    ("values", "ends"),
+    [
+        ("{ S[i] -> [(2 * i)] : 3 <= i <= 7; T[i] -> [(i)] : i = 20 }", ("6", "20")),
+        ("{ S[i, j] -> [((-2 + 2i)/3)] : 3j = -2 + 2i and 4 <= i <= 7 }", ("2", "4")),
+        ("{ S[i] -> [(i)] : 3 <= i }", ("3", "infty")),
+        ("[n] -> { S[i] -> [(i)] : 0 <= i < n }", ("0", "infty")),
+        ("{ S[i] -> [(i)] : false }", ("NaN", "NaN")),
+    ],
 )
-def test_each_pair_is_in_one_of_three(s: str, t: str) -> None:
-    values = _values(s, t)
-    equal, falling, rising = values.equal(_STEPS), values.falling(_STEPS), values.rising(_STEPS)
-    assert equal.union(falling).union(rising).is_equal(_STEPS)
-    assert equal.is_equal(_STEPS.intersect(isl.Map(f"{{ S[i] -> T[j] : {s} = {t} }}")))
-    assert falling.is_equal(_STEPS.intersect(isl.Map(f"{{ S[i] -> T[j] : {s} > {t} }}")))
-    assert values.different(_STEPS).is_equal(_STEPS.subtract(equal))
-
-
-def test_the_same_at_both_ends() -> None:
-    within = isl.Map("{ S[i] -> T[j] : 8 <= i < j < 16 }")
-    assert _values("floor(i / 8)", "floor(j / 8)").is_same(within)
-    assert not _values("floor(i / 4)", "floor(j / 4)").is_same(within)
-
-
-def test_statements_without_a_value_have_no_pairs() -> None:
-    only_one = LoopValues(isl.UnionPwAff("{ S[i] -> [i] }"))
-    assert only_one.equal(_STEPS).is_empty()
-    assert only_one.rising(_STEPS).is_empty()
+def test_ends_of_quotients_too(values: str, ends: tuple[str, str]) -> None:
+    """The quotient is a whole number wherever the other dim is."""
+    assert tuple(map(str, ends_of(isl.UnionPwAff(values)))) == ends
