@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, may_alias, nested_ops, root_of, written_roots
+
+
+def symbols_in(module: ir.Operation) -> set[str]:
+    """The names that ops of a module's body have."""
+    attributes = (op.operation.attributes for op in module.regions[0].blocks[0].operations)
+    return {ir.StringAttr(each["sym_name"]).value for each in attributes if "sym_name" in each}
+
+
+def free_numbers(taken: Set[str], prefixes: Sequence[str]) -> Iterator[int]:
+    """0, 1, ... without those that make a name in `taken` of one of the `prefixes`."""
+    return (number for number in itertools.count() if not any(f"{prefix}{number}" in taken for prefix in prefixes))
 
 
 def _is_constant(op: ir.Operation) -> bool:

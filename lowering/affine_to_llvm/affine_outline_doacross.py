@@ -14,7 +14,7 @@ from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of
 from dlc.lowering.affine_to_llvm.parallel_nests import least_work
 from dlc.lowering.affine_to_llvm.ranges import count_of, declare, extreme, loop_range
-from dlc.lowering.outlining import captures_of, noalias_marks, private_function
+from dlc.lowering.outlining import captures_of, free_numbers, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.polyhedral.affine_builder import substitute
 
@@ -43,9 +43,11 @@ class AffineOutlineDoacross(Pass):
     min_tile: int = option(2_000, "least number of instructions in a column of a row, by estimate")
 
     def run(self, op: ir.Operation) -> None:
-        block = op.regions[0].blocks[0]
+        block, taken = op.regions[0].blocks[0], symbols_in(op)
         for function in [item.operation for item in block.operations if item.operation.name == "func.func"]:
-            for number, nest in enumerate(list(self._nests(function))):
+            name, nests = ir.StringAttr(function.attributes["sym_name"]).value, list(self._nests(function))
+            numbers = free_numbers(taken, [f"{name}_rows", f"{name}_tile", f"{name}_doacross"])
+            for nest, number in zip(nests, numbers, strict=False):
                 _outline(function, nest, number)
 
     def _nests(self, function: ir.Operation) -> Iterator[_Nest]:

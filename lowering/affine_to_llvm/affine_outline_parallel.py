@@ -13,7 +13,7 @@ from dlc.lowering.affine_to_llvm.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel_nests import ParallelNest, least_work, parallel_loop, parallel_nests
 from dlc.lowering.affine_to_llvm.ranges import LoopRange, constant_index, count_of, declare, extreme
-from dlc.lowering.outlining import captures_of, noalias_marks, private_function
+from dlc.lowering.outlining import captures_of, free_numbers, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass, option
 
 _POOL = "dlc_parallel_for"
@@ -45,9 +45,11 @@ class AffineOutlineParallel(Pass):
     def run(self, op: ir.Operation) -> None:
         block = op.regions[0].blocks[0]
         functions = [item.operation for item in block.operations if item.operation.name == "func.func"]
+        taken = symbols_in(op)
         for function in functions:
             name = ir.StringAttr(function.attributes["sym_name"]).value
-            for number, nest in enumerate(list(parallel_nests(function, self.min_work))):
+            nests = list(parallel_nests(function, self.min_work))
+            for nest, number in zip(nests, free_numbers(taken, [f"{name}_body", f"{name}_task"]), strict=False):
                 _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}", self.min_work)
 
 

@@ -365,3 +365,19 @@ func.func @rest(%y: memref<?x64xf32>, %from: index, %x: f32) {
   } {dlc.parallel}
   return
 }
+
+// -----
+
+// The module has a function of the name that comes first.
+// CHECK-LABEL: func.func private @taken_body0(f32)
+// CHECK-LABEL: func.func private @taken_body1(
+// CHECK-LABEL: func.func private @taken_task1(
+func.func private @taken_body0(f32)
+func.func @taken(%y: memref<64x64xf32>, %x: f32) {
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to 64 {
+      affine.store %x, %y[%i, %j] : memref<64x64xf32>
+    }
+  } {dlc.parallel}
+  return
+}
