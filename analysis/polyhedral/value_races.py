@@ -67,7 +67,8 @@ def _unordered_uses(graph: Graph) -> list[MemoryUse]:
 
 def _role(loop: Loop) -> str:
     """What a loop is in a nest whose rows may run at once, "" for none."""
-    return ir.StringAttr(loop.op.attributes[_DOACROSS]).value if _DOACROSS in loop.op.attributes else ""
+    attribute = loop.op.attributes.get(_DOACROSS)
+    return attribute.value if isinstance(attribute, ir.StringAttr) else ""
 
 
 def is_unordered(loop: Loop) -> bool:

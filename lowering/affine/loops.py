@@ -27,6 +27,12 @@ ROWS = "rows"
 COLUMNS = "columns"
 
 
+def role_of(loop: ir.Operation) -> str:
+    """What a loop is in a nest whose rows may run at once: `ROWS` or `COLUMNS`; "" for none."""
+    attribute = loop.attributes.get(DOACROSS)
+    return attribute.value if isinstance(attribute, ir.StringAttr) else ""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A loop bound: one affine expression over `operands` (dims first, then symbols)."""

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.loops import APART, COLUMNS, DOACROSS, PARALLEL, ROWS, Bound, apply, build_for, real_ops
+from dlc.lowering.affine.loops import APART, COLUMNS, DOACROSS, PARALLEL, ROWS, Bound, apply, build_for, real_ops, role_of
 from dlc.lowering.affine.places import Bounds, ends_before, loops_around
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of
@@ -79,7 +79,7 @@ def _outermost_rows(around: ir.Operation) -> Iterator[ir.Operation]:
     for region in around.regions:
         for block in region.blocks:
             for op in real_ops(block):
-                if DOACROSS in op.attributes and ir.StringAttr(op.attributes[DOACROSS]).value == ROWS:
+                if role_of(op) == ROWS:
                     yield op
                 elif PARALLEL not in op.attributes and op.name != "affine.parallel":
                     yield from _outermost_rows(op)
@@ -110,7 +110,7 @@ def _collect(around: ir.Operation, columns: list[ir.Operation]) -> bool:
     for region in around.regions:
         for block in region.blocks:
             for op in real_ops(block):
-                if DOACROSS in op.attributes and ir.StringAttr(op.attributes[DOACROSS]).value == COLUMNS and not len(op.results):
+                if role_of(op) == COLUMNS and not len(op.results):
                     columns.append(op)
                 elif op.name == "affine.if" and not len(op.results):
                     if not _collect(op, columns):

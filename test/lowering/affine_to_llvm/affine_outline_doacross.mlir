@@ -101,12 +101,14 @@ func.func @clipped(%A: memref<64x512xf32>) {
 // -----
 
 // no-match: the second loop begins again (rows that were unrolled), and a row that loads something beside its columns. Where row 8
-// has no second loop, the third begins within the first.
+// has no second loop, the third begins within the first. A number is no role.
 // CHECK-LABEL: func.func @again
 // CHECK-NOT: call @dlc_doacross
 // CHECK-LABEL: func.func @beside
 // CHECK-NOT: call @dlc_doacross
 // CHECK-LABEL: func.func @empty
+// CHECK-NOT: call @dlc_doacross
+// CHECK-LABEL: func.func @number
 // CHECK-NOT: call @dlc_doacross
 // CHECK-LABEL: func.func @small
 // CHECK-NOT: call @dlc_doacross
@@ -159,6 +161,15 @@ func.func @empty(%A: memref<64x512xf32>) {
       }
     } {dlc.doacross = "columns"}
   } {dlc.doacross = "rows"}
+  return
+}
+func.func @number(%A: memref<64x512xf32>) {
+  affine.for %r = 1 to 64 {
+    affine.for %c = 0 to 512 {
+      %a = affine.load %A[%r - 1, %c] : memref<64x512xf32>
+      affine.store %a, %A[%r, %c] : memref<64x512xf32>
+    } {dlc.doacross = "columns"}
+  } {dlc.doacross = 3}
   return
 }
 
