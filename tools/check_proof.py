@@ -219,12 +219,13 @@ class _Check:
                     self._require(reached.apply_range(target), f"operand of {one.key}")
 
     def _has_no_race(self) -> None:
-        """Iterations of parallel loops do not touch what another one writes."""
-        accesses = [access for access in self.after.accesses if access.parallel]
+        """Iterations of parallel loops, and columns of rows that run at once, do not touch what another one writes."""
+        accesses = [access for access in self.after.accesses if access.parallel or access.roles]
         for one in accesses:
             for other in accesses:
                 if one.memory == other.memory and one.writes:
                     self._do_not_meet(one, other)
+                    self._follow_by_columns(one, other)
 
     def _do_not_meet(self, one: Access, other: Access) -> None:
         pairs = one.element.apply_range(other.element.reverse()).intersect_params(self.context)
@@ -236,6 +237,20 @@ class _Check:
                 meeting = meeting.equate(_IN, dim, _OUT, dim)
             if not meeting.subtract(meeting.equate(_IN, depth, _OUT, depth)).is_empty():
                 raise Rejected(f"{one.value.key} and {other.value.key} meet in different iterations of a parallel loop")
+
+    def _follow_by_columns(self, one: Access, other: Access) -> None:
+        """Rows that `dlc.doacross` lets run at once wait for the columns up to their own of the rows before, and for no others."""
+        columns = [{depth for depth, _, role in each.roles if role == "columns"} for each in (one, other)]
+        for depth, loop, role in one.roles:
+            if role != "rows" or (depth, loop, role) not in other.roles or not all(depth + 1 in each for each in columns):
+                continue
+            meeting = one.element.apply_range(other.element.reverse()).intersect_params(self.context)
+            for dim in range(depth):
+                meeting = meeting.equate(_IN, dim, _OUT, dim)
+            before = meeting.order_lt(_IN, depth, _OUT, depth).order_gt(_IN, depth + 1, _OUT, depth + 1)
+            after = meeting.order_gt(_IN, depth, _OUT, depth).order_lt(_IN, depth + 1, _OUT, depth + 1)
+            if not before.union(after).is_empty():
+                raise Rejected(f"{one.value.key} and {other.value.key} meet in rows that run at once")
 
     def _stays_inside(self) -> None:
         for access in self.after.accesses:

@@ -38,7 +38,7 @@ class Program(Values):
 
     def _read_block(self, block: ir.Block, place: Place) -> None:
         for number, op in enumerate(block.operations):
-            here = Place(place.dims, place.where, [*place.time, str(number)], place.parallel)
+            here = Place(place.dims, place.where, [*place.time, str(number)], place.parallel, place.roles)
             self._read(op.operation, here)
 
     def _read(self, op: ir.Operation, place: Place) -> None:
@@ -77,7 +77,9 @@ class Program(Values):
         depth, name = len(place.dims), f"i{len(place.dims)}"
         parallel = [*place.parallel, (depth, body.arguments[0])] if "dlc.parallel" in op.attributes else place.parallel
         where = place.where + within(name, lower, upper, step)
-        inner = Place([*place.dims, (body.arguments[0], name)], where, [*place.time, name], parallel)
+        role = op.attributes.get("dlc.doacross")
+        roles = [*place.roles, (depth, body.arguments[0], role.value)] if isinstance(role, ir.StringAttr) else place.roles
+        inner = Place([*place.dims, (body.arguments[0], name)], where, [*place.time, name], parallel, roles)
         carried = [self._value(op, f"carries {at}", inner, shape_of(value)) for at, value in enumerate(list(body.arguments)[1:])]
         self._of.update(zip(list(body.arguments)[1:], carried, strict=True))
         self._read_block(body, inner)
@@ -106,7 +108,7 @@ class Program(Values):
         lowers = self.index.map(maps[0], list(op.operands)[:split], place.dims)
         uppers = self.index.map(maps[1], list(op.operands)[split:], place.dims)
         body = op.regions[0].blocks[0]
-        inner = Place(list(place.dims), list(place.where), list(place.time), list(place.parallel))
+        inner = Place(list(place.dims), list(place.where), list(place.time), list(place.parallel), place.roles)
         groups = zip(
             ir.DenseIntElementsAttr(op.attributes["lowerBoundsGroups"]),
             ir.DenseIntElementsAttr(op.attributes["upperBoundsGroups"]),
@@ -128,7 +130,8 @@ class Program(Values):
         wheres = [conditions, [f"not ({' and '.join(conditions)})"]]
         branches = [region.blocks[0] for region in op.regions if len(region.blocks)]
         for number, block in enumerate(branches):
-            self._read_block(block, Place(place.dims, place.where + wheres[number], [*place.time, str(number)], place.parallel))
+            time, where = [*place.time, str(number)], place.where + wheres[number]
+            self._read_block(block, Place(place.dims, where, time, place.parallel, place.roles))
         for at, result in enumerate(op.results):
             value = self._value(op, f"result {at}", place, shape_of(result))
             ends = [list(block.operations)[-1].operation.operands[at] for block in branches]
@@ -152,7 +155,8 @@ class Program(Values):
         role = "stores" if writes else "result 0"
         value = self._value(op, role, place, shape, inside if writes else ())
         element = self._relation(value, memory, [*around, *subscripts], () if writes else inside)
-        self.accesses.append(Access(value, memory, [*[""] * len(around), *sizes], element, place.time, writes, place.parallel))
+        sizes = [*[""] * len(around), *sizes]
+        self.accesses.append(Access(value, memory, sizes, element, place.time, writes, place.parallel, place.roles))
         lanes = value.dims[len(place.dims) :]
         if writes:
             value.operands = [self._sources(value, op.operands[0], place, lanes)]
@@ -220,7 +224,7 @@ class Program(Values):
                 f"op 0 keeps {self.labels[name]}", dims, [f"0 <= {dim} < {size}" for dim, size in zip(dims, sizes, strict=True)]
             )
             value.operands = [[]]
-            self.accesses.append(Access(value, name, sizes, self._relation(value, name, dims), end.time, False, []))
+            self.accesses.append(Access(value, name, sizes, self._relation(value, name, dims), end.time, False, [], []))
 
 
 def _axis(result: ir.AffineExpr) -> int:

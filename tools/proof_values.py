@@ -30,7 +30,7 @@ class Value:
 
 @dataclass(eq=False)
 class Access:
-    """A value that is read or written: its element of `memory`, at which time, inside which parallel loops."""
+    """A value that is read or written: its element of `memory`, at which time, inside which parallel loops and which with roles."""
 
     value: Value
     memory: str
@@ -39,16 +39,19 @@ class Access:
     time: list[str]
     writes: bool
     parallel: list[tuple[int, ir.Value]]
+    roles: list[tuple[int, ir.Value, str]]
 
 
 @dataclass
 class Place:
-    """Where an op is: loop variables by name, what holds of them, its time, and the parallel loops around."""
+    """Where an op is: loop variables by name, what holds of them, its time, the parallel loops around, and those of `dlc.doacross`
+    with their roles."""
 
     dims: list[tuple[ir.Value, str]]
     where: list[str]
     time: list[str]
     parallel: list[tuple[int, ir.Value]]
+    roles: list[tuple[int, ir.Value, str]] = field(default_factory=list)
 
 
 class Values:

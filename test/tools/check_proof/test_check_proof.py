@@ -173,3 +173,29 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "dlc.tools.check_proof", str(before), str(after), str(proof)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("dlc-check-proof: error: ") and "Traceback" not in done.stderr
+
+
+_ROWS = """
+func.func @f(%x: memref<16x16xf32>) {
+  affine.for %r = 1 to 15 {
+    affine.for %c = 1 to 15 {
+      %a = affine.load %x[%r - 1, %c SHIFT] : memref<16x16xf32>
+      %b = affine.load %x[%r, %c - 1] : memref<16x16xf32>
+      %s = arith.addf %a, %b : f32
+      affine.store %s, %x[%r, %c] : memref<16x16xf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("shift", "status"), [("+ 0", 0), ("- 1", 0), ("+ 1", 1)])
+def test_rows_follow_each_other(tmp_path: Path, shift: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """`dlc.doacross` lets a row run beside later columns of the row before."""
+    before, after, proof = _files(tmp_path, _ROWS.replace("SHIFT", shift), "affine-loop-normalize")
+    marked = after.read_text().replace("    }\n    }\n", '    } {dlc.doacross = "columns"}\n    } {dlc.doacross = "rows"}\n')
+    assert marked.count("dlc.doacross") == 2
+    after.write_text(marked)
+    assert main([str(before), str(after), str(proof)]) == status
+    assert ("meet in rows that run at once" in capsys.readouterr().out) == bool(status)
