@@ -29,13 +29,14 @@ class Conv(DLOp, name="conv"):
     where o and t run over all spatial axes, weight is [out channels, C, kernel...], g = oc / (out channels / groups),
     and x is 0 outside. f16 and bf16 accumulate in f32; integers wrap. With channels_last the same axes stand in another
     order: x[n, i, c], result[n, o, oc] and weight[t, ic, oc]. A weight of one rank more is in blocks of output channels
-    then, weight[oc / block, t, ic, oc mod block], so that what one block reads lies together.
+    then, weight[oc / block, t, ic, oc mod block], so that what one block reads lies together; a block is of one group.
 
     x may be bf16 beside operands of f32, and is widened as it is read: an image takes half the memory then.
 
     c1: operands have one element type, but for that.
-    c2: x has rank 3 to 5 and weight the same, or one more with channels_last and one group.
-    c3: groups divides the output channels.    c4: the channels of x are groups times C.    c5: bias is [out channels].
+    c2: x has rank 3 to 5 and weight the same, or one more with channels_last.
+    c3: groups divides the output channels, or their blocks.    c4: the channels of x are groups times C.
+    c5: bias is [out channels].
     c6: strides and dilations have one positive value per spatial axis, pads two that are not negative.
     c7: the dilated kernel fits the padded input.
     """
@@ -66,12 +67,13 @@ class Conv(DLOp, name="conv"):
         groups: int,
         channels_last: bool,
     ) -> TensorType:
-        blocked = channels_last and groups == 1 and weight.rank == x.rank + 1
+        blocked = channels_last and weight.rank == x.rank + 1
         kernel = unblocked_kernel(weight) if blocked else weight
         dtype = _check_operands(TensorType(x.shape, "f32") if _is_widened(x, weight) else x, kernel, bias, groups)
         layout = Layout(x.rank - 2, channels_last)
         channels = kernel.dim(layout.kernel_out)
-        _require_multiple("c3", channels, groups, f"weight dim {layout.kernel_out}")
+        split = 0 if blocked else layout.kernel_out
+        _require_multiple("c3", weight.dim(split), groups, f"weight dim {split}")
         _check_channels(x, kernel, groups, layout, f"weight dim {layout.kernel_in + blocked}")
         _check_bias(bias, channels)
         window = Window.of("c6", layout.taps_of(kernel.shape), strides, pads, dilations)

@@ -88,8 +88,9 @@ def _reads_weights(op: ir.Operation, is_weight: WeightFacts) -> bool:
 
 
 def _is_blocked(op: ir.Operation) -> bool:
-    """Whether a convolution has its channels last and its kernel in blocks."""
-    return bool(attributes_of(op)["channels_last"]) and type_of(op.operands[1]).rank == type_of(op.operands[0]).rank + 1
+    """Whether a convolution of one group has its channels last and its kernel in blocks."""
+    found = attributes_of(op)
+    return found["channels_last"] and found["groups"] == 1 and type_of(op.operands[1]).rank == type_of(op.operands[0]).rank + 1
 
 
 def _replace(op: ir.Operation, value: ir.Value, facts: WeightFacts) -> None:

@@ -69,8 +69,8 @@ def _require_channels(b: Builder, op: SourceOp, layout: Layout, blocked: bool) -
     inner, out = layout.kernel_in + blocked, layout.kernel_out
     channels = b.extent("mul", b.dim(op.operands[1], inner), op["groups"])
     b.require_equal(size_of(b, op, (0, layout.channel)), (f"weight dim {inner} times groups", channels))
+    require_groups(b, size_of(b, op, (1, 0 if blocked else out)), op["groups"])
     if not blocked:
-        require_groups(b, size_of(b, op, (1, out)), op["groups"])
         require_same(b, op, (2, 0), (1, out))
     elif op.operands[2] is not None:
         outputs = b.extent("mul", b.dim(op.operands[1], 0), b.dim(op.operands[1], out + 1))
@@ -179,30 +179,42 @@ class Convolution:
         return b.expand(product, merging, layout.image(b.dim(x, 0), [self.channels], self.positions))
 
     def _blocked(self, x: ir.Value) -> ir.Value:
-        """Channels last and a kernel in blocks: (n, positions..., block, lane, taps..., ic), pixels merged for one tap."""
+        """Channels last and a kernel in blocks: (n, positions..., block, lane, taps..., ic), pixels merged for one tap.
+
+        Blocks of groups have two loops, over the groups and over the blocks of each.
+        """
         b, weight = self.b, self.weight
         sizes = b.shape(weight)
-        shape = [b.dim(x, 0), *self.positions, sizes[0], sizes[-1]]
+        image = [b.dim(x, 0), *self.positions]
         one_tap = {*weight.type.shape[1:-2], *self.strides} == {1}
         taken = 1 if one_tap else 1 + self.rank
         if one_tap:
             x = b.collapse(x, [[*range(1 + self.rank)], [1 + self.rank]])
             weight = b.collapse(weight, [[0], [*range(1, 2 + self.rank)], [2 + self.rank]])
-        start = self._start([*b.shape(x)[:1], sizes[0], sizes[-1]] if one_tap else shape, [taken, taken + 1])
-        loops = Loops(taken + 2, taken)
-        image, taps, inner = loops.dims()[: taken + 2], loops.dims()[taken + 2 : -1], loops.dims()[-1]
-        reads = [] if one_tap else self._reads(image[1:taken], taps)
-        maps = [
-            loops.map([image[0], *reads, inner]),
-            loops.map([image[taken], *taps, inner, image[taken + 1]]),
-            loops.map(image),
-        ]
-        found = contract(b, loops, x, weight, start, maps, self.dtype)
-        merged = b.collapse(found, [*([axis] for axis in range(taken)), [taken, taken + 1]])
+        pixels = b.shape(x)[:1] if one_tap else image
+        if self.groups > 1:
+            x, weight = _split_groups(b, x, taken, self.groups), _split_groups(b, weight, 0, self.groups)
+        outs = [*b.shape(weight)[: -1 - taken], sizes[-1]]
+        found = self._products_of_blocks(x, weight, [*pixels, *outs], taken)
+        merged = b.collapse(found, [*([axis] for axis in range(taken)), [*range(taken, taken + len(outs))]])
         if not one_tap:
             return merged
         channels = b.extent("mul", sizes[0], sizes[-1])
-        return b.expand(merged, [[*range(1 + self.rank)], [1 + self.rank]], [*shape[:-2], channels])
+        return b.expand(merged, [[*range(1 + self.rank)], [1 + self.rank]], [*image, channels])
+
+    def _products_of_blocks(self, x: ir.Value, weight: ir.Value, shape: Sequence[Extent], taken: int) -> ir.Value:
+        """Results of `shape`, (pixels..., [group,] block, lane), whose first `taken` axes are those of pixels."""
+        start = self._start(shape, range(taken, len(shape)))
+        loops = Loops(len(shape), taken)
+        dims = loops.dims()
+        image, taps, inner = dims[: len(shape)], dims[len(shape) : -1], dims[-1]
+        reads = self._reads(image[1:taken], taps) if taps else []
+        maps = [
+            loops.map([image[0], *reads, *image[taken:-2], inner]),
+            loops.map([*image[taken:-1], *taps, inner, image[-1]]),
+            loops.map(image),
+        ]
+        return contract(self.b, loops, x, weight, start, maps, self.dtype)
 
     def _sampled(self, x: ir.Value) -> ir.Value:
         """The elements of `x`, channels first, that a kernel of one tap reads, copied so that rows are contiguous."""

@@ -53,6 +53,20 @@ func.func @kernels(%x: tensor<?x32x56x56xf32>) -> tensor<?x24x54x54xf32> {
 
 // -----
 
+// Groups of whole vectors come in blocks, as one group does; those of 24 channels do not.
+// FORCE-LABEL: func.func @wide_groups
+// FORCE: "dl.transpose"(%{{.*}}) {perm = array<i64: 0, 3, 4, 2, 1>} : (tensor<4x16x32x3x3xf32>) -> tensor<4x3x3x32x16xf32>
+// FORCE: "dl.transpose"(%{{.*}}) {perm = array<i64: 2, 3, 1, 0>} : (tensor<48x32x3x3xf32>) -> tensor<3x3x32x48xf32>
+func.func @wide_groups(%x: tensor<1x64x28x28xf32>) -> tensor<1x48x24x24xf32> {
+  %w1 = "dl.param"() {key = "w1", shape = array<i64: 64, 32, 3, 3>, dtype = f32} : () -> tensor<64x32x3x3xf32>
+  %w2 = "dl.param"() {key = "w2", shape = array<i64: 48, 32, 3, 3>, dtype = f32} : () -> tensor<48x32x3x3xf32>
+  %0 = "dl.conv"(%x, %w1) {groups = 2 : i64} : (tensor<1x64x28x28xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x26x26xf32>
+  %1 = "dl.conv"(%0, %w2) {groups = 2 : i64} : (tensor<1x64x26x26xf32>, tensor<48x32x3x3xf32>) -> tensor<1x48x24x24xf32>
+  return %1 : tensor<1x48x24x24xf32>
+}
+
+// -----
+
 // no-match: transposes cost more than one small convolution gains.
 // CHECK-LABEL: func.func @single
 // CHECK-NOT: dl.transpose

@@ -101,3 +101,12 @@ func.func @images(%x: tensor<1x6x6x16xf32>) -> (tensor<1x6x6x16xf32>, tensor<1x6
       : (tensor<1x6x6x16xf32>) -> tensor<1x3x3x16xf32>
   return %s, %q, %m : tensor<1x6x6x16xf32>, tensor<1x6x6x16xf32>, tensor<1x3x3x16xf32>
 }
+
+// no-match: pairs are of one group.
+// CHECK-LABEL: func.func @groups(
+// CHECK: "dl.conv"({{.*}}) {channels_last = true, groups = 2 : i64}
+func.func @groups(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x32xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 2, 1, 1, 4, 16>, dtype = f32} : () -> tensor<2x1x1x4x16xf32>
+  %0 = "dl.conv"(%x, %w) {channels_last = true, groups = 2 : i64} : (tensor<1x6x6x8xf32>, tensor<2x1x1x4x16xf32>) -> tensor<1x6x6x32xf32>
+  return %0 : tensor<1x6x6x32xf32>
+}

@@ -60,6 +60,8 @@ _BLOCKED = [
     conv((2, 4, 6, 5), (2, 1, 1, 5, 3), (6,), dtypes=_LOW, channels_last=True),
     conv((1, 7, 6, 5), (2, 1, 1, 5, 3), strides=[2, 2], channels_last=True),
     conv((2, 11, 3), (2, 4, 3, 2), strides=[3], pads=[2, 1], channels_last=True),
+    conv((2, 8, 7, 6), (4, 3, 3, 3, 5), (20,), groups=2, dtypes=_LOW, pads=[1, 0, 2, 1], channels_last=True),
+    conv((2, 3, 5, 6), (3, 1, 1, 2, 4), (12,), groups=3, channels_last=True),
     conv((1, 4, 5, 3, 2), (1, 2, 3, 1, 2, 3), (3,), pads=[1, 0, 0, 0, 1, 0], channels_last=True),
 ]
 

@@ -166,3 +166,11 @@ func.func @conv_c4_blocked(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<2x3x3x5x16x
   %0 = "dl.conv"(%arg0, %arg1) {channels_last = true} : (tensor<1x8x8x4xf32>, tensor<2x3x3x5x16xf32>) -> tensor<1x6x6x32xf32>
   return
 }
+
+// -----
+
+func.func @conv_c3_blocked(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x3x2x16xf32>) {
+  // expected-error @+1 {{'dl.conv' op c3: weight dim 0 is 3, not a multiple of groups 2}}
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true, groups = 2 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x3x2x16xf32>) -> tensor<1x6x6x48xf32>
+  return
+}

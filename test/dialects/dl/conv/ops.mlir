@@ -45,6 +45,13 @@ func.func @blocked(%arg0: tensor<?x8x?x4xf32>, %arg1: tensor<2x3x1x4x16xf32>) ->
   return %0 : tensor<?x6x?x32xf32>
 }
 
+// CHECK-LABEL: func.func @blocked_groups(
+// CHECK: "dl.conv"(%arg0, %arg1) {channels_last = true, groups = 2 : i64} : (tensor<1x8x8x4xf32>, tensor<4x3x3x2x16xf32>) -> tensor<1x6x6x64xf32>
+func.func @blocked_groups(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<4x3x3x2x16xf32>) -> tensor<1x6x6x64xf32> {
+  %0 = "dl.conv"(%arg0, %arg1) {channels_last = true, groups = 2 : i64} : (tensor<1x8x8x4xf32>, tensor<4x3x3x2x16xf32>) -> tensor<1x6x6x64xf32>
+  return %0 : tensor<1x6x6x64xf32>
+}
+
 // An image in bf16 beside a kernel in f32.
 // CHECK-LABEL: func.func @widened(
 // CHECK: "dl.conv"(%arg0, %arg1) : (tensor<1x3x8xbf16>, tensor<4x3x3xf32>) -> tensor<1x4x6xf32>
