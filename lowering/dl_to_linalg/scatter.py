@@ -9,7 +9,7 @@ from dlc.lowering.dl_to_linalg.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same, size_of
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.top_k_keys import KeyBlocks, has_keys, row_keys
+from dlc.lowering.dl_to_linalg.top_k_keys import KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
 
 Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
 """From the loops' indices and the carried values to the next carried values."""
@@ -149,7 +149,8 @@ def _placed_window(b: Builder, start: ir.Value, size: Extent, count: Extent) -> 
 def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     """k passes along the axis; each takes the best element that comes after the one the pass before took.
 
-    Where value and index fit into one integer, a pass takes the greatest integer that is left, by maxima of blocks.
+    Where value and index fit into one integer, a pass takes the greatest integer that is left, by maxima of blocks; for
+    many passes or short rows all integers are ranked instead.
     """
     x, k = op.operands[0], op["k"]
     axis = op["axis"] % op.types[0].rank
@@ -172,16 +173,26 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
             indices = insert_at(b, b.index_cast(best_at, b.element("i64")), indices, where)
             return [values, indices, best, best_at]
 
+        def put(pick: ir.Value, found: ir.Value, values: ir.Value, indices: ir.Value) -> list[ir.Value]:
+            where = place(pick)
+            values = insert_at(b, element_at(b, x, place(found)), values, where)
+            return [values, insert_at(b, b.index_cast(found, b.element("i64")), indices, where)]
+
         if has_keys(op, axis):
-            blocks = KeyBlocks.of(b, row_keys(b, op, x, axis, at))
+            keys = row_keys(b, op, x, axis, at)
+            if pays_to_rank(keys.type.shape[0], k):
+                order = indices_by_rank(b, keys)
+
+                def take_ranked(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
+                    return put(pick[0], b.index_cast(element_at(b, order, pick), ir.IndexType.get()), *state)
+
+                return loop_nest(b, [k], carried, take_ranked)
+            blocks = KeyBlocks.of(b, keys)
 
             def take_key(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
                 values, indices, *rest = state
                 found, left = KeyBlocks(*rest).take(b)
-                where = place(pick[0])
-                values = insert_at(b, element_at(b, x, place(found)), values, where)
-                indices = insert_at(b, b.index_cast(found, b.element("i64")), indices, where)
-                return [values, indices, left.keys, left.maxima]
+                return [*put(pick[0], found, values, indices), left.keys, left.maxima]
 
             return loop_nest(b, [k], [*carried, blocks.keys, blocks.maxima], take_key)[:2]
         none = [element_at(b, x, place(b.index(0))), b.index(-1)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.contraction import Loops
 from dlc.lowering.dl_to_linalg.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp
 
@@ -15,6 +16,10 @@ _KEYED = ("f32", "f16", "bf16", "i32", "i8", "ui8")
 _MOST = (1 << 31) - 1
 _LAST = -(1 << 63)
 """Below every key."""
+_COMPARED = 1600
+"""Pairs of keys that are compared in the time of taking one: on a core of AVX-512 50 ns and 0.03 ns."""
+_WRITTEN = 23
+"""Pairs that are compared in the time of writing an index to its place."""
 
 
 def has_keys(op: SourceOp, axis: int) -> bool:
@@ -55,6 +60,30 @@ def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
     else:
         order = b.convert(element, dtype, "i32")
     return order if op["largest"] else b.binary("arith.xori", order, b.scalar(-1, "i32"))
+
+
+def pays_to_rank(count: int, k: int) -> bool:
+    """Whether comparing each of `count` keys with all others is faster than taking the greatest one `k` times."""
+    return count * (count + _WRITTEN) <= _COMPARED * k
+
+
+def indices_by_rank(b: Builder, keys: ir.Value) -> ir.Value:
+    """The indices of all elements, i64, in the order of their keys: the place of each is the number of greater keys."""
+    count = keys.type.shape[0]
+    loops = Loops(1, 1)
+    own, other = (loops.map([dim]) for dim in loops.dims())
+    one, zero = b.scalar(1, "i64"), b.scalar(0, "i64")
+
+    def counted(key: ir.Value, against: ir.Value, rank: ir.Value) -> ir.Value:
+        return b.arith("add", rank, b.select(b.compare("gt", against, key, "i64"), one, zero), "i64")
+
+    ranks = b.generic([keys, keys], b.full([count], zero), [own, other, own], loops.iterators, counted)
+
+    def write(index: ir.Value, order: ir.Value) -> list[ir.Value]:
+        place = b.index_cast(element_at(b, ranks, [index]), ir.IndexType.get())
+        return [insert_at(b, b.index_cast(index, b.element("i64")), order, [place])]
+
+    return b.loop(count, [b.empty([count], "i64")], write)[0]
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,33 @@ func.func @scatter_add_f16(%x: tensor<4xf16>, %i: tensor<9xi64>, %u: tensor<9xf1
 // CHECK-LABEL: func.func @top_k(
 // CHECK: scf.for
 // CHECK: arith.shli
-// CHECK: %[[KEYS:.*]] = tensor.expand_shape {{.*}} into tensor<2x4xi64>
-// CHECK: %[[MAXIMA:.*]] = linalg.generic {{.*}} ins(%[[KEYS]] : tensor<2x4xi64>) outs(%{{.*}} : tensor<2xi64>)
+// CHECK: %[[KEYS:.*]] = tensor.expand_shape {{.*}} into tensor<5x16xi64>
+// CHECK: %[[MAXIMA:.*]] = linalg.generic {{.*}} ins(%[[KEYS]] : tensor<5x16xi64>) outs(%{{.*}} : tensor<5xi64>)
 // CHECK: scf.for {{.*}} = %[[KEYS]], {{.*}} = %[[MAXIMA]])
-// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2xi64>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<5xi64>)
 // CHECK: arith.maxsi
-// CHECK: %[[LEFT:.*]] = tensor.insert {{.*}} : tensor<2x4xi64>
+// CHECK: %[[LEFT:.*]] = tensor.insert {{.*}} : tensor<5x16xi64>
 // CHECK: tensor.extract_slice %[[LEFT]]
-// CHECK: tensor.insert {{.*}} : tensor<2xi64>
+// CHECK: tensor.insert {{.*}} : tensor<5xi64>
 // CHECK: tensor.insert {{.*}} : tensor<3x2xf32>
-func.func @top_k(%x: tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>) {
+func.func @top_k(%x: tensor<3x80xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>) {
+  %0:2 = "dl.top_k"(%x) {k = 2} : (tensor<3x80xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>)
+  return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi64>
+}
+
+// Short rows, or most of their elements: each key is compared with all others.
+// CHECK-LABEL: func.func @top_k_by_rank(
+// CHECK: scf.for
+// CHECK: %[[KEYS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8xi64>)
+// CHECK: %[[RANKS:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<8xi64>, tensor<8xi64>)
+// CHECK: arith.cmpi sgt
+// CHECK: scf.for
+// CHECK: %[[RANK:.*]] = tensor.extract %[[RANKS]]
+// CHECK: tensor.insert {{.*}} : tensor<8xi64>
+// CHECK: scf.for
+// CHECK: tensor.insert {{.*}} : tensor<3x2xf32>
+// CHECK-NOT: tensor.extract_slice
+func.func @top_k_by_rank(%x: tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>) {
   %0:2 = "dl.top_k"(%x) {k = 2} : (tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>)
   return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi64>
 }

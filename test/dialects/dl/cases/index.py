@@ -64,6 +64,8 @@ CASES = [
     Case("top_k", ((3, 5, 2),), {"k": 5, "axis": 1}, _F32),
     Case("top_k", ((6,),), {"k": 0}, _F32),
     Case("top_k", ((3, 40),), {"k": 40}),
+    Case("top_k", ((2, 90),), {"k": 3}),
+    Case("top_k", ((2, 90, 2),), {"k": 2, "axis": 1, "largest": False}, _F32),
     Case("top_k", (array([0.0, -0.0, -1.0, 0.0, -0.0]),), {"k": 5}, FLOATS, "zeros"),
     Case("top_k", ((0, 6),), {"k": 2}, _F32),
     Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0, math.nan]),), {"k": 6}, FLOATS, "special"),
