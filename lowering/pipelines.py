@@ -46,6 +46,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "dl-batch-products",
             "dl-fuse-siblings",
             "dl-expand-conv-transpose",
+            "dl-split-pools",
             "dl-use-byte-products",
             "dl-assign-layouts",
             "dl-sink-transposes",

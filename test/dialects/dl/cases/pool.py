@@ -15,6 +15,7 @@ _SHAPES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((2, 3, 10), {"kernel": [3], "strides": [3], "pads": [1, 1]}),
     ((1, 2, 4, 4, 4), {"kernel": [2, 2, 3], "strides": [2, 1, 1], "pads": [0, 0, 1, 0, 1, 1]}),
     ((0, 2, 4, 4), {"kernel": [2, 2]}),
+    ((1, 2, 14, 15), {"kernel": [13, 15], "strides": [1, 2], "pads": [6, 7, 6, 6], "ceil_mode": True}),
 ]
 
 
