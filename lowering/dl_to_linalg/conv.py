@@ -1,9 +1,13 @@
-"""Lowerings of convolutions: the padded input and one `linalg.generic`, whose accumulators start from the bias."""
+"""Lowerings of convolutions: the padded input and one `linalg.generic`, whose accumulators start from the bias.
+
+Where many taps would read padding alone, one for each band of results instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout, Window
@@ -11,6 +15,7 @@ from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumul
 from dlc.lowering.dl_to_linalg.checks import require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, axes_map, contract, rounded, widened, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.tap_bands import Band, bands_of
 from dlc.lowering.dl_to_linalg.windows import kernel_reach, pad_spatial, position_extents
 
 
@@ -23,9 +28,24 @@ def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     _require_channels(b, op, layout, blocked)
     window = _window(op, layout, blocked)
     positions = position_extents(b, x, layout.taps_of(b.shape(weight)[blocked:]), window, layout)
-    padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.types[0].dtype))
     conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions, layout)
-    return rounded(b, conv.apply(padded), op.result.dtype)
+    bands = _bands(op, conv, window)
+    if not bands:
+        padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.types[0].dtype))
+        return rounded(b, conv.apply(padded), op.result.dtype)
+    low, high = ([0 if axis in bands else size for axis, size in enumerate(side)] for side in (window.pads_begin, window.pads_end))
+    padded = pad_spatial(b, x, low, high, layout, b.scalar(0, op.types[0].dtype))
+    return conv.in_bands(padded, bands)
+
+
+def _bands(op: SourceOp, conv: Convolution, window: Window) -> dict[int, list[Band]]:
+    """The spatial axes that are cut into bands, but for those whose results are lanes; depthwise windows read around padding."""
+    layout, sizes = conv.layout, conv.layout.spatial_of(op.types[0].shape)
+    if conv.groups > 1 and conv.groups == op.types[0].shape[layout.channel]:
+        return {}
+    axes = range(window.rank if layout.channels_last else window.rank - 1)
+    found = {axis: bands_of(window, axis, sizes[axis], conv.positions[axis]) for axis in axes}
+    return {axis: bands for axis, bands in found.items() if bands}
 
 
 @lowering("conv_transpose")
@@ -136,6 +156,37 @@ class Convolution:
         if one_each and x.type.shape[layout.channel] == self.groups:
             return self._depthwise(x)
         return self._grouped(x)
+
+    def in_bands(self, x: ir.Value, bands: Mapping[int, Sequence[Band]]) -> ir.Value:
+        """The convolution with results cut along the axes of `bands`, where `x` has no padding."""
+        b, layout = self.b, self.layout
+        is_blocked = self.weight.type.rank > x.type.rank
+        channels = b.extent("mul", b.dim(self.weight, 0), b.dim(self.weight, self.rank + 2)) if is_blocked else self.channels
+        result = b.empty(layout.image(b.dim(x, 0), [channels], self.positions), self.dtype)
+        for chosen in itertools.product(*bands.values()):
+            band = dict(zip(bands, chosen, strict=True))
+            part = rounded(b, self._of_band(x, band, is_blocked), self.dtype)
+            firsts = [band[axis].first if axis in band else 0 for axis in range(self.rank)]
+            result = b.insert_slice(part, result, layout.image(0, [0], firsts), b.shape(part), [1] * part.type.rank)
+        return result
+
+    def _of_band(self, x: ir.Value, band: Mapping[int, Band], is_blocked: bool) -> ir.Value:
+        """The results of one band of each axis that is cut."""
+        b, layout = self.b, self.layout
+        shape, kernel = b.shape(x), b.shape(self.weight)
+        starts, taps, positions = [0] * len(shape), [0] * len(kernel), list(self.positions)
+        for axis, each in band.items():
+            place, tap = layout.spatial[axis], layout.taps[axis] + is_blocked
+            starts[place], shape[place], taps[tap], kernel[tap], positions[axis] = (
+                each.start,
+                each.size,
+                each.tap,
+                each.taps,
+                each.count,
+            )
+        image = b.slice(x, starts, shape, [1] * len(shape))
+        weight = b.slice(self.weight, taps, kernel, [1] * len(kernel))
+        return replace(self, weight=weight, positions=positions).apply(image)
 
     def _plain(self, x: ir.Value) -> ir.Value:
         """Loops over the result, then over the input channels and taps that it sums, both in the order of the layout."""

@@ -42,6 +42,8 @@ _CHANNELS_FIRST = [
     conv((2, 5, 7, 7), (5, 1, 3, 3), (5,), groups=5, pads=[1, 1, 1, 1], dtypes=_LOW),
     conv((1, 3, 8), (6, 1, 3), groups=3, strides=[2]),
     conv((1, 4, 6, 6), (4, 1, 5, 5), groups=4, dilations=[1, 1], pads=[2, 2, 2, 2], strides=[2, 2]),
+    conv((2, 3, 6, 7), (4, 3, 3, 3), (4,), dilations=[4, 3], pads=[4, 3, 4, 3], dtypes=_LOW),
+    conv((1, 4, 9, 8), (6, 2, 3, 2), (6,), groups=2, dilations=[4, 5], pads=[3, 4, 5, 4], strides=[2, 1]),
     conv((0, 2, 5, 5), (3, 2, 3, 3), (3,)),
     conv((1, 0, 4, 4), (3, 0, 2, 2), (3,)),
     conv((1, 1, 1, 1), (1, 1, 1, 1)),
@@ -62,6 +64,7 @@ _BLOCKED = [
     conv((2, 11, 3), (2, 4, 3, 2), strides=[3], pads=[2, 1], channels_last=True),
     conv((2, 8, 7, 6), (4, 3, 3, 3, 5), (20,), groups=2, dtypes=_LOW, pads=[1, 0, 2, 1], channels_last=True),
     conv((2, 3, 5, 6), (3, 1, 1, 2, 4), (12,), groups=3, channels_last=True),
+    conv((2, 5, 5, 3), (2, 3, 3, 3, 4), (8,), dtypes=_LOW, dilations=[3, 3], pads=[3, 3, 3, 3], channels_last=True),
     conv((1, 4, 5, 3, 2), (1, 2, 3, 1, 2, 3), (3,), pads=[1, 0, 0, 0, 1, 0], channels_last=True),
 ]
 
