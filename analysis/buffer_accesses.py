@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops, root_of, touched_roots, written_roots, written_values
@@ -22,8 +23,18 @@ class Box:
 
     axes: tuple[tuple[Polynomial, Polynomial] | None, ...]
 
+    @cached_property
+    def _numbers(self) -> tuple[tuple[int, int] | None, ...]:
+        """Per axis the first element and the one behind the last; None where that is no number."""
+        return tuple(None if axis is None else _numbers_of(*axis) for axis in self.axes)
+
     def is_apart_from(self, other: Box) -> bool:
         """Whether the two boxes of one buffer surely share no element."""
+        for own, their in zip(self._numbers, other._numbers, strict=True):
+            if own is not None and their is not None and (own[1] <= their[0] or their[1] <= own[0]):
+                return True
+        if None not in self._numbers and None not in other._numbers:  # a concat of a thousand parts asks for each two of them
+            return False
         return any(
             own is not None and their is not None and (_ends_before(own, their) or _ends_before(their, own))
             for own, their in zip(self.axes, other.axes, strict=True)
@@ -35,6 +46,11 @@ class Box:
         for own, frame in zip(self.axes, outer.axes, strict=True):
             axes.append(frame if own is None or frame is None else (frame[0] + own[0], own[1]))
         return Box(tuple(axes))
+
+
+def _numbers_of(start: Polynomial, size: Polynomial) -> tuple[int, int] | None:
+    first, count = start.value, size.value
+    return None if first is None or count is None else (first, first + count)
 
 
 def _ends_before(low: tuple[Polynomial, Polynomial], high: tuple[Polynomial, Polynomial]) -> bool:

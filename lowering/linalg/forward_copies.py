@@ -75,6 +75,7 @@ class _Forwarding:
         self._block = block
         self._relayout = relayout
         self._accesses = Accesses(block, effects, SizeReader())
+        self._followed: dict[ir.Value, bool] = {}
 
     def run(self) -> None:
         """Last copies first: a buffer that becomes a slice takes its own slices along."""
@@ -94,14 +95,15 @@ class _Forwarding:
     def _may_write_there(self, source: ir.Value, target: ir.Value, step: int) -> bool:
         """Whether what the copy at `step` reads may be written to `target` in the first place."""
         own, frame = root_of(source), root_of(target)
-        if own == frame or not self._is_local(own) or not self._is_local(frame) or not is_followed(frame):
+        if own == frame or not self._is_local(own) or not self._is_local(frame) or not self._is_followed(frame):
             return False
         mine, box = self._accesses.of(own), self._accesses.box(target)
         first, last = mine[0].step, mine[-1].step
         if any(access.writes and access.step > step for access in mine):
             return False
-        others = [access for access in self._accesses.of(frame) if access.step != step and overlap(access.box, box)]
-        return not any(first <= access.step < step or _writes_within(access, step, last) for access in others)
+        others = self._accesses.of(frame)
+        near = [access for access in others if first <= access.step < step or _writes_within(access, step, last)]
+        return not any(overlap(access.box, box) for access in near)
 
     def _may_read_there(self, target: ir.Value, source: ir.Value, step: int) -> bool:
         """Whether those who read the copy at `step` may read `source` instead."""
@@ -123,11 +125,17 @@ class _Forwarding:
     def _is_stable(self, root: ir.Value) -> bool:
         """Whether all that may write `root` is known: a buffer of this block, or an argument while no other one is written."""
         if self._is_local(root):
-            return is_followed(root)
+            return self._is_followed(root)
         arguments = list(self._block.arguments)
-        if root not in arguments or not is_followed(root):
+        if root not in arguments or not self._is_followed(root):
             return False
         return not any(access.writes for other in arguments if other != root for access in self._accesses.of(other))
+
+    def _is_followed(self, root: ir.Value) -> bool:
+        """Whether nothing hands `root` on, found once: buffers that come to lie in it have no users that do."""
+        if root not in self._followed:
+            self._followed[root] = is_followed(root)
+        return self._followed[root]
 
     def _merge(self, copy: ir.Operation, step: int, shown: ir.Value, window: ir.Value) -> bool:
         """Let the buffer that `shown` is all of, one operand of the copy at `step`, lie in `window`, the other; whether it can."""
@@ -150,6 +158,7 @@ class _Forwarding:
             place = _undone(reshapes, window)
         self._relayout.replace(own, place)
         self._accesses.merge(own, frame, box, same_axes=not reshapes, without=step)
+        self._followed.pop(own, None)
         alloc.erase()
         return True
 
