@@ -48,6 +48,13 @@ def widened(b: Builder, scalar: ir.Value, wide: str) -> ir.Value:
     return scalar if scalar.type == kind else b.create("arith.extf", [kind], [scalar])
 
 
+def widened_once(b: Builder, x: ir.Value) -> ir.Value:
+    """A tensor whose numbers multiply whole vectors each, f16 as f32: converted one by one they cost as much as the products."""
+    if x.type.element_type != b.element("f16"):
+        return x
+    return b.map([x], b.shape(x), "f32", lambda element: b.widen(element, "f16"))
+
+
 def zeros(b: Builder, shape: Sequence[Extent], dtype: str) -> ir.Value:
     """Accumulators for `dtype` that start at zero."""
     return b.full(shape, b.scalar(0, accumulator_dtype(dtype)))

@@ -13,7 +13,7 @@ from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout, Window
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
 from dlc.lowering.dl_to_linalg.checks import require_groups, require_same, size_of
-from dlc.lowering.dl_to_linalg.contraction import Loops, axes_map, contract, rounded, widened, zeros
+from dlc.lowering.dl_to_linalg.contraction import Loops, axes_map, contract, rounded, widened, widened_once, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.tap_bands import Band, bands_of
 from dlc.lowering.dl_to_linalg.windows import kernel_reach, pad_spatial, position_extents
@@ -29,19 +29,27 @@ def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     window = _window(op, layout, blocked)
     positions = position_extents(b, x, layout.taps_of(b.shape(weight)[blocked:]), window, layout)
     conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions, layout)
+    zero = b.scalar(0, op.types[0].dtype)
+    if op.types[0].dtype == "f16" and layout.channels_last and not _is_depthwise(op, layout):
+        x, zero = widened_once(b, x), b.scalar(0, "f32")
     bands = _bands(op, conv, window)
     if not bands:
-        padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, b.scalar(0, op.types[0].dtype))
+        padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, zero)
         return rounded(b, conv.apply(padded), op.result.dtype)
     low, high = ([0 if axis in bands else size for axis, size in enumerate(side)] for side in (window.pads_begin, window.pads_end))
-    padded = pad_spatial(b, x, low, high, layout, b.scalar(0, op.types[0].dtype))
+    padded = pad_spatial(b, x, low, high, layout, zero)
     return conv.in_bands(padded, bands)
+
+
+def _is_depthwise(op: SourceOp, layout: Layout) -> bool:
+    """Whether each output channel reads one channel of many."""
+    return op["groups"] > 1 and op["groups"] == op.types[0].shape[layout.channel]
 
 
 def _bands(op: SourceOp, conv: Convolution, window: Window) -> dict[int, list[Band]]:
     """The spatial axes that are cut into bands, but for those whose results are lanes; depthwise windows read around padding."""
     layout, sizes = conv.layout, conv.layout.spatial_of(op.types[0].shape)
-    if conv.groups > 1 and conv.groups == op.types[0].shape[layout.channel]:
+    if _is_depthwise(op, layout):
         return {}
     axes = range(window.rank if layout.channels_last else window.rank - 1)
     found = {axis: bands_of(window, axis, sizes[axis], conv.positions[axis]) for axis in axes}

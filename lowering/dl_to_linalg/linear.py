@@ -9,8 +9,11 @@ from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.broadcasting import broadcast_extents, expand_ones
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import require_same
-from dlc.lowering.dl_to_linalg.contraction import Loops, contract, rounded, zeros
+from dlc.lowering.dl_to_linalg.contraction import Loops, contract, rounded, widened_once, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+
+_MANY_COLUMNS = 48
+"""Columns from which on f16 on the left side is widened before the product: 128x768x768 takes 0.53 of the time, 77x513x333 0.52."""
 
 
 @lowering("matmul")
@@ -88,6 +91,8 @@ def _product(
 ) -> ir.Value:
     """One generic with a parallel loop per dim of the result and a reduction; `reads` indexes the operands."""
     loops = Loops(len(shape), 1)
+    if isinstance(shape[-1], int) and shape[-1] >= _MANY_COLUMNS:
+        lhs = widened_once(b, lhs)
     maps = [*(loops.map(read) for read in reads), loops.map(loops.dims()[:-1])]
     return rounded(b, contract(b, loops, lhs, rhs, zeros(b, shape, dtype), maps, dtype), dtype)
 

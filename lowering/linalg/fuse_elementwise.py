@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -24,8 +25,8 @@ class FuseElementwise(Pass):
     Upstream's linalg-fuse-elementwise-ops fuses every producer with a single use, even into a contraction, which then
     computes `exp(a[i, k])` anew for each j. Here a producer that computes something is kept where its consumer reads an
     element in more than one iteration; moves, broadcasts and widening casts are always fused, but for strided reads:
-    their consumer would lose its contiguous rows. Transposes into products stay where a target has few registers and the rows
-    that lie side by side are short (`stored_transposes.py`).
+    their consumer would lose its contiguous rows; and but for f16 that the consumer reads number by number. Transposes into
+    products stay where a target has few registers and the rows that lie side by side are short (`stored_transposes.py`).
 
     before: %e = exp(%x); %s = sum(%e); %m = tanh(%a); %y = matmul(%m, %b)
     after:  %s = sum(exp(%x)); %m = tanh(%a); %y = matmul(%m, %b)
@@ -50,7 +51,8 @@ def _keep_repeated_producers(consumer: ir.Operation) -> None:
         if isinstance(source, ir.BlockArgument):
             continue
         producer = source.owner.operation
-        is_repeated = _computes(producer) and not _reads_once(map)
+        is_work = _computes(producer) or (_converts(producer) and not _follows_lanes(map, consumer))
+        is_repeated = is_work and not _reads_once(map)
         if not is_repeated and not stores_transpose(consumer, place, producer, facts_of(consumer)):
             continue
         with consumer.location, ir.InsertionPoint.after(consumer):
@@ -73,6 +75,21 @@ def _computes(op: ir.Operation) -> bool:
     maps = (attribute.value for attribute in ir.ArrayAttr(op.attributes["indexing_maps"]))
     plain = (ir.AffineDimExpr, ir.AffineConstantExpr)
     return not all(isinstance(result.maybe_downcast(), plain) for map in maps for result in map.results)
+
+
+def _converts(op: ir.Operation) -> bool:
+    """Whether `op` makes f32 of f16: an instruction for each number, or for each vector of them."""
+    if op.name != "linalg.generic":
+        return False
+    inner = (each.operation for each in op.regions[0].blocks[0].operations)
+    return any(each.name == "arith.extf" and isinstance(each.operands[0].type, ir.F16Type) for each in inner)
+
+
+def _follows_lanes(map: ir.AffineMap, consumer: ir.Operation) -> bool:
+    """Whether what is read by `map` changes along the last parallel loop of a generic, whose iterations are lanes."""
+    kinds = [str(kind) for kind in ir.ArrayAttr(consumer.attributes["iterator_types"])]
+    parallel = [f"d{place}" for place, kind in enumerate(kinds) if "parallel" in kind]
+    return not parallel or any(parallel[-1] in re.findall(r"d\d+", str(result)) for result in map.results)
 
 
 def _reads_once(map: ir.AffineMap) -> bool:

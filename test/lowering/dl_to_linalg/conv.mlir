@@ -122,3 +122,19 @@ func.func @blocked(%x: tensor<1x8x8x3xf32>, %w: tensor<2x3x3x3x16xf32>, %b: tens
       : (tensor<1x8x8x3xf32>, tensor<2x3x3x3x16xf32>, tensor<32xf32>) -> tensor<1x6x6x32xf32>
   return %0 : tensor<1x6x6x32xf32>
 }
+
+// -----
+
+// f16 images with channels last are widened before, but for depthwise windows.
+// CHECK-LABEL: func.func @halves(
+// CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<1x8x8x4xf16>) outs(%{{.*}} : tensor<1x8x8x4xf32>)
+// CHECK: tensor.insert_slice %[[WIDE]] into
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %arg1 : tensor<1x10x10x4xf32>, tensor<2x3x3x4x16xf16>)
+// CHECK: linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<1x8x8x4xf16>, tensor<3x3x4xf16>)
+func.func @halves(%x: tensor<1x8x8x4xf16>, %w: tensor<2x3x3x4x16xf16>, %v: tensor<3x3x1x4xf16>)
+    -> (tensor<1x8x8x32xf16>, tensor<1x6x6x4xf16>) {
+  %0 = "dl.conv"(%x, %w) {channels_last = true, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x8x8x4xf16>, tensor<2x3x3x4x16xf16>) -> tensor<1x8x8x32xf16>
+  %1 = "dl.conv"(%x, %v) {channels_last = true, groups = 4 : i64} : (tensor<1x8x8x4xf16>, tensor<3x3x1x4xf16>) -> tensor<1x6x6x4xf16>
+  return %0, %1 : tensor<1x8x8x32xf16>, tensor<1x6x6x4xf16>
+}

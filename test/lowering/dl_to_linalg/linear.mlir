@@ -86,3 +86,16 @@ func.func @packed(%a: tensor<2x4x8xf32>, %b: tensor<3x8x16xf32>) -> tensor<2x4x4
   %0 = "dl.packed_matmul"(%a, %b) : (tensor<2x4x8xf32>, tensor<3x8x16xf32>) -> tensor<2x4x48xf32>
   return %0 : tensor<2x4x48xf32>
 }
+
+// -----
+
+// f16 on the left side are widened before, where they multiply many columns.
+// CHECK-LABEL: func.func @halves(
+// CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<4x8xf16>) outs(%{{.*}} : tensor<4x8xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[WIDE]], %arg1 : tensor<4x8xf32>, tensor<8x48xf16>)
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg2 : tensor<4x8xf16>, tensor<8x6xf16>)
+func.func @halves(%a: tensor<4x8xf16>, %b: tensor<8x48xf16>, %c: tensor<8x6xf16>) -> (tensor<4x48xf16>, tensor<4x6xf16>) {
+  %0 = "dl.matmul"(%a, %b) : (tensor<4x8xf16>, tensor<8x48xf16>) -> tensor<4x48xf16>
+  %1 = "dl.matmul"(%a, %c) : (tensor<4x8xf16>, tensor<8x6xf16>) -> tensor<4x6xf16>
+  return %0, %1 : tensor<4x48xf16>, tensor<4x6xf16>
+}

@@ -120,3 +120,41 @@ func.func @needs_tensors(%x: memref<4xf32>, %y: memref<4xf32>) {
   linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// f16 that multiply whole vectors are widened once, not by each of them; vectors of f16 are widened as they are read.
+// CHECK-LABEL: func.func @halves_into_contraction(
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<4x16xf16>)
+// CHECK: arith.extf
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[A]], %arg1 : tensor<4x16xf32>, tensor<16x64xf16>)
+// CHECK-NOT: linalg.generic
+func.func @halves_into_contraction(%x: tensor<4x16xf16>, %w: tensor<16x64xf16>, %e: tensor<4x16xf32>, %f: tensor<16x64xf32>,
+                                   %y: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x16xf16>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%i: f16, %o: f32):
+    %v = arith.extf %i : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<4x16xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<16x64xf16>) outs(%f : tensor<16x64xf32>) {
+  ^bb0(%i: f16, %o: f32):
+    %v = arith.extf %i : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<16x64xf32>
+  %c = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x16xf32>, tensor<16x64xf32>) outs(%y : tensor<4x64xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x64xf32>
+  return %c : tensor<4x64xf32>
+}
