@@ -90,7 +90,8 @@ def _reads_weights(op: ir.Operation, is_weight: WeightFacts) -> bool:
 def _is_blocked(op: ir.Operation) -> bool:
     """Whether a convolution of one group has its channels last and its kernel in blocks."""
     found = attributes_of(op)
-    return found["channels_last"] and found["groups"] == 1 and type_of(op.operands[1]).rank == type_of(op.operands[0]).rank + 1
+    is_plain = bool(found["channels_last"]) and found["groups"] == 1
+    return is_plain and type_of(op.operands[1]).rank == type_of(op.operands[0]).rank + 1
 
 
 def _replace(op: ir.Operation, value: ir.Value, facts: WeightFacts) -> None:

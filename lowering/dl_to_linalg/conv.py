@@ -43,7 +43,7 @@ def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
 
 def _is_depthwise(op: SourceOp, layout: Layout) -> bool:
     """Whether each output channel reads one channel of many."""
-    return op["groups"] > 1 and op["groups"] == op.types[0].shape[layout.channel]
+    return bool(op["groups"] > 1 and op["groups"] == op.types[0].shape[layout.channel])
 
 
 def _bands(op: SourceOp, conv: Convolution, window: Window) -> dict[int, list[Band]]:
