@@ -33,7 +33,7 @@ class Band:
 def bands_of(window: Window, axis: int, size: Dim, count: object) -> list[Band]:
     """Bands of the `count` results along an axis of `size` that have the same taps inside of the image.
 
-    None where sizes are not known, and where bands are one or many, save little, or have no tap at all.
+    Empty where sizes are not known, and where bands are one or many, save little, or have no tap at all.
     """
     taps, dilation, stride = window.kernel[axis], window.dilations[axis], window.strides[axis]
     if not isinstance(size, int) or not isinstance(count, int) or not isinstance(taps, int) or dilation == 1:
