@@ -226,7 +226,8 @@ class WindowEmitter:
                 return Fill(fill)
             buffer, places = slide.copy.source, slide.copy.source_forms(places)
         key = ("load", buffer, tuple(place.key for place in places), stride, first, last)
-        if self._has_rows(slide, buffer, places) and self._loads.share_vectors(op, buffer, stride):
+        in_row = forms[-1].of(self.windows.lane_loop.iv) == stride and self._has_rows(slide, buffer, places)
+        if in_row and self._loads.share_vectors(op, buffer, stride):
             return self._once(key, lambda: self._loads.of_row(op, buffer, places, stride, fill))
         return self._once(key, lambda: self._loads.load(op, buffer, places, stride, (first, last), fill))
 

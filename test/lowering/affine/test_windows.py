@@ -196,6 +196,30 @@ def test_steps_of_two_over_a_part_of_each_row(cut: tuple[int, int], kernel: int)
     check(Case("conv", "f32", 3, (9, 33), (kernel, kernel), (2, 2), (1, 1), (2, 2), False, cut))
 
 
+@pytest.mark.parametrize("size", [6, 35])
+def test_rows_before_an_axis_of_one_element(size: int) -> None:
+    """The lanes follow the last axis but one, which is contiguous all the same."""
+    x, y = f"memref<3x{size}x1xf32>", f"memref<3x{size // 2}x1xf32>"
+    text = f"""func.func @kernel(%x: {x}, %y: {y}) attributes {{llvm.emit_c_interface}} {{
+      %zero = arith.constant 0.0 : f32
+      affine.for %c = 0 to 3 {{
+        affine.for %w = 0 to {size // 2} {{
+          %0 = affine.for %i = 0 to 2 iter_args(%s = %zero) -> (f32) {{
+            %e = affine.load %x[%c, %w * 2 + %i, 0] : {x}
+            %t = arith.addf %s, %e : f32
+            affine.yield %t : f32
+          }}
+          affine.store %0, %y[%c, %w, 0] : {y}
+        }} {{dlc.parallel}}
+      }} {{dlc.parallel}}
+      return
+    }}"""
+    given, found = values(1, "f32", (3, size, 1)), np.zeros((3, size // 2, 1), np.float32)
+    run(text, [given, found], PASSES)
+    even = given[:, : size // 2 * 2]
+    np.testing.assert_array_equal(found, even[:, ::2] + even[:, 1::2])
+
+
 @pytest.mark.parametrize("batch", [1, 3])
 def test_batch_of_unknown_size(batch: int) -> None:
     """Loops whose extent is not known stay loops."""
