@@ -19,6 +19,8 @@ from dlc.measuring.peaks import PRODUCT_SUMS
 from dlc.measuring.samples import median_ratio
 from dlc.targets.cpu.facts import host_facts
 
+PRODUCTS = "products"
+"""The kind of loops that touch no memory."""
 _PIPELINE = "affine-outline-parallel{min-work=1},convert-affine-to-llvm"
 _TRIPS = 1_000_000
 """Steps of the loops of products, of all threads together: some milliseconds."""
@@ -67,7 +69,7 @@ def _bound(code: NativeFunction, threads: int, count: int) -> Callable[[], None]
 def compile_limit(kind: str, threads: int, count: int) -> NativeFunction:
     """The loop of that kind over `threads` parts of `count` numbers, a multiple of sixteen vectors; its argument is all of them."""
     symbol = f"limit_{kind}"
-    passes = 1 if kind == "products" else max(_PASSES, _LEAST_MOVED // (8 * count * threads))
+    passes = 1 if kind == PRODUCTS else max(_PASSES, _LEAST_MOVED // (8 * count * threads))
     body = "\n".join(_BODIES[kind](threads, count))
     text = f"""func.func @{symbol}(%m: {_memref(threads, count)} {{llvm.noalias}}) {{
       affine.for %pass = 0 to {passes} {{
@@ -135,7 +137,7 @@ def _memref(threads: int, count: int) -> str:
 
 
 _BODIES: Mapping[str, Callable[[int, int], Iterator[str]]] = {
-    "products": _products,
+    PRODUCTS: _products,
     "reads": _reads,
     "updates": _updates,
     "exchanges": _exchanges,
