@@ -70,10 +70,10 @@ def count_of(loop: LoopRange, first: ir.Value) -> ir.Value:
     return arith.divsi(arith.addi(count, constant_index(loop.step - 1)), constant_index(loop.step))
 
 
-def declare(block: ir.Block, name: str, arguments: Sequence[ir.Type]) -> None:
-    """Declare a function of the runtime, which gives nothing back, in the module with that block; once."""
+def declare(block: ir.Block, name: str, arguments: Sequence[ir.Type], results: Sequence[ir.Type] = ()) -> None:
+    """Declare a function of the runtime in the module with that block; once."""
     names = [item.attributes["sym_name"] for item in block.operations if "sym_name" in item.attributes]
     if ir.StringAttr.get(name) in names:
         return
     with ir.InsertionPoint.at_block_begin(block):
-        func.FuncOp(name, (list(arguments), []), visibility="private")
+        func.FuncOp(name, (list(arguments), list(results)), visibility="private")

@@ -42,7 +42,8 @@ class CpuFacts:
 
     `processor` is LLVM's name of it, empty for the machine that compiles; `features` are named as Linux does; `fma_ports` is
     how many multiply-adds of the widest vectors start in a cycle. `l2_ways` lines that lie a multiple of `l2_way_bytes` apart are
-    in the second-level cache at once. A sum of floats is there after `sum_cycles`, a multiply-add after four.
+    in the second-level cache at once. A sum of floats is there after `sum_cycles`, a multiply-add after four. The last cache gives
+    a core that reads one line after the other a line in `l3_line_cycles`.
     """
 
     processor: str = ""
@@ -56,6 +57,7 @@ class CpuFacts:
     line_bytes: int = 64
     l2_ways: int = 8
     sum_cycles: int = 4
+    l3_line_cycles: int = 8
 
     @property
     def l2_way_bytes(self) -> int:
@@ -155,6 +157,7 @@ def target_facts(target: str) -> CpuFacts:
         line_bytes=row.line,
         l2_ways=row.l2_ways,
         sum_cycles=row.sum_cycles,
+        l3_line_cycles=row.l3_line_cycles,
     )
 
 
@@ -220,7 +223,7 @@ def host_facts() -> CpuFacts:
     features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
     known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
     facts = CpuFacts(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
-    return facts.override(sum_cycles=_sum_cycles(_CPUINFO), **known)
+    return facts.override(**_zen_cycles(_CPUINFO), **known)
 
 
 _HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}
@@ -240,14 +243,15 @@ def _fma_ports(cpuinfo: Path, features: frozenset[str]) -> int:
     return 1 if one else 2
 
 
-_QUICK_ADDS = frozenset({("AuthenticAMD", family) for family in ("23", "25", "26")})
-"""Vendors and families whose sums of floats take three cycles: Zen."""
+_ZEN = frozenset({("AuthenticAMD", family) for family in ("23", "25", "26")})
+"""Vendors and families whose sums of floats take three cycles, and whose last cache is one of a few cores."""
 
 
-def _sum_cycles(cpuinfo: Path) -> int:
-    """Cycles from one sum of floats to the next one that needs it."""
+def _zen_cycles(cpuinfo: Path) -> dict[str, int]:
+    """Cycles of Zen that differ from the defaults of `CpuFacts`, by its field names; nothing for other processors."""
     fields = _first_processor(cpuinfo)
-    return 3 if (fields.get("vendor_id"), fields.get("cpu family")) in _QUICK_ADDS else CpuFacts().sum_cycles
+    is_zen = (fields.get("vendor_id"), fields.get("cpu family")) in _ZEN
+    return {"sum_cycles": 3, "l3_line_cycles": 4} if is_zen else {}
 
 
 def _first_processor(cpuinfo: Path) -> dict[str, str]:

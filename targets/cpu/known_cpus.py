@@ -23,7 +23,7 @@ class Row:
     """A CPU: LLVM's name of the processor, features as Linux names them, and a typical part's sizes in KiB.
 
     `fma_ports` is how many multiply-adds of the widest vectors start in a cycle, `l2_ways` how many lines a set of L2 holds.
-    `sum_cycles` is how long a sum of floats takes.
+    `sum_cycles` is how long a sum of floats takes, `l3_line_cycles` a line from the last cache where lines are read in order.
     """
 
     processor: str
@@ -37,6 +37,7 @@ class Row:
     line: int = 64
     l2_ways: int = 8
     sum_cycles: int = 4
+    l3_line_cycles: int = 8
 
 
 KNOWN_CPUS: Mapping[str, Row] = {
@@ -52,10 +53,10 @@ KNOWN_CPUS: Mapping[str, Row] = {
     "icelake-server": Row("icelake-server", (*_VNNI, "avx512vbmi"), 2, 32, 48, 1280, 49152, l2_ways=20),
     "sapphirerapids": Row("sapphirerapids", _AMX, 2, 32, 48, 2048, 61440, l2_ways=16),
     "alderlake": Row("alderlake", (*_V3, "avx_vnni"), 2, 8, 48, 1280, 30720, l2_ways=10),
-    "znver2": Row("znver2", _V3, 2, 8, 32, 512, 16384, sum_cycles=3),
-    "znver3": Row("znver3", _V3, 2, 8, 32, 512, 32768, sum_cycles=3),
-    "znver4": Row("znver4", _ZEN4, 1, 8, 32, 1024, 32768, sum_cycles=3),
-    "znver5": Row("znver5", (*_ZEN4, "avx_vnni"), 2, 8, 48, 1024, 32768, l2_ways=16, sum_cycles=3),
+    "znver2": Row("znver2", _V3, 2, 8, 32, 512, 16384, sum_cycles=3, l3_line_cycles=4),
+    "znver3": Row("znver3", _V3, 2, 8, 32, 512, 32768, sum_cycles=3, l3_line_cycles=4),
+    "znver4": Row("znver4", _ZEN4, 1, 8, 32, 1024, 32768, sum_cycles=3, l3_line_cycles=4),
+    "znver5": Row("znver5", (*_ZEN4, "avx_vnni"), 2, 8, 48, 1024, 32768, l2_ways=16, sum_cycles=3, l3_line_cycles=4),
     "cortex-a72": Row("cortex-a72", _ARMV8, 1, 4, 32, 1024, 1024, "aarch64", l2_ways=16),
     "neoverse-n1": Row("neoverse-n1", _ARMV82, 2, 16, 64, 1024, 32768, "aarch64"),
     "neoverse-v1": Row("neoverse-v1", _NEOVERSE_V, 4, 32, 64, 1024, 32768, "aarch64"),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from test_codegen import run
 
-from dlc.lowering.affine import stream_stores
+from dlc.lowering.affine_to_llvm import affine_stream_stores
+from dlc.runtime.library import load_library
 from dlc.targets.cpu.facts import host_facts
 
 ELEMENTS = {"f32": np.float32, "f16": np.float16}
@@ -26,7 +27,7 @@ def at_offset(values: np.ndarray, offset: int) -> np.ndarray:
 @pytest.mark.parametrize("element", list(ELEMENTS))
 @pytest.mark.parametrize("order", ["(i, j) -> (i, j)", "(i, j) -> (j, i)"])
 def test_any_alignment(offset: int, element: str, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_stores, "_least_bytes", lambda facts: 0)
+    monkeypatch.setattr(affine_stream_stores, "_least_bytes", lambda facts: 0)
     shapes = (96, 64) if order.endswith("(j, i)") else (64, 96), (64, 96)
     kinds = [f"memref<{a}x{b}x{element}>" for a, b in shapes]
     text = f"""func.func @kernel(%x: {kinds[0]}, %y: {kinds[1]}) attributes {{llvm.emit_c_interface}} {{
@@ -44,3 +45,22 @@ def test_any_alignment(offset: int, element: str, order: str, monkeypatch: pytes
     np.testing.assert_array_equal(y, -(x.T if order.endswith("(j, i)") else x))
     fills_line = host_facts().lanes(32) * np.dtype(ELEMENTS[element]).itemsize == host_facts().line_bytes
     assert ("nontemporal" in affine) == (fills_line or order.endswith("(i, j)"))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_any_number_of_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(affine_stream_stores, "_least_bytes", lambda facts: 0)
+    monkeypatch.setattr(affine_stream_stores, "_NEAR_CYCLES", 1000)
+    text = """func.func @kernel(%x: memref<64x96xf32>, %y: memref<64x96xf32>) attributes {llvm.emit_c_interface} {
+      linalg.exp ins(%x : memref<64x96xf32>) outs(%y : memref<64x96xf32>)
+      return
+    }"""
+    x = np.random.default_rng(0).standard_normal((64, 96)).astype(np.float32)
+    y = at_offset(np.zeros_like(x), 0)
+    before = load_library().set_num_threads(threads)
+    try:
+        affine = run(text, [x, y], ("linalg-generalize-named-ops", *BEFORE, "affine-stream-stores", "canonicalize"))
+    finally:
+        load_library().set_num_threads(before)
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+    assert "dlc_num_threads" in affine and "nontemporal" in affine

@@ -69,11 +69,12 @@ def test_ports_of_multiply_adds(tmp_path: Path) -> None:
     assert facts._fma_ports(tmp_path / "missing", wide) == 2
 
 
-def test_cycles_of_sums(tmp_path: Path) -> None:
-    for vendor, family, cycles in (("AuthenticAMD", 25, 3), ("AuthenticAMD", 21, 4), ("GenuineIntel", 6, 4)):
+def test_cycles_of_zen(tmp_path: Path) -> None:
+    zen = {"sum_cycles": 3, "l3_line_cycles": 4}
+    for vendor, family, cycles in (("AuthenticAMD", 25, zen), ("AuthenticAMD", 21, {}), ("GenuineIntel", 6, {})):
         (tmp_path / "cpuinfo").write_text(f"vendor_id\t: {vendor}\ncpu family\t: {family}\n")
-        assert facts._sum_cycles(tmp_path / "cpuinfo") == cycles
-    assert facts._sum_cycles(tmp_path / "missing") == 4
+        assert facts._zen_cycles(tmp_path / "cpuinfo") == cycles
+    assert facts._zen_cycles(tmp_path / "missing") == {}
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN_CPUS))
