@@ -15,6 +15,16 @@ from dlc.targets.cpu.facts import L1_WAY_BYTES
 _FEWEST_WAYS = 8
 
 
+def lines_in_set(count: int, pitch: int) -> int:
+    """How many of `count` lines, `pitch` bytes apart, fall into one set of the nearest cache."""
+    return -(-count * math.gcd(pitch, L1_WAY_BYTES) // L1_WAY_BYTES)
+
+
+def ways_of(l1_bytes: int) -> int:
+    """The lines that a set of the nearest cache holds."""
+    return max(_FEWEST_WAYS, l1_bytes // L1_WAY_BYTES)
+
+
 class SetCrowding:
     """Which loops of a nest move which of its loads by multiples of the size of a way: found once, asked for each tile."""
 
@@ -35,7 +45,7 @@ class SetCrowding:
         14 pixels of 7x7 that step over 14x14x512 lie 4 KiB apart: 3x3/2 taps to 512 channels by them take 1.6 times as long
         as by 7.
         """
-        ways = max(_FEWEST_WAYS, l1_bytes // L1_WAY_BYTES)
+        ways = ways_of(l1_bytes)
         if tile.copies // tile.slots <= ways:
             return False
         jams = [(self._shares(loop), factor) for loop, factor in tile.jams]

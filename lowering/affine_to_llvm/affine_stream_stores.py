@@ -9,20 +9,16 @@ from dataclasses import dataclass
 from dlc._mlir import arith, func, ir, memref, vector
 from dlc.analysis.buffers import is_memref, nested_ops, root_of, strides_of
 from dlc.lowering.affine.accesses import Linear, linear_form
+from dlc.lowering.affine.crowding import lines_in_set, ways_of
 from dlc.lowering.affine.expressions import result_maps
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import PARALLEL, apply
+from dlc.lowering.affine.streaming import streamed_bytes
 from dlc.lowering.affine_to_llvm.loop_work import work_of
 from dlc.lowering.affine_to_llvm.ranges import declare
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
-_CACHES = 4
-"""Buffers of so many second-level caches and more are out of that cache when they are read again."""
-_LAST_SHARE = 4
-"""Where a line takes two stores, buffers below this part of the last cache are better off there: on a core of AVX2 with 512 KiB
-and 32 MiB, max(x, 0) of 3 MiB takes 1.3 to 1.6 of the time past the caches, of 6 MiB 1.2, of 8 MiB 0.9 to 1.1 and of 12 MiB 0.6.
-"""
 _NEAR_CYCLES = 4
 """A last cache that gives a core a line in so many cycles is better than memory for several cores, see `_is_for_one_thread`."""
 _LIGHT_WORK = 64
@@ -55,7 +51,7 @@ class AffineStreamStores(Pass):
         if self.min_bytes < 0:
             raise PassFailure(op, f"min-bytes is {self.min_bytes}", "give 0 or more")
         facts = facts_of(op)
-        least = self.min_bytes or _least_bytes(facts)
+        least = self.min_bytes or streamed_bytes(facts)
         module_block = op.regions[0].blocks[0]
         functions = [item.operation for item in module_block.operations if item.operation.name == "func.func"]
         blocks = [block for function in functions for block in function.regions[0].blocks]
@@ -63,12 +59,6 @@ class AffineStreamStores(Pass):
         for top in tops:
             if not len(top.results):
                 _stream(top, least, facts, module_block)
-
-
-def _least_bytes(facts: CpuFacts) -> int:
-    """The size of the smallest buffer that is worth it on the target."""
-    fills_line = facts.vector_bits >= 8 * _LINE_BYTES
-    return max(_CACHES * facts.l2_bytes, 0 if fills_line else facts.l3_bytes // _LAST_SHARE)
 
 
 def _stream(top: ir.Operation, least: int, facts: CpuFacts, module_block: ir.Block) -> None:
@@ -81,8 +71,8 @@ def _stream(top: ir.Operation, least: int, facts: CpuFacts, module_block: ir.Blo
         place
         for place, op in enumerate(ops)
         if op.name == "affine.vector_store"
-        and _is_large(op.operands[1], least)
         and _is_whole(op, facts.vector_bits)
+        and _is_large(op.operands[1], min(least, facts.l2_bytes) if _is_crowded(op, facts) else least)
         and not any(root_of(op.operands[1]) == other for other in read)
     ]
     if not places:
@@ -159,6 +149,25 @@ def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
     return lanes * bits >= 8 * _LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * _LINE_BYTES // bits)
 
 
+def _is_crowded(store: ir.Operation, facts: CpuFacts) -> bool:
+    """Whether the lines that stores of the same block write are more of one set of the nearest cache than that holds.
+
+    They push each other out of it before they are written: 4096x128 f32 transposed, in rows 16 KiB apart, takes 100 us, past the
+    caches 52, 1024x512 124 and 69. Rows 2 KiB apart, 512x512, take as long.
+    """
+    place = _place(store)
+    places = [_place(other.operation) for other in store.block.operations if _writes_same(other.operation, store)]
+    constants = [other.constant for other in places if place is not None and other is not None and other.factors == place.factors]
+    pitch = math.gcd(*(constant - constants[0] for constant in constants)) if constants else 0
+    size = (element_bits(ir.MemRefType(store.operands[1].type).element_type) or 0) // 8
+    is_far = pitch * size >= _LINE_BYTES
+    return is_far and lines_in_set(len(constants), pitch * size) > ways_of(facts.l1_bytes)
+
+
+def _writes_same(op: ir.Operation, store: ir.Operation) -> bool:
+    return op.name == "affine.vector_store" and bool(op.operands[1] == store.operands[1])
+
+
 def _place(store: ir.Operation) -> Linear | None:
     """How many elements after the start of its buffer the store writes; None where that is not linear."""
     buffer, *operands = list(store.operands)[1:]
@@ -193,7 +202,7 @@ def _has_line(store: ir.Operation, place: Linear, line: int) -> bool:
     first = place.constant // line * line
     missing = set(range(first, first + line, lanes))
     for other in store.block.operations:
-        if other.operation.name == "affine.vector_store" and other.operation.operands[1] == store.operands[1]:
+        if _writes_same(other.operation, store):
             there = _place(other.operation)
             if there is not None and there.factors == place.factors:
                 missing.discard(there.constant)

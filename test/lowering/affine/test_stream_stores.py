@@ -27,7 +27,7 @@ def at_offset(values: np.ndarray, offset: int) -> np.ndarray:
 @pytest.mark.parametrize("element", list(ELEMENTS))
 @pytest.mark.parametrize("order", ["(i, j) -> (i, j)", "(i, j) -> (j, i)"])
 def test_any_alignment(offset: int, element: str, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(affine_stream_stores, "_least_bytes", lambda facts: 0)
+    monkeypatch.setattr(affine_stream_stores, "streamed_bytes", lambda facts: 0)
     shapes = (96, 64) if order.endswith("(j, i)") else (64, 96), (64, 96)
     kinds = [f"memref<{a}x{b}x{element}>" for a, b in shapes]
     text = f"""func.func @kernel(%x: {kinds[0]}, %y: {kinds[1]}) attributes {{llvm.emit_c_interface}} {{
@@ -49,7 +49,7 @@ def test_any_alignment(offset: int, element: str, order: str, monkeypatch: pytes
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_any_number_of_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(affine_stream_stores, "_least_bytes", lambda facts: 0)
+    monkeypatch.setattr(affine_stream_stores, "streamed_bytes", lambda facts: 0)
     monkeypatch.setattr(affine_stream_stores, "_NEAR_CYCLES", 1000)
     text = """func.func @kernel(%x: memref<64x96xf32>, %y: memref<64x96xf32>) attributes {llvm.emit_c_interface} {
       linalg.exp ins(%x : memref<64x96xf32>) outs(%y : memref<64x96xf32>)

@@ -1,4 +1,6 @@
-// RUN: dlc-opt %s "--affine-transpose-tiles=vector-bits=128" | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:znver5 "--affine-transpose-tiles=vector-bits=128" | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:znver5 --affine-transpose-tiles | filecheck %s --check-prefix=LINES
+// RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --affine-transpose-tiles | filecheck %s --check-prefix=HALVES
 // Nests that load along one loop and store along another become square tiles, transposed in registers.
 
 // CHECK-LABEL: func.func private @transpose(
@@ -25,21 +27,21 @@ func.func private @transpose(%x: memref<40x8xf32>, %y: memref<8x40xf32>) {
 
 // Ends are masked on both sides, and no row is read that does not exist; the loops of more rows are blocked.
 // CHECK-LABEL: func.func private @ends(
-// CHECK: affine.for %[[B:.*]] = 0 to 48 step 32 {
+// CHECK: affine.for %[[B:.*]] = 0 to 96 step 64 {
 // CHECK: affine.for {{.*}} = 0 to 4 step 4 {
 // CHECK: affine.for {{.*}} = #{{.*}}(%[[B]]) to min #{{.*}}(%[[B]]) step 4 {
 // CHECK: affine.for {{.*}} = 4 to 6 step 4 {
 // CHECK-COUNT-2: affine.vector_load
 // CHECK-NOT: affine.vector_load
 // CHECK-COUNT-4: vector.maskedstore
-// CHECK: affine.for {{.*}} = 48 to 49 step 4 {
+// CHECK: affine.for {{.*}} = 96 to 97 step 4 {
 // CHECK: vector.constant_mask [1]
 // CHECK-COUNT-4: vector.maskedload
-func.func private @ends(%x: memref<6x49xf32>, %y: memref<49x6xf32>) {
-  affine.for %i = 0 to 49 {
+func.func private @ends(%x: memref<6x97xf32>, %y: memref<97x6xf32>) {
+  affine.for %i = 0 to 97 {
     affine.for %j = 0 to 6 {
-      %a = affine.load %x[%j, %i] : memref<6x49xf32>
-      affine.store %a, %y[%i, %j] : memref<49x6xf32>
+      %a = affine.load %x[%j, %i] : memref<6x97xf32>
+      affine.store %a, %y[%i, %j] : memref<97x6xf32>
     } {dlc.parallel}
   } {dlc.parallel}
   return
@@ -60,6 +62,48 @@ func.func private @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
     affine.for %j = 0 to %n {
       %a = affine.load %x[%j, %i] : memref<?x?xf32>
       affine.store %a, %y[%i, %j] : memref<?x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// Rows of the target that fall into one set of the nearest cache: few in turn, whole lines of a source whose rows do, too. What
+// goes past the caches does not stay in them.
+// LINES-LABEL: func.func private @near(
+// LINES: affine.for {{.*}} = 0 to 128 step 64 {
+// LINES-LABEL: func.func private @far(
+// LINES: affine.for {{.*}} = 0 to 128 step 16 {
+// LINES-LABEL: func.func private @both(
+// LINES: affine.for {{.*}} = 0 to 1024 step 64 {
+// HALVES-LABEL: func.func private @near(
+// HALVES: affine.for {{.*}} = 0 to 128 step 64 {
+// HALVES-LABEL: func.func private @far(
+// HALVES: affine.for {{.*}} = 0 to 128 step 8 {
+// HALVES-LABEL: func.func private @both(
+// HALVES: affine.for {{.*}} = 0 to 1024 step 16 {
+func.func private @near(%x: memref<1000x128xf32>, %y: memref<128x1000xf32>) {
+  affine.for %i = 0 to 128 {
+    affine.for %j = 0 to 1000 {
+      %a = affine.load %x[%j, %i] : memref<1000x128xf32>
+      affine.store %a, %y[%i, %j] : memref<128x1000xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+func.func private @far(%x: memref<1024x128xf32>, %y: memref<128x1024xf32>) {
+  affine.for %i = 0 to 128 {
+    affine.for %j = 0 to 1024 {
+      %a = affine.load %x[%j, %i] : memref<1024x128xf32>
+      affine.store %a, %y[%i, %j] : memref<128x1024xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+func.func private @both(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) {
+  affine.for %i = 0 to 1024 {
+    affine.for %j = 0 to 1024 {
+      %a = affine.load %x[%j, %i] : memref<1024x1024xf32>
+      affine.store %a, %y[%i, %j] : memref<1024x1024xf32>
     } {dlc.parallel}
   } {dlc.parallel}
   return
