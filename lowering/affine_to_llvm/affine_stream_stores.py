@@ -52,16 +52,25 @@ class AffineStreamStores(Pass):
             raise PassFailure(op, f"min-bytes is {self.min_bytes}", "give 0 or more")
         facts = facts_of(op)
         least = self.min_bytes or streamed_bytes(facts)
+        sizes = _Sizes(least, self.min_bytes or min(least, facts.l2_bytes))
         module_block = op.regions[0].blocks[0]
         functions = [item.operation for item in module_block.operations if item.operation.name == "func.func"]
         blocks = [block for function in functions for block in function.regions[0].blocks]
         tops = [inner.operation for block in blocks for inner in block.operations if inner.operation.name == "affine.for"]
         for top in tops:
             if not len(top.results):
-                _stream(top, least, facts, module_block)
+                _stream(top, sizes, facts, module_block)
 
 
-def _stream(top: ir.Operation, least: int, facts: CpuFacts, module_block: ir.Block) -> None:
+@dataclass(frozen=True)
+class _Sizes:
+    """Bytes of the smallest buffers that go past the caches: of any, and of those whose lines crowd sets of the nearest one."""
+
+    any: int
+    crowded: int
+
+
+def _stream(top: ir.Operation, sizes: _Sizes, facts: CpuFacts, module_block: ir.Block) -> None:
     """Make a second version of the nest `top`, for buffers that are aligned."""
     ops = nested_ops(top)
     read = [
@@ -71,8 +80,9 @@ def _stream(top: ir.Operation, least: int, facts: CpuFacts, module_block: ir.Blo
         place
         for place, op in enumerate(ops)
         if op.name == "affine.vector_store"
+        and _is_large(op.operands[1], sizes.crowded)
         and _is_whole(op, facts.vector_bits)
-        and _is_large(op.operands[1], min(least, facts.l2_bytes) if _is_crowded(op, facts) else least)
+        and (_is_large(op.operands[1], sizes.any) or _is_crowded(op, facts))
         and not any(root_of(op.operands[1]) == other for other in read)
     ]
     if not places:
