@@ -69,6 +69,8 @@ func.func private @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
 
 // Rows of the target that fall into one set of the nearest cache: few in turn, whole lines of a source whose rows do, too. What
 // goes past the caches does not stay in them.
+// LINES-LABEL: func.func private @parts(
+// LINES: affine.for {{.*}} = 0 to 128 step 32 {
 // LINES-LABEL: func.func private @near(
 // LINES: affine.for {{.*}} = 0 to 128 step 64 {
 // LINES-LABEL: func.func private @far(
@@ -81,6 +83,15 @@ func.func private @dynamic(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // HALVES: affine.for {{.*}} = 0 to 128 step 8 {
 // HALVES-LABEL: func.func private @both(
 // HALVES: affine.for {{.*}} = 0 to 1024 step 16 {
+func.func private @parts(%x: memref<512x128xf16>, %y: memref<128x512xf16>) {
+  affine.for %i = 0 to 128 {
+    affine.for %j = 0 to 512 {
+      %a = affine.load %x[%j, %i] : memref<512x128xf16>
+      affine.store %a, %y[%i, %j] : memref<128x512xf16>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
 func.func private @near(%x: memref<1000x128xf32>, %y: memref<128x1000xf32>) {
   affine.for %i = 0 to 128 {
     affine.for %j = 0 to 1000 {
