@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
 from typing import Literal
 
 import islpy as isl
@@ -35,7 +36,9 @@ from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.panels import with_panels
 from dlc.lowering.polyhedral.program import PrimitiveError
 from dlc.lowering.polyhedral.proof_text import proof_text
-from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, cut, lanes_of, tile_registers, weigh
+from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, Weighed, cut, lanes_of, tile_registers, weigh
+from dlc.lowering.polyhedral.row_blocks import Phase, cut_in_row_blocks
+from dlc.lowering.polyhedral.row_buffers import with_row_buffers
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.lowering.polyhedral.skewing import Skewed, skewed_loops
 from dlc.lowering.polyhedral.time_tiles import choose_time_tiles, with_time_tiles
@@ -61,7 +64,11 @@ class PolyhedralSchedule(Pass):
 
     anchor = "func.func"
 
-    fusion: Literal["min", "max"] = option("min", "statements that share loops: only those that must (min), or all that can (max)")
+    fusion: Literal["min", "max", "smart"] = option(
+        "smart",
+        "statements that share loops: only those that must (min), all that can (max), or blocks of rows where that spares memory "
+        "traffic (smart)",
+    )
     vectorize: bool = option(True, "cut loops into vectors and register tiles")
 
     cache_tiles: bool = option(True, "cut loops into blocks for the target's caches where the cost model says that it pays")
@@ -95,7 +102,7 @@ class PolyhedralSchedule(Pass):
         dependences = self._dependences(op, scop)
         blocking = Blocking(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
-        tiled = self._best(scop, order, shape, blocking)
+        tiled = self._best(scop, dependences, order, shape, blocking)
         try:
             self._write(op, scop, dependences, order, tiled)
         except EmissionError as error:
@@ -126,6 +133,7 @@ class PolyhedralSchedule(Pass):
     def _write(self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, tiled: Tiled) -> None:
         """Check the schedule and build its loops; EmissionError, with the IR as it was, where these are not affine."""
         packed, best = with_panels(scop, tiled.schedule, tiled.panels)
+        packed = with_row_buffers(packed, tiled.buffers)
         pairs = Order.of(scop)
         kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
         for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
@@ -139,13 +147,27 @@ class PolyhedralSchedule(Pass):
         if proof:
             print(proof, file=sys.stderr)
 
-    def _best(self, scop: Scop, dependences: isl.UnionMap, shape: TileShape, blocking: Blocking | None) -> Tiled:
+    def _best(
+        self, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, shape: TileShape, blocking: Blocking | None
+    ) -> Tiled:
         """Each part of the scop in the cheapest order, cut into tiles."""
-        parts = parts_of(scop, dependences, self.fusion)
-        return reduce(Tiled.then, [self._best_of(scop, part, shape, blocking) for part in parts])
+        parts = parts_of(scop, order, self.fusion)
+        ways = [self._best_of(scop, part, shape) for part in parts]
+        found: list[Tiled] = []
+        for is_open, neighbours in groupby(zip(parts, ways, strict=True), lambda pair: isinstance(pair[1], Weighed)):
+            if not is_open:
+                found += [way for _, way in neighbours if isinstance(way, Tiled)]
+                continue
+            phases = [Phase(part, way) for part, way in neighbours if isinstance(way, Weighed)]
+            if self.fusion == "smart" and len(phases) > 1:
+                found += cut_in_row_blocks(scop, phases, dependences, shape, blocking)
+            else:
+                found += [cut(scop, one.chosen, shape, blocking) for one in phases]
+        return reduce(Tiled.then, found)
 
-    def _best_of(self, scop: Scop, part: Part, shape: TileShape, blocking: Blocking | None) -> Tiled:
-        """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks, cut into tiles."""
+    def _best_of(self, scop: Scop, part: Part, shape: TileShape) -> Weighed | Tiled:
+        """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks; in tiles where these
+        are skewed with time, else to be cut."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         distributed = with_coincidence(distributed_schedule(part), part.dependences)
         skewed = skewed_loops(part) if self.vectorize else None
@@ -169,7 +191,7 @@ class PolyhedralSchedule(Pass):
                 if other.cost < _GAIN * best.cost:
                     best = other
         across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
-        return cut(scop, best, shape, blocking) if across_time is None else tile_registers(scop, across_time, shape)
+        return best if across_time is None else tile_registers(scop, across_time, shape)
 
     def _waves(self, part: Part, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
         """Wavefronts in small tiles, where no loop of `schedule` is free; None where they do not fit."""

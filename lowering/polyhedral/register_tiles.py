@@ -19,6 +19,7 @@ from dlc.lowering.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
 from dlc.lowering.polyhedral.memory_costs import Caches
 from dlc.lowering.polyhedral.panels import LocalPanel, local_panels
 from dlc.lowering.polyhedral.references import references
+from dlc.lowering.polyhedral.row_buffers import RowBuffer
 from dlc.lowering.polyhedral.strides import access_strides
 from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order, spare_registers
 from dlc.lowering.polyhedral.volumes import volume_of
@@ -79,18 +80,25 @@ class Tiled:
     panels: tuple[LocalPanel, ...] = ()
     notes: tuple[str, ...] = ()
     """Which blocks were chosen, and why."""
+    buffers: tuple[RowBuffer, ...] = ()
+    """Buffers in place of arrays, at scratch marks of their names."""
 
     def then(self, after: Tiled) -> Tiled:
         """One schedule after the other."""
         return Tiled(
-            self.schedule.sequence(after.schedule), self.cost + after.cost, self.panels + after.panels, self.notes + after.notes
+            self.schedule.sequence(after.schedule),
+            self.cost + after.cost,
+            self.panels + after.panels,
+            self.notes + after.notes,
+            self.buffers + after.buffers,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Chain:
+class Chain:
     """What is known of an innermost chain: its loops, their iterations, and the cheapest tile where memory does not count."""
 
+    members: Sequence[Member]
     nest: Nest
     extents: Sequence[int]
     tile: Tile
@@ -102,12 +110,12 @@ class Weighed:
 
     schedule: isl.Schedule
     cost: float
-    chains: Sequence[_Chain]
+    chains: Sequence[Chain]
 
 
 def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
     """What `schedule` costs with its innermost chains cut into tiles."""
-    chains: list[_Chain] = []
+    chains: list[Chain] = []
     costs: list[float] = []
 
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
@@ -120,13 +128,13 @@ def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
     return Weighed(schedule, sum(costs), chains)
 
 
-def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> _Chain:
+def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> Chain:
     strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
     starts, spare = [values.start for values in ranges], spare_registers(scop, strides, shape.has_fma)
     nest = Nest(strides, is_free, lanes_of(scop, shape), _bands(members), starts, spare_registers=spare)
-    return _Chain(nest, extents, _best_tile(scop, nest, extents, shape))
+    return Chain(members, nest, extents, _best_tile(scop, nest, extents, shape))
 
 
 def cut(scop: Scop, weighed: Weighed, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
@@ -142,7 +150,7 @@ class _Tiling:
 
     scop: Scop
     shape: TileShape
-    chains: Iterator[_Chain]
+    chains: Iterator[Chain]
     blocking: Blocking | None = None
     panels: list[LocalPanel] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -161,7 +169,7 @@ class _Tiling:
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
         return _levels(node, members, blocked, nest, extents, plan.levels, panels)
 
-    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: _Chain) -> tuple[Tile, CachePlan | None]:
+    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: Chain) -> tuple[Tile, CachePlan | None]:
         """The tile where memory does not count, and blocks around it; no plan where the chain's tile is as good without."""
         refs = None if self.blocking is None else references(self.scop, node, members)
         if self.blocking is None or refs is None or _UNBOUNDED in chain.extents:

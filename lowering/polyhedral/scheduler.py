@@ -12,8 +12,8 @@ import islpy as isl
 from dlc.analysis.polyhedral.model import Scop, Statement, union_set
 from dlc.lowering.polyhedral.bounded_scheduler import SMALL, OutOfBoundsError, within_bounds
 
-Fusion = Literal["min", "max"]
-"""Whether statements share loops where they must, or wherever they can."""
+Fusion = Literal["min", "max", "smart"]
+"""Whether statements share loops where they must, wherever they can, or as `min` but for blocks of rows (`row_blocks.py`)."""
 
 _MOST_STATEMENTS = 10
 """Statements in one loop that isl is asked to schedule together: 14 (`adi` of PolyBench) took it 33 s with loops' bounds."""
@@ -64,7 +64,7 @@ def _within_bounds(part: Part, fusion: Fusion) -> list[isl.Schedule]:
     if len(part.statements) > _MOST_STATEMENTS:
         raise OutOfBoundsError(f"{len(part.statements)} statements in one loop are more than {_MOST_STATEMENTS}")
     context = part.domain.get_ctx()
-    context.set_schedule_serialize_sccs(int(fusion == "min"))
+    context.set_schedule_serialize_sccs(int(fusion != "max"))
     context.set_schedule_max_coefficient(_MOST_COEFFICIENT)
 
     size = sum(len(one.loops) for one in part.statements) * _pieces(part.dependences)

@@ -1,0 +1,130 @@
+"""Blocks of rows that go through several nests, and buffers in place of arrays, leave results as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from affine_interpreter import arguments_for, run
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dlc._mlir import ir
+from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.polyhedral import row_blocks
+from dlc.targets.cpu.facts import CpuFacts, facts_of
+
+_ROWS, _COLUMNS = 24, 16
+_MATRIX, _VECTOR = f"memref<{_ROWS}x{_COLUMNS}xi64>", f"memref<{_ROWS}xi64>"
+_STATEMENTS = {
+    "sum of two": (0, 0, "[%i, %j]", ("[%i, %j]", "[%i, %j]")),
+    "along rows": (0, 1, "[%i, %j]", ("[%i, %j - 1]", "[%i, %j]")),
+    "back along rows": (0, 1, f"[%i, {_COLUMNS - 1} - %j]", (f"[%i, {_COLUMNS} - %j]", f"[%i, {_COLUMNS - 1} - %j]")),
+    "along columns": (1, 0, "[%i, %j]", ("[%i - 1, %j]", "[%i, %j]")),
+    "back along columns": (1, 0, f"[{_ROWS - 1} - %i, %j]", (f"[{_ROWS} - %i, %j]", f"[{_ROWS - 1} - %i, %j]")),
+    "turned over": (0, 0, "[%i, %j]", (f"[{_ROWS - 1} - %i, {_COLUMNS - 1} - %j]", "[%i, %j]")),
+    "into a vector": (0, 0, "[%i]", ("[%i]", "[%i, %j]")),
+    "from a vector": (0, 0, "[%i, %j]", ("[%i, %j]", "[%i]")),
+}
+"""Where loops over rows and columns begin, and the subscripts of `target = 3 * first - second`."""
+
+
+@pytest.fixture(autouse=True)
+def no_caches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All arrays are larger than the last cache, and any block fits into it."""
+
+    def facts_without_caches(op: ir.Operation) -> CpuFacts:
+        return facts_of(op).override(l2_bytes=64, l3_bytes=512)
+
+    monkeypatch.setattr(row_blocks, "facts_of", facts_without_caches)
+    monkeypatch.setattr(row_blocks, "_LAST_SHARE", 1e-3)
+    monkeypatch.setattr(row_blocks, "_LEAST_BLOCKS", 2)
+    monkeypatch.setattr(row_blocks, "_LINE_BYTES", 16)
+    yield
+
+
+def _nest(number: int, kind: str, target: str, first: str, second: str, *, by_columns: bool) -> str:
+    rows, columns, place, sources = _STATEMENTS[kind]
+    loops = [f"affine.for %i = {rows} to {_ROWS} {{", f"affine.for %j = {columns} to {_COLUMNS} {{"]
+    names = (target if place != "[%i]" else "%S", first if sources[0] != "[%i]" else "%S", second if sources[1] != "[%i]" else "%S")
+    kinds = [_VECTOR if name == "%S" else _MATRIX for name in names]
+    return "\n".join(
+        [
+            *(reversed(loops) if by_columns else loops),
+            f"  %a{number} = affine.load {names[1]}{sources[0]} : {kinds[1]}",
+            f"  %b{number} = affine.load {names[2]}{sources[1]} : {kinds[2]}",
+            f"  %c{number} = arith.muli %a{number}, %three : i64",
+            f"  %d{number} = arith.subi %c{number}, %b{number} : i64",
+            f"  affine.store %d{number}, {names[0]}{place} : {kinds[0]}",
+            "}}",
+        ]
+    )
+
+
+def _function(nests: list[str]) -> str:
+    arguments = ", ".join(f"%{name}: {_VECTOR if name == 'S' else _MATRIX} {{llvm.noalias}}" for name in "ABCDS")
+    return "\n".join([f"func.func @f({arguments}) {{", "%three = arith.constant 3 : i64", *nests, "return", "}"])
+
+
+@st.composite
+def _functions(draw: st.DrawFn) -> str:
+    arrays = st.sampled_from(("%A", "%B", "%C", "%D"))
+    return _function(
+        [
+            _nest(at, draw(st.sampled_from(sorted(_STATEMENTS))), *(draw(arrays) for _ in range(3)), by_columns=draw(st.booleans()))
+            for at in range(draw(st.integers(2, 5)))
+        ]
+    )
+
+
+def _scheduled(text: str) -> ir.Module:
+    module = ir.Module.parse(text)
+    Pipeline.parse("affine-polyhedral-schedule").run(module)
+    return module
+
+
+def _check(text: str) -> str:
+    """That results are the same, whatever the order of parallel iterations; the text of the new loops."""
+    with make_context(), ir.Location.unknown():
+        before, after = ir.Module.parse(text), _scheduled(text)
+        functions = [module.body.operations[0].operation for module in (before, after)]
+        wanted, found = (arguments_for(function, 1) for function in functions)
+        for function, arguments in zip(functions, (wanted, found), strict=True):
+            run(function, *arguments)
+        for one, other in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(other, one, err_msg=f"{text}\n{after}")
+        return str(after)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_functions())
+def test_results_are_the_same(text: str) -> None:
+    _check(text)
+
+
+def _top_loops(text: str) -> int:
+    return text.count("\n    affine.for")
+
+
+def test_rows_go_through_all_nests_in_blocks() -> None:
+    nests = [("along rows", "%B", "%B", "%A"), ("into a vector", "%A", "%A", "%B"), ("from a vector", "%C", "%B", "%S")]
+    assert _top_loops(_check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))) == 1
+
+
+def test_columns_and_rows_do_not_mix() -> None:
+    nests = [("along rows", "%B", "%B", "%A"), ("along columns", "%C", "%C", "%B"), ("back along columns", "%B", "%C", "%A")]
+    assert _top_loops(_check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))) == 2
+
+
+def test_what_is_written_again_needs_no_memory() -> None:
+    nests = [("sum of two", "%B", "%A", "%A"), ("sum of two", "%C", "%B", "%B"), ("turned over", "%B", "%C", "%C")]
+    text = _check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))
+    assert f"memref.alloca() {{alignment = 64 : i64}} : memref<1x{_COLUMNS}xi64>" in text
+
+
+@pytest.mark.parametrize("reader", ["turned over", "along rows"])
+def test_what_others_read_stays_in_memory(reader: str) -> None:
+    nests = [("sum of two", "%B", "%A", "%A"), ("sum of two", "%C", "%B", "%B"), (reader, "%D", "%B", "%B")]
+    assert "alloc" not in _check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))
