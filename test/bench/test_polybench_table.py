@@ -113,3 +113,35 @@ def test_other_bits_on_two_threads_are_a_failure(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(measuring, "_has_same_bits", lambda *_: False)
     assert run(monkeypatch, "mvt", *QUICK, "--threads", "2") == 1
     assert "mvt: results on 2 threads have other bits than those on one" in capsys.readouterr().err
+
+
+def test_threads_are_woken_after_arrays_are_set_and_before_the_call() -> None:
+    events: list[str] = []
+    work, initial = [np.zeros(2)], [np.ones(2)]
+
+    def note(event: str) -> None:
+        events.append(f"{event} {work[0].sum():.0f}")
+        work[0][:] = 5
+
+    contender = measuring._Contender(
+        "dlc", 1, lambda: note("call"), work, initial, lambda: events.append(f"wake {work[0].sum():.0f}")
+    )
+    library = load_library()
+    before = library.set_num_threads(1)
+    try:
+        contender.time(1, warm=1)
+    finally:
+        library.set_num_threads(before)
+    assert events == ["wake 2", "call 2"] * 2
+
+
+def test_all_engines_of_several_threads_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[str] = []
+
+    def times(contenders: list[measuring._Contender], effort: object) -> dict[str, object]:
+        woken.extend(one.engine for one in contenders if one.wake is not None)
+        return {}
+
+    monkeypatch.setattr(measuring, "interleave", times)
+    run(monkeypatch, "mvt", *QUICK, "--threads", "2")
+    assert woken == [OURS, measuring.ONE_THREAD]
