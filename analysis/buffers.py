@@ -175,12 +175,20 @@ def _num_outputs(op: ir.Operation) -> int:
 
 def strides_of(kind: ir.MemRefType) -> tuple[list[int], int]:
     """The strides and the offset of a memref, in elements; all dynamic where its layout has none (one in tiles, say)."""
-    try:
-        strides, offset = kind.get_strides_and_offset()
-    except RuntimeError:
+    if not has_strides(kind):
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         return [dynamic] * kind.rank, dynamic
+    strides, offset = kind.get_strides_and_offset()
     return list(strides), offset
+
+
+def has_strides(kind: ir.MemRefType) -> bool:
+    """Whether strides find the elements of a memref; no layout in tiles has such."""
+    try:
+        kind.get_strides_and_offset()
+    except RuntimeError:
+        return False
+    return True
 
 
 def overlaps_itself(kind: ir.MemRefType) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops
+from dlc.analysis.buffers import has_strides, nested_ops
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
 from dlc.lowering.affine_to_llvm.bool_storage import move_bools_as_bytes
 from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
@@ -64,6 +64,7 @@ class ConvertAffineToLlvm(Pass):
     def run(self, op: ir.Operation) -> None:
         for inner in nested_ops(op):
             _require_loops(inner)
+            _require_strides(inner)
             _drop_alignment(inner)
         pass_bare_pointers(op)
         noalias = {}
@@ -90,6 +91,14 @@ def _require_loops(op: ir.Operation) -> None:
     remedy = _REMEDIES["tensor" if dialect == "linalg" and on_tensors else dialect]
     where = " on tensors" if on_tensors else ""
     raise PassFailure(op, f"needs affine, scf and memref, found '{op.name}'{where}", remedy)
+
+
+def _require_strides(op: ir.Operation) -> None:
+    """Refuse memrefs whose elements no strides find: upstream's lowering leaves their loads and stores as they are."""
+    arguments = [argument for region in op.regions for block in region.blocks for argument in block.arguments]
+    for value in [*op.results, *arguments]:
+        if isinstance(value.type, ir.MemRefType) and not has_strides(value.type):
+            raise PassFailure(op, f"the layout of {value.type} has no strides", "run normalize-memrefs first")
 
 
 def _drop_alignment(op: ir.Operation) -> None:
