@@ -92,6 +92,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-unroll-choices",
             "affine-block-rows",
             "affine-fuse-nests",
+            "affine-localize-padding",
             "canonicalize",
             "cse",
             "affine-skip-excluded",
