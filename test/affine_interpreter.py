@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.dialects import make_context
+from dlc.lowering.pipeline import Pipeline
 
 _TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "i1": np.bool_, "index": np.int64}
 
@@ -38,6 +40,20 @@ def arguments_for(function: ir.Operation, seed: int, sizes: Sequence[int] = ()) 
         else:
             found.append(next(given))
     return found
+
+
+def check_same(text: str, pipeline: str) -> str:
+    """That the first function of a module computes the same after `pipeline`, on the same arrays; the new module as text."""
+    with make_context(), ir.Location.unknown():
+        before, after = ir.Module.parse(text), ir.Module.parse(text)
+        Pipeline.parse(pipeline).run(after)
+        functions = [module.body.operations[0].operation for module in (before, after)]
+        wanted, found = (arguments_for(function, 1) for function in functions)
+        for function, arguments in zip(functions, (wanted, found), strict=True):
+            run(function, *arguments)
+        for one, other in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(other, one, err_msg=f"{text}\n{after}")
+        return str(after)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
-from affine_interpreter import arguments_for, run
+from affine_interpreter import check_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dlc._mlir import ir
-from dlc.dialects import make_context
 from dlc.lowering.affine import localize_padding
-from dlc.lowering.pipeline import Pipeline
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
 
@@ -69,16 +66,7 @@ def _function(sizes: list[int], before: list[int], after: list[int], step: int, 
 
 
 def _check(text: str) -> str:
-    with make_context(), ir.Location.unknown():
-        before, after = ir.Module.parse(text), ir.Module.parse(text)
-        Pipeline.parse("func.func(affine-localize-padding)").run(after)
-        functions = [module.body.operations[0].operation for module in (before, after)]
-        wanted, found = (arguments_for(function, 1) for function in functions)
-        for function, arguments in zip(functions, (wanted, found), strict=True):
-            run(function, *arguments)
-        for one, other in zip(wanted, found, strict=True):
-            np.testing.assert_array_equal(other, one, err_msg=f"{text}\n{after}")
-        return str(after)
+    return check_same(text, "func.func(affine-localize-padding)")
 
 
 _PADS = st.lists(st.integers(0, 3), min_size=2, max_size=2)

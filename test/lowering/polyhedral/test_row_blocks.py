@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
-from affine_interpreter import arguments_for, run
+from affine_interpreter import check_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dlc._mlir import ir
-from dlc.dialects import make_context
-from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.polyhedral import row_blocks
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
@@ -79,23 +76,9 @@ def _functions(draw: st.DrawFn) -> str:
     )
 
 
-def _scheduled(text: str) -> ir.Module:
-    module = ir.Module.parse(text)
-    Pipeline.parse("affine-polyhedral-schedule").run(module)
-    return module
-
-
 def _check(text: str) -> str:
     """That results are the same, whatever the order of parallel iterations; the text of the new loops."""
-    with make_context(), ir.Location.unknown():
-        before, after = ir.Module.parse(text), _scheduled(text)
-        functions = [module.body.operations[0].operation for module in (before, after)]
-        wanted, found = (arguments_for(function, 1) for function in functions)
-        for function, arguments in zip(functions, (wanted, found), strict=True):
-            run(function, *arguments)
-        for one, other in zip(wanted, found, strict=True):
-            np.testing.assert_array_equal(other, one, err_msg=f"{text}\n{after}")
-        return str(after)
+    return check_same(text, "affine-polyhedral-schedule")
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from affine_interpreter import arguments_for, run
+from affine_interpreter import arguments_for, check_same, run
 from hypothesis import HealthCheck, given, settings
 from random_loops import functions
 
@@ -28,19 +28,7 @@ func.func @f(%A: memref<4x64xi64> {llvm.noalias}) {
 
 
 def _check(text: str, options: str) -> None:
-    _check_through(text, f"affine-privatize-buffers,affine-polyhedral-schedule{options}")
-
-
-def _check_through(text: str, pipeline: str) -> None:
-    with make_context(), ir.Location.unknown():
-        before, after = ir.Module.parse(text), ir.Module.parse(text)
-        Pipeline.parse(pipeline).run(after)
-        functions = [module.body.operations[0].operation for module in (before, after)]
-        wanted, found = (arguments_for(function, 1) for function in functions)
-        for function, arguments in zip(functions, (wanted, found), strict=True):
-            run(function, *arguments)
-        for one, other in zip(wanted, found, strict=True):
-            np.testing.assert_array_equal(other, one, err_msg=f"{text}\n{after}")
+    check_same(text, f"affine-privatize-buffers,affine-polyhedral-schedule{options}")
 
 
 @pytest.mark.parametrize("options", ["", "{vectorize=false}", "{cache-tiles=false}"])
@@ -168,5 +156,5 @@ func.func @f(%A: memref<24x24xi64> {llvm.noalias}, %B: memref<24x24xi64> {llvm.n
 
 @pytest.mark.parametrize("kind", ["i64", "index"])
 def test_data_as_wide_as_an_index_is_no_index(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _check_through(_SUMS_OF_DATA.replace("i64", kind), "affine-optimize")
+    check_same(_SUMS_OF_DATA.replace("i64", kind), "affine-optimize")
     assert "remark" not in capsys.readouterr().err
