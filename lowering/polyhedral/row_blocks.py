@@ -83,7 +83,7 @@ class Shared:
 
     def buffers(self, scop: Scop, dependences: Sequence[Dependence]) -> list[RowBuffer]:
         """Buffers in place of arrays that nobody reads but the phases."""
-        names = {one.name for phase in self.phases for one in phase.part.statements}
+        names = [one.name for phase in self.phases for one in phase.part.statements]
         return row_buffers(scop, names, self.value, self.block, dependences)
 
     @property
@@ -140,6 +140,11 @@ class Shared:
             if access.array.is_memory and access.array.rank > 1 and _last_subscript_moves(access, depth)
         }
 
+    @property
+    def is_in_strips(self) -> bool:
+        """Whether a block has a part of each line of some array, since rows lie side by side in it."""
+        return bool(self._widths_along)
+
     def pays(self, facts: CpuFacts, dependences: isl.UnionMap) -> bool:
         """Whether blocks of rows are free of each other, and spare memory arrays that the last cache does not hold."""
         rows = self._count
@@ -195,12 +200,17 @@ def in_row_blocks(phases: Sequence[Phase], facts: CpuFacts, dependences: isl.Uni
 
 
 def _joined(group: Sequence[Shared], phase: Phase, facts: CpuFacts, dependences: isl.UnionMap) -> list[Shared]:
-    """The group with one more phase, by each of its loops for which that pays."""
+    """The group with one more phase, by each of its loops for which that pays, those over whole lines first.
+
+    Phases that share whole lines do not go in strips of columns for the sake of another one.
+    """
     if not _has_large_array(group[0].phases, phase, facts):
         return []
     depths = range(_common_depth(phase.part))
     longer = [Shared((*one.phases, phase), (*one.depths, depth)) for one in group for depth in depths]
-    return [one for one in longer if one.pays(facts, dependences)]
+    found = sorted((one for one in longer if one.pays(facts, dependences)), key=lambda one: one.is_in_strips)
+    has_lines = len(group[0].phases) > 1 and not group[0].is_in_strips
+    return [one for one in found if not (has_lines and one.is_in_strips)]
 
 
 def _has_large_array(phases: Sequence[Phase], after: Phase, facts: CpuFacts) -> bool:

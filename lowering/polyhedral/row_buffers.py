@@ -28,19 +28,19 @@ class RowBuffer:
 
     buffer: Buffer
     array: Array
-    names: frozenset[str]
+    names: tuple[str, ...]
     places: isl.Map
 
 
 def row_buffers(
-    scop: Scop, names: Collection[str], rows: isl.UnionPwAff, size: int, dependences: Sequence[Dependence]
+    scop: Scop, names: Sequence[str], rows: isl.UnionPwAff, size: int, dependences: Sequence[Dependence]
 ) -> list[RowBuffer]:
     """The arrays that the statements called `names` alone use between two writes, with buffers for `size` of their `rows`.
 
     `dependences` are the value-based ones of `scop`.
     """
-    inside = frozenset(names)
-    arrays = dict.fromkeys(one.array for name in names for one in scop.by_name[name].accesses if one.writes)
+    inside = tuple(names)
+    arrays = dict.fromkeys(one.array for name in inside for one in scop.by_name[name].accesses if one.writes)
     found = []
     for array in arrays:
         dim = _row_subscript(scop, array, inside, rows)
@@ -109,7 +109,7 @@ def _is_written_again(scop: Scop, array: Array, inside: Collection[str]) -> bool
     return bool(after) and bool(reduce(isl.Set.union, own).is_subset(reduce(isl.Set.union, after)))
 
 
-def _buffer(array: Array, inside: frozenset[str], dim: int, size: int) -> RowBuffer:
+def _buffer(array: Array, inside: tuple[str, ...], dim: int, size: int) -> RowBuffer:
     shape = list(ir.MemRefType(array.value.type).shape)
     shape[dim] = size
     name = f"rows_{array.name}"
