@@ -112,7 +112,7 @@ def _is_written_again(scop: Scop, array: Array, inside: Collection[str]) -> bool
 def _buffer(array: Array, inside: tuple[str, ...], dim: int, size: int) -> RowBuffer:
     shape = list(ir.MemRefType(array.value.type).shape)
     shape[dim] = size
-    name = f"rows_{array.name}"
+    name = f"rows_{array.name}_{inside[0]}"  # other blocks may have a buffer for the same array
     subscripts = [f"e{at}" for at in range(array.rank)]
     places = [f"{one} mod {size}" if at == dim else one for at, one in enumerate(subscripts)]
     mapping = isl.Map(f"{{ {array.name}[{', '.join(subscripts)}] -> {name}[{', '.join(places)}] }}")

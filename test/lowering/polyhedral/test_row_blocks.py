@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from affine_interpreter import check_same
@@ -91,47 +92,59 @@ def test_results_are_the_same(text: str) -> None:
     _check(text)
 
 
+def _check_nests(nests: Sequence[tuple[str, str, str, str]]) -> str:
+    """As `_check`, for nests in the order of rows."""
+    return _check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))
+
+
 def _top_loops(text: str) -> int:
     return text.count("\n    affine.for")
 
 
 def test_rows_go_through_all_nests_in_blocks() -> None:
     nests = [("along rows", "%B", "%B", "%A"), ("into a vector", "%A", "%A", "%B"), ("from a vector", "%C", "%B", "%S")]
-    assert _top_loops(_check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))) == 1
+    assert _top_loops(_check_nests(nests)) == 1
 
 
 def test_blocks_of_rows_do_not_become_strips_of_columns() -> None:
     nests = [("sum of two", "%B", "%A", "%A"), ("sum of two", "%C", "%B", "%B"), ("rows turned over", "%D", "%C", "%C")]
-    text = _check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))
+    text = _check_nests(nests)
     assert _top_loops(text) == 2
-    assert _top_loops(_check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests[1:])]))) == 1
+    assert _top_loops(_check_nests(nests[1:])) == 1
 
 
 def test_columns_and_rows_do_not_mix() -> None:
     nests = [("along rows", "%B", "%B", "%A"), ("along columns", "%C", "%C", "%B"), ("back along columns", "%B", "%C", "%A")]
-    assert _top_loops(_check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))) == 2
+    assert _top_loops(_check_nests(nests)) == 2
 
 
 def test_what_is_written_again_needs_no_memory() -> None:
     nests = [("sum of two", "%B", "%A", "%A"), ("sum of two", "%C", "%B", "%B"), ("turned over", "%B", "%C", "%C")]
-    text = _check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))
+    text = _check_nests(nests)
     assert f"memref.alloca() {{alignment = 64 : i64}} : memref<1x{_COLUMNS}xi64>" in text
+
+
+def test_blocks_of_two_places_have_buffers_of_their_own_for_one_array() -> None:
+    nests = [("sum of two", "%B", "%A", "%A"), ("sum of two", "%C", "%B", "%B"), ("turned over", "%B", "%C", "%C")]
+    text = _check_nests([*nests, ("along rows", "%D", "%D", "%B"), ("turned over", "%B", "%D", "%D")])
+    shapes = re.findall(r"memref.alloca\(\).* : memref<(\d+)x16xi64>", text)
+    assert len(set(shapes)) == 2
 
 
 @pytest.mark.parametrize("reader", ["turned over", "along rows"])
 def test_what_others_read_stays_in_memory(reader: str) -> None:
     nests = [("sum of two", "%B", "%A", "%A"), ("sum of two", "%C", "%B", "%B"), (reader, "%D", "%B", "%B")]
-    assert "alloc" not in _check(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]))
+    assert "alloc" not in _check_nests(nests)
 
 
 _BUFFERS = """
 from test_row_blocks import *
-from test_row_blocks import _function, _nest
+from test_row_blocks import _check_nests
 row_blocks.facts_of = lambda op: facts_of(op).override(l2_bytes=64, l3_bytes=512)
 row_blocks._LAST_SHARE, row_blocks._LEAST_BLOCKS, row_blocks._LINE_BYTES = 1e-3, 2, 16
 nests = [("sum of two", x, y, y) for x, y in (("%B", "%A"), ("%C", "%B"), ("%D", "%C"), ("%A", "%D"))]
 nests += [("turned over", x, "%A", "%A") for x in ("%B", "%C", "%D")]
-print(check_same(_function([_nest(at, *nest, by_columns=False) for at, nest in enumerate(nests)]), "affine-polyhedral-schedule"))
+print(_check_nests(nests))
 """
 
 
