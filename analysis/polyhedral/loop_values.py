@@ -7,6 +7,8 @@ from functools import reduce
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.model import Statement
+
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _SMALLER = isl.Map("{ [a] -> [b] : b < a }")
 _LARGER = isl.Map("{ [a] -> [b] : b > a }")
@@ -52,6 +54,13 @@ class LoopValues:
             first = self._maps[ends[0]] if how is None else self._maps[ends[0]].apply_range(how)
             self._known[key] = first.apply_range(self._maps[ends[1]].reverse())
         return pairs.intersect(self._known[key])
+
+
+def loop_variable(statement: Statement, depth: int) -> isl.PwAff:
+    """The variable of the statement's loop at `depth`, for its instances."""
+    space = isl.LocalSpace.from_space(statement.domain.get_space())
+    variable = isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, depth))
+    return variable.intersect_domain(statement.domain)
 
 
 def ends_of(values: isl.UnionPwAff) -> tuple[isl.Val, isl.Val]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.accesses import Linear, access_of, span
+from dlc.lowering.affine.box_loops import Range, store_in_box
 from dlc.lowering.affine.forwarding import local_users, remove_unread_buffers
 from dlc.lowering.affine.lanes import element_bits
-from dlc.lowering.affine.loops import Bound, Loop, build_for, normalized
+from dlc.lowering.affine.loops import Loop, normalized
 from dlc.lowering.affine.padding import Inside, PaddedCopy, ancestors, filled_with, padded_copies
 from dlc.lowering.affine.window_loads import map_of
 from dlc.lowering.pass_base import Pass
@@ -54,33 +55,6 @@ class AffineLocalizePadding(Pass):
 
 
 @dataclass(frozen=True)
-class _Range:
-    """From the largest of `starts` to before the least of `stops`."""
-
-    starts: tuple[Linear, ...]
-    stops: tuple[Linear, ...]
-
-    @staticmethod
-    def of(start: int, stop: int) -> _Range:
-        """Between two numbers."""
-        return _Range((Linear({}, start),), (Linear({}, stop),))
-
-    def after(self, start: Linear) -> _Range:
-        """What is not before `start`."""
-        return _Range(_folded((*self.starts, start), max), self.stops)
-
-    def before(self, stop: Linear) -> _Range:
-        """What is before `stop`."""
-        return _Range(self.starts, _folded((*self.stops, stop), min))
-
-    @property
-    def is_single(self) -> bool:
-        """Whether it is one number."""
-        ends = (*self.starts, *self.stops)
-        return len(ends) == 2 and not ends[1].plus(ends[0], -1).factors and ends[1].constant - ends[0].constant == 1
-
-
-@dataclass(frozen=True)
 class _Side:
     """What an iteration reads along one axis of a padded copy: places `first` to `first + height - 1`.
 
@@ -93,18 +67,18 @@ class _Side:
     reach: int
 
     @property
-    def whole(self) -> _Range:
+    def whole(self) -> Range:
         """All places of the window, which are counted from its first one."""
-        return _Range.of(0, self.height)
+        return Range.of(0, self.height)
 
     @property
-    def inside(self) -> _Range:
+    def inside(self) -> Range:
         """The places that hold the source."""
         found = self.whole.after(self._begin) if self._has_before else self.whole
         return found.before(self._end) if self._has_after else found
 
     @property
-    def around(self) -> list[_Range]:
+    def around(self) -> list[Range]:
         """The places before and after those, if there are some."""
         before = [self.whole.before(self._begin)] if self._has_before else []
         return [*before, self.whole.after(self._end)] if self._has_after else before
@@ -163,7 +137,7 @@ class _Window:
                 attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
                 part = ir.Operation.create("memref.alloc", [kind], attributes=attributes).results[0]
                 self._fill_around(part)
-                _nest([side.inside for side in self.sides], part, self._element)
+                store_in_box([side.inside for side in self.sides], part, self._element)
             with ir.InsertionPoint(end):
                 ir.Operation.create("memref.dealloc", [], [part])
         for load in self.loads:
@@ -175,7 +149,7 @@ class _Window:
             outer = [before.inside for before in self.sides[:at]]
             inner = [behind.whole for behind in self.sides[at + 1 :]]
             for each in side.around:
-                _nest([*outer, each, *inner], part, lambda _: self.fill)
+                store_in_box([*outer, each, *inner], part, lambda _: self.fill)
 
     def _element(self, places: Sequence[Linear]) -> ir.Value:
         """The element of the source at a place of the part."""
@@ -191,12 +165,6 @@ class _Window:
             found = affine.AffineLoadOp(load.results[0].type, part, operands, indexing).result
         load.results[0].replace_all_uses_with(found)
         load.erase()
-
-
-def _folded(forms: Sequence[Linear], choose: Callable[[list[int]], int]) -> tuple[Linear, ...]:
-    """The forms with one of those that are numbers, the largest or the least."""
-    numbers = [form.constant for form in forms if not form.factors]
-    return (*([Linear({}, choose(numbers))] if numbers else []), *(form for form in forms if form.factors))
 
 
 def _windows_of(copy: PaddedCopy) -> Iterator[_Window]:
@@ -256,34 +224,3 @@ def _side(axis: Inside, forms: Sequence[Linear], loops: Sequence[Loop]) -> _Side
 def _extent_of(iv: ir.Value) -> int | None:
     loop = normalized(iv.owner.owner.operation) if isinstance(iv, ir.BlockArgument) else None
     return None if loop is None else loop.extent
-
-
-def _nest(ranges: Sequence[_Range], buffer: ir.Value, value: Callable[[Sequence[Linear]], ir.Value]) -> None:
-    """Emit loops over `ranges` that store in `buffer`, at each place, what `value` gives there."""
-    places: list[Linear] = []
-    loops: list[ir.Operation] = []
-    point = ir.InsertionPoint.current
-    for each in ranges:
-        if each.is_single:
-            places.append(each.starts[0])
-            continue
-        with point:
-            # Loops begin at 0 where they can: passes know these.
-            base = each.starts[0] if len(each.starts) == 1 and not each.starts[0].factors else Linear({})
-            lower = _bound([start.plus(base, -1) for start in each.starts])
-            loops.append(build_for(lower, _bound([stop.plus(base, -1) for stop in each.stops]), parallel=True))
-        block = loops[-1].regions[0].blocks[0]
-        places.append(base.plus(Linear({block.arguments[0]: 1})))
-        point = ir.InsertionPoint(block)
-    with point:
-        stored = value(places)
-        indexing, operands = map_of(places)
-        affine.AffineStoreOp(stored, buffer, operands, indexing)
-    for loop in loops:
-        with ir.InsertionPoint(loop.regions[0].blocks[0]):
-            affine.AffineYieldOp([])
-
-
-def _bound(forms: Sequence[Linear]) -> Bound:
-    indexing, operands = map_of(forms)
-    return Bound(indexing, tuple(operands))

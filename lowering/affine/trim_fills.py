@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dlc._mlir import affine, ir
+from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.box_loops import Range, store_in_box
 from dlc.lowering.affine.forwarding import local_users
-from dlc.lowering.affine.loops import Bound, build_for
 from dlc.lowering.affine.padding import Inside, ancestors, box_of, filled_with
 from dlc.lowering.affine.schedule import SCHEDULE
 from dlc.lowering.pass_base import Pass
@@ -56,7 +56,7 @@ def _trim(alloc: ir.Operation) -> None:
         return
     with ir.InsertionPoint(top), top.location:
         for slab in slabs:
-            _fill(slab, fill.operands[0], buffer)
+            store_in_box([Range.of(start, end) for start, end in slab], buffer, lambda _: fill.operands[0])
     top.erase()
 
 
@@ -93,24 +93,3 @@ def _stores(slab: Sequence[tuple[int, int]]) -> int:
     """Stores of vectors along the last axis."""
     *outer, (start, end) = slab
     return math.prod(stop - begin for begin, stop in outer) * -(-(end - start) // _LANES)
-
-
-def _fill(slab: Sequence[tuple[int, int]], value: ir.Value, buffer: ir.Value) -> None:
-    """Emit the nest that stores `value` in all of `slab`."""
-    results: list[ir.AffineExpr] = []
-    loops: list[ir.Operation] = []
-    point = ir.InsertionPoint.current
-    for start, end in slab:
-        if end - start == 1:
-            results.append(ir.AffineExpr.get_constant(start))
-            continue
-        with point:
-            loops.append(build_for(Bound.constant(0), Bound.constant(end - start), parallel=True))
-        results.append(ir.AffineExpr.get_dim(len(loops) - 1) + start)
-        point = ir.InsertionPoint(loops[-1].regions[0].blocks[0])
-    with point:
-        ivs = [loop.regions[0].blocks[0].arguments[0] for loop in loops]
-        affine.AffineStoreOp(value, buffer, ivs, map=ir.AffineMap.get(len(ivs), 0, results))
-    for loop in loops:
-        with ir.InsertionPoint(loop.regions[0].blocks[0]):
-            affine.AffineYieldOp([])

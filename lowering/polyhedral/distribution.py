@@ -11,6 +11,7 @@ from functools import reduce
 
 import islpy as isl
 
+from dlc.analysis.polyhedral.loop_values import loop_variable
 from dlc.analysis.polyhedral.model import Statement
 from dlc.lowering.polyhedral.scheduler import Part
 
@@ -42,7 +43,7 @@ def _component(group: Sequence[Statement], edges: _Edges, depth: int) -> isl.Sch
     names = {one.name for one in group}
     inside = {pair: _equal_at(relation, depth) for pair, relation in edges.items() if names.issuperset(pair)}
     inner = _sequence(group, {pair: relation for pair, relation in inside.items() if not relation.is_empty()}, depth + 1)
-    variables = [isl.UnionPwAff.from_pw_aff(_variable(one, depth)) for one in group]
+    variables = [isl.UnionPwAff.from_pw_aff(loop_variable(one, depth)) for one in group]
     whole = reduce(lambda one, other: one.union_add(other), variables)
     return inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(whole))
 
@@ -50,12 +51,6 @@ def _component(group: Sequence[Statement], edges: _Edges, depth: int) -> isl.Sch
 def _equal_at(relation: isl.Map, dim: int) -> isl.Map:
     """The pairs in the same iteration of the loop number `dim`."""
     return relation.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
-
-
-def _variable(statement: Statement, depth: int) -> isl.PwAff:
-    space = isl.LocalSpace.from_space(statement.domain.get_space())
-    variable = isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, depth))
-    return variable.intersect_domain(statement.domain)
 
 
 def _components(statements: Sequence[Statement], edges: _Edges) -> list[list[Statement]]:

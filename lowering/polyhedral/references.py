@@ -9,10 +9,9 @@ from math import gcd, prod
 
 import islpy as isl
 
-from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.chains import Member
-from dlc.lowering.polyhedral.strides import layout, linear_subscripts
+from dlc.lowering.polyhedral.strides import element_bytes, layout, linear_subscripts
 from dlc.targets.cpu.facts import L1_WAY_BYTES
 
 
@@ -135,8 +134,4 @@ def _reference(access: Access, instances: isl.Map, depth: int, count: int) -> Re
     if not all(value.is_int() for row in factors for value in row):
         return None
     numbers = tuple(tuple(int(str(value)) for value in row) for row in factors)
-    return Reference(access, numbers, tuple(stride for _, stride in subscripts), _bytes(access))
-
-
-def _bytes(access: Access) -> int:
-    return -(-getattr(ir.MemRefType(access.array.value.type).element_type, "width", 64) // 8)
+    return Reference(access, numbers, tuple(stride for _, stride in subscripts), element_bytes(access.array))

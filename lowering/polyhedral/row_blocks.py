@@ -23,8 +23,8 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.dependences import Dependence
-from dlc.analysis.polyhedral.loop_values import LoopValues, ends_of
-from dlc.analysis.polyhedral.model import Access, Array, Scop, Statement
+from dlc.analysis.polyhedral.loop_values import LoopValues, ends_of, loop_variable
+from dlc.analysis.polyhedral.model import Access, Array, Scop
 from dlc.lowering.polyhedral.chains import is_band
 from dlc.lowering.polyhedral.coincidence import stays
 from dlc.lowering.polyhedral.index_sets import Order
@@ -32,6 +32,7 @@ from dlc.lowering.polyhedral.loop_marks import mark_scratch
 from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, Weighed, cut, tile_registers
 from dlc.lowering.polyhedral.row_buffers import RowBuffer, row_buffers
 from dlc.lowering.polyhedral.scheduler import Part
+from dlc.lowering.polyhedral.strides import element_bytes
 from dlc.targets.cpu.facts import CpuFacts, facts_of
 
 _LEAST_BLOCKS = 16
@@ -67,8 +68,8 @@ class Shared:
     @cached_property
     def value(self) -> isl.UnionPwAff:
         """The row of each instance."""
-        rows = (_row(one, depth) for phase, depth in zip(self.phases, self.depths, strict=True) for one in phase.part.statements)
-        return reduce(isl.UnionPwAff.union_add, rows)
+        rows = [(one, depth) for phase, depth in zip(self.phases, self.depths, strict=True) for one in phase.part.statements]
+        return reduce(isl.UnionPwAff.union_add, [isl.UnionPwAff.from_pw_aff(loop_variable(one, depth)) for one, depth in rows])
 
     def schedule(self, buffers: Sequence[RowBuffer] = ()) -> isl.Schedule:
         """The phases inside of a parallel loop over blocks of rows, each with its `buffers`; loops go over places in it."""
@@ -134,7 +135,7 @@ class Shared:
     def _widths_along(self) -> set[int]:
         """Bytes of an element of each array whose elements side by side belong to rows side by side."""
         return {
-            _element_bytes(access.array)
+            element_bytes(access.array)
             for phase, depth in zip(self.phases, self.depths, strict=True)
             for access in _accesses([phase])
             if access.array.is_memory and access.array.rank > 1 and _last_subscript_moves(access, depth)
@@ -223,12 +224,6 @@ def _common_depth(part: Part) -> int:
     return min(len(one.loops) for one in part.statements)
 
 
-def _row(statement: Statement, depth: int) -> isl.UnionPwAff:
-    space = isl.LocalSpace.from_space(statement.domain.get_space())
-    variable = isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, depth))
-    return isl.UnionPwAff.from_pw_aff(variable.intersect_domain(statement.domain))
-
-
 def _accesses(phases: Sequence[Phase]) -> Iterator[Access]:
     return (access for phase in phases for one in phase.part.statements for access in one.accesses)
 
@@ -260,8 +255,4 @@ def _bytes(array: Array) -> int | None:
     if not array.is_memory:
         return 0
     kind = ir.MemRefType(array.value.type)
-    return prod(kind.shape) * _element_bytes(array) if kind.has_static_shape else None
-
-
-def _element_bytes(array: Array) -> int:
-    return -(-getattr(ir.MemRefType(array.value.type).element_type, "width", 64) // 8)
+    return prod(kind.shape) * element_bytes(array) if kind.has_static_shape else None

@@ -9,8 +9,15 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
-from dlc.analysis.polyhedral.model import Access, Scop
+from dlc.analysis.polyhedral.model import Access, Array, Scop
 from dlc.lowering.polyhedral.moves import Moves, Time, only_point
+
+
+def element_bytes(array: Array) -> int:
+    """Bytes of an element of memory, or of a value; types without a width count 8."""
+    kind = array.value.type
+    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
+    return -(-int(getattr(element, "width", 64)) // 8)
 
 
 def access_strides(

@@ -12,6 +12,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.polyhedral.model import Access, Array, Statement
 from dlc.lowering.polyhedral.skewing import Skewed
+from dlc.lowering.polyhedral.strides import element_bytes
 
 _Row = tuple[int, ...]
 
@@ -50,7 +51,7 @@ class Footprints:
 
     def bytes(self, sizes: Sequence[int]) -> float:
         """The bytes of boxes around the elements."""
-        return sum(_element_bytes(array) * math.prod(self.shape(array, sizes)) for array in self.dims)
+        return sum(element_bytes(array) * math.prod(self.shape(array, sizes)) for array in self.dims)
 
     def shape(self, array: Array, sizes: Sequence[int]) -> list[float]:
         """The box around the elements of `array`."""
@@ -152,9 +153,3 @@ def _limits(array: Array) -> list[float]:
     kind = ir.MemRefType(array.value.type)
     own = [math.inf if kind.is_dynamic_dim(at) else float(kind.get_dim_size(at)) for at in range(kind.rank)]
     return [math.inf] * (array.rank - len(own)) + own
-
-
-def _element_bytes(array: Array) -> int:
-    kind = array.value.type
-    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
-    return max(1, int(getattr(element, "width", 64)) // 8)
