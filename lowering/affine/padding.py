@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops, root_of, written_roots
-from dlc.lowering.affine.accesses import Linear, access_of
+from dlc.lowering.affine.accesses import Linear, access_of, are_apart
 from dlc.lowering.affine.forwarding import local_users
 from dlc.lowering.affine.loops import normalized
 
@@ -61,13 +61,13 @@ class PaddedCopy:
 
 
 def padded_copies(function: ir.Operation) -> dict[ir.Value, PaddedCopy]:
-    """Every padded copy that `function` makes of a buffer that it does not write, by the local buffer."""
+    """Every padded copy that `function` makes of a buffer that it surely does not write, by the local buffer."""
     written = written_roots(function)
     found = {}
     for op in nested_ops(function):
         if op.name == "memref.alloc":
             copy = _copy_of(op)
-            if copy is not None and root_of(copy.source) not in written:
+            if copy is not None and all(are_apart(root, root_of(copy.source)) for root in written):
                 found[copy.buffer] = copy
     return found
 
@@ -84,6 +84,8 @@ def _copy_of(alloc: ir.Operation) -> PaddedCopy | None:
     value = filled_with(fill, alloc.results[0])
     load = defining_op(copy.operands[0])
     if value is None or load is None or load.name != "affine.load" or not _before(fill, copy):
+        return None
+    if not all(_before(copy, user) for user in users or [] if user.name == "affine.load"):
         return None
     box = box_of(copy, alloc.results[0])
     forms = access_of(load).subscripts

@@ -4,7 +4,7 @@
 // Channels are the lanes, two rows and two columns a tile. The copy with zeros around it goes: taps outside are left out in tiles
 // of their own at the borders.
 // CHECK-LABEL: func.func @depthwise(
-// CHECK-SAME: %[[X:.*]]: memref<9x12x8xf32>, %[[K:.*]]: memref<3x3x8xf32>, %[[Y:.*]]: memref<9x12x8xf32>
+// CHECK-SAME: %[[X:.*]]: memref<9x12x8xf32> {llvm.noalias}, %[[K:.*]]: memref<3x3x8xf32> {llvm.noalias}, %[[Y:.*]]: memref<9x12x8xf32> {llvm.noalias}
 // CHECK-NOT: memref.alloc
 // The first pixel has no tap above or to its left.
 // CHECK: affine.vector_load %[[X]][0, 0, 0] : memref<9x12x8xf32>, vector<4xf32>
@@ -14,7 +14,7 @@
 // CHECK: affine.vector_load %[[X]][%[[H]] - 1, %[[W]] - 1, 0]
 // CHECK-COUNT-72: vector.fma
 // CHECK-COUNT-8: affine.vector_store {{.*}}, %[[Y]][%[[H]]
-func.func @depthwise(%x: memref<9x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<9x12x8xf32>) {
+func.func @depthwise(%x: memref<9x12x8xf32> {llvm.noalias}, %k: memref<3x3x8xf32> {llvm.noalias}, %y: memref<9x12x8xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   %p = memref.alloc() : memref<11x14x8xf32>
   affine.for %h = 0 to 11 {
@@ -59,7 +59,7 @@ func.func @depthwise(%x: memref<9x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<9
 // A contiguous row is the lanes; with a step of two, taps take the even and the odd elements of the same vectors, and the last
 // vector of results is half full.
 // CHECK-LABEL: func.func @max_rows(
-// CHECK-SAME: %[[X:.*]]: memref<6x12xf32>
+// CHECK-SAME: %[[X:.*]]: memref<6x12xf32> {llvm.noalias}
 // CHECK: %[[A:.*]] = affine.vector_load %[[X]][0, 0] : memref<6x12xf32>, vector<4xf32>
 // CHECK: %[[B:.*]] = affine.vector_load %[[X]][0, 4] : memref<6x12xf32>, vector<4xf32>
 // CHECK: vector.shuffle %[[A]], %[[B]] [0, 2, 4, 6]
@@ -69,7 +69,7 @@ func.func @depthwise(%x: memref<9x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<9
 // CHECK: vector.shuffle %[[A]], %[[B]] [1, 3, 5, 7]
 // CHECK: arith.maximumf {{.*}} : vector<4xf32>
 // CHECK: vector.maskedstore
-func.func @max_rows(%x: memref<6x12xf32>, %y: memref<3x6xf32>) {
+func.func @max_rows(%x: memref<6x12xf32> {llvm.noalias}, %y: memref<3x6xf32> {llvm.noalias}) {
   %low = arith.constant 0xFF800000 : f32
   affine.for %h = 0 to 3 {
     affine.for %w = 0 to 6 {
@@ -94,7 +94,7 @@ func.func @max_rows(%x: memref<6x12xf32>, %y: memref<3x6xf32>) {
 // CHECK: affine.for %{{.*}} = 0 to 4 {
 // CHECK-COUNT-3: vector.fma
 // CHECK: dlc.schedule = {emitter = "windows", lane_loop = 1 : i64, lanes = 4 : i64
-func.func @given(%x: memref<6x4xf32>, %k: memref<3x4xf32>, %y: memref<4x4xf32>) {
+func.func @given(%x: memref<6x4xf32> {llvm.noalias}, %k: memref<3x4xf32> {llvm.noalias}, %y: memref<4x4xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %h = 0 to 4 {
     affine.for %c = 0 to 4 {
@@ -118,7 +118,7 @@ func.func @given(%x: memref<6x4xf32>, %k: memref<3x4xf32>, %y: memref<4x4xf32>) 
 // CHECK: memref.alloc
 // CHECK-NOT: vector
 // CHECK: return
-func.func @no_match(%a: memref<8x4xf32>, %b: memref<4x8xf32>, %c: memref<8x8xf32>) {
+func.func @no_match(%a: memref<8x4xf32> {llvm.noalias}, %b: memref<4x8xf32> {llvm.noalias}, %c: memref<8x8xf32> {llvm.noalias}) {
   %p = memref.alloc() : memref<8x4xf32>
   affine.for %i = 0 to 8 {
     affine.for %k = 0 to 4 {

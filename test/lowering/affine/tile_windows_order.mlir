@@ -4,7 +4,7 @@
 
 // Most of three rows are at a border: one row a tile, whose taps outside are left out by the bounds of their loop.
 // CHECK-LABEL: func.func @few_rows(
-// CHECK-SAME: %[[X:.*]]: memref<3x12x8xf32>, %[[K:.*]]: memref<3x3x8xf32>, %[[Y:.*]]: memref<3x12x8xf32>
+// CHECK-SAME: %[[X:.*]]: memref<3x12x8xf32> {llvm.noalias}, %[[K:.*]]: memref<3x3x8xf32> {llvm.noalias}, %[[Y:.*]]: memref<3x12x8xf32> {llvm.noalias}
 // CHECK: affine.for %[[H:.*]] = 0 to 3 {
 // CHECK: affine.for %[[I:.*]] = max #{{.*}}(%[[H]]) to min #{{.*}}(%[[H]]) iter_args(
 // The first column has no tap to its left.
@@ -13,7 +13,7 @@
 // CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[H]], 0, 0]
 // CHECK: affine.for %[[W:.*]] = 3 to 9 step 3 {
 // CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", jams = [array<i64: 1, 3>], lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, vectors = 2 : i64}}
-func.func @few_rows(%x: memref<3x12x8xf32>, %k: memref<3x3x8xf32>, %y: memref<3x12x8xf32>) {
+func.func @few_rows(%x: memref<3x12x8xf32> {llvm.noalias}, %k: memref<3x3x8xf32> {llvm.noalias}, %y: memref<3x12x8xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   %p = memref.alloc() : memref<5x14x8xf32>
   affine.for %h = 0 to 5 {
