@@ -130,7 +130,8 @@ def _text(case: Case) -> str:
       }}
       affine.store %r, %y[{here}] : {y}"""
     copy = f"%e = affine.load %x[{at('%h', f'%w + {case.cut[0]}')}] : {x}\n affine.store %e, %p[{moved}] : {p}"
-    return f"""func.func @kernel(%x: {x}, %kernel: {w}, %y: {y}) attributes {{llvm.emit_c_interface}} {{
+    arguments = ", ".join(f"%{name}: {kind} {{llvm.noalias}}" for name, kind in (("x", x), ("kernel", w), ("y", y)))
+    return f"""func.func @kernel({arguments}) attributes {{llvm.emit_c_interface}} {{
       %fill = arith.constant {number(fill)} : {element}
       %start = arith.constant {number(START[case.kind])} : {element}
       %p = memref.alloc() : {p}
