@@ -128,6 +128,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             "affine-vectorize-loops",
             "affine-scan-lanes",
             "affine-schedule-generic",
+            "affine-align-rows",
             "affine-share-vector-loads",
             "affine-stream-stores",
             "affine-use-dot-products",

@@ -259,6 +259,9 @@ class _Run:
     def _vector_create_mask(self, op: ir.Operation) -> Sequence[Any]:
         return [np.arange(op.results[0].type.shape[0]) < self.operands(op)[0]]
 
+    def _vector_constant_mask(self, op: ir.Operation) -> Sequence[Any]:
+        return [np.arange(op.results[0].type.shape[0]) < ir.DenseI64ArrayAttr(op.attributes["mask_dim_sizes"])[0]]
+
     def _vector_broadcast(self, op: ir.Operation) -> Sequence[Any]:
         return [np.full(op.results[0].type.shape, self.operands(op)[0])]
 

@@ -257,6 +257,16 @@ def loops_around(loop: ir.Operation) -> list[LoopBounds]:
     return found
 
 
+def steps_by_width(op: ir.Operation, variable: ir.Value, step: int) -> bool:
+    """Whether a step of the loop's `variable` moves a vector access by its own width along its last dimension alone."""
+    place = place_of(op)
+    at = [dim for dim, operand in enumerate(place.indices) if operand == variable]
+    if ir.VectorType(place.kind).rank != 1 or len(at) != 1 or at[0] >= place.map.n_dims:
+        return False
+    *outer, last = [coefficient(result, at[0]) for result in place.map.results]
+    return all(factor == 0 for factor in outer) and last is not None and last * step == ir.VectorType(place.kind).shape[0]
+
+
 def ends_before(one: Bounds, other: Bounds, loops: Sequence[LoopBounds]) -> bool:
     """Whether all values of the loop with the bounds `one` are surely less than those of `other`, both in the same `loops`."""
     ends = [_linear_in(result, one.upper, one.upper_operands) for result in one.upper.results]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import is_memref, nested_ops, root_of
 from dlc.lowering.affine.accesses import are_apart
-from dlc.lowering.affine.expressions import coefficient
 from dlc.lowering.affine.iteration_copies import CutLoop, IterationCopies
 from dlc.lowering.affine.lanes import element_bits
-from dlc.lowering.affine.places import Bounds, place_of
+from dlc.lowering.affine.places import Bounds, place_of, steps_by_width
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.targets.cpu.facts import facts_of
 
@@ -115,11 +114,7 @@ def _may_be_moved(op: ir.Operation) -> bool:
 def _load_of(op: ir.Operation, variable: ir.Value, step: int) -> _Load | None:
     """The load `op` where a step of the loop's variable moves it by its own width along the last dimension alone."""
     kind, indexing, operands = ir.VectorType(op.results[0].type), op.attributes["map"].value, tuple(op.operands)[1:]
-    at = [place for place, operand in enumerate(operands) if operand == variable]
-    if kind.rank != 1 or len(at) != 1 or at[0] >= indexing.n_dims:
-        return None
-    *outer, last = [coefficient(result, at[0]) for result in indexing.results]
-    if any(factor != 0 for factor in outer) or last is None or last * step != kind.shape[0]:
+    if not steps_by_width(op, variable, step):
         return None
     place = place_of(op).linear[-1]
     if place is None:

@@ -67,6 +67,23 @@ func.func private @columns(%y: memref<64x32xf32>) {
   return
 }
 
+// Places that are moved to a multiple, as affine-align-rows does, and the rest of the row under a mask.
+// CHECK-LABEL: func.func private @moved(
+// CHECK: nontemporal
+func.func private @moved(%y: memref<64x66xf32>) {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  affine.for %i = 0 to 64 {
+    %h = affine.apply affine_map<(d0) -> ((d0 * -66) mod 16)>(%i)
+    %mask = vector.create_mask %h : vector<4xi1>
+    %first = arith.constant 0 : index
+    vector.maskedstore %y[%i, %first], %mask, %zero : memref<64x66xf32>, vector<4xi1>, vector<4xf32>
+    affine.for %j = 0 to 48 step 4 {
+      affine.vector_store %zero, %y[%i, %j + %h] : memref<64x66xf32>, vector<4xf32>
+    }
+  }
+  return
+}
+
 // no-match: a small buffer, rows that are not a multiple of vectors, a buffer that is read, a size that is not known, odd places.
 // CHECK-LABEL: func.func private @others(
 // CHECK-NOT: nontemporal
