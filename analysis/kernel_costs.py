@@ -18,6 +18,8 @@ from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import NUMPY_DTYPES, Dim, TensorType
+from dlc.dialects.dl.winograd import matrices_of
+from dlc.dialects.dl.winograd_matrices import Matrices
 
 _PER_ELEMENT = {
     "softmax": 5,
@@ -125,19 +127,24 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
         taps = types[1].shape[1:-2]
         return Amount.product(2, *result.shape, *taps, types[0].shape[-1])
     if name in ("winograd_conv", "pair_winograd_conv"):
-        return _winograd(types, result)
+        stride = operation.opview.attribute_values().get("stride", 1)
+        return _winograd(types, result, matrices_of(types[1].shape[0], stride))
     return Amount.product(2, *result.shape, types[0].shape[-1])
 
 
-def _winograd(types: Sequence[TensorType], result: TensorType) -> Amount:
-    """The products of all tiles, and two sums for each transformed input and each product."""
-    positions, inner = types[1].shape[0], types[0].shape[3]
-    batch, height, width, out = result.shape
-    if not (isinstance(positions, int) and isinstance(height, int) and isinstance(width, int)):
+def _winograd(types: Sequence[TensorType], result: TensorType, matrices: Matrices) -> Amount:
+    """The products of all tiles, without those of results beyond the image, and two sums for each transformed input and product."""
+    inner, (batch, height, width, out) = types[0].shape[3], result.shape
+    if not (isinstance(height, int) and isinstance(width, int)):
         return Amount.product(None)
-    step = math.isqrt(positions) - 2
-    tiles = batch, -(-height // step), -(-width // step), positions
+    tiles = batch, *(_products_along(size, matrices) for size in (height, width))
     return Amount.sum([Amount.product(2, *tiles, inner, out), Amount.product(2, *tiles, inner), Amount.product(2, *tiles, out)])
+
+
+def _products_along(size: int, matrices: Matrices) -> int:
+    """Products of one dimension for `size` results."""
+    whole, left = divmod(size, matrices.outputs)
+    return whole * matrices.products + sum(group.count * group.needed[left] for group in matrices.groups)
 
 
 def _window(operation: ir.Operation, x: TensorType, result: TensorType) -> Amount:

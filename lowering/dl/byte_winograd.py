@@ -15,7 +15,8 @@ from dlc.lowering.dl.winograd_choice import LANES, pays_for_words
 from dlc.targets.cpu.facts import CpuFacts
 
 _RESULTS = 2
-"""Results of a tile along one axis: F(2, 3) has transforms of whole numbers, once those of taps are doubled."""
+"""Results of a tile along one axis: F(2, 3) has transforms of whole numbers, once those of taps are doubled in each dimension."""
+_WHOLE = 4
 _MOST = 4 * TAPS * TAPS * 255 * 255
 """The largest number that a channel adds to four times a result."""
 _PAIR = 2
@@ -45,10 +46,10 @@ def convolved(image: ir.Value, kernel: ir.Value, words: Words) -> ir.Value:
 def _transformed(kernel: ir.Value, words: Words) -> ir.Value:
     """The operand of dl.pair_winograd_conv from a kernel [taps, taps, in, out]."""
     *_, inner, out = (int(str(dim)) for dim in type_of(kernel).shape)
-    taps = _RESULTS * MATRICES[_RESULTS].kernel
-    positions = len(taps) ** 2
+    factors = _WHOLE * MATRICES[_RESULTS].kernels
+    positions = len(factors)
     flat = dl.reshape(dl.cast(kernel, to="i32"), shape=[TAPS * TAPS, inner * out])
-    product = dl.matmul(dl.constant(value=np.kron(taps, taps).astype(np.int32)), flat)
+    product = dl.matmul(dl.constant(value=factors.astype(np.int32)), flat)
     split = dl.reshape(product, shape=[positions, inner // _PAIR, _PAIR, out // LANES, LANES])
     parts = [dl.slice(split, None, starts=[place], ends=[place + 1], axes=[2], steps=[1]) for place in range(_PAIR)]
     return dl.transpose(words.pack([dl.squeeze(part, axes=[2]) for part in parts]), perm=[0, 2, 1, 3])

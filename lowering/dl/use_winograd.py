@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
-from dlc.dialects.dl.winograd_matrices import MATRICES
+from dlc.dialects.dl.winograd_matrices import BY_STRIDE, Matrices
 from dlc.lowering.dl.matching import attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.dl.patterns import built_like
-from dlc.lowering.dl.winograd_choice import LANES, allowed_tiles, verdict_of
+from dlc.lowering.dl.winograd_choice import LANES, allowed_tiles, stride_of, verdict_of
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.cpu.facts import facts_of
 
@@ -29,8 +27,8 @@ class UseWinograd(Pass):
 
     F(2x2, 3x3) takes 16 products where taps take 36, and is as accurate: it is the default. F(4x4, 3x3) takes 36 where taps take
     144, with an error about ten times as large, so a model has to allow it: by the module attribute `dl.winograd = 4`, which
-    `compile(winograd=4)` sets. Convolutions are taken that come with channels last and a kernel of weights, where the estimated
-    time is less. The kernel is transformed by ops on weights, in f64.
+    `compile(winograd=4)` sets. With stride 2, 25 products do what 36 taps do. Convolutions are taken that come with channels last
+    and a kernel of weights, where the estimated time is less. The kernel is transformed by ops on weights, in f64.
 
     before: %0 = "dl.conv"(%x, %w) {channels_last = true} : (tensor<1x56x56x64xf32>, tensor<4x3x3x64x16xf32>)
     after:  %u = G %w G^T for each pair of channels
@@ -57,8 +55,10 @@ def _rewrite(conv: ir.Operation, tile: int) -> None:
     """Let a convolution by tiles stand for `conv`."""
     x, weight, bias = groups_of(conv)
     with conv.location, ir.InsertionPoint(conv):
-        kernel = transformed_kernel(weight, tile, _block_of(conv))
-        value = built_like(conv.results[0], "winograd_conv", x, kernel, bias, pads=attributes_of(conv)["pads"])
+        attributes = attributes_of(conv)
+        stride = stride_of(attributes)
+        kernel = transformed_kernel(weight, BY_STRIDE[stride][tile], _block_of(conv))
+        value = built_like(conv.results[0], "winograd_conv", x, kernel, bias, pads=attributes["pads"], stride=stride)
         conv.results[0].replace_all_uses_with(value)
     conv.erase()
 
@@ -73,14 +73,14 @@ def _block_of(conv: ir.Operation) -> int:
     return next((width for width in widths if width > LANES and out % width == 0 and width % given == 0), LANES)
 
 
-def transformed_kernel(weight: ir.Value, tile: int, block: int) -> ir.Value:
+def transformed_kernel(weight: ir.Value, matrices: Matrices, block: int) -> ir.Value:
     """Build the operand of dl.winograd_conv from a kernel [taps, taps, in, out] or [blocks, taps, taps, in, part].
 
     Its blocks have `block` output channels, which is a multiple of `part`.
     """
-    kind, taps = type_of(weight), MATRICES[tile].kernel
+    kind = type_of(weight)
     *parts, _, _, inner, last = _sizes(kind)
-    factors, summed, positions = dl.constant(value=np.kron(taps, taps)), int(taps.shape[1] ** 2), len(taps) ** 2
+    factors, (positions, summed) = dl.constant(value=matrices.kernels), matrices.kernels.shape
     wide = weight if kind.dtype == "f64" else dl.cast(weight, to="f64")
     flat = dl.reshape(wide, shape=[*parts, summed, inner * last])
     product = dl.matmul(factors, flat)

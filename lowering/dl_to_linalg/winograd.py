@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
 
 from dlc._mlir import ir
-from dlc.dialects.dl.window import Layout, Window
-from dlc.dialects.dl.winograd import matrices_of
-from dlc.dialects.dl.winograd_matrices import TAPS, Matrices
+from dlc.dialects.dl.window import Layout
+from dlc.dialects.dl.winograd import matrices_of, window_of
+from dlc.dialects.dl.winograd_matrices import Matrices
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
 from dlc.lowering.dl_to_linalg.checks import require_same, size_of
 from dlc.lowering.dl_to_linalg.contraction import Loops, contract, zeros
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.quantized import integer_products
 from dlc.lowering.dl_to_linalg.windows import pad_spatial
-from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, grid_of
+from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, Part, Side, grid_of, parts_of
 from dlc.lowering.dl_to_linalg.winograd_transforms import transformed
 from dlc.targets.cpu.facts import facts_of
 
@@ -39,27 +42,28 @@ def lower_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
     if bias is not None:
         outputs = b.extent("mul", b.dim(weight, 1), b.dim(weight, 3))
         b.require_equal(size_of(b, op, (2, 0)), ("weight dim 1 times dim 3", outputs))
-    return _convolve(b, op, bias)
+    return _convolve(b, op, bias, op["stride"])
 
 
 @lowering("pair_winograd_conv")
 def lower_pair_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
     """The same with products of pairs and a quarter of their sums."""
-    return _convolve(b, op, None)
+    return _convolve(b, op, None, 1)
 
 
-def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None) -> ir.Value:
+def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None, stride: int) -> ir.Value:
     x, weight = list(op.operands)[:2]
-    matrices = matrices_of(op.types[1].dim(0))
-    window = Window.of("", (TAPS, TAPS), (), op["pads"], ())
+    matrices = matrices_of(op.types[1].dim(0), stride)
+    window = window_of(op["pads"], matrices)
     height, width = (int(dim or 0) for dim in window.output_dims("", op.types[0].shape[1:3], 1))
     grid = grid_of(height, width, matrices, op.types[1], facts_of(b.ip.block.owner.operation))
     high = [
-        extent * matrices.outputs + TAPS - 1 - have - begin
+        max(0, (extent - 1) * matrices.step + matrices.inputs - have - begin)
         for extent, have, begin in zip((grid.rows, grid.columns), x.type.shape[1:3], window.pads_begin, strict=True)
     ]
     padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.types[0].dtype))
-    found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices).convolve(padded, weight, bias)
+    parts = parts_of(grid, height, width, matrices)
+    found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices, parts).convolve(padded, weight, bias)
     sizes = [b.dim(found, 0), height, width, b.dim(found, 3)]
     return found if b.shape(found)[1:3] == sizes[1:3] else b.slice(found, [0] * 4, sizes, [1] * 4)
 
@@ -74,35 +78,52 @@ class _Tiles:
     dtype: str
     grid: Grid
     matrices: Matrices
+    parts: Sequence[Part]
 
     def convolve(self, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
         """The results of all tiles, [batch, rows, columns, channels]."""
-        inputs = self._inputs(x)
-        return self._outputs(self._products(inputs, weight), bias)
+        return self._outputs([self._products(self._inputs(x, part), weight, part) for part in self.parts], bias)
 
     def _outer(self, x: ir.Value) -> list[Extent]:
         """Images and blocks of them."""
         return [self.b.dim(x, 0), self.grid.row_blocks, self.grid.column_blocks]
 
-    def _inputs(self, x: ir.Value) -> ir.Value:
-        """The transformed tiles of `x`: [batch, block of rows, of columns, position, tile of the block, channel]."""
-        b, size, step = self.b, self.matrices.inputs, self.matrices.outputs
-        shape = [*self._outer(x), size * size, self.grid.tiles, b.dim(x, 3)]
-        image, rows, columns, _, tile, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
-        row, column = self.grid.place(tile)
-        top, left = (rows * self.grid.block_rows + row) * step, (columns * self.grid.block_columns + column) * step
-        reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i in range(size) for j in range(size)]
+    def _inputs(self, x: ir.Value, part: Part) -> ir.Value:
+        """What kernels of a part are multiplied with: [batch, block of rows, of columns, kernel, place of the block, channel]."""
+        b, grid, step = self.b, self.grid, self.matrices.step
+        shape = [*self._outer(x), part.count, part.places, b.dim(x, 3)]
+        image, rows, columns, _, place, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
+        row, column = part.place(place)
+        of_rows, of_columns = self._transform(part.rows), self._transform(part.columns)
+        top = rows * (grid.block_rows * step) + row * (step // part.rows.uses) + of_rows.first
+        left = columns * (grid.block_columns * step) + column * (step // part.columns.uses) + of_columns.first
+        window = product(range(of_rows.factors.shape[1]), range(of_columns.factors.shape[1]))
+        reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i, j in window]
 
         def body(*scalars: ir.Value) -> ir.Value:
-            return self._chosen([3], transformed(b, self.matrices.input, scalars[:-1], self.given))
+            found = transformed(b, of_rows.factors, of_columns.factors, scalars[:-1], self.given)
+            values = dict(zip(product(part.rows.kernels, part.columns.kernels), found, strict=True))
+            return self._chosen([3], [values[kernels] for kernels in self._kernels(part)])
 
         maps = [*reads, ir.AffineMap.get_identity(6)]
         return b.generic([x] * len(reads), b.empty(shape, self.given), maps, [PARALLEL] * 6, body)
 
-    def _products(self, inputs: ir.Value, weight: ir.Value) -> ir.Value:
+    def _kernels(self, part: Part) -> Sequence[tuple[int, int]]:
+        """The kernels of both dimensions for each one of a part."""
+        return self.matrices.places[part.first : part.first + part.count]
+
+    def _transform(self, side: Side) -> _Transform:
+        """What the first uses of kernels multiply."""
+        rows = self.matrices.input[[self.matrices.uses_of(kernel)[0] for kernel in side.kernels]]
+        read = np.flatnonzero(rows.any(axis=0))
+        return _Transform(int(read[0]), rows[:, read[0] : read[-1] + 1])
+
+    def _products(self, inputs: ir.Value, weight: ir.Value, part: Part) -> ir.Value:
         """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
         b, loops = self.b, Loops(7, 1)
         shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]
+        if len(self.parts) > 1:
+            weight = b.slice(weight, [part.first, 0, 0, 0], [part.count, *b.shape(weight)[1:]], [1] * 4)
         *outer, position, tile, channels, lane, summed = loops.dims()
         read, written = loops.map([position, channels, summed, lane]), loops.map(loops.dims()[:-1])
         if self._is_paired:
@@ -124,24 +145,33 @@ class _Tiles:
 
         return b.generic([inputs, inputs, weight], start, maps, loops.iterators, body)
 
-    def _outputs(self, products: ir.Value, bias: ir.Value | None) -> ir.Value:
-        """The tiles of results with the bias added, put together to images."""
+    def _outputs(self, products: Sequence[ir.Value], bias: ir.Value | None) -> ir.Value:
+        """The tiles of results, from the products of each part, with the bias added, put together to images.
+
+        What a part has not computed is read from other tiles; results that it counts for lie beyond the image.
+        """
         b, step = self.b, self.matrices.outputs
-        batch, row_blocks, column_blocks, _, _, channels, lanes = b.shape(products)
+        batch, row_blocks, column_blocks, _, _, channels, lanes = b.shape(products[0])
         shape = [batch, row_blocks, self.grid.block_rows, step, column_blocks, self.grid.block_columns, step, channels, lanes]
         image, rows, row, below, columns, column, beside, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in _LOOPS)
-        tile = row * self.grid.block_columns + column
-        reads = [
-            ir.AffineMap.get(9, 0, [image, rows, columns, ir.AffineExpr.get_constant(position), tile, channel, lane])
-            for position in range(int(self.matrices.inputs**2))
-        ]
-        values = [products] * len(reads)
+        parts = {
+            kernels: (value, part) for value, part in zip(products, self.parts, strict=True) for kernels in self._kernels(part)
+        }
+        values, reads = [], []
+        for i, j in product(range(self.matrices.products), repeat=2):
+            kernels = self.matrices.kernel_of[i], self.matrices.kernel_of[j]
+            value, part = parts[kernels]
+            place = self._place(part.rows, row, i, self.grid.block_rows) * part.columns.places
+            place = place + self._place(part.columns, column, j, self.grid.block_columns)
+            position = ir.AffineExpr.get_constant(self._kernels(part).index(kernels))
+            values.append(value)
+            reads.append(ir.AffineMap.get(9, 0, [image, rows, columns, position, place, channel, lane]))
         if bias is not None:
             values.append(b.expand(bias, [[0, 1]], [channels, lanes]))
             reads.append(ir.AffineMap.get(9, 0, [channel, lane]))
 
         def body(*scalars: ir.Value) -> ir.Value:
-            found = transformed(b, self.matrices.output, scalars[: int(self.matrices.inputs**2)], self.dtype)
+            found = transformed(b, *[self.matrices.output] * 2, scalars[: self.matrices.products**2], self.dtype)
             if self._is_paired:
                 found = [b.binary("arith.shrsi", value, b.scalar(_QUARTER, self.dtype)) for value in found]
             chosen = self._chosen([_LOOPS[3], _LOOPS[6]], found)
@@ -163,3 +193,17 @@ class _Tiles:
         for place, value in enumerate(values[:-1]):
             chosen = b.select(b.compare_index("eq", index, b.index(place)), value, chosen)
         return chosen
+
+    def _place(self, side: Side, tile: ir.AffineExpr, product: int, tiles: int) -> ir.AffineExpr:
+        """The place in a block of a tile's product of one dimension; one that is not computed is at any."""
+        use = self.matrices.uses_of(self.matrices.kernel_of[product]).index(product)
+        place = tile * side.uses + use
+        return place if (tiles - 1) * side.uses + use < side.places else ir.AffineExpr.get_mod(place, side.places)
+
+
+@dataclass(frozen=True)
+class _Transform:
+    """Sums of inputs from the one at `first` of a tile on, [sums, inputs]."""
+
+    first: int
+    factors: np.ndarray

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
@@ -12,7 +14,7 @@ from dlc.targets.cpu.facts import CpuFacts
 
 NEAR = 1 / 32
 """Cycles to move a byte from the second-level cache."""
-_FAR_MOVES = 4
+_FAR_MOVES = 6
 """Times that what a whole image passes on goes that way: lines are fetched before they are written, written back, and read."""
 _SHARE = 0.8
 """Of the peak that the products reach."""
@@ -52,13 +54,92 @@ class Grid:
         """Tiles of one block."""
         return self.block_rows * self.block_columns
 
-    def place(self, tile: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
-        """Row and column of a tile of a block."""
-        if self.block_rows == 1:
-            return ir.AffineExpr.get_constant(0), tile
-        if self.block_columns == 1:
-            return tile, ir.AffineExpr.get_constant(0)
-        return ir.AffineExpr.get_floor_div(tile, self.block_columns), ir.AffineExpr.get_mod(tile, self.block_columns)
+
+@dataclass(frozen=True)
+class Side:
+    """Kernels of one dimension, `count` from `first` on, multiplied with `places` places of a block, `uses` of each tile."""
+
+    first: int
+    count: int
+    uses: int
+    places: int
+
+    @property
+    def kernels(self) -> range:
+        """The kernels."""
+        return range(self.first, self.first + self.count)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Kernels of two dimensions, from `first` on: those of `rows` with those of `columns`."""
+
+    first: int
+    rows: Side
+    columns: Side
+
+    @property
+    def count(self) -> int:
+        """The number of kernels."""
+        return self.rows.count * self.columns.count
+
+    @property
+    def places(self) -> int:
+        """Places of a block that each kernel is multiplied with."""
+        return self.rows.places * self.columns.places
+
+    def place(self, place: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """Row and column of a place of a block."""
+        if self.rows.places == 1:
+            return ir.AffineExpr.get_constant(0), place
+        if self.columns.places == 1:
+            return place, ir.AffineExpr.get_constant(0)
+        return ir.AffineExpr.get_floor_div(place, self.columns.places), ir.AffineExpr.get_mod(place, self.columns.places)
+
+
+def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[Part]:
+    """The kernels by the places that they are multiplied with, of `height` by `width` results.
+
+    Where the last row or column of results is not the last of a tile, what no result needs is left out: of 7x7 results, which
+    four by four tiles have, 225 products of 256 are computed for stride 1, 324 of 400 for stride 2.
+    """
+    rows = _sides(grid.row_blocks, grid.block_rows, height, matrices)
+    columns = _sides(grid.column_blocks, grid.block_columns, width, matrices)
+    # Kernels of one part follow each other: groups of columns are alone for one of rows, so rows are not together then.
+    columns_differ = _differ(columns)
+    columns = columns if columns_differ else _together(columns)
+    rows = rows if columns_differ or _differ(rows) else _together(rows)
+    found: list[Part] = []
+    for row, column in sorted(product(rows, columns), key=lambda sides: tuple(side.uses for side in sides)):
+        found.append(Part(sum(part.count for part in found), row, column))
+    return found
+
+
+def _sides(blocks: int, tiles: int, results: int, matrices: Matrices) -> list[Side]:
+    """The groups of kernels with their places in a block, of `blocks` of so many tiles; the last tile may have fewer results."""
+    left = results - (tiles - 1) * matrices.outputs
+    is_cut = blocks == 1 and tiles > 1 and 0 < left < matrices.outputs
+    last = left if is_cut else matrices.outputs
+    return [Side(group.first, group.count, group.uses, (tiles - 1) * group.uses + group.needed[last]) for group in matrices.groups]
+
+
+def _differ(sides: Sequence[Side]) -> bool:
+    """Whether sides with the same uses have different places."""
+    return len({(side.uses, side.places) for side in sides}) > len({side.uses for side in sides})
+
+
+def _together(sides: Sequence[Side]) -> list[Side]:
+    """Those with the same uses as one."""
+    found: dict[int, Side] = {}
+    for side in sides:
+        known = found.get(side.uses)
+        found[side.uses] = replace(known, count=known.count + side.count) if known else side
+    return list(found.values())
+
+
+def products_of(grid: Grid, height: int, width: int, matrices: Matrices) -> int:
+    """Products that are computed in a block for each pair of channels."""
+    return sum(part.count * part.places for part in parts_of(grid, height, width, matrices))
 
 
 def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: CpuFacts) -> Grid:
@@ -69,21 +150,25 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
     rows, columns = (-(-size // matrices.outputs) for size in (height, width))
     whole = [Grid(-(-rows // block), block, 1, columns) for block in range(rows, 0, -1)]
     parts = [Grid(rows, 1, count, -(-columns // count)) for count in range(2, columns // _FEWEST_COLUMNS + 1)] if rows else []
-    return min([*whole, *parts], key=lambda grid: cycles_of(grid, weight, facts), default=Grid(0, 0, 1, columns))
+
+    def cycles(grid: Grid) -> float:
+        return cycles_of(grid, weight, products_of(grid, height, width, matrices), facts)
+
+    return min([*whole, *parts], key=cycles, default=Grid(0, 0, 1, columns))
 
 
-def cycles_of(grid: Grid, weight: TensorType, facts: CpuFacts) -> float:
-    """Cycles of one image: products, transforms, the kernel read once a block, and what the transforms pass on.
+def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: CpuFacts) -> float:
+    """Cycles of one image: products, `taken` a block, transforms, the kernel read once a block, and what the transforms pass on.
 
     A kernel that does not stay in the second-level cache is fetched while products are computed.
     """
-    positions, blocks, inner, lanes = (dim if isinstance(dim, int) else _TYPICAL_CHANNELS for dim in weight.shape)
+    kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else _TYPICAL_CHANNELS for dim in weight.shape)
     out, size = blocks * lanes, NUMPY_DTYPES[weight.dtype].itemsize
     vector = facts.lanes(8 * size)
-    products = grid.tiles * positions * inner * out / (facts.fma_ports * vector) / _SHARE * (1 + 1 / max(grid.tiles, 1))
-    transforms = grid.tiles * positions * -(-(inner + out) // vector) * _TRANSFORM / facts.fma_ports
-    kernel = positions * inner * out * size
-    given, found = (grid.tiles * positions * channels * size for channels in (inner, out))
+    products = taken * inner * out / (facts.fma_ports * vector) / _SHARE * (1 + 1 / max(grid.tiles, 1))
+    transforms = taken * -(-(inner + out) // vector) * _TRANSFORM / facts.fma_ports
+    kernel = kernels * inner * out * size
+    given, found = (taken * channels * size for channels in (inner, out))
     streamed = kernel * FAR if kernel + given + found > facts.l2_bytes else 0.0
     passed = (given + found) * _passing(grid, given, found, kernel, facts)
     return grid.blocks * (max(products, streamed) + kernel * NEAR + transforms + passed)
@@ -94,9 +179,14 @@ def _passing(grid: Grid, given: int, found: int, kernel: int, facts: CpuFacts) -
 
     Blocks whose products would wait for the kernel share no loop with the transforms, so these pass on whole images.
     """
-    l2 = facts.l2_bytes
+    l2, far = facts.l2_bytes, _far(facts)
     shares = kernel <= max(given, l2 - given) or arrives_in_time(grid.tiles, kernel, facts)
     largest = max(given, found)
     if grid.blocks * largest > l2 and (grid.blocks == 1 or largest > l2 or not shares):
-        return _FAR_MOVES * FAR
-    return 2 * (NEAR if given + found <= l2 // 2 else FAR)
+        return _FAR_MOVES * far
+    return 2 * (NEAR if given + found <= l2 // 2 else far)
+
+
+def _far(facts: CpuFacts) -> float:
+    """Cycles to move a byte from beyond the second-level cache."""
+    return facts.l3_line_cycles / facts.line_bytes

@@ -12,13 +12,12 @@ from dlc.lowering.dl_to_linalg.builder import Builder
 _CONTRACT = "#arith.fastmath<contract>"
 
 
-def transformed(b: Builder, matrix: np.ndarray, tile: Sequence[ir.Value], dtype: str) -> list[ir.Value]:
-    """`matrix @ tile @ matrix.T` of a square tile, given and returned row by row."""
-    size = matrix.shape[1]
+def transformed(b: Builder, rows: np.ndarray, columns: np.ndarray, tile: Sequence[ir.Value], dtype: str) -> list[ir.Value]:
+    """`rows @ tile @ columns.T` of a tile, given and returned row by row."""
+    width = columns.shape[1]
     sums = _Sums(b, dtype)
-    columns = [sums.product(matrix, [tile[row * size + column] for row in range(size)]) for column in range(size)]
-    rows = [sums.product(matrix, [column[row] for column in columns]) for row in range(len(matrix))]
-    return [value for row in rows for value in row]
+    found = [sums.product(rows, tile[column::width]) for column in range(width)]
+    return [value for row in zip(*found, strict=True) for value in sums.product(columns, row)]
 
 
 class _Sums:

@@ -53,7 +53,17 @@ func.func @plain(%x: tensor<1x9x9x4xf64>) -> tensor<1x7x7x32xf64> {
   return %0 : tensor<1x7x7x32xf64>
 }
 
-// no-match: a stride, other taps, dynamic sizes, channels first, a computed kernel, f16, and output channels that fill no block.
+// With stride 2, 16 kernels make 25 products.
+// CHECK-LABEL: func.func @strided(
+// CHECK: "dl.constant"() {{.*}} -> tensor<16x9xf64>
+// CHECK: "dl.winograd_conv"(%{{.*}}, %{{.*}}) {{{.*}}stride = 2 : i64} : (tensor<1x56x56x64xf32>, tensor<16x8x64x16xf32>) -> tensor<1x28x28x128xf32>
+func.func @strided(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x128xf32> {
+  %w = "dl.param"() {key = "w2", shape = array<i64: 8, 3, 3, 64, 16>, dtype = f32} : () -> tensor<8x3x3x64x16xf32>
+  %0 = "dl.conv"(%x, %w) {channels_last = true, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x56x56x64xf32>, tensor<8x3x3x64x16xf32>) -> tensor<1x28x28x128xf32>
+  return %0 : tensor<1x28x28x128xf32>
+}
+
+// no-match: different strides, other taps, dynamic sizes, channels first, a computed kernel, f16, and output channels that fill no block.
 // FORCE-LABEL: func.func @left(
 // FORCE-COUNT-7: "dl.conv"
 // FORCE: return
@@ -63,7 +73,7 @@ func.func @left(%x: tensor<1x9x9x16xf32>, %y: tensor<1x?x9x16xf32>, %k: tensor<3
   %u = "dl.param"() {key = "u", shape = array<i64: 3, 3, 16, 24>, dtype = f32} : () -> tensor<3x3x16x24xf32>
   %f = "dl.param"() {key = "f", shape = array<i64: 16, 9, 3, 3>, dtype = f32} : () -> tensor<16x9x3x3xf32>
   %g = "dl.param"() {key = "g", shape = array<i64: 3, 3, 16, 16>, dtype = f16} : () -> tensor<3x3x16x16xf16>
-  %0 = "dl.conv"(%x, %w) {channels_last = true, strides = array<i64: 2, 2>} : (tensor<1x9x9x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x4x4x16xf32>
+  %0 = "dl.conv"(%x, %w) {channels_last = true, strides = array<i64: 2, 1>} : (tensor<1x9x9x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x4x7x16xf32>
   %1 = "dl.conv"(%x, %v) {channels_last = true} : (tensor<1x9x9x16xf32>, tensor<5x5x16x16xf32>) -> tensor<1x5x5x16xf32>
   %2 = "dl.conv"(%y, %w) {channels_last = true} : (tensor<1x?x9x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x?x7x16xf32>
   %3 = "dl.conv"(%x, %f) : (tensor<1x9x9x16xf32>, tensor<16x9x3x3xf32>) -> tensor<1x16x7x14xf32>

@@ -43,5 +43,5 @@ def test_kernels_of_a_quarter_of_the_third_cache_are_read_once() -> None:
 def test_one_multiply_add_a_cycle_takes_longer() -> None:
     weight, facts = TensorType((16, 4, 64, 16), "f32"), target_facts("sapphirerapids")
     grid = Grid(14, 2, 1, 28)
-    two, one = (cycles_of(grid, weight, facts.override(fma_ports=ports)) for ports in (2, 1))
+    two, one = (cycles_of(grid, weight, 16 * grid.tiles, facts.override(fma_ports=ports)) for ports in (2, 1))
     assert 1.5 * two < one < 2 * two

@@ -25,6 +25,22 @@ func.func @winograd_conv_c3(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<9x1x4x4xf3
 
 // -----
 
+func.func @winograd_conv_c3_strided(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<36x1x4x4xf32>) {
+  // expected-error @+1 {{'dl.winograd_conv' op c3: weight dim 0 is 36, not 16}}
+  %0 = "dl.winograd_conv"(%arg0, %arg1) {stride = 2 : i64} : (tensor<1x8x8x4xf32>, tensor<36x1x4x4xf32>) -> tensor<1x3x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_conv_c3_stride(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<16x1x4x4xf32>) {
+  // expected-error @+1 {{'dl.winograd_conv' op c3: stride is 3, not 1 or 2}}
+  %0 = "dl.winograd_conv"(%arg0, %arg1) {stride = 3 : i64} : (tensor<1x8x8x4xf32>, tensor<16x1x4x4xf32>) -> tensor<1x2x2x4xf32>
+  return
+}
+
+// -----
+
 func.func @winograd_conv_c4(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<16x1x5x4xf32>) {
   // expected-error @+1 {{'dl.winograd_conv' op c4: x dim 3 is 4 but weight dim 2 is 5}}
   %0 = "dl.winograd_conv"(%arg0, %arg1) : (tensor<1x8x8x4xf32>, tensor<16x1x5x4xf32>) -> tensor<1x6x6x4xf32>
