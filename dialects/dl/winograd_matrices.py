@@ -38,6 +38,11 @@ class Group:
     uses: int
     needed: tuple[int, ...]
 
+    @property
+    def kernels(self) -> range:
+        """The kernels."""
+        return range(self.first, self.first + self.count)
+
 
 @dataclass(frozen=True)
 class Matrices:
@@ -102,7 +107,7 @@ class Matrices:
         Those of two groups follow each other, and so do all of groups with the same uses.
         """
         pairs = sorted(product(self.groups, repeat=2), key=lambda pair: tuple(group.uses for group in pair))
-        return tuple(place for pair in pairs for place in product(*(range(one.first, one.first + one.count) for one in pair)))
+        return tuple(place for rows, columns in pairs for place in product(rows.kernels, columns.kernels))
 
     @cached_property
     def kernels(self) -> np.ndarray:

@@ -171,7 +171,8 @@ class _Tiles:
             reads.append(ir.AffineMap.get(9, 0, [channel, lane]))
 
         def body(*scalars: ir.Value) -> ir.Value:
-            found = transformed(b, *[self.matrices.output] * 2, scalars[: self.matrices.products**2], self.dtype)
+            back = self.matrices.output
+            found = transformed(b, back, back, scalars[: self.matrices.products**2], self.dtype)
             if self._is_paired:
                 found = [b.binary("arith.shrsi", value, b.scalar(_QUARTER, self.dtype)) for value in found]
             chosen = self._chosen([_LOOPS[3], _LOOPS[6]], found)
