@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --dl-set-target=target=cpu:znver4 --affine-align-rows=min-bytes=4096 --split-input-file | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:znver4 "--affine-check-legality=assume-no-alias pass='affine-align-rows{min-bytes=4096}'" --split-input-file | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=cpu:znver4 --affine-align-rows --split-input-file | filecheck %s --check-prefix=SMALL
 // RUN: not dlc-opt %s --affine-align-rows=min-bytes=-1 --split-input-file 2>&1 | filecheck %s --check-prefix=NEGATIVE
 
