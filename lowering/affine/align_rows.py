@@ -76,7 +76,7 @@ class _Row:
         bounds = Bounds.of(loop)
         body = tuple(inner.operation for inner in loop.regions[0].blocks[0].operations)[:-1]
         count = _count(bounds)
-        is_free = PARALLEL in loop.attributes and APART not in loop.attributes
+        is_free = PARALLEL in loop.attributes and APART not in loop.attributes and not len(loop.results)
         stores = [op for op in body if op.name == _STORE]
         if not is_free or count is None or count < _LEAST_VECTORS:
             return None
@@ -115,7 +115,7 @@ class _Row:
         return Linear({apply(ir.AffineMap.get(indexing.n_dims, 0, [rest]), operands): 1})
 
     @cached_property
-    def moved(self) -> frozenset[ir.Operation]:
+    def _moved(self) -> frozenset[ir.Operation]:
         """The vector accesses that go along the row."""
         return frozenset(op for op in self.body if op.name in (_LOAD, _STORE))
 
@@ -145,7 +145,7 @@ class _Row:
         for op in self.body:
             operands = [made.get(operand, operand) for operand in op.operands]
             attributes = dict(op.attributes.items())
-            if skipped is not None and op in self.moved:
+            if skipped is not None and op in self._moved:
                 _move(attributes, operands, len(op.results) == 0, skipped)
             if mask is not None and op.name == _STORE:
                 _store_masked(operands, attributes["map"].value, mask)

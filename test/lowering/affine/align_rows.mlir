@@ -51,10 +51,10 @@ func.func @inside(%x: memref<64x136xf64>, %y: memref<64x136xf64>) {
 
 // -----
 
-// no-match: rows that begin with lines, a buffer that is read, iterations in order, lanes that differ, and short rows.
+// no-match: rows that begin with lines, a buffer that is read, iterations in order, lanes that differ, short rows, a carried value.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: maskedstore
-func.func @others(%x: memref<64x131xf64>, %y: memref<64x131xf64>, %lines: memref<64x136xf64>) {
+func.func @others(%x: memref<64x131xf64>, %y: memref<64x131xf64>, %lines: memref<64x136xf64>, %start: f64) -> f64 {
   %numbers = arith.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : vector<8xf64>
   affine.for %i = 0 to 64 {
     affine.for %j = 0 to 16 {
@@ -79,5 +79,10 @@ func.func @others(%x: memref<64x131xf64>, %y: memref<64x131xf64>, %lines: memref
       affine.vector_store %v, %y[%i, %j * 8] : memref<64x131xf64>, vector<8xf64>
     } {dlc.parallel}
   }
-  return
+  %end = affine.for %j = 0 to 16 iter_args(%carried = %start) -> (f64) {
+    %v = vector.broadcast %start : f64 to vector<8xf64>
+    affine.vector_store %v, %y[3, %j * 8] : memref<64x131xf64>, vector<8xf64>
+    affine.yield %carried : f64
+  } {dlc.parallel}
+  return %end : f64
 }
