@@ -144,7 +144,7 @@ def _winograd(types: Sequence[TensorType], result: TensorType, matrices: Matrice
 def _products_along(size: int, matrices: Matrices) -> int:
     """Products of one dimension for `size` results."""
     whole, left = divmod(size, matrices.outputs)
-    return whole * matrices.products + sum(group.count * group.needed[left] for group in matrices.groups)
+    return whole * matrices.products + sum(len(group.kernels) * group.needed[left] for group in matrices.groups)
 
 
 def _window(operation: ir.Operation, x: TensorType, result: TensorType) -> Amount:

@@ -27,21 +27,15 @@ TAPS = 3
 
 @dataclass(frozen=True)
 class Group:
-    """Kernels of one dimension, `count` from `first` on, that tiles multiply in the same way: `uses` times each.
+    """Neighbouring kernels of one dimension that tiles multiply in the same way: `uses` times each.
 
     A use of a kernel takes the inputs of the one before, `step / uses` of the matrices further. `needed[r]` uses come before all
     that the first r outputs of a tile do not need.
     """
 
-    first: int
-    count: int
+    kernels: range
     uses: int
     needed: tuple[int, ...]
-
-    @property
-    def kernels(self) -> range:
-        """The kernels."""
-        return range(self.first, self.first + self.count)
 
 
 @dataclass(frozen=True)
@@ -89,10 +83,8 @@ class Matrices:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The kernels in groups of neighbours."""
-        found: list[Group] = []
-        for (uses, needed), kernels in groupby(range(len(self.kernel)), self._kind):
-            found.append(Group(sum(group.count for group in found), len(list(kernels)), uses, needed))
-        return tuple(found)
+        found = [(kind, list(kernels)) for kind, kernels in groupby(range(len(self.kernel)), self._kind)]
+        return tuple(Group(range(kernels[0], kernels[-1] + 1), *kind) for kind, kernels in found)
 
     def _kind(self, kernel: int) -> tuple[int, tuple[int, ...]]:
         uses = self.uses_of(kernel)

@@ -17,6 +17,7 @@ from dlc.targets.cpu.facts import CpuFacts
 _RESULTS = 2
 """Results of a tile along one axis: F(2, 3) has transforms of whole numbers, once those of taps are doubled in each dimension."""
 _WHOLE = 4
+"""What kernels of two dimensions are multiplied with so that their factors are whole numbers."""
 _MOST = 4 * TAPS * TAPS * 255 * 255
 """The largest number that a channel adds to four times a result."""
 _PAIR = 2
