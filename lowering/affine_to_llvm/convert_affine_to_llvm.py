@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import has_strides, nested_ops
+from dlc.lowering.affine_to_llvm.allocations import guard_allocations
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
 from dlc.lowering.affine_to_llvm.bool_storage import move_bools_as_bytes
 from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
-from dlc.lowering.affine_to_llvm.interfaces import merge_interfaces
+from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE, merge_interfaces
+from dlc.lowering.affine_to_llvm.named_calls import name_calls
 from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
 from dlc.lowering.affine_to_llvm.target_features import fit_to_target
 from dlc.lowering.native import run_native
@@ -54,8 +56,9 @@ class ConvertAffineToLlvm(Pass):
     The entry (of `dl.signature`, else every public function) gets the C interface `_mlir_ciface_<name>`, the only way to
     call it, and so does what computes weights; private functions become internal. Kernels are not inlined, since they would
     be compiled once per call. A public `dl.kernel` function stays external without a C interface: its caller is in another
-    object. Static buffers go to kernels as bare pointers. Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, and a
-    failed `cf.assert` calls its `dlc_raise`. Functions name the processor of the module's `dlc.target`.
+    object. Static buffers go to kernels as bare pointers. Buffers come from the runtime's `_mlir_memref_to_llvm_alloc`, those of
+    an entry from `dlc_allocate`, which knows their node; sizes that overflow fail. An entry calls `dlc_begin_kernel` before each
+    kernel, and a failed `cf.assert` calls `dlc_raise`. Functions name the processor of the module's `dlc.target`.
 
     before: func.func @main(%x: memref<4xf32>) { affine.for %i = 0 to 4 { ... } return }
     after:  llvm.func @_mlir_ciface_main(%0: !llvm.ptr) { ... }
@@ -78,6 +81,9 @@ class ConvertAffineToLlvm(Pass):
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
         merge_interfaces(op)
+        guard_allocations(op)
+        for function in _interfaces(op):
+            name_calls(function)
         move_halves_as_integers(op)
         move_bools_as_bytes(op)
         fit_to_target(op)
@@ -122,6 +128,12 @@ def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
     for op in module.regions[0].blocks[0].operations:
         if op.operation.name == "func.func" and len(op.regions[0].blocks):
             yield op.operation
+
+
+def _interfaces(module: ir.Operation) -> list[ir.Operation]:
+    """The C interfaces of a module in the llvm dialect."""
+    functions = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "llvm.func"]
+    return [function for function in functions if ir.StringAttr(function.attributes["sym_name"]).value.startswith(C_INTERFACE)]
 
 
 def _is_callable(function: ir.Operation) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 
-_ALLOC, _FREE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
-_RESULT = "dlc_result_memory"
+ALLOC, _FREE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
+RESULT = "dlc_result_memory"
 _ALLOCATED = 0
 """The field of a memref's descriptor that holds what was allocated."""
 
@@ -27,7 +27,7 @@ def take_result_memory(interface: ir.Operation) -> None:
     for index, descriptor in _results(interface):
         pointer = _inserted(descriptor, [_ALLOCATED])
         call = None if pointer is None else defining_op(pointer)
-        if call is None or not _calls(call, _ALLOC) or pointer in freed or _repeats(call.block):
+        if call is None or not _calls(call, ALLOC) or pointer in freed or _repeats(call.block):
             continue
         _ask(call, index)
 
@@ -65,14 +65,21 @@ def _position(op: ir.Operation) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes["position"]))
 
 
+def callee_of(op: ir.Operation) -> str:
+    """The name of the function that an op of the llvm dialect calls; empty for any other op, and for calls by address."""
+    if op.name != "llvm.call" or "callee" not in op.attributes:
+        return ""
+    return str(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+
+
 def _calls(op: ir.Operation, name: str) -> bool:
-    return op.name == "llvm.call" and "callee" in op.attributes and ir.FlatSymbolRefAttr(op.attributes["callee"]).value == name
+    return callee_of(op) == name
 
 
 def _freed(function: ir.Operation) -> set[ir.Value] | None:
     """What the function frees; None where that is one pointer or another."""
     freed = [op.operands[0] for op in nested_ops(function) if _calls(op, _FREE)]
-    known = [op is not None and _calls(op, _ALLOC) for op in map(defining_op, freed)]
+    known = [op is not None and _calls(op, ALLOC) for op in map(defining_op, freed)]
     return set(freed) if all(known) else None
 
 
@@ -96,7 +103,7 @@ def _ask(call: ir.Operation, index: int) -> None:
     with ir.InsertionPoint(call), call.location:
         number = ir.Operation.create("llvm.mlir.constant", results=[long], attributes={"value": ir.IntegerAttr.get(long, index)})
         attributes = dict(call.attributes.items()) | {
-            "callee": ir.FlatSymbolRefAttr.get(_RESULT),
+            "callee": ir.FlatSymbolRefAttr.get(RESULT),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 0]),
         }
         operands = [number.result, call.operands[0]]
@@ -115,9 +122,9 @@ def _function_of(op: ir.Operation) -> ir.Operation:
 
 def _declare(block: ir.Block) -> None:
     names = [item.attributes["sym_name"] for item in block.operations if "sym_name" in item.attributes]
-    if ir.StringAttr.get(_RESULT) in names:
+    if ir.StringAttr.get(RESULT) in names:
         return
     kind = ir.TypeAttr.get(ir.Type.parse("!llvm.func<ptr (i64, i64)>"))
-    attributes = {"sym_name": ir.StringAttr.get(_RESULT), "function_type": kind}
+    attributes = {"sym_name": ir.StringAttr.get(RESULT), "function_type": kind}
     with ir.InsertionPoint.at_block_begin(block):
         ir.Operation.create("llvm.func", attributes=attributes, regions=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import arith, func, ir, scf
 from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.lowering.affine_to_llvm.texts import create_text
 
 _RAISE = "dlc_raise"
 _RAISE_DIMS = "dlc_raise_dims"
@@ -24,7 +25,7 @@ def lower_assertions(module: ir.Operation) -> None:
     block = module.regions[0].blocks[0]
     with module.location, ir.InsertionPoint.at_block_begin(block):
         for message, name in texts.items():
-            _create_text(name, message)
+            create_text(name, message)
         if assertions:
             _declare(block)
 
@@ -56,20 +57,6 @@ def _compared(condition: ir.Value) -> list[ir.Value]:
     if op is None or op.name != "arith.cmpi" or not isinstance(op.operands[0].type, ir.IndexType):
         return []
     return list(op.operands)
-
-
-def _create_text(name: str, message: str) -> None:
-    """A constant with the message and the 0 that ends it."""
-    content = message.encode() + b"\0"
-    attributes = {
-        "sym_name": ir.StringAttr.get(name),
-        "global_type": ir.TypeAttr.get(ir.Type.parse(f"!llvm.array<{len(content)} x i8>")),
-        "linkage": ir.Attribute.parse("#llvm.linkage<internal>"),
-        "constant": ir.UnitAttr.get(),
-        "value": ir.StringAttr.get(message + "\0"),
-        "addr_space": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0),
-    }
-    ir.Operation.create("llvm.mlir.global", attributes=attributes, regions=1)
 
 
 def _declare(block: ir.Block) -> None:

@@ -62,7 +62,8 @@ def _lay_out(plan: MemoryPlan) -> None:
     if len(plan.buffers) < 2:
         return
     allocs = [buffer.alloc for buffer in plan.buffers]
-    with ir.InsertionPoint(allocs[0]), ir.Location.fused([alloc.location for alloc in allocs]):
+    largest_first = [*(buffer.alloc for buffer in plan.holders()), *allocs]  # an error of the arena names its first node
+    with ir.InsertionPoint(allocs[0]), ir.Location.fused([alloc.location for alloc in largest_first]):
         emitter = SizeEmitter(plan.atoms)
         offsets, end = _offsets(plan, emitter)
         alignments = [buffer.alignment(size) for buffer, size in zip(plan.buffers, plan.sizes(), strict=True)]

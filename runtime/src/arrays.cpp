@@ -76,13 +76,15 @@ bool bindOutputs(const DlcArrayCall &prepared, bool isForeign) {
   for (int64_t i = 0; i < prepared.call.resultCount; ++i) {
     const DlcArray &output = prepared.arrays[prepared.inputCount + i];
     DlcMemory &memory = prepared.call.results[i];
-    memory = {nullptr, 0};
+    memory.address = nullptr;
+    memory.size = 0;
     if (!output.object)
       continue;
     if (isForeign && !(fits(output, prepared.type, kContiguous | kAligned | kWriteable) && isApart(prepared, i)))
       return false;
     Span span = spanOf(output);
-    memory = {output.object->data, static_cast<uint64_t>(span.end - span.begin)};
+    memory.address = output.object->data;
+    memory.size = static_cast<uint64_t>(span.end - span.begin);
   }
   return true;
 }

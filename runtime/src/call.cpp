@@ -1,23 +1,27 @@
 // Calls of a compiled model as its session prepares them: the entry, its threads, and memory for its results.
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "call_scope.h"
 #include "dlc_runtime.h"
+#include "errors.h"
+#include "memory.h"
 #include "thread_pool.h"
+#include "thread_state.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
-#include <string>
 
 namespace {
 
-// Calls that threads share, and the message of the first that failed.
+// Calls that threads share, and the error of the first that failed.
 struct Batch {
   const DlcCall *const *calls;
   int64_t count;
   int32_t *failed;
   std::mutex mutex;
   int64_t first;
-  std::string message;
+  ErrorRecord error;
 };
 
 void runBatch(void *context, int64_t lo, int64_t hi) {
@@ -29,29 +33,69 @@ void runBatch(void *context, int64_t lo, int64_t hi) {
     std::lock_guard<std::mutex> lock(batch.mutex);
     if (i < batch.first) {
       batch.first = i;
-      batch.message = dlc_last_error();
+      batch.error = lastErrorRecord();
     }
   }
 }
 
-// For dlc_invoke: makes a message this thread's last one.
-void raiseMessage(void **message) { dlc_raise(static_cast<const char *>(*message)); }
+// Cancellations in this process so far: while there are none, a look at one number tells that no call was cancelled.
+std::atomic<int64_t> cancellations{0};
 
-// The call that this thread is in, for dlc_result_memory.
-thread_local const DlcCall *open = nullptr;
+// The bytes of the memory that was given for results, which count for the limit.
+uint64_t givenBytes(const DlcCall &call) {
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < call.resultCount; ++i)
+    bytes += call.results[i].size;
+  return bytes;
+}
+
+bool mayBegin(const DlcCall &call, CallScope &scope) {
+  if (call.limit == 0)
+    return true;
+  uint64_t given = givenBytes(call);
+  bool fits = fitsLimit(scope, given);
+  scope.used.store(static_cast<int64_t>(given), std::memory_order_relaxed);
+  return fits;
+}
 
 } // namespace
 
+__thread ThreadState threadState;
+
 int32_t dlc_call(const DlcCall *call) {
-  const DlcCall *outer = open;
-  int threads = dlc_set_num_threads(static_cast<int>(call->threads));
-  open = call;
-  enterCall();
-  int32_t failed = dlc_invoke(call->entry, call->arguments);
-  leaveCall();
-  open = outer;
-  dlc_set_num_threads(threads);
+  ThreadState &state = threadState;
+  const DlcCall *outer = state.call;
+  CallScope *outerScope = state.scope;
+  int outerThreads = state.threadSetting;
+  CallScope scope;
+  scope.limit = call->limit;
+  scope.cancellations = call->cancellations;
+  if (scope.cancellations)
+    scope.cancellationsBefore = scope.cancellations->load(std::memory_order_relaxed);
+  state.threadSetting = std::max(static_cast<int>(call->threads), 0);
+  state.call = call;
+  state.scope = &scope;
+  enterCall(state);
+  int32_t failed = mayBegin(*call, scope) ? invoke(state, call->entry, call->arguments) : 1;
+  leaveCall(state);
+  state.scope = outerScope;
+  state.call = outer;
+  state.threadSetting = outerThreads;
   return failed;
+}
+
+void dlc_cancel(std::atomic<int64_t> *model) {
+  model->fetch_add(1);
+  cancellations.fetch_add(1);
+}
+
+void dlc_begin_kernel(const char *nodes) {
+  CallScope *scope = threadState.scope;
+  if (!scope)
+    return;
+  scope->nodes = nodes;
+  if (__builtin_expect(cancellations.load(std::memory_order_relaxed) != 0, 0) && scope->isCancelled())
+    leaveCancelled();
 }
 
 int64_t dlc_call_many(const DlcCall *const *calls, int64_t count, int64_t threads, int32_t *failed) {
@@ -62,18 +106,15 @@ int64_t dlc_call_many(const DlcCall *const *calls, int64_t count, int64_t thread
   else
     dlc_parallel_for(runBatch, &batch, count);
   dlc_set_num_threads(before);
-  if (batch.first < count) {
-    void *message = batch.message.data();
-    dlc_invoke(raiseMessage, &message);
-  }
+  if (batch.first < count)
+    lastErrorRecord() = batch.error;
   return count - std::count(failed, failed + count, 0);
 }
 
 void *dlc_result_memory(int64_t index, uint64_t size) {
-  if (open && index < open->resultCount) {
-    const DlcMemory &given = open->results[index];
-    if (given.address && given.size == size)
-      return given.address;
-  }
-  return _mlir_memref_to_llvm_alloc(size);
+  const DlcCall *call = threadState.call;
+  if (!call || index >= call->resultCount)
+    return allocateFor(size, "a result");
+  const DlcMemory &given = call->results[index];
+  return given.address && given.size == size ? given.address : allocateFor(size, given.name);
 }

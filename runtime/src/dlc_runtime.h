@@ -3,20 +3,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #define DLC_EXPORT extern "C" __attribute__((visibility("default")))
 
 // --- memory.cpp -------------------------------------------------------------------------------------------------
 
-// Uninitialised memory of `size` bytes, 64-byte aligned and 4 KiB aligned from 64 KiB up. Never null: a process that is
-// out of memory ends with a message. MLIR's finalize-memref-to-llvm{use-generic-functions=true} calls these names.
+// Uninitialised memory of `size` bytes, 64-byte aligned and 4 KiB aligned from 64 KiB up. Never null: where there is none, or the
+// call may have no more, the innermost dlc_invoke ends with an error. MLIR's finalize-memref-to-llvm{use-generic-functions=true}
+// calls these names.
 DLC_EXPORT void *_mlir_memref_to_llvm_alloc(uint64_t size);
 
 // The same with an `alignment` (a power of two) that is at least kept.
 DLC_EXPORT void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size);
 
-// Gives memory of the two functions above back; null is allowed.
+// As the first; `what` says in the error what the memory is for.
+DLC_EXPORT void *dlc_allocate(uint64_t size, const char *what);
+
+// As the second, for callers outside of models: null where there is no memory.
+DLC_EXPORT void *dlc_try_allocate(uint64_t alignment, uint64_t size);
+
+// For tests: the allocation after the next `count` ones fails, once; none when negative. Returns what was left of the count before,
+// which is negative when that allocation has failed.
+DLC_EXPORT int64_t dlc_fail_allocation(int64_t count);
+
+// Gives memory of the functions above back; null is allowed.
 DLC_EXPORT void _mlir_memref_to_llvm_free(void *pointer);
 
 // Bytes that are allocated now, and the most that were at once since the start or the last reset.
@@ -75,19 +87,23 @@ DLC_EXPORT void dlc_finish_column(int64_t column);
 
 // --- call.cpp ---------------------------------------------------------------------------------------------------
 
-// Memory of the caller for one result; a null address for none.
+// Memory of the caller for one result; a null address for none. `name` is the result's, for messages.
 struct DlcMemory {
   void *address;
   uint64_t size;
+  const char *name;
 };
 
-// A call: the entry with its table of pointers, what dlc_set_num_threads is told for its time, and memory for its results.
+// A call: the entry with its table of pointers, what dlc_set_num_threads is told for its time, and memory for its results. The
+// call may hold `limit` bytes at once (0: no bound), results included; it ends when `cancellations` (null: none) grows.
 struct DlcCall {
   void (*entry)(void **);
   void **arguments;
   int64_t threads;
   DlcMemory *results;
   int64_t resultCount;
+  int64_t limit;
+  const std::atomic<int64_t> *cancellations;
 };
 
 // dlc_invoke for a prepared call.
@@ -97,6 +113,12 @@ DLC_EXPORT int32_t dlc_call(const DlcCall *call);
 // says, each on one thread; where they are fewer, one after the other, each on all. `failed` gets what each returns. Returns
 // how many failed; dlc_last_error gives the message of the first of them.
 DLC_EXPORT int64_t dlc_call_many(const DlcCall *const *calls, int64_t count, int64_t threads, int32_t *failed);
+
+// Ends all calls that now run with these `cancellations`, at the next kernel of each.
+DLC_EXPORT void dlc_cancel(std::atomic<int64_t> *cancellations);
+
+// Called by entries before each kernel, which computes `nodes`: leaves the call if it was cancelled.
+DLC_EXPORT void dlc_begin_kernel(const char *nodes);
 
 // Memory for result `index` of the dlc_call that this thread is in: the caller's if it is exactly of this size, else new.
 DLC_EXPORT void *dlc_result_memory(int64_t index, uint64_t size);
@@ -169,8 +191,15 @@ DLC_EXPORT int32_t dlc_invoke(void (*entry)(void **), void **arguments);
 // Message of the last error that was raised on this thread; valid until the next one.
 DLC_EXPORT const char *dlc_last_error();
 
+enum DlcErrorKind : int32_t { DLC_ERROR_INVALID = 1, DLC_ERROR_OUT_OF_MEMORY = 2, DLC_ERROR_CANCELLED = 3 };
+
+// Facts of the last error: its DlcErrorKind; and of an allocation that failed its bytes, those that the call held, and the limit
+// of the call if that was the reason, else 0.
+DLC_EXPORT void dlc_last_error_facts(int64_t *facts);
+
 // Ends the innermost dlc_invoke of this thread with an error; without one, ends the process with the message. What this
-// thread has allocated in that dlc_invoke is freed. Not for the bodies of dlc_parallel_for, which run on other threads.
+// thread has allocated in that dlc_invoke is freed. From a body of dlc_parallel_for it ends the body, and when all bodies have
+// ended the dlc_invoke of the thread that called dlc_parallel_for.
 DLC_EXPORT __attribute__((noreturn)) void dlc_raise(const char *message);
 
 // The same; the last two `{}` of the message become `left` and `right`.

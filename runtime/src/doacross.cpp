@@ -5,6 +5,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dlc_runtime.h"
+#include "errors.h"
 #include "processor.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <thread>
 
 namespace {
@@ -53,7 +56,17 @@ void await(int64_t column) {
 class Nest {
 public:
   Nest(Body body, void *context, int64_t rows, int64_t threads)
-      : body(body), context(context), rows(rows), size(threads + 2), progress(new Progress[static_cast<size_t>(size)]) {}
+      : body(body), context(context), rows(rows), size(threads + 2), progress(new (std::nothrow) Progress[static_cast<size_t>(size)]) {}
+
+  // Whether there was memory for it.
+  bool isReady() const { return progress != nullptr; }
+
+  // Whether an error left a row, which lastErrorRecord() then holds; after all rows have ended.
+  bool failed() const {
+    if (hasFailed.load())
+      lastErrorRecord() = error;
+    return hasFailed.load();
+  }
 
   // Takes rows until there are none.
   void work() {
@@ -69,7 +82,9 @@ private:
 
   void run(int64_t at) {
     row = at > 0 ? Row{&place(at), &place(at - 1), kNone} : Row{&place(0), nullptr, kAll};
-    body(context, at, at + 1);
+    // After an error the rows that follow only tell those behind them to go on.
+    if (!hasFailed.load(std::memory_order_relaxed) && errorLeaves(body, context, at, at + 1))
+      keepError();
     // The rows before may have columns that this one has not, and a later one has.
     await(kAll);
     if (at > 0)
@@ -78,29 +93,47 @@ private:
     row.own->column.store(kAll, std::memory_order_release);
   }
 
+  void keepError() {
+    std::lock_guard<std::mutex> lock(errorMutex);
+    if (!hasFailed.load())
+      error = lastErrorRecord();
+    hasFailed.store(true);
+  }
+
   Body body;
   void *context;
   int64_t rows;
   int64_t size;
   std::unique_ptr<Progress[]> progress;
   std::atomic<int64_t> next{0};
+  std::atomic<bool> hasFailed{false};
+  std::mutex errorMutex;
+  ErrorRecord error;
 };
 
 void work(void *nest, int64_t, int64_t) { static_cast<Nest *>(nest)->work(); }
 
 } // namespace
 
-void dlc_doacross(Body body, void *context, int64_t rows) {
-  int64_t threads = std::min<int64_t>(rows, dlc_num_threads());
+// Whether an error left a row.
+static bool runRows(Body body, void *context, int64_t rows, int64_t threads) {
   if (threads > 1) {
     Nest nest(body, context, rows, threads);
-    dlc_parallel_for(work, &nest, threads);
-  } else if (rows > 0) {
-    Row outer = row;
-    row = Row{};
-    body(context, 0, rows);
-    row = outer;
+    if (nest.isReady()) {
+      dlc_parallel_for(work, &nest, threads);
+      return nest.failed();
+    }
   }
+  Row outer = row;
+  row = Row{};
+  bool failed = errorLeaves(body, context, 0, rows);
+  row = outer;
+  return failed;
+}
+
+void dlc_doacross(Body body, void *context, int64_t rows) {
+  if (rows > 0 && runRows(body, context, rows, std::min<int64_t>(rows, dlc_num_threads())))
+    leaveByError();
 }
 
 void dlc_await_column(int64_t column) {

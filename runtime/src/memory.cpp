@@ -5,19 +5,21 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "memory.h"
+#include "call_scope.h"
 #include "dlc_runtime.h"
+#include "errors.h"
+#include "system_memory.h"
+#include "thread_state.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <new>
-#include <vector>
 
 #include <pthread.h>
 
-// Sits right before the bytes handed out; one that is recorded is in the list of its record.
+// Sits right before the bytes handed out; one that is recorded is in the list of its record, one that is kept in that of the kept.
 struct BlockHeader {
   void *block;
   uint64_t size;
@@ -45,9 +47,13 @@ constexpr uint64_t kWorstFit = 4;
 // What is kept beyond this goes back to the system, oldest first, however much was in use before.
 constexpr uint64_t kMostKept = uint64_t{1} << 30;
 
+// From here on an allocation asks the system first what it has left, which takes 30 us: a hundredth of what its pages take.
+constexpr uint64_t kAsksFrom = 64 * 1024 * 1024;
+// What the system is left with.
+constexpr uint64_t kReserve = 64 * 1024 * 1024;
+
 std::atomic<int64_t> liveBytes{0};
 std::atomic<int64_t> peakBytes{0};
-thread_local AllocationRecord *openRecord = nullptr;
 
 void recordAllocation(uint64_t size) {
   int64_t live = liveBytes.fetch_add(static_cast<int64_t>(size)) + static_cast<int64_t>(size);
@@ -56,9 +62,13 @@ void recordAllocation(uint64_t size) {
   }
 }
 
-[[noreturn]] void failAllocation(uint64_t size) {
-  std::fprintf(stderr, "dlc: error: out of memory: cannot allocate %llu bytes\n", static_cast<unsigned long long>(size));
-  std::abort();
+// Allocations until the one that fails, for tests; negative: none fails.
+std::atomic<int64_t> allocationsUntilFailure{-1};
+
+bool failsOnPurpose() {
+  if (allocationsUntilFailure.load(std::memory_order_relaxed) < 0)
+    return false;
+  return allocationsUntilFailure.fetch_sub(1) == 0;
 }
 
 // A block from the system with room for `capacity` bytes; null when there is none.
@@ -74,97 +84,145 @@ BlockHeader *newBlock(uint64_t alignment, uint64_t capacity) {
   return header;
 }
 
+// Blocks in the order in which they were freed, by the links of their headers: to keep a block takes no memory.
+class KeptBlocks {
+public:
+  BlockHeader *last() const { return newest; }
+
+  void add(BlockHeader *header) {
+    header->previous = newest;
+    header->next = nullptr;
+    (newest ? newest->next : oldest) = header;
+    newest = header;
+    bytes += header->capacity;
+  }
+
+  void remove(BlockHeader *header) {
+    (header->previous ? header->previous->next : oldest) = header->next;
+    (header->next ? header->next->previous : newest) = header->previous;
+    bytes -= header->capacity;
+  }
+
+  // Takes out the blocks that were freed first until at most `most` bytes are left: a chain by `next`.
+  BlockHeader *removeDownTo(uint64_t most) {
+    BlockHeader *chain = nullptr;
+    while (oldest && bytes > most) {
+      BlockHeader *leaving = oldest;
+      remove(leaving);
+      leaving->next = chain;
+      chain = leaving;
+    }
+    return chain;
+  }
+
+  uint64_t bytes = 0;
+
+private:
+  BlockHeader *oldest = nullptr;
+  BlockHeader *newest = nullptr;
+};
+
+void freeChain(BlockHeader *header) {
+  while (header) {
+    BlockHeader *next = header->next;
+    std::free(header->block);
+    header = next;
+  }
+}
+
 // The large blocks of the process: those in use are counted, those freed are kept for a while.
 class LargeBlocks {
 public:
+  // Null when there is no memory left.
   BlockHeader *take(uint64_t alignment, uint64_t size) {
-    std::vector<void *> leaving;
+    BlockHeader *leaving = nullptr;
     {
       std::lock_guard<std::mutex> lock(mutex);
       if (BlockHeader *found = takeKept(alignment, size))
         return found;
-      used += size;
-      mostUsed = std::max(mostUsed, used);
-      shrinkTo(mostUsed - used, leaving);
+      leaving = kept.removeDownTo(mostUsed > used + size ? mostUsed - used - size : 0);
     }
-    freeAll(leaving);
-    BlockHeader *header = newBlock(alignment, size);
+    freeChain(leaving);
+    BlockHeader *header = newLargeBlock(alignment, size);
     if (!header)
-      failAllocation(size);
+      return nullptr;
     header->capacity = size;
+    std::lock_guard<std::mutex> lock(mutex);
+    used += size;
+    mostUsed = std::max(mostUsed, used);
     return header;
   }
 
   void give(BlockHeader *header) {
-    std::vector<void *> leaving;
+    BlockHeader *leaving = nullptr;
     {
       std::lock_guard<std::mutex> lock(mutex);
       used -= header->capacity;
-      kept.push_back(header);
-      keptBytes += header->capacity;
-      shrinkTo(std::min(mostUsed - used, kMostKept), leaving);
+      kept.add(header);
+      leaving = kept.removeDownTo(std::min(mostUsed - used, kMostKept));
     }
-    freeAll(leaving);
+    freeChain(leaving);
   }
 
   void trim() {
-    std::vector<void *> leaving;
+    BlockHeader *leaving = nullptr;
     {
       std::lock_guard<std::mutex> lock(mutex);
       mostUsed = used;
-      shrinkTo(0, leaving);
+      leaving = kept.removeDownTo(0);
     }
-    freeAll(leaving);
+    freeChain(leaving);
   }
 
   int64_t idle() {
     std::lock_guard<std::mutex> lock(mutex);
-    return static_cast<int64_t>(keptBytes);
+    return static_cast<int64_t>(kept.bytes);
   }
 
   void lock() { mutex.lock(); }
   void unlock() { mutex.unlock(); }
 
 private:
+  // A block from the system, which gets those back that are kept before there is none.
+  BlockHeader *newLargeBlock(uint64_t alignment, uint64_t size) {
+    if (BlockHeader *header = newBlockIfLeft(alignment, size))
+      return header;
+    trim();
+    return newBlockIfLeft(alignment, size);
+  }
+
+  static BlockHeader *newBlockIfLeft(uint64_t alignment, uint64_t size) {
+    if (size >= kAsksFrom && !isLeft(size))
+      return nullptr;
+    return newBlock(alignment, size);
+  }
+
+  static bool isLeft(uint64_t size) {
+    uint64_t available = availableMemory();
+    return size <= available && available - size >= kReserve;
+  }
+
   // The smallest kept block that fits, the one freed last among equals: it is the likeliest to be in a processor's cache.
   BlockHeader *takeKept(uint64_t alignment, uint64_t size) {
-    size_t best = kept.size();
-    for (size_t i = kept.size(); i-- > 0;) {
-      uint64_t capacity = kept[i]->capacity;
+    BlockHeader *best = nullptr;
+    for (BlockHeader *header = kept.last(); header; header = header->previous) {
+      uint64_t capacity = header->capacity;
       bool fits = capacity >= size && capacity - size <= capacity / kWorstFit;
-      if (!fits || reinterpret_cast<uintptr_t>(kept[i]->start()) % alignment != 0)
+      if (!fits || reinterpret_cast<uintptr_t>(header->start()) % alignment != 0)
         continue;
-      if (best == kept.size() || capacity < kept[best]->capacity)
-        best = i;
+      if (!best || capacity < best->capacity)
+        best = header;
     }
-    if (best == kept.size())
+    if (!best)
       return nullptr;
-    BlockHeader *found = kept[best];
-    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(best));
-    keptBytes -= found->capacity;
-    used += found->capacity;
+    kept.remove(best);
+    used += best->capacity;
     mostUsed = std::max(mostUsed, used);
-    return found;
-  }
-
-  // Drops the blocks that were freed first until at most `bytes` are kept.
-  void shrinkTo(uint64_t bytes, std::vector<void *> &leaving) {
-    size_t count = 0;
-    for (; count < kept.size() && keptBytes > bytes; ++count) {
-      keptBytes -= kept[count]->capacity;
-      leaving.push_back(kept[count]->block);
-    }
-    kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-
-  static void freeAll(const std::vector<void *> &blocks) {
-    for (void *block : blocks)
-      std::free(block);
+    return best;
   }
 
   std::mutex mutex;
-  std::vector<BlockHeader *> kept;
-  uint64_t keptBytes = 0;
+  KeptBlocks kept;
   uint64_t used = 0;
   uint64_t mostUsed = 0;
 };
@@ -199,6 +257,8 @@ void BlockHeader::enter(AllocationRecord *owner) {
   if (next)
     next->previous = this;
   owner->first = this;
+  if (owner->scope)
+    owner->scope->used.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
 }
 
 void BlockHeader::leave() {
@@ -207,45 +267,102 @@ void BlockHeader::leave() {
   (previous ? previous->next : record->first) = next;
   if (next)
     next->previous = previous;
+  if (record->scope)
+    record->scope->used.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
 }
 
-void AllocationRecord::begin() {
+void AllocationRecord::begin(ThreadState &state) {
   first = nullptr;
-  outer = openRecord;
-  openRecord = this;
+  outer = state.openRecord;
+  scope = state.scope;
+  state.openRecord = this;
 }
 
-void AllocationRecord::close() { openRecord = outer; }
-
-void AllocationRecord::keep() {
-  close();
+void AllocationRecord::keep(ThreadState &state) {
+  state.openRecord = outer;
   for (BlockHeader *header = first; header; header = header->next)
     header->record = nullptr;
 }
 
-void AllocationRecord::release() {
-  close();
+void AllocationRecord::release(ThreadState &state) {
+  state.openRecord = outer;
   while (BlockHeader *header = first) {
-    first = header->next;
+    header->leave();
     freeBlock(header);
   }
 }
 
-void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size) {
+namespace {
+
+bool exceedsLimit(const CallScope *scope, uint64_t size) {
+  if (!scope || scope->limit == 0)
+    return false;
+  return scope->used.load(std::memory_order_relaxed) + static_cast<__int128>(size) > scope->limit;
+}
+
+// Writes the error of an allocation of `size` more bytes for `what`.
+void describeFailure(const CallScope *scope, uint64_t size, const char *what) {
+  ErrorRecord &error = lastErrorRecord();
+  error.kind = DLC_ERROR_OUT_OF_MEMORY;
+  error.bytes = static_cast<int64_t>(std::min<uint64_t>(size, INT64_MAX));
+  error.used = scope ? scope->used.load(std::memory_order_relaxed) : 0;
+  error.limit = exceedsLimit(scope, size) ? scope->limit : 0;
+  if (size > static_cast<uint64_t>(INT64_MAX))
+    std::snprintf(error.message, sizeof error.message, "%s: its bytes are more than 64 bits can count", what);
+  else if (error.limit)
+    std::snprintf(error.message, sizeof error.message, "%s: %llu bytes, and the call holds %lld of the %lld that it may", what,
+                  static_cast<unsigned long long>(size), static_cast<long long>(error.used), static_cast<long long>(error.limit));
+  else
+    std::snprintf(error.message, sizeof error.message, "%s: %llu bytes, which the system does not have; the call holds %lld", what,
+                  static_cast<unsigned long long>(size), static_cast<long long>(error.used));
+}
+
+// Null when there is no memory, or the call may have no more.
+void *tryAllocate(uint64_t alignment, uint64_t size) {
   bool isLarge = size >= kPageAlignedFrom;
   alignment = std::max(alignment, isLarge ? kPageAlignment : kVectorAlignment);
+  const ThreadState &state = threadState;
+  if (exceedsLimit(state.scope, size) || failsOnPurpose())
+    return nullptr;
   BlockHeader *header = isLarge ? largeBlocks().take(alignment, size) : newBlock(alignment, size);
   if (!header)
-    failAllocation(size);
+    return nullptr;
   if (!isLarge)
     header->capacity = 0;
   header->size = size;
-  header->enter(openRecord);
+  header->enter(state.openRecord);
   recordAllocation(size);
   return header->start();
 }
 
+void *allocateOrLeave(uint64_t alignment, uint64_t size, const char *what) {
+  void *memory = tryAllocate(alignment, size);
+  if (memory)
+    return memory;
+  describeFailure(threadState.scope, size, what);
+  leaveByError();
+}
+
+} // namespace
+
+void *allocateFor(uint64_t size, const char *what) { return allocateOrLeave(kVectorAlignment, size, what); }
+
+bool fitsLimit(const CallScope &scope, uint64_t results) {
+  bool fits = !exceedsLimit(&scope, results);
+  if (!fits)
+    describeFailure(&scope, results, "results");
+  return fits;
+}
+
+void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size) {
+  return allocateOrLeave(alignment, size, threadState.scope ? threadState.scope->nodes : "the model");
+}
+
 void *_mlir_memref_to_llvm_alloc(uint64_t size) { return _mlir_memref_to_llvm_aligned_alloc(kVectorAlignment, size); }
+
+void *dlc_allocate(uint64_t size, const char *what) { return allocateFor(size, what); }
+
+void *dlc_try_allocate(uint64_t alignment, uint64_t size) { return tryAllocate(alignment, size); }
 
 void _mlir_memref_to_llvm_free(void *pointer) {
   if (!pointer)
@@ -254,6 +371,8 @@ void _mlir_memref_to_llvm_free(void *pointer) {
   header->leave();
   freeBlock(header);
 }
+
+int64_t dlc_fail_allocation(int64_t count) { return allocationsUntilFailure.exchange(count); }
 
 int64_t dlc_memory_live() { return liveBytes.load(); }
 

@@ -44,11 +44,13 @@ public:
       : type(type), create(reinterpret_cast<NewFromDescr>(table[kNewFromDescr])),
         setBase(reinterpret_cast<SetBaseObject>(table[kSetBaseObject])) {}
 
-  // An array that owns its memory, for a result.
+  // An array that owns its memory, for a result. Null where there is none: after a Python error, or where memory has run out.
   Reference newArray(const DlcArray &output) const {
     if (output.newBytes < kOwnMemoryFrom)
       return arrayAt(nullptr, 0, output);
-    void *memory = _mlir_memref_to_llvm_alloc(static_cast<uint64_t>(output.newBytes));
+    void *memory = dlc_try_allocate(0, static_cast<uint64_t>(output.newBytes));
+    if (!memory)
+      return nullptr;
     Reference owner(PyCapsule_New(memory, kMemoryName, freeMemory));
     if (!owner) {
       _mlir_memref_to_llvm_free(memory);
@@ -97,7 +99,7 @@ public:
     return count == expected && holdAll(expected, [&](int64_t i) { return given[i]; });
   }
 
-  // Notes new arrays for the results, none where its record wants none; false after a Python error.
+  // Notes new arrays for the results, none where its record wants none; false after a Python error, or without memory.
   bool makeResults(const Numpy &numpy) {
     return holdAll(call.call.resultCount, [&](int64_t) {
       const DlcArray &output = call.arrays[held];

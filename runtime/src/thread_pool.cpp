@@ -9,9 +9,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "thread_pool.h"
 #include "affinity.h"
+#include "call_scope.h"
 #include "dlc_runtime.h"
+#include "errors.h"
 #include "processor.h"
 #include "profile.h"
+#include "thread_state.h"
 
 #include <algorithm>
 #include <array>
@@ -19,9 +22,10 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -39,11 +43,7 @@ constexpr std::chrono::microseconds kSpinTime{100};
 // The pieces in which threads take iterations are no smaller than this part of a share.
 constexpr int64_t kLeastOfShare = 8;
 
-// More than zero while this thread runs a body: calls from there run inline.
-thread_local int bodiesRunning = 0;
-thread_local int threadSetting = 0;
-// Calls of models that this thread is in, and the number of threads that are in some.
-thread_local int callDepth = 0;
+// Threads that are in calls of models.
 std::atomic<int> callers{0};
 
 // Spins until `ready()` or until the spin time is over; whether it became ready.
@@ -59,10 +59,13 @@ template <typename Ready> bool spinUntil(Ready ready, std::chrono::microseconds 
   return ready();
 }
 
-void runBody(Body body, void *context, int64_t lo, int64_t hi) {
-  ++bodiesRunning;
-  body(context, lo, hi);
-  --bodiesRunning;
+// Whether an error left the body.
+bool runBody(Body body, void *context, int64_t lo, int64_t hi) {
+  ThreadState &state = threadState;
+  ++state.bodiesRunning;
+  bool failed = errorLeaves(body, context, lo, hi);
+  --state.bodiesRunning;
+  return failed;
 }
 
 // [0, size), whose iterations take from `first` to `last` instructions, in a straight line; pieces take `leastWork` or more.
@@ -110,14 +113,24 @@ class alignas(64) Slot {
 public:
   bool tryAcquire() { return !taken.load(std::memory_order_relaxed) && !taken.exchange(true); }
 
-  // The caller has joined as the first of `newParts`.
+  // Makes room for shares; whether there was memory for them.
+  bool reserve(int count) {
+    if (count <= capacity)
+      return true;
+    auto *made = new (std::nothrow) Share[static_cast<size_t>(count)];
+    if (!made)
+      return false;
+    shares.reset(made);
+    capacity = count;
+    return true;
+  }
+
+  // The caller has joined as the first of `newParts`, for which there is room.
   void publish(Body newBody, void *newContext, Range range, int newParts) {
-    if (newParts > capacity) {
-      shares.reset(new Share[static_cast<size_t>(newParts)]);
-      capacity = newParts;
-    }
     body = newBody;
     context = newContext;
+    scope = threadState.scope;
+    hasFailed.store(false, std::memory_order_relaxed);
     parts = newParts;
     processor = currentProcessor();
     for (int part = 0; part < parts; ++part) {
@@ -143,15 +156,24 @@ public:
     }
   }
 
-  // Runs what nobody has begun, the share `first` before the others.
+  // Runs what nobody has begun, the share `first` before the others; nothing more once an error has left a body.
   void work(int first) {
+    ThreadState &state = threadState;
+    CallScope *outer = state.scope;
+    state.scope = scope;
     for (int i = 0; i < parts; ++i) {
       Share &share = shares[(first + i) % parts];
       int64_t lo = 0, hi = 0;
-      while (take(share, lo, hi))
-        runBody(body, context, lo, hi);
+      while (take(share, lo, hi)) {
+        if (!hasFailed.load(std::memory_order_relaxed) && runBody(body, context, lo, hi))
+          keepError();
+      }
     }
+    state.scope = outer;
   }
+
+  // The error that left a body; null for none. For the caller, after all who joined have left.
+  const ErrorRecord *failure() const { return hasFailed.load() ? &error : nullptr; }
 
   // A helper ends its work; whether it is the last that the caller waits for, or may be.
   bool leave() { return helping.fetch_add(1) + 1 == joined() - 1; }
@@ -172,6 +194,14 @@ public:
   int processorOfCaller() const { return processor; }
 
 private:
+  // The first error counts.
+  void keepError() {
+    std::lock_guard<std::mutex> lock(errorMutex);
+    if (!hasFailed.load())
+      error = lastErrorRecord();
+    hasFailed.store(true);
+  }
+
   int joined() const { return static_cast<int>(ticket.load() & 0xFFFF); }
 
   static bool take(Share &share, int64_t &lo, int64_t &hi) {
@@ -191,6 +221,10 @@ private:
   std::atomic<int> helping{0};
   Body body = nullptr;
   void *context = nullptr;
+  CallScope *scope = nullptr;
+  std::atomic<bool> hasFailed{false};
+  std::mutex errorMutex;
+  ErrorRecord error;
   int parts = 0;
   int processor = -1;
   int capacity = 0;
@@ -205,8 +239,13 @@ int usableHelpers() {
 
 class Pool {
 public:
-  void parallelFor(Body body, void *context, Range range, int parts) {
+  // Whether an error left a body, which lastErrorRecord() then holds.
+  bool parallelFor(Body body, void *context, Range range, int parts) {
     Slot *slot = usableHelpers() > 0 ? acquireSlot() : nullptr;
+    if (slot && !slot->reserve(parts)) {
+      slot->release();
+      slot = nullptr;
+    }
     if (!slot)
       return runBody(body, context, 0, range.size);
     int64_t begin = profiledTime();
@@ -219,8 +258,12 @@ public:
     slot->close();
     waitFor(*slot);
     demand.fetch_sub(parts - 1);
+    const ErrorRecord *failure = slot->failure();
+    if (failure)
+      lastErrorRecord() = *failure;
     slot->release();
     chargeThreads(begin, true);
+    return failure != nullptr;
   }
 
   // Ends the threads; later calls run on their callers alone.
@@ -259,8 +302,8 @@ private:
     try {
       while (!stopping.load() && static_cast<int>(workers.size()) < target)
         workers.emplace_back([this, index = static_cast<int>(workers.size())] { work(index); });
-    } catch (const std::system_error &) {
-      // The limit of threads is reached: the call goes on with those there are.
+    } catch (const std::exception &) {
+      // The limit of threads or of memory is reached: the call goes on with those there are.
     }
     workerCount.store(static_cast<int>(workers.size()));
   }
@@ -342,7 +385,7 @@ std::atomic<Pool *> pool{new Pool};
 // A child process has none of its parent's threads and maybe a locked mutex: it starts anew.
 void renewPoolInChild() {
   pool.store(new Pool);
-  callers.store(callDepth > 0 ? 1 : 0);
+  callers.store(threadState.callDepth > 0 ? 1 : 0);
 }
 
 struct Lifetime {
@@ -352,13 +395,21 @@ struct Lifetime {
 
 } // namespace
 
+static void runAlone(Body body, void *context, int64_t size) {
+  if (runBody(body, context, 0, size))
+    leaveByError();
+}
+
 static void parallelFor(Body body, void *context, Range range) {
+  ThreadState &state = threadState;
   int64_t parts = std::min<int64_t>({range.size, dlc_num_threads(), kMaxParts});
-  if (parts == 1 || bodiesRunning > 0)
-    return runBody(body, context, 0, range.size);
-  enterCall();
-  pool.load()->parallelFor(body, context, range, static_cast<int>(parts));
-  leaveCall();
+  if (parts == 1 || state.bodiesRunning > 0)
+    return runAlone(body, context, range.size);
+  enterCall(state);
+  bool failed = pool.load()->parallelFor(body, context, range, static_cast<int>(parts));
+  leaveCall(state);
+  if (failed)
+    leaveByError();
 }
 
 void dlc_parallel_for(Body body, void *context, int64_t n) {
@@ -371,25 +422,29 @@ void dlc_parallel_for_uneven(Body body, void *context, int64_t n, int64_t first,
     return;
   Range range{n, first, last, least};
   if (range.work() < static_cast<double>(least))
-    return runBody(body, context, 0, n);
+    return runAlone(body, context, n);
   parallelFor(body, context, range);
 }
 
 // A call inside a body is part of that body's call, whichever thread runs it.
-void enterCall() {
-  if (callDepth++ == 0 && bodiesRunning == 0)
+void enterCall(ThreadState &state) {
+  if (state.callDepth++ == 0 && state.bodiesRunning == 0)
     callers.fetch_add(1);
 }
 
-void leaveCall() {
-  if (--callDepth == 0 && bodiesRunning == 0)
+void leaveCall(ThreadState &state) {
+  if (--state.callDepth == 0 && state.bodiesRunning == 0)
     callers.fetch_sub(1);
 }
 
 int dlc_set_num_threads(int count) {
-  int before = threadSetting;
-  threadSetting = std::max(count, 0);
+  ThreadState &state = threadState;
+  int before = state.threadSetting;
+  state.threadSetting = std::max(count, 0);
   return before;
 }
 
-int dlc_num_threads() { return threadSetting > 0 ? threadSetting : defaultThreads(); }
+int dlc_num_threads() {
+  int setting = threadState.threadSetting;
+  return setting > 0 ? setting : defaultThreads();
+}

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+struct ThreadState;
+
 // Around each call of a model; calls nest on a thread.
-void enterCall();
-void leaveCall();
+void enterCall(ThreadState &state);
+void leaveCall(ThreadState &state);

@@ -7,7 +7,7 @@
 // CHECK-DAG: %[[FIRST:.*]] = llvm.call @dlc_result_memory(%[[ZERO]], %{{.*}}) : (i64, i64) -> !llvm.ptr
 // CHECK-DAG: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG: %[[SECOND:.*]] = llvm.call @dlc_result_memory(%[[ONE]], %{{.*}}) : (i64, i64) -> !llvm.ptr
-// CHECK: %[[SCRATCH:.*]] = llvm.call @_mlir_memref_to_llvm_alloc(
+// CHECK: %[[SCRATCH:.*]] = llvm.call @dlc_allocate(
 // CHECK: llvm.call @_mlir_memref_to_llvm_free(%[[SCRATCH]])
 func.func @two(%n: index) -> (memref<4xf32>, memref<?xf32>) {
   %a = memref.alloc() : memref<4xf32>

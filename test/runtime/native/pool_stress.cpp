@@ -5,8 +5,10 @@
 #include "dlc_runtime.h"
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,8 +70,8 @@ void callMany(int rounds, int caller) {
   for (int64_t round = 0; round < rounds; ++round) {
     int64_t result = -1, number = round;
     void *arguments[] = {&job, &number};
-    DlcMemory memory{&result, sizeof(result)};
-    DlcCall call{entry, arguments, (caller + round) % 4 + 1, &memory, 1};
+    DlcMemory memory{&result, sizeof(result), "result"};
+    DlcCall call{entry, arguments, (caller + round) % 4 + 1, &memory, 1, 0, nullptr};
     int32_t failed = dlc_call(&call);
     require(failed == round % 2, "an odd number is an error");
     require(result == round, "results lie in the caller's memory");
@@ -94,8 +96,8 @@ void callBatches(int rounds, int caller) {
     for (size_t i = 0; i < kCalls; ++i) {
       numbers[i] = round + static_cast<int64_t>(i);
       arguments[i] = {&jobs[i], &numbers[i]};
-      memory[i] = {&results[i], sizeof(int64_t)};
-      calls[i] = {entry, arguments[i].data(), 2, &memory[i], 1};
+      memory[i] = {&results[i], sizeof(int64_t), "result"};
+      calls[i] = {entry, arguments[i].data(), 2, &memory[i], 1, 0, nullptr};
       batch.push_back(&calls[i]);
     }
     int64_t errors = dlc_call_many(batch.data(), kCalls, (caller + round) % 4 + 1, failed.data());
@@ -109,6 +111,36 @@ void callBatches(int rounds, int caller) {
       require(count == rounds, "each iteration of each call runs once");
 }
 
+// Bodies that fail, on whichever thread they run, with memory that they have not freed.
+void failingBody(void *context, int64_t lo, int64_t hi) {
+  static_cast<std::atomic<int64_t> *>(context)->fetch_add(hi - lo);
+  void *scratch = _mlir_memref_to_llvm_alloc(1000);
+  if (hi > kSize / 2)
+    dlc_raise_dims("{} to {}", lo, hi);
+  _mlir_memref_to_llvm_free(scratch);
+}
+
+void nestedFailingBody(void *context, int64_t, int64_t) { dlc_parallel_for(failingBody, context, kSize); }
+
+void failingEntry(void **arguments) {
+  auto body = *static_cast<int64_t *>(arguments[1]) % 2 ? nestedFailingBody : failingBody;
+  if (*static_cast<int64_t *>(arguments[1]) % 3 == 0)
+    dlc_doacross(body, arguments[0], kSize);
+  else
+    dlc_parallel_for(body, arguments[0], kSize);
+}
+
+void failInBodies(int rounds, int caller) {
+  for (int64_t round = 0; round < rounds; ++round) {
+    std::atomic<int64_t> reached{0};
+    int64_t number = round;
+    void *arguments[] = {&reached, &number};
+    DlcCall call{failingEntry, arguments, (caller + round) % 4 + 1, nullptr, 0, 0, nullptr};
+    require(dlc_call(&call) == 1, "an error of a body is one of the call");
+    require(std::strstr(dlc_last_error(), " to "), "its message arrives");
+  }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -116,6 +148,8 @@ int main(int argc, char **argv) {
   std::vector<std::thread> callers;
   for (int caller = 0; caller < kCallers; ++caller)
     callers.emplace_back(caller % 2 ? callMany : callBatches, rounds, caller);
+  callers.emplace_back(failInBodies, rounds, 1);
+  callers.emplace_back(failInBodies, rounds, 2);
   for (const char *text : {"0", "none", "0-1", "auto"}) {
     require(dlc_set_thread_affinity(text) == 0, "an affinity is known");
     std::this_thread::yield();

@@ -1,0 +1,22 @@
+// Inside the runtime: what one call of a model may allocate, and whether somebody wants it to end.
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+// Shared by the threads that work for a call.
+struct CallScope {
+  // Bytes that the call may hold at once; 0 for no bound.
+  int64_t limit = 0;
+  // Counts the cancellations of the model; null where it has none.
+  const std::atomic<int64_t> *cancellations = nullptr;
+  // The count when the call began.
+  int64_t cancellationsBefore = 0;
+  std::atomic<int64_t> used{0};
+  // What the entry computes now, for messages.
+  const char *nodes = "the model";
+
+  bool isCancelled() const { return cancellations && cancellations->load(std::memory_order_relaxed) != cancellationsBefore; }
+};
