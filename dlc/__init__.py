@@ -43,6 +43,8 @@ _PUBLIC = {
     "UnsupportedError": "dlc.errors",
     "UnsupportedNode": "dlc.errors",
     "InvalidInputError": "dlc.errors",
+    "OutOfMemoryError": "dlc.errors",
+    "CancelledError": "dlc.errors",
     "TargetError": "dlc.errors",
     "RuntimeLoadError": "dlc.errors",
 }
@@ -78,10 +80,16 @@ if TYPE_CHECKING:
     )
     from dlc.dialects import make_context as make_context
     from dlc.errors import (
+        CancelledError as CancelledError,
+    )
+    from dlc.errors import (
         DLCError as DLCError,
     )
     from dlc.errors import (
         InvalidInputError as InvalidInputError,
+    )
+    from dlc.errors import (
+        OutOfMemoryError as OutOfMemoryError,
     )
     from dlc.errors import (
         ParseError as ParseError,

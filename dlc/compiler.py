@@ -21,6 +21,7 @@ from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.pipelines import UNITS_AFTER
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target, runnable_facts
+from dlc.memory_limit import memory_limit as find_limit
 from dlc.model_cache import ModelRecord, model_key
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
@@ -52,7 +53,7 @@ class CompileOptions:
     `target` is `cpu` (this machine, or the one that the module names), `cpu:native` (this machine), or a name: `cpu:haswell`.
     `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3. `cache` keeps machine
     code in `DLC_CACHE_DIR` and takes it from there. `schedules` and `measure` decide between tiles, see `compile`; with `profile`,
-    calls tell the runtime where their time goes.
+    calls tell the runtime where their time goes. `memory_limit` is what a call may hold, in bytes.
     """
 
     target: str = DEFAULT_TARGET
@@ -62,6 +63,7 @@ class CompileOptions:
     schedules: ScheduleTable | None = None
     measure: bool = False
     profile: bool = False
+    memory_limit: int | None = None
 
     @property
     def code(self) -> CodeOptions:
@@ -112,7 +114,11 @@ class CompiledModel:
         return self._session.signature.outputs
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
-        """Run the model; `InvalidInputError` says which argument does not fit."""
+        """Run the model.
+
+        `InvalidInputError` says which argument does not fit, `OutOfMemoryError` what there is no memory for; `CancelledError` tells
+        that another thread has called `cancel`.
+        """
         return self._session(*arguments)
 
     def run(
@@ -132,6 +138,13 @@ class CompiledModel:
         `InvalidInputError` names the first request that is wrong, and what is wrong with it.
         """
         return self._session.run_many(requests)
+
+    def cancel(self) -> None:
+        """End all calls of the model that run now in other threads: each raises `CancelledError` before its next kernel.
+
+        Calls that begin later are not touched.
+        """
+        self._session.cancel()
 
     def with_params(self, params: ParamTable) -> CompiledModel:
         """The same code with other weights: `params` replaces arrays by key. Nothing is compiled.
@@ -276,6 +289,7 @@ def compile(
     profile: bool = False,
     winograd: int | None = None,
     precision: Precision | None = None,
+    memory_limit: int | str | None = None,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -287,11 +301,14 @@ def compile(
     bf16 where the target multiplies these, else the weights alone, and sum in f32. With `profile`, each call adds its time to
     the runtime's profile, by kernel (see `dlc.measuring.profiles`). `shapes` overrides input shapes of an ONNX model, `params`
     gives or replaces weights by key.
+    `memory_limit` bounds the bytes that a call holds at once beside weights and arguments: a number or a text like `2G`; None takes
+    that of `DLC_MEMORY_LIMIT`, else what the system has.
     `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
     A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
     """
-    options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile)
+    limit = find_limit(memory_limit)
+    options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile, limit)
     options.check()
     source = read_source(model, params, shapes)
     runnable_facts(source.module, target)
@@ -299,7 +316,7 @@ def compile(
         source = donating(source, donate)
     source = with_accuracy(source, winograd, precision)
     record, report = _find_or_build(source, options, progress)
-    session = record.code.session(record.recipe.evaluate(source.params), num_threads)
+    session = record.code.session(record.recipe.evaluate(source.params), num_threads, limit)
     return CompiledModel(source, session, options, record.recipe, report, record.code.profiled)
 
 

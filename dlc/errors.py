@@ -69,6 +69,22 @@ class InvalidInputError(DLCError, ValueError):
     """Arguments that do not fit the model's signature (count, name, shape or dtype), or unfit options."""
 
 
+class OutOfMemoryError(DLCError, MemoryError):
+    """A call that needs more memory than there is, or than its limit. The model stays usable.
+
+    `bytes` is what it asked for last, `used` what it held then, and `limit` its `memory_limit` where that was the reason, else
+    None.
+    """
+
+    def __init__(self, message: str, bytes: int = 0, used: int = 0, limit: int | None = None) -> None:
+        self.bytes, self.used, self.limit = bytes, used, limit
+        super().__init__(message)
+
+
+class CancelledError(DLCError):
+    """A call that another thread has ended by `CompiledModel.cancel`. The model stays usable."""
+
+
 class TargetError(DLCError):
     """A target that is unknown, or cannot be compiled for or run on here."""
 

@@ -17,9 +17,11 @@ from dlc.runtime.results import SMALL_BYTES, ResultReader, block_type
 from dlc.runtime.signature import Signature, TensorSpec
 
 WORD = 8
-_CALL_WORDS = 10
-"""Words of the runtime's `DlcArrayCall`: entry, arguments, threads, results, their count; arrays, inputs' count, class, weights,
-their count. The first five are its `DlcCall`."""
+_CALL_WORDS = 12
+"""Words of the runtime's `DlcArrayCall`: entry, arguments, threads, results, their count, limit, cancellations; arrays, inputs'
+count, class, weights, their count. The first seven are its `DlcCall`."""
+_MEMORY_WORDS = 3
+"""Words of a `DlcMemory`: address, size, name."""
 _ARRAY_WORDS = 7
 """Words of a `DlcArray`: object, dtype, item size, rank, descriptor, sizes, bytes of a new one."""
 _NEW_BYTES = 6
@@ -47,7 +49,7 @@ class _Output:
     says, or is large and may get another shape. `block` is the type of the runtime's memory for one that is large.
     """
 
-    __slots__ = ("at", "block", "bytes", "dtype", "given", "is_static", "object", "shape", "sizes")
+    __slots__ = ("at", "block", "bytes", "dtype", "given", "is_static", "label", "object", "shape", "sizes")
 
     def __init__(self, spec: TensorSpec, at: int, place: int, sizes: int, given: int) -> None:
         self.at, self.object, self.sizes, self.given = at, place, sizes, given
@@ -56,6 +58,7 @@ class _Output:
         self.shape: tuple[int, ...] | None = None
         self.block: Any = None
         self.bytes = 0
+        self.label = ctypes.create_string_buffer(f"result '{spec.name}'".encode())
 
 
 class Frame:
@@ -63,7 +66,8 @@ class Frame:
 
     A session keeps its frames from call to call: all but addresses and dynamic sizes stays the same. One call at a time uses
     a frame. `pointer`, to `address`, is its `DlcArrayCall`, which begins with its `DlcCall`. `weights` are begins and ends of
-    memory that no result may lie in, in ascending order.
+    memory that no result may lie in, in ascending order. A call may hold `limit` bytes (None: no bound), and ends when the counter
+    at the address `cancellations` (0: none) grows.
     """
 
     def __init__(
@@ -74,6 +78,8 @@ class Frame:
         param_pointers: Sequence[int] = (),
         threads: int | None = None,
         weights: array[int] | None = None,
+        limit: int | None = None,
+        cancellations: int = 0,
     ) -> None:
         self._signature = signature
         self._is_donating = any(spec.donated for spec in signature.inputs)
@@ -86,7 +92,7 @@ class Frame:
         pointers, count = places[-1], len(records)
         table = pointers + count
         given = table + count + len(param_pointers)
-        sizes = list(itertools.accumulate((spec.rank for spec in signature.outputs), initial=given + 2 * outputs))
+        sizes = list(itertools.accumulate((spec.rank for spec in signature.outputs), initial=given + _MEMORY_WORDS * outputs))
         objects = sizes[-1]
         call = objects + _ARRAY_WORDS * len(specs)
         self._words = array("q", bytes(WORD * (call + _CALL_WORDS)))
@@ -95,16 +101,17 @@ class Frame:
             self._words[pointers + index] = base + WORD * place
             self._words[table + index] = base + WORD * (pointers + index)
         self._words[table + count : given] = array("q", param_pointers)
-        self._words[call : call + 5] = array("q", [entry, base + WORD * table, threads or 0, base + WORD * given, outputs])
+        prepared = [entry, base + WORD * table, threads or 0, base + WORD * given, outputs, limit or 0, cancellations]
+        self._words[call : call + len(prepared)] = array("q", prepared)
         begin, length = self._weights.buffer_info()
-        self._words[call + 5 :] = array("q", [base + WORD * objects, inputs, id(np.ndarray), begin, length // 2])
+        self._words[call + len(prepared) :] = array("q", [base + WORD * objects, inputs, id(np.ndarray), begin, length // 2])
         self.address = base + WORD * call
         self.pointer = ctypes.c_void_p(self.address)
         array_places = [objects + _ARRAY_WORDS * index for index in range(len(specs))]
         self._inputs = [_Input(at, place) for at, place in zip(places[outputs:], array_places[:inputs], strict=False)]
         self._input_objects = array_places[:inputs]
         self._outputs = [
-            _Output(spec, at, place, size, given + 2 * index)
+            _Output(spec, at, place, size, given + _MEMORY_WORDS * index)
             for index, (spec, at, place, size) in enumerate(
                 zip(signature.outputs, places, array_places[inputs:], sizes, strict=False)
             )
@@ -113,6 +120,7 @@ class Frame:
             self._note_array(spec, taken.object, taken.at, taken.at + 3)
         for spec, slot in zip(signature.outputs, self._outputs, strict=True):
             self._note_array(spec, slot.object, slot.at, slot.sizes)
+            self._words[slot.given + 2] = ctypes.addressof(slot.label)
             if slot.is_static:
                 self._expect(slot, tuple(dim for dim in spec.shape if isinstance(dim, int)))
 
@@ -170,7 +178,10 @@ class Frame:
 
     def _new_large(self, slot: _Output) -> np.ndarray:
         """An array in the runtime's memory, which was in use by an earlier call and costs no page faults."""
-        return np.ndarray(slot.shape or (), slot.dtype, slot.block.from_address(self._library.allocate_block(slot.bytes)))
+        address = self._library.try_allocate(0, slot.bytes)
+        if address is None:
+            address = self._library.allocate(slot.bytes, what=slot.label.value.decode())  # raises, or there is memory by now
+        return np.ndarray(slot.shape or (), slot.dtype, slot.block.from_address(address))
 
     def give_memory(self, arrays: Sequence[np.ndarray | None]) -> None:
         """Let the results of the next call lie in `arrays`, as far as there are any."""

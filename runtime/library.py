@@ -18,16 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 import dlc.runtime
-from dlc.errors import InvalidInputError, RuntimeLoadError
+from dlc.errors import CancelledError, DLCError, InvalidInputError, OutOfMemoryError, RuntimeLoadError
 from dlc.runtime.native_calls import NativeCalls, reads_arrays
 
 _PATTERN = "lib/libdlc_runtime.*"
 _ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
 _THREADS, _AFFINITY = "DLC_NUM_THREADS", "DLC_THREAD_AFFINITY"
 _ARGUMENTS: dict[str, list[type]] = {
-    "_mlir_memref_to_llvm_alloc": [ctypes.c_uint64],
-    "_mlir_memref_to_llvm_aligned_alloc": [ctypes.c_uint64, ctypes.c_uint64],
     "_mlir_memref_to_llvm_free": [ctypes.c_void_p],
+    "dlc_try_allocate": [ctypes.c_uint64, ctypes.c_uint64],
+    "dlc_fail_allocation": [ctypes.c_int64],
+    "dlc_cancel": [ctypes.c_void_p],
     "memrefCopy": [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p],
     "dlc_memory_live": [],
     "dlc_memory_peak": [],
@@ -45,6 +46,7 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_has_python": [],
     "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
     "dlc_last_error": [],
+    "dlc_last_error_facts": [ctypes.c_void_p],
     "dlc_profile_start": [],
     "dlc_profile_charge": [ctypes.c_int64],
     "dlc_profile_reset": [],
@@ -54,8 +56,8 @@ _ARGUMENTS: dict[str, list[type]] = {
     "dlc_profile_use_clock": [ctypes.c_void_p],
 }
 _RESULTS: dict[str, type] = {
-    "_mlir_memref_to_llvm_alloc": ctypes.c_void_p,
-    "_mlir_memref_to_llvm_aligned_alloc": ctypes.c_void_p,
+    "dlc_try_allocate": ctypes.c_void_p,
+    "dlc_fail_allocation": ctypes.c_int64,
     "dlc_memory_live": ctypes.c_int64,
     "dlc_memory_peak": ctypes.c_int64,
     "dlc_memory_idle": ctypes.c_int64,
@@ -72,6 +74,9 @@ _RESULTS: dict[str, type] = {
     "dlc_profile_threads": ctypes.c_int64,
     "dlc_profile_cost": ctypes.c_double,
 }
+_OUT_OF_MEMORY, _CANCELLED = 2, 3
+"""Values of `DlcErrorKind`; any other is an error of the arguments."""
+_ADDRESSES = 2**63
 _CLOCK = ctypes.CFUNCTYPE(ctypes.c_int64)
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -90,8 +95,8 @@ class RuntimeLibrary:
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
             self.bind_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_bind_arrays
             """`dlc_bind_arrays`; where arrays are not laid out as it takes them, a function that fits none."""
-            self.allocate_block: Callable[[int], int] = self._library._mlir_memref_to_llvm_alloc
-            """`allocate` with the default alignment; as it is, for the sake of speed."""
+            self.try_allocate: Callable[[int, int], int | None] = self._library.dlc_try_allocate
+            """`allocate`, alignment before size, with None where there is no memory; as it is, for the sake of speed."""
             self.free: Callable[[int], None] = self._library._mlir_memref_to_llvm_free
             """Free memory of `allocate`, or a result that compiled code has allocated."""
             self.new_callers = NativeCalls(self._library).new_callers
@@ -138,7 +143,7 @@ class RuntimeLibrary:
         self._library.dlc_parallel_for(ctypes.cast(callback, ctypes.c_void_p), None, n)
 
     def invoke(self, entry: int, table: int) -> None:
-        """Call the function `void entry(void **)` without the GIL; `InvalidInputError` if it raises an error.
+        """Call the function `void entry(void **)` without the GIL; `last_error` if it raises one.
 
         Memory that this thread has allocated in it by then is freed.
         """
@@ -154,13 +159,36 @@ class RuntimeLibrary:
         self._library.dlc_call_many((ctypes.c_void_p * len(calls))(*calls), len(calls), threads or 0, failed)
         return [value != 0 for value in failed]
 
-    def last_error(self) -> InvalidInputError:
-        """What compiled code has raised last on this thread."""
-        return InvalidInputError(self._library.dlc_last_error().decode(errors="replace"))
+    def last_error(self, prefix: str = "") -> DLCError:
+        """What compiled code has raised last on this thread; its message follows `prefix`."""
+        message = prefix + self._library.dlc_last_error().decode(errors="replace")
+        facts = (ctypes.c_int64 * 4)()
+        self._library.dlc_last_error_facts(facts)
+        kind, size, used, limit = facts
+        if kind == _OUT_OF_MEMORY:
+            return out_of_memory(message, size, used, limit or None)
+        return CancelledError(message) if kind == _CANCELLED else InvalidInputError(message)
 
-    def allocate(self, size: int, alignment: int = 0) -> int:
-        """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked."""
-        return int(self._library._mlir_memref_to_llvm_aligned_alloc(alignment, size))
+    def allocate(self, size: int, alignment: int = 0, what: str = "memory") -> int:
+        """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked.
+
+        `OutOfMemoryError`, which says `what` they are for, where there are none.
+        """
+        address = self.try_allocate(alignment, size) if size < _ADDRESSES else None
+        if address is None:
+            raise out_of_memory(f"{what}: {size} bytes, which the system does not have", size)
+        return address
+
+    def fail_allocation(self, count: int) -> int:
+        """For tests: let the allocation after the next `count` ones fail, once; none when negative.
+
+        Returns what was left of the count before: negative when that allocation has failed.
+        """
+        return int(self._library.dlc_fail_allocation(count))
+
+    def cancel(self, cancellations: int) -> None:
+        """End the calls that run now with the counter at this address, each before its next kernel."""
+        self._library.dlc_cancel(cancellations)
 
     def memory_live(self) -> int:
         """Bytes that are allocated now."""
@@ -219,6 +247,12 @@ class RuntimeLibrary:
             raise ValueError(f"cannot copy {source.dtype}{source.shape} to {target.dtype}{target.shape}")
         unranked = [_UnrankedMemRef.of(array) for array in (source, target)]
         self._library.memrefCopy(source.itemsize, *(ctypes.addressof(memref) for memref in unranked))
+
+
+def out_of_memory(message: str, size: int, used: int = 0, limit: int | None = None) -> OutOfMemoryError:
+    """The error of an allocation of `size` bytes in a call that holds `used`."""
+    remedy = "raise memory_limit" if limit else "free memory"
+    return OutOfMemoryError(f"out of memory: {message}; give smaller inputs or {remedy}", size, used, limit)
 
 
 class _UnrankedMemRef(ctypes.Structure):

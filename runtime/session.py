@@ -29,7 +29,8 @@ class Session:
     `entry` is the address of MLIR's packed form of `_mlir_ciface_<name>`: `void f(void **)`, whose table points at
     pointers to memref descriptors: one record for all results, then the inputs, then the parameters. `precompute` is
     the address of the function `signature.precompute`, which is called once, here. `keepalive` is whatever must live as
-    long as the code does. `num_threads` (None: all processors) bounds the threads of one call.
+    long as the code does. `num_threads` (None: all processors) bounds the threads of one call, `memory_limit` (None: the system's)
+    the bytes that it holds at once.
     """
 
     def __init__(
@@ -40,12 +41,15 @@ class Session:
         keepalive: object = None,
         num_threads: int | None = None,
         precompute: int = 0,
+        memory_limit: int | None = None,
     ) -> None:
         self.signature = signature
         self._address = entry
         self._precompute = precompute
         self._keepalive = keepalive
         self._num_threads = num_threads
+        self._memory_limit = memory_limit
+        self._cancellations = array("q", [0])
         self._library = load_library()
         self._call = self._library.call
         self._reader = ResultReader(self._library)
@@ -75,7 +79,7 @@ class Session:
         computation = self.signature.precompute
         if computation is not None:
             signature = Signature(computation.entry, computation.params, computation.results)
-            frame = Frame(self._precompute, signature, self._library, threads=self._num_threads)
+            frame = Frame(self._precompute, signature, self._library, threads=self._num_threads, limit=self._memory_limit)
             frame.describe_inputs([bound[spec.name] for spec in computation.params])
             given: list[np.ndarray | None] = [None] * len(computation.results)
             frame.give_memory(given)
@@ -90,11 +94,18 @@ class Session:
 
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
-        return Session(self._address, self.signature, params, self._keepalive, self._num_threads, self._precompute)
+        return Session(
+            self._address, self.signature, params, self._keepalive, self._num_threads, self._precompute, self._memory_limit
+        )
+
+    def cancel(self) -> None:
+        """End all calls that run now, each before its next kernel, with `CancelledError`; for other threads than theirs."""
+        self._library.cancel(self._cancellations.buffer_info()[0])
 
     def with_code(self, entry: int, precompute: int, keepalive: object) -> Session:
         """The same parameters, in the same memory, for other code of the same signature."""
         session = copy.copy(self)
+        session._cancellations = array("q", [0])
         session._address, session._precompute, session._keepalive = entry, precompute, keepalive
         session._start_frames()
         return session
@@ -200,7 +211,7 @@ class Session:
             done = zip(frames, prepared, failed, strict=True)
             results = [[] if fails else frame.take_results(given, self._reader) for frame, (_, given), fails in done]
             if any(failed):
-                raise InvalidInputError(f"request {begin + failed.index(True)}: {self._library.last_error()}")
+                raise self._library.last_error(f"request {begin + failed.index(True)}: ")
             return results
         finally:
             self._idle.extend(frame.address for frame in frames)
@@ -254,7 +265,16 @@ class Session:
     def _new_frame(self) -> Frame:
         base = self._param_pointers.buffer_info()[0]
         pointers = [base + WORD * index for index in range(len(self._param_records))]
-        frame = Frame(self._address, self.signature, self._library, pointers, self._num_threads, self._weight_bounds)
+        frame = Frame(
+            self._address,
+            self.signature,
+            self._library,
+            pointers,
+            self._num_threads,
+            self._weight_bounds,
+            self._memory_limit,
+            self._cancellations.buffer_info()[0],
+        )
         self._frames[frame.address] = frame
         return frame
 

@@ -22,7 +22,8 @@ class Unit:
     """A module that becomes one object.
 
     `symbol` is the function that others call, named after `key` if it is a kernel; `label` is its name in the whole
-    module, for messages. The key sums up the module's text without locations and what the caller of `split_units` adds.
+    module, for messages. The key sums up the module's text, that of a kernel without locations, and what the caller of
+    `split_units` adds.
     """
 
     module: ir.Module
@@ -67,7 +68,7 @@ def split_units(module: ir.Module, entry: str, settings: str) -> Units:
             renamed[name] = unit.symbol
         _call_by_new_names(module, [symbols[name] for name in public], symbols, renamed)
         _remove_unused(symbols, references, public)
-    return Units(Unit(module, _key(module, settings), entry, entry), tuple(kernels.values()))
+    return Units(Unit(module, _key(module, settings, locations=True), entry, entry), tuple(kernels.values()))
 
 
 def _symbols(module: ir.Operation) -> dict[str, ir.Operation]:
@@ -154,8 +155,9 @@ def _kernel(symbols: Mapping[str, ir.Operation], name: str, needed: Sequence[str
     return Unit(module, key, symbol, name)
 
 
-def _key(module: ir.Module, settings: str) -> str:
-    text = module.operation.get_asm(enable_debug_info=False)  # local scope would leave out the contents of resources
+def _key(module: ir.Module, settings: str, locations: bool = False) -> str:
+    """Errors of an entry name nodes, which are in its `locations`; kernels are the same code wherever they come from."""
+    text = module.operation.get_asm(enable_debug_info=locations)  # local scope would leave out the contents of resources
     return hashlib.sha256(f"{settings}\0{text}".encode()).hexdigest()
 
 

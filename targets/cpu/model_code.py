@@ -29,14 +29,14 @@ class ModelCode:
     objects: tuple[bytes, ...]
     profiled: tuple[str, ...] = ()
 
-    def session(self, params: Mapping[str, np.ndarray], num_threads: int | None = None) -> Session:
+    def session(self, params: Mapping[str, np.ndarray], num_threads: int | None = None, memory_limit: int | None = None) -> Session:
         """Link the code into this process and bind its parameters.
 
-        `params` holds an array for each name in `signature.weights`. Raises `TargetError` when the code cannot be linked,
-        `InvalidInputError` when a parameter is missing or unfit.
+        `params` holds an array for each name in `signature.weights`; `memory_limit` bounds the bytes of a call. Raises
+        `TargetError` when the code cannot be linked, `InvalidInputError` when a parameter is missing or unfit.
         """
         entry, precompute, code = self._link()
-        return Session(entry, self.signature, params, code, num_threads, precompute)
+        return Session(entry, self.signature, params, code, num_threads, precompute, memory_limit)
 
     def session_beside(self, other: Session) -> Session:
         """Link the code into this process for the parameters of another session of the same signature, in their memory."""

@@ -12,6 +12,7 @@ from dlc.accuracy import TILES
 from dlc.errors import InvalidInputError
 from dlc.lowering.dl.lower_precision import PRECISIONS
 from dlc.machines import DEFAULT_TARGET
+from dlc.memory_limit import VARIABLE
 from dlc.runtime.signature import TensorSpec
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -97,6 +98,12 @@ def precision_option(command: Command) -> Command:
     """`--precision bf16`."""
     text = "Type that operands of products with weights are rounded to; f32 by default. Sums and all else stay as they are."
     return click.option("--precision", type=click.Choice(PRECISIONS), help=text)(command)
+
+
+def memory_limit_option(command: Command) -> Command:
+    """`--memory-limit 2G`."""
+    text = f"Most memory that a call may hold beside weights and inputs, as 2G (default: {VARIABLE}, else what the system has)."
+    return click.option("--memory-limit", metavar="SIZE", help=text)(command)
 
 
 def compile_options(command: Command) -> Command:

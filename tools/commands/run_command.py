@@ -24,6 +24,7 @@ from dlc.tools.commands.options import (
     compile_options,
     dim_option,
     measure_option,
+    memory_limit_option,
     parse_shapes,
     parse_sizes,
     precision_option,
@@ -53,6 +54,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @measure_option
 @winograd_option
 @precision_option
+@memory_limit_option
 @compile_options
 def command(
     model: Path,
@@ -69,6 +71,7 @@ def command(
     measure: bool,
     winograd: int | None,
     precision: Precision | None,
+    memory_limit: str | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -96,6 +99,7 @@ def command(
             measure=measure,
             winograd=winograd,
             precision=precision,
+            memory_limit=memory_limit,
         )
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)
