@@ -44,6 +44,7 @@ _PUBLIC = {
     "UnsupportedNode": "dlc.errors",
     "InvalidInputError": "dlc.errors",
     "OutOfMemoryError": "dlc.errors",
+    "LenientWarning": "dlc.errors",
     "CancelledError": "dlc.errors",
     "TargetError": "dlc.errors",
     "RuntimeLoadError": "dlc.errors",
@@ -87,6 +88,9 @@ if TYPE_CHECKING:
     )
     from dlc.errors import (
         InvalidInputError as InvalidInputError,
+    )
+    from dlc.errors import (
+        LenientWarning as LenientWarning,
     )
     from dlc.errors import (
         OutOfMemoryError as OutOfMemoryError,

@@ -183,12 +183,14 @@ class CompiledModel:
         return f"<dlc.CompiledModel {self._source.name}: ({inputs}) -> ({outputs})>"
 
 
-def import_onnx(model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOverrides | None = None) -> Source:
+def import_onnx(
+    model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOverrides | None = None, lenient: bool = False
+) -> Source:
     """Import an ONNX file or proto: a `Source` with `.module` (dl ops) and `.params` (its weights by key).
 
-    `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim.
+    `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim. `lenient` is that of `compile`.
     """
-    return read_onnx(model, shapes)
+    return read_onnx(model, shapes, lenient)
 
 
 def optimize(
@@ -290,6 +292,7 @@ def compile(
     winograd: int | None = None,
     precision: Precision | None = None,
     memory_limit: int | str | None = None,
+    lenient: bool = False,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -300,7 +303,8 @@ def compile(
     ten times as large) or 0 (none). `precision` is `f32` (the default) or `bf16`: products with weights round their operands to
     bf16 where the target multiplies these, else the weights alone, and sum in f32. With `profile`, each call adds its time to
     the runtime's profile, by kernel (see `dlc.measuring.profiles`). `shapes` overrides input shapes of an ONNX model, `params`
-    gives or replaces weights by key.
+    gives or replaces weights by key. An ONNX model that breaks a rule of ONNX is refused; with `lenient`, it is warned of
+    (`LenientWarning`) where the meaning is likely, as where a declared type contradicts what a node makes.
     `memory_limit` bounds the bytes that a call holds at once beside weights and arguments: a number or a text like `2G`; None takes
     that of `DLC_MEMORY_LIMIT`, else what the system has.
     `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
@@ -310,7 +314,7 @@ def compile(
     limit = find_limit(memory_limit)
     options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile, limit)
     options.check()
-    source = read_source(model, params, shapes)
+    source = read_source(model, params, shapes, lenient)
     runnable_facts(source.module, target)
     if donate:
         source = donating(source, donate)

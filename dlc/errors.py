@@ -25,6 +25,10 @@ class ParseError(DLCError):
     """Text or bytecode that is not valid MLIR, or a file that is not a valid model."""
 
 
+class LenientWarning(UserWarning):
+    """What is wrong with a model that `lenient` lets pass."""
+
+
 class VerifyError(DLCError):
     """IR that parses but breaks an op's constraints."""
 

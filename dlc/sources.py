@@ -62,15 +62,17 @@ Model = Union[str, "os.PathLike[str]", "onnx.ModelProto", ir.Module, Source]
 """A path to ONNX or MLIR, an ONNX proto, MLIR text, an MLIR module, or one with its weights."""
 
 
-def read_source(model: Model, params: ParamTable | None = None, shapes: ShapeOverrides | None = None) -> Source:
+def read_source(
+    model: Model, params: ParamTable | None = None, shapes: ShapeOverrides | None = None, lenient: bool = False
+) -> Source:
     """Bring any kind of model into a module with weights.
 
     A module is copied into a context of its own, a `Source` is not. `params` gives or replaces weights by key; `shapes`
-    overrides input shapes of an ONNX model. Raises the errors of `dlc.errors`.
+    overrides input shapes of an ONNX model, `lenient` warns of what it may let pass. Raises the errors of `dlc.errors`.
     """
     path = _path_of(model)
     if type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
-        source = read_onnx(model, shapes)
+        source = read_onnx(model, shapes, lenient)
     elif shapes:
         raise InvalidInputError("shapes can be given for ONNX models only; an MLIR module states its own")
     else:
@@ -78,11 +80,11 @@ def read_source(model: Model, params: ParamTable | None = None, shapes: ShapeOve
     return source if params is None else replace(source, params={**source.params, **params})
 
 
-def read_onnx(model: Any, shapes: ShapeOverrides | None = None) -> Source:
+def read_onnx(model: Any, shapes: ShapeOverrides | None = None, lenient: bool = False) -> Source:
     """Import an ONNX file or proto."""
     from dlc.frontends.onnx.importer import import_model
 
-    imported = import_model(model, make_context(), shapes)
+    imported = import_model(model, make_context(), shapes, lenient)
     return Source(imported.module, imported.params, imported.name, _path_of(model))
 
 

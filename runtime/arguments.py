@@ -87,8 +87,10 @@ def checked_array(spec: TensorSpec, value: Any) -> np.ndarray:
 
 def _as_array(spec: TensorSpec, value: Any) -> np.ndarray:
     """A view of anything with DLPack or `__array__`; Python's numbers and lists have no dtype and are refused."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InvalidInputError(f"input '{spec.name}' is a masked array, whose mask would be lost; give value.filled(...)")
     reason: Exception | None = None
-    for protocol, convert in (("__array__", np.asarray), ("__dlpack__", np.from_dlpack)):
+    for protocol, convert in (("__array__", np.asarray), ("__dlpack__", _from_dlpack)):
         if hasattr(value, protocol):
             try:
                 return np.asarray(convert(value))
@@ -100,6 +102,19 @@ def _as_array(spec: TensorSpec, value: Any) -> np.ndarray:
     raise InvalidInputError(
         f"input '{spec.name}' expects an array {expected} but got {got}; make one with numpy.asarray(value, dtype)"
     )
+
+
+_READABLE_DEVICES = frozenset({1, 3, 11})
+"""Of DLPack: the CPU, and memory of the host that CUDA and ROCm have pinned."""
+
+
+def _from_dlpack(value: Any) -> np.ndarray:
+    """The array behind a DLPack producer, which NumPy does not ask for its device; `TypeError` unless the CPU reads there."""
+    if hasattr(value, "__dlpack_device__"):
+        device = int(value.__dlpack_device__()[0])
+        if device not in _READABLE_DEVICES:
+            raise TypeError(f"it lies on device {device} of DLPack, not in the CPU's memory; copy it there first")
+    return np.asarray(np.from_dlpack(value))
 
 
 def _unfit(spec: TensorSpec, array: np.ndarray, hint: str) -> InvalidInputError:

@@ -125,7 +125,7 @@ IMPORTER: dict[str, tuple[Callable[[], onnx.ModelProto | bytes], str]] = {
     ),
     "undefined value": (
         lambda: _model([helper.make_node("Relu", ["z"], ["y"], name="n")], [_input([1])], ["y"]),
-        r"node 'n' uses 'z'",
+        r"node 'n' \(Relu\): uses 'z'",
     ),
     "missing external data": (_external_data, r"model\.onnx: error: .*missing\.bin"),
 }

@@ -20,6 +20,7 @@ from dlc.dialects.dl.types import (
     TensorType,
     compatible,
     mlir_type,
+    require_addressable,
     tensor_type,
 )
 from dlc.errors import VerifyError
@@ -225,7 +226,10 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
     def _inferred(cls, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> InferredTypes:
         cls._check_dtypes(operands)
         found = cls.infer(*operands, **attributes)
-        return found if isinstance(found, tuple) else (found,)
+        results = found if isinstance(found, tuple) else (found,)
+        for kind in results:
+            require_addressable("t2", kind)
+        return results
 
     @classmethod
     @lru_cache(maxsize=16384)
@@ -240,6 +244,8 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
                 if tensor is not None and tensor.dtype not in accepted:
                     shown = ", ".join(accepted)
                     raise ConstraintError("t1", f"operand '{field.name}' is {tensor.dtype} but must be one of {shown}")
+                if tensor is not None:
+                    require_addressable("t2", tensor)
 
     @classmethod
     def accepted_dtypes(cls, operand: str) -> Sequence[str]:

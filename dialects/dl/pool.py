@@ -41,6 +41,10 @@ class Pool(DLOp):
         require("c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}")
         window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
         layout = Layout(x.rank - 2, channels_last)
+        for begin, end, axis in zip(window.pads_begin, window.pads_end, range(window.rank), strict=True):
+            reach = window.reach(axis)
+            fits = reach is None or max(begin, end) < reach
+            require("c5", fits, f"pads {begin} and {end} on axis {axis + layout.spatial.start} hold a whole window of {reach}")
         positions = window.output_dims("c4", layout.spatial_of(x.shape), layout.spatial.start)
         return TensorType(tuple(layout.image(x.dim(0), [x.dim(layout.channel)], positions)), x.dtype)
 
@@ -55,7 +59,7 @@ class MaxPool(Pool, name="max_pool"):
 
     c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
     c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.
-    c4: the dilated kernel fits the padded input.
+    c4: the dilated kernel fits the padded input.    c5: no pads hold a whole dilated kernel.
     """
 
     accepts = NUMERIC
@@ -88,7 +92,7 @@ class AvgPool(Pool, name="avg_pool"):
 
     c1: x has rank 3 to 5.    c2: kernel has one value per spatial axis.
     c3: kernel, strides and dilations are positive, one per spatial axis; pads are two per spatial axis, not negative.
-    c4: the dilated kernel fits the padded input.
+    c4: the dilated kernel fits the padded input.    c5: no pads hold a whole dilated kernel.
     """
 
     accepts = FLOATS

@@ -67,6 +67,19 @@ class TensorType:
         return f"tensor<{dims}{self.dtype}>"
 
 
+MOST_BYTES = 1 << 47
+"""The user's half of the address space of x86-64 and AArch64 with pages of 4 KiB."""
+
+
+def require_addressable(label: str, kind: TensorType) -> None:
+    """Refuse a type whose static dims alone are more than a machine can address."""
+    count = 1
+    for dim in kind.shape:
+        count *= dim if isinstance(dim, int) else 1
+    size = count * NUMPY_DTYPES[kind.dtype].itemsize
+    require(label, size <= MOST_BYTES, f"{kind} takes {size} bytes, more than any machine can address")
+
+
 def type_of_array(array: np.ndarray) -> TensorType:
     return TensorType(tuple(array.shape), dtype_of_numpy(array.dtype))
 

@@ -125,6 +125,8 @@ def import_cast_like(node: NodeContext) -> ir.Value:
 
 def _dtype_of_onnx(node: NodeContext, element: int) -> str:
     """The dl dtype of an ONNX element type's number."""
+    if element not in onnx.TensorProto.DataType.values():
+        node.unsupported(f"element type {element} does not exist")
     try:
         return dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(element))
     except (KeyError, TypeError):

@@ -15,6 +15,9 @@ from dlc.frontends.onnx.shape_values import filled_like
 
 @importer("Range")
 def import_range(node: NodeContext) -> ir.Value:
+    step = node.constant(2)
+    if step is not None and not step.reshape(-1)[0]:
+        node.unsupported("the step (input 2) is 0")
     return dl.range(*node.values())
 
 

@@ -15,20 +15,22 @@ from dlc.dialects import dl
 from dlc.dialects.dl.attributes import AttributeMismatch
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.types import (
-    NUMPY_DTYPES,
     ConstraintError,
-    Dim,
     TensorType,
     compatible,
     dtype_of_numpy,
     mlir_type,
     tensor_type,
+    type_of_array,
 )
 from dlc.errors import UnsupportedError, UnsupportedNode, VerifyError
+from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
+from dlc.frontends.onnx.kinds import check_kinds
 from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
 from dlc.frontends.onnx.node import NodeContext, UnsupportedFeature
+from dlc.frontends.onnx.validation.problems import Problems
 
 INLINE_ELEMENTS = 16
 """Constants of at most so many elements stand in the IR; larger ones go to the parameter table."""
@@ -46,17 +48,23 @@ class ImportedModel:
 
 
 def import_model(
-    source: str | os.PathLike[str] | onnx.ModelProto, context: ir.Context, shapes: ShapeOverrides | None = None
+    source: str | os.PathLike[str] | onnx.ModelProto,
+    context: ir.Context,
+    shapes: ShapeOverrides | None = None,
+    lenient: bool = False,
 ) -> ImportedModel:
     """Import a file or a `ModelProto`; `shapes` overrides the shapes of inputs by name.
 
-    Raises `ParseError` for what is no valid model, `UnsupportedError` with every node that dlc can't import.
+    Raises `ParseError` for what is no valid model, `UnsupportedError` with every node that dlc can't import. With `lenient`, what
+    breaks a rule but is likely to mean one thing is warned of (`LenientWarning`).
     """
     model, name = load_model(source)
-    prepared = prepare_model(model, name, shapes)
+    prepared = prepare_model(model, name, shapes, lenient)
+    declared = {} if shapes else declared_types(model.graph)
     dl.load(context)
     del model  # its weights are in `prepared`; the rest can go
-    return _GraphImporter(prepared.proto, prepared.weights, name, context).run()
+    importer = _GraphImporter(prepared.proto, prepared.weights, name, context, DeclaredTypes(declared, Problems(name, lenient)))
+    return importer.run()
 
 
 @dataclass
@@ -65,11 +73,14 @@ class _GraphImporter:
     weights: Mapping[str, onnx.TensorProto]
     name: str
     context: ir.Context
+    declared: DeclaredTypes
     values: dict[str, ir.Value] = field(default_factory=dict)
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     params: dict[str, np.ndarray] = field(default_factory=dict)
     known_types: dict[str, TensorType] = field(default_factory=dict)
     unsupported: list[UnsupportedNode] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
+    """Values that a node that failed would have made, and all that depends on them."""
     block: ir.Block | None = None
     last_constant: ir.Operation | None = None
 
@@ -89,6 +100,7 @@ class _GraphImporter:
                 for index, node in enumerate(graph.node):
                     self._import_node(node, index)
                 self._stop_if_unsupported()
+                self.declared.problems.settle()
                 for entry in graph.output:
                     built.output(entry.name, self._materialize(entry.name))
         except ir.MLIRError as error:
@@ -110,12 +122,12 @@ class _GraphImporter:
 
     def _read_value_info(self, graph: onnx.GraphProto) -> None:
         for entry in (*graph.value_info, *graph.output):
-            kind = _declared_type(entry)
+            kind = declared_type(entry)
             if kind is not None:
                 self.known_types[entry.name] = kind
 
     def _input_type(self, entry: onnx.ValueInfoProto) -> TensorType:
-        kind = _declared_type(entry)
+        kind = declared_type(entry)
         if kind is not None:
             return kind
         which = entry.type.WhichOneof("value") or "no type"
@@ -140,14 +152,28 @@ class _GraphImporter:
 
     def _import_node(self, node: onnx.NodeProto, index: int) -> None:
         label = node.name or next((name for name in node.output if name), f"{node.op_type}_{index}")
+        if not self.unknown.isdisjoint(node.input):
+            self._skip(node, label)
+            return
         with ir.Location.name(label):
             try:
                 results = self._fold(node)
                 self._bind(node, self._build(node) if results is None else results)
             except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
-                domain = f"{node.domain}." if node.domain not in ("", "ai.onnx") else ""
-                self._report(label, f"{domain}{node.op_type}", str(error))
-                self._bind_placeholders(node)
+                self._fail(node, label, str(error))
+            except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ZeroDivisionError) as error:
+                # The rules of validation let something pass that the importer of this op does not expect.
+                self._fail(node, label, f"its attributes or inputs are not those of the op ({type(error).__name__}: {error})")
+
+    def _fail(self, node: onnx.NodeProto, label: str, reason: str) -> None:
+        self._report(label, _op_of(node), reason)
+        self.unknown.update(name for name in node.output if name)
+
+    def _skip(self, node: onnx.NodeProto, label: str) -> None:
+        """A node after one that failed: what it is made of is not known, only whether there is such an op."""
+        if _key_of(node) not in importers():
+            self._report(label, _op_of(node), "the op is not supported")
+        self.unknown.update(name for name in node.output if name)
 
     def _fold(self, node: onnx.NodeProto) -> list[np.ndarray] | None:
         if not can_fold(node) or any(name and name not in self.arrays for name in node.input):
@@ -159,8 +185,8 @@ class _GraphImporter:
         return found
 
     def _build(self, node: onnx.NodeProto) -> Sequence[Imported]:
-        domain = "" if node.domain == "ai.onnx" else node.domain
-        function = importers().get((domain, node.op_type))
+        domain, _ = key = _key_of(node)
+        function = importers().get(key)
         if function is None:
             raise UnsupportedFeature("the op is not supported")
         context = NodeContext(
@@ -170,6 +196,7 @@ class _GraphImporter:
             materialize=self._materialize,
             new_param=self._new_param,
         )
+        check_kinds(context)
         found = function(context)
         return [found] if isinstance(found, (ir.Value, np.ndarray)) else list(found)
 
@@ -178,8 +205,11 @@ class _GraphImporter:
             if not name:
                 continue
             if isinstance(result, np.ndarray):
+                known = self._dtype_problem(result.dtype) is None
+                self.declared.compare(node, name, type_of_array(result) if known else None)
                 self.arrays[name] = result
                 continue
+            self.declared.compare(node, name, tensor_type(result.type))
             self._refine(name, result)
             self.values[name] = result
         missing = [name for name in node.output[len(results) :] if name]
@@ -197,14 +227,6 @@ class _GraphImporter:
         if value.owner.operation.name.startswith("dl.") and compatible(have, known):
             shape = [mine if mine is not None else other or None for mine, other in zip(have.shape, known.shape, strict=True)]
             value.set_type(mlir_type(have.with_shape(shape)))
-
-    def _bind_placeholders(self, node: onnx.NodeProto) -> None:
-        """Stand-ins for the results of a node that failed, so that the nodes after it are still checked."""
-        for name in node.output:
-            kind = self.known_types.get(name, TensorType((None,), "f32"))
-            if name and name not in self.values:
-                cast = ir.Operation.create("builtin.unrealized_conversion_cast", results=[mlir_type(kind)])
-                self.values[name] = cast.results[0]
 
     # Constants
 
@@ -256,19 +278,12 @@ def _native(array: np.ndarray) -> np.ndarray:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _declared_type(entry: onnx.ValueInfoProto) -> TensorType | None:
-    """Plain type of a value, with dim_params as symbols; None where rank or element type is unknown or unsupported."""
-    tensor = entry.type.tensor_type
-    if not entry.type.HasField("tensor_type") or not tensor.HasField("shape"):
-        return None
-    try:
-        dtype = dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-    except (KeyError, TypeError, ValueError):
-        return None
-    return TensorType(tuple(_dim(dim) for dim in tensor.shape.dim), dtype) if dtype in NUMPY_DTYPES else None
+def _key_of(node: onnx.NodeProto) -> tuple[str, str]:
+    """Domain and op as the table of importers has them."""
+    return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
 
 
-def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
-    if dim.HasField("dim_value") and dim.dim_value >= 0:
-        return int(dim.dim_value)
-    return dim.dim_param or None
+def _op_of(node: onnx.NodeProto) -> str:
+    """The op with its domain, for messages."""
+    domain, op = _key_of(node)
+    return f"{domain}.{op}" if domain else op

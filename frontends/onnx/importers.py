@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Imported: TypeAlias = ir.Value | np.ndarray
 Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
-_NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding"}
+_NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds"}
 _IMPORTERS: dict[tuple[str, str], Importer] = {}
 
 

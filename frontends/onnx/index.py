@@ -12,13 +12,26 @@ from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 
 
+def _check_indices(node: NodeContext, axis: int) -> None:
+    """Refuse indices that are known at import and lie outside of the axis that they index."""
+    indices, shape = node.constant(1), node.type(0).shape
+    dim = shape[axis] if -len(shape) <= axis < len(shape) else None
+    if indices is None or not isinstance(dim, int) or indices.size == 0:
+        return
+    wrong = indices[(indices < -dim) | (indices >= dim)]
+    if wrong.size:
+        node.unsupported(f"index {wrong.reshape(-1)[0]} is out of range for axis {axis}, which has {dim} elements")
+
+
 @importer("Gather")
 def import_gather(node: NodeContext) -> ir.Value:
+    _check_indices(node, int(node.attribute("axis", 0)))
     return dl.gather(*node.values(), axis=int(node.attribute("axis", 0)))
 
 
 @importer("GatherElements")
 def import_gather_elements(node: NodeContext) -> ir.Value:
+    _check_indices(node, int(node.attribute("axis", 0)))
     return dl.gather_elements(*node.values(), axis=int(node.attribute("axis", 0)))
 
 
@@ -30,6 +43,7 @@ def import_gather_nd(node: NodeContext) -> ir.Value:
 @importer("Scatter", "ScatterElements")
 def import_scatter_elements(node: NodeContext) -> ir.Value:
     axis, reduction = int(node.attribute("axis", 0)), node.attribute("reduction", "none")
+    _check_indices(node, axis)
     return dl.scatter_elements(*node.values(), axis=axis, reduction=reduction)
 
 

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError, Message
 
 from dlc.errors import InvalidInputError, ParseError
 from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.validation.model import validate
 
 OLDEST_NATIVE_OPSET = 7
 TARGET_OPSET = 21
@@ -61,10 +62,13 @@ class PreparedModel:
 
 
 def prepare_model(
-    model: onnx.ModelProto, name: str, shapes: Mapping[str, Sequence[int | str | None]] | None = None
+    model: onnx.ModelProto,
+    name: str,
+    shapes: Mapping[str, Sequence[int | str | None]] | None = None,
+    lenient: bool = False,
 ) -> PreparedModel:
     """A copy that is checked, with functions without an importer inlined, its opset raised, and shapes inferred."""
-    _check(model, name)
+    validate(model, name, lenient)
     slim, weights = _split_weights(_raise_opset(model, name))
     _declare(slim, weights)
     slim = _inline_functions(slim)
@@ -110,25 +114,6 @@ def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
         if entry.domain in ((domain, "ai.onnx") if domain == "" else (domain,)):
             return int(entry.version)
     return 1
-
-
-def _check(model: onnx.ModelProto, name: str) -> None:
-    """Structure only: names defined before use, one definition each. Weights are left out, so large models are cheap."""
-    known = {""} | {tensor.name for tensor in model.graph.initializer} | {entry.name for entry in model.graph.input}
-    known |= {tensor.values.name for tensor in model.graph.sparse_initializer}
-    for node in model.graph.node:
-        for used in node.input:
-            if used not in known:
-                raise ParseError(
-                    f"{name}: error: node '{node.name or node.op_type}' uses '{used}', which nothing defines before it"
-                )
-        for made in node.output:
-            if made and made in known:
-                raise ParseError(f"{name}: error: node '{node.name or node.op_type}' defines '{made}' a second time")
-            known.add(made)
-    for entry in model.graph.output:
-        if entry.name not in known:
-            raise ParseError(f"{name}: error: nothing defines the model's output '{entry.name}'")
 
 
 def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:

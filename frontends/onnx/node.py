@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import TensorType, tensor_type
+from dlc.dialects.dl.types import TensorType, dtype_of_numpy, tensor_type
 
 
 class UnsupportedFeature(Exception):
@@ -67,6 +67,14 @@ class NodeContext:
         if plain is None:
             self.unsupported(f"input {index} is no tensor of a supported element type")
         return plain
+
+    def dtype(self, index: int) -> str | None:
+        """Element type of an input that is given; None where dl has none such."""
+        array = self.constant(index)
+        if array is not None:
+            return dtype_of_numpy(array.dtype)
+        plain = tensor_type(self.materialize(self.node.input[index]).type)
+        return None if plain is None else plain.dtype
 
     def rank(self, index: int) -> int:
         """Rank of an input."""

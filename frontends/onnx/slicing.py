@@ -9,6 +9,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.types import Dim
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.shape_values import attribute_or_input, ints, list_length, list_value
@@ -34,8 +35,18 @@ def import_split(node: NodeContext) -> list[ir.Value]:
     if sizes is None:
         part = -(-int(str(dim)) // node.num_outputs)
         sizes = [part] * node.num_outputs
+    else:
+        _check_sizes(node, sizes, dim)
     ends = np.cumsum(sizes).tolist()
     return [_part(node, axis, end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def _check_sizes(node: NodeContext, sizes: Sequence[int], dim: Dim) -> None:
+    """The sizes of parts must be as many as the outputs, not negative, and add up to the dim."""
+    if len(sizes) != node.num_outputs or min(sizes, default=0) < 0:
+        node.unsupported(f"split sizes {list(sizes)} do not fit {node.num_outputs} outputs")
+    if isinstance(dim, int) and sum(sizes) != dim:
+        node.unsupported(f"split sizes {list(sizes)} add up to {sum(sizes)} but the axis has {dim}")
 
 
 def _part(node: NodeContext, axis: int, start: int, end: int) -> ir.Value:
@@ -96,6 +107,8 @@ def import_pad(node: NodeContext) -> ir.Value:
     x, rank = node.value(0), node.rank(0)
     pads = attribute_or_input(node, "pads", 1) or []
     axes = ints(node.required_constant(3, "axes")) if node.has_input(3) else list(range(rank))
+    if len(pads) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
+        node.unsupported(f"pads {pads} need two values for each of the axes {axes} of rank {rank}")
     low, high = [0] * rank, [0] * rank
     for index, axis in enumerate(axes):
         low[axis], high[axis] = pads[index], pads[len(axes) + index]

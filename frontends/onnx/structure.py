@@ -44,9 +44,6 @@ def import_constant_of_shape(node: NodeContext) -> Imported:
     value = np.zeros((), np.float32) if given is None else np.asarray(given).reshape(())
     if given is not None and np.asarray(given).dtype not in NUMPY_DTYPES.values():
         node.unsupported(f"element type {np.asarray(given).dtype} is not supported")
-    shape = node.constant(0)
-    if shape is not None:
-        return np.full(tuple(int(size) for size in shape), value, value.dtype)
     return dl.expand(dl.constant(value=value), node.value(0), shape=[-1] * list_length(node, 0, "the result's rank"))
 
 

@@ -25,6 +25,7 @@ class WindowAttributes:
 def read_window(node: NodeContext, sizes: Shape, kernel: Shape) -> WindowAttributes:
     """The window of a convolution or pooling over spatial dims `sizes`."""
     rank = len(sizes)
+    _check_kernel(node, kernel)
     strides = node.attribute("strides") or [1] * rank
     dilations = node.attribute("dilations") or [1] * rank
     mode = node.attribute("auto_pad", "NOTSET")
@@ -39,6 +40,13 @@ def read_window(node: NodeContext, sizes: Shape, kernel: Shape) -> WindowAttribu
     return WindowAttributes(strides, _split_padding(node, totals, more_after=mode == "SAME_UPPER"), dilations)
 
 
+def _check_kernel(node: NodeContext, kernel: Shape) -> None:
+    """The attribute kernel_shape, where there is one, must be the shape of the window."""
+    given = node.attribute("kernel_shape")
+    if given and (len(given) != len(kernel) or any(isinstance(k, int) and k != g for k, g in zip(kernel, given, strict=True))):
+        node.unsupported(f"kernel_shape {list(given)} contradicts the weight, whose window is {list(kernel)}")
+
+
 def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> dict[str, list[int]]:
     """Attributes of a transposed convolution over spatial dims `sizes`.
 
@@ -46,6 +54,7 @@ def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> di
     where it would fall short.
     """
     rank = len(sizes)
+    _check_kernel(node, kernel)
     strides = node.attribute("strides") or [1] * rank
     dilations = node.attribute("dilations") or [1] * rank
     extra = list(node.attribute("output_padding") or [0] * rank)

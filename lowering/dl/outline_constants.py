@@ -18,6 +18,9 @@ _REPEATS = frozenset({"dl.expand", "dl.tile"})
 _MOST_REPEATED = 16384
 """Elements of a weight repeated by an op at most: a bias of every channel, and no tensor of the model's size."""
 
+_MOST_MADE = 1 << 24
+"""Elements that an op makes of fewer, at most: 64 MiB of f32."""
+
 _MOST_NAMES = 3
 """Ops that the key of a computed weight names at most: the last ones."""
 
@@ -90,7 +93,8 @@ class _WeightOps:
             return True
         if op.regions or not len(op.operands) or not len(op.results) or any(value not in self.origins for value in op.operands):
             return False
-        return all((kind := tensor_type(result.type)) is not None and kind.is_static for result in op.results)
+        kinds = [tensor_type(result.type) for result in op.results]
+        return all(kind is not None and kind.is_static for kind in kinds) and not _is_too_large(op)
 
     def _origin(self, op: ir.Operation) -> _Origin:
         if op.name == "dl.param":
@@ -117,6 +121,12 @@ class _WeightOps:
 
     def _is_small(self, result: ir.Value, limit: int) -> bool:
         return not self.origins[result].key and (type_of(result).num_elements or 0) <= limit
+
+
+def _is_too_large(op: ir.Operation) -> bool:
+    """Whether an op makes so much more than it takes that it is better computed by the model."""
+    made = sum(type_of(result).num_elements or 0 for result in op.results)
+    return made > _MOST_MADE and made > sum(type_of(value).num_elements or 0 for value in op.operands)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,24 @@ def test_accepted(arguments: tuple[Any, ...]) -> None:
         np.testing.assert_array_equal(array, expected)
 
 
+class OnCuda(ByDlpack):
+    """Stands for an array that says that it lies on a GPU, and hands out a capsule all the same."""
+
+    def __dlpack_device__(self) -> Any:
+        return (2, 0)
+
+
+def test_memory_of_a_gpu_is_not_read() -> None:
+    with pytest.raises(InvalidInputError, match="input 'y' cannot be read as an array: it lies on device 2 of DLPack"):
+        bind_arguments(PAIR, (x, OnCuda(y)))
+
+
+def test_masks_are_not_lost() -> None:
+    with pytest.raises(InvalidInputError, match=r"input 'x' is a masked array, .*give value\.filled"):
+        bind_arguments(PAIR, (np.ma.masked_array(x, mask=x > 0), y))
+    assert np.array_equal(bind_arguments(PAIR, (np.ma.masked_array(x), y))[0], x)
+
+
 def test_row_major_arrays_are_not_copied() -> None:
     frozen = x.copy()
     frozen.flags.writeable = False

@@ -18,6 +18,7 @@ from dlc.tools.commands.options import (
     STDOUT,
     check_output,
     compile_options,
+    lenient_option,
     output_option,
     parse_shapes,
     precision_option,
@@ -38,6 +39,7 @@ _SCHEDULE = "schedule"
 @click.option("--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE]), default="obj", show_default=True, help="What to write.")
 @output_option("File to write. By default MODEL.o in the current folder for obj, else standard output, also called '-'.", None)
 @shape_option
+@lenient_option
 @schedule_option
 @winograd_option
 @precision_option
@@ -47,6 +49,7 @@ def command(
     emit: str,
     output: Path | None,
     shapes: tuple[str, ...],
+    lenient: bool,
     schedule: Path | None,
     winograd: int | None,
     precision: str | None,
@@ -62,7 +65,7 @@ def command(
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
-    source = with_accuracy(read_source(model, shapes=parse_shapes(shapes)), winograd, precision)
+    source = with_accuracy(read_source(model, shapes=parse_shapes(shapes), lenient=lenient), winograd, precision)
     if emit == _SCHEDULE:
         table = dlc.schedules_of(source, target, schedule=schedule)
         write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)

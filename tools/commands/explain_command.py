@@ -16,9 +16,11 @@ from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
 from dlc.explanation import Explanation
 from dlc.lowering.dl.winograd_choice import REASONS as TILE_REASONS
+from dlc.sources import read_source
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
+    lenient_option,
     output_option,
     parse_shapes,
     precision_option,
@@ -39,6 +41,7 @@ _MOST_NODES = 3
 @output_option("File for what --json or --emit writes, standard output by default.")
 @click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
 @shape_option
+@lenient_option
 @winograd_option
 @precision_option
 @target_option
@@ -49,6 +52,7 @@ def command(
     output: Path,
     nominal: int,
     shapes: tuple[str, ...],
+    lenient: bool,
     winograd: int | None,
     precision: str | None,
     target: str,
@@ -61,7 +65,8 @@ def command(
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        found = dlc.explain(model, parse_shapes(shapes), nominal, progress, target, winograd, precision)
+        source = read_source(model, params={}, shapes=parse_shapes(shapes), lenient=lenient)  # weights need not be there
+        found = dlc.explain(source, None, nominal, progress, target, winograd, precision)
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:

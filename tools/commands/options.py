@@ -55,6 +55,12 @@ def shape_option(command: Command) -> Command:
     )(command)
 
 
+def lenient_option(command: Command) -> Command:
+    """`--lenient`."""
+    text = "Warn of rules of ONNX that the model breaks, and go on, where its meaning is likely; by default they are errors."
+    return click.option("--lenient", is_flag=True, help=text)(command)
+
+
 def target_option(command: Command) -> Command:
     """`--target cpu:haswell`."""
     return click.option(

@@ -23,6 +23,7 @@ from dlc.tools.commands.options import (
     check_output,
     compile_options,
     dim_option,
+    lenient_option,
     measure_option,
     memory_limit_option,
     parse_shapes,
@@ -50,6 +51,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
 @shape_option
+@lenient_option
 @schedule_option
 @measure_option
 @winograd_option
@@ -67,6 +69,7 @@ def command(
     seed: int,
     repeat: int,
     shapes: tuple[str, ...],
+    lenient: bool,
     schedule: Path | None,
     measure: bool,
     winograd: int | None,
@@ -84,7 +87,7 @@ def command(
     sizes = parse_sizes(dims)
     given = _read_inputs(inputs)
     saved = _output_files(outputs)
-    source = read_source(model, shapes=overrides)
+    source = read_source(model, shapes=overrides, lenient=lenient)
     expected = oracle(check, model, source, overrides) if check else None
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:

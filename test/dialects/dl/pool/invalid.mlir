@@ -78,3 +78,19 @@ func.func @avg_pool_c4(%arg0: tensor<1x3x8x4xf32>) {
   %0 = "dl.avg_pool"(%arg0) {kernel = array<i64: 2, 5>} : (tensor<1x3x8x4xf32>) -> tensor<1x3x7x1xf32>
   return
 }
+
+// -----
+
+func.func @max_pool_c5(%arg0: tensor<1x3x8x8xf32>) {
+  // expected-error @+1 {{'dl.max_pool' op c5: pads 8589934592 and 1 on axis 3 hold a whole window of 3}}
+  %0 = "dl.max_pool"(%arg0) {kernel = array<i64: 3, 3>, pads = array<i64: 1, 8589934592, 1, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8589934598xf32>
+  return
+}
+
+// -----
+
+func.func @avg_pool_c5(%arg0: tensor<1x3x8x8xf32>) {
+  // expected-error @+1 {{'dl.avg_pool' op c5: pads 8589934592 and 1 on axis 3 hold a whole window of 3}}
+  %0 = "dl.avg_pool"(%arg0) {kernel = array<i64: 3, 3>, pads = array<i64: 1, 8589934592, 1, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8589934598xf32>
+  return
+}
