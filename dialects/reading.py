@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlc.diagnostics import Diagnostic, from_mlir
+from dlc.dialects.nesting import check_nesting
 from dlc.errors import DLCError, ParseError, VerifyError
 
 if TYPE_CHECKING:
@@ -57,9 +58,10 @@ def parse_operation(data: bytes | str, name: str, context: ir.Context) -> ir.Ope
 
 def _text_of(data: bytes | str, name: str) -> str | None:
     """The text that `data` is or holds; None for bytecode."""
-    if isinstance(data, str):
-        return data
-    return None if data.startswith(BYTECODE_MAGIC) else decode(data, name)
+    if isinstance(data, bytes) and data.startswith(BYTECODE_MAGIC):
+        return None
+    check_nesting(data.encode() if isinstance(data, str) else data, name)
+    return data if isinstance(data, str) else decode(data, name)
 
 
 def _parse_error(error: Any, text: str | None, name: str) -> DLCError:

@@ -184,5 +184,8 @@ def _map_params(path: Path, keys: Sequence[str]) -> ParamTable:
 
 
 def save_params(path: Path, params: ParamTable) -> None:
-    """Write weights as a `.safetensors` file."""
-    save_file({key: np.asarray(array, order="C") for key, array in params.items()}, path)
+    """Write weights as a `.safetensors` file; `InvalidInputError` where they cannot be written."""
+    try:
+        save_file({key: np.asarray(array, order="C") for key, array in params.items()}, path)
+    except SafetensorError as error:
+        raise InvalidInputError(f"{path}: error: cannot write the weights: {error}") from None

@@ -63,6 +63,8 @@ def resolve(node: PipelineNode, anchor: str, source: PipelineSource) -> Resolved
     problem = _native_problem(anchor, node.name, options)
     restricted = _RESTRICTED.search(problem)
     if restricted is not None:
+        problem = _native_problem(restricted[1], node.name, options)  # upstream looks at options last
+    if restricted is not None and not problem:
         return Resolved(NativePass(node.name, options), restricted[1])
     if problem:
         raise _native_error(node, problem, source)

@@ -113,6 +113,24 @@ def passes() -> MutableMapping[str, PassEntry]:
     return found
 
 
+_PLUGIN_NAME = re.compile(r"[A-Za-z][\w.-]*")
+
+
+def _check_plugin(defined: type[Pass], base: type[Pass]) -> None:
+    """Raise `TypeError` unless a class of a plugin can be used as a pass."""
+    for name in ("name", "from_options", "options_text"):
+        if not callable(getattr(defined, name)):
+            remedy = "; the attribute pass_name names a pass" if name == "name" else ""
+            raise TypeError(f"class {defined.__name__} gives '{name}', a method of dlc.Pass, another meaning{remedy}")
+    for name in ("pass_name", "anchor"):
+        if not isinstance(getattr(defined, name), str):
+            raise TypeError(f"class {defined.__name__} must give '{name}' as a text")
+    if defined.pass_name and not _PLUGIN_NAME.fullmatch(defined.pass_name):
+        raise TypeError(f"class {defined.__name__}: '{defined.pass_name}' is no name of a pass; use letters, digits and hyphens")
+    if defined.run is base.run:
+        raise TypeError(f"class {defined.__name__} has no method run(self, op)")
+
+
 def load_pass_file(file: Path) -> list[PassEntry]:
     """Import a Python file and make the passes that it defines known; whatever the file raises comes out.
 
@@ -130,6 +148,7 @@ def load_pass_file(file: Path) -> list[PassEntry]:
     found = []
     for key, value in vars(module).items():
         if isinstance(value, type) and issubclass(value, Pass) and value.__module__ == module_name:
+            _check_plugin(value, Pass)
             value.pass_name = value.pass_name or file.stem.replace("_", "-")
             found.append(PassEntry(value.pass_name, PLUGINS, module_name, file, key))
     if not found:

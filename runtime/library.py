@@ -77,6 +77,8 @@ _RESULTS: dict[str, type] = {
 _OUT_OF_MEMORY, _CANCELLED = 2, 3
 """Values of `DlcErrorKind`; any other is an error of the arguments."""
 _ADDRESSES = 2**63
+_FEW = 8
+"""Processors that an error lists."""
 _CLOCK = ctypes.CFUNCTYPE(ctypes.c_int64)
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -124,7 +126,9 @@ class RuntimeLibrary:
         processor of the thread that called. `InvalidInputError` if it is none of these.
         """
         if self._library.dlc_set_thread_affinity(processors.encode()):
-            raise InvalidInputError(f"{subject} {processors!r}; give processors like 0,2-5, 'none' or 'auto'")
+            usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+            known = f"of {', '.join(map(str, usable))}" if len(usable) <= _FEW else f"from {min(usable)} to {max(usable)}"
+            raise InvalidInputError(f"{subject} {processors!r}; give processors like 0,2-5 ({known}), 'none' or 'auto'")
 
     def set_num_threads(self, count: int | None) -> int | None:
         """Set how many threads calls from this Python thread use (None: `DLC_NUM_THREADS`, else all processors).

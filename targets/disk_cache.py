@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dlc.partial_files import note_partial
+
 _MAGIC = b"dlcache1"
 _HEADER = struct.Struct("<8s32s32sQ")
 """Magic, key, SHA-256 of the content, length of the content."""
@@ -116,6 +118,7 @@ class DiskCache:
     def _write(self, file: Path, content: bytes) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = self.folder / f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(8)}"
+        note_partial(temporary)
         try:
             temporary.write_bytes(content)
             file.parent.mkdir(mode=0o700, exist_ok=True)

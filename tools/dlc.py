@@ -12,7 +12,7 @@ from typing import TextIO
 import click
 
 import dlc
-from dlc.errors import DLCError, LenientWarning
+from dlc.errors import DLCError
 
 _COMMANDS = Path(__file__).parent / "commands"
 
@@ -76,8 +76,8 @@ def _show_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None, line: str | None = None
 ) -> None:
     """Warnings of dlc are for users; others are for programmers, who run Python with -W."""
-    if issubclass(category, LenientWarning) or sys.warnoptions:
-        click.echo(str(message), err=True)
+    if category.__module__.startswith("dlc.") or sys.warnoptions:
+        click.echo(str(message) if "warning: " in str(message) else f"warning: {message}", err=True)
 
 
 def _fail(message: str, debug: bool) -> None:

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from dlc.diagnostics import Diagnostic
 from dlc.errors import DLCError, InvalidInputError, ParseError
+from dlc.partial_files import note_partial
 from dlc.tools.opt_options import OptOptions, parse_arguments
-from dlc.tools.supervisor import PASS_FAILED, REPORTED, Outcome, run_child
+from dlc.tools.supervisor import PASS_FAILED, REPORTED, Outcome, Stopped, run_child
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DLCError as error:
         print(error, file=sys.stderr)
         return 1
+    except Stopped as stop:
+        return stop.status
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -50,11 +53,11 @@ def read_input(name: str) -> bytes:
 def write_output(name: str, output: bytes) -> None:
     """Write to a file, all or nothing, or to standard output for `-`; `InvalidInputError` when it can't be written."""
     if name == "-":
-        sys.stdout.buffer.write(output)
-        sys.stdout.buffer.flush()
+        _write_all(output)
         return
     path = Path(os.path.realpath(name))
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    note_partial(partial)
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(output)  # a device or a pipe
@@ -66,6 +69,17 @@ def write_output(name: str, output: bytes) -> None:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise InvalidInputError("", [Diagnostic("error", _reason(error), name)]) from None
+
+
+def _write_all(output: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(output)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer has nowhere to go
+        raise InvalidInputError("", [Diagnostic("error", _reason(error), "<stdout>")]) from None
 
 
 def _reason(error: Exception) -> str:
@@ -80,13 +94,14 @@ def _print_facts(options: OptOptions) -> int:
 
         load_plugins(options.load_pass_plugin)
     if options.help:
-        print(opt_help.help_text())
+        text = opt_help.help_text()
     elif options.list_passes:
-        print(opt_help.pass_list())
+        text = opt_help.pass_list()
     elif options.show_dialects:
-        print(opt_help.dialect_list())
+        text = opt_help.dialect_list()
     else:
-        print(opt_help.version_text())
+        text = opt_help.version_text()
+    write_output("-", f"{text}\n".encode())
     return 0
 
 

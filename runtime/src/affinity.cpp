@@ -52,9 +52,22 @@ bool parseList(const char *text, std::vector<int> &found) {
   }
 }
 
+// Whether this process may use all of these processors; yes where the system does not tell.
+bool areUsable(const std::vector<int> &found) {
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return true;
+  return std::all_of(found.begin(), found.end(), [&](int processor) { return CPU_ISSET(static_cast<size_t>(processor), &set); });
+#else
+  return true;
+#endif
+}
+
 bool setAffinity(const std::string &text) {
   std::vector<int> found;
-  if (text != "auto" && text != "none" && !parseList(text.c_str(), found))
+  if (text != "auto" && text != "none" && (!parseList(text.c_str(), found) || !areUsable(found)))
     return false;
   std::lock_guard<std::mutex> lock(mutex);
   processors.swap(found);

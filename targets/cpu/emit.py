@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import os
 import shutil
 import subprocess
 import tempfile
@@ -77,13 +79,23 @@ _NOWHERE = ctypes.c_int64()
 
 
 def _object_of(engine: execution_engine.ExecutionEngine) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "module.o"
+    """The object that an engine has made. LLVM ends the process where a disk is full, so that memory takes the file if it can."""
+    with contextlib.ExitStack() as stack:
+        file = _memory_file(stack) or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "module.o"
         engine.dump_to_object_file(str(file))
         content = file.read_bytes() if file.exists() else b""
     if not content:
         raise TargetError("the compiler wrote no object; its message is on standard error")
     return content
+
+
+def _memory_file(stack: contextlib.ExitStack) -> Path | None:
+    """The path of a file in memory that goes with `stack`; None where the system has none."""
+    if not hasattr(os, "memfd_create") or not Path("/proc/self/fd").is_dir():
+        return None
+    descriptor = os.memfd_create("dlc-object")
+    stack.callback(os.close, descriptor)
+    return Path(f"/proc/self/fd/{descriptor}")
 
 
 def emit_assembly(module: ir.Module, opt_level: int = 2) -> str:

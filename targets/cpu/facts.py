@@ -33,6 +33,7 @@ _FALLBACK_FEATURES = {"x86_64": frozenset({"sse", "sse2"}), "aarch64": frozenset
 MANY_REGISTERS = 32
 """Vector registers from which on tiles have 48 columns and more."""
 _NATIVE = "native"
+_GPU_HINT = "; models do not run on GPUs yet: dlc-opt --affine-to-gpu --gpu-to-ptx makes PTX of kernels"
 _FAMILY = "cpu"
 
 
@@ -144,7 +145,8 @@ def target_facts(target: str) -> CpuFacts:
         return host_facts()
     row = KNOWN_CPUS.get(ALIASES.get(name, name))
     if row is None:
-        raise TargetError(f"unknown target '{target}'{did_you_mean(target, known_targets())} (targets: {_listed()})")
+        hint = _GPU_HINT if target.partition(":")[0] == "gpu" else did_you_mean(target, known_targets())
+        raise TargetError(f"unknown target '{target}'{hint} (targets: {_listed()})")
     return CpuFacts(
         processor=row.processor,
         arch=row.arch,

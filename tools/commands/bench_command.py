@@ -19,6 +19,7 @@ from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
 from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, precision_option, require_dims, shape_option
 from dlc.tools.commands.terminal import output_console, steps
+from dlc.tools.supervisor import interruptible
 
 
 @click.command("bench")
@@ -57,12 +58,13 @@ def command(
     inputs = dlc.random_inputs(specs, sizes=sizes)
     effort = Effort(rounds, seconds=seconds)
     tolerance, options = TOLERANCE[precision or "f32"], LoadOptions(threads, precision or "f32", overrides or {})
-    with steps(f"bench {model}"), Arena(engines, threads) as arena:
+    with interruptible(), steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
     profiled, is_wanted = None, profile and not found.failure(OURS)
     try:
         profile_effort = Effort(4 * rounds, PROFILE_SLOT, seconds)
-        profiled = _profile(model, inputs, profile_effort, options) if is_wanted else None
+        with interruptible():
+            profiled = _profile(model, inputs, profile_effort, options) if is_wanted else None
     finally:  # an interrupt, or an error of the profile, takes nothing of what was measured before
         _report(found, profiled, tolerance, as_json)
     _require_ours(model, found, tolerance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +11,8 @@ from pathlib import Path
 import click
 
 from dlc._mlir import ir
+from dlc.errors import InvalidInputError
+from dlc.partial_files import note_partial
 from dlc.sources import PARAMS_ATTRIBUTE, Source, save_params
 from dlc.tools.commands.options import STDOUT
 
@@ -25,10 +27,17 @@ def write_module(module: ir.Module, source: Source, output: Path) -> None:
     elif source.params:
         table = output.with_suffix(".safetensors")
         with replacing(table) as temporary:
-            save_params(temporary, source.params)
+            _save_weights(source, temporary, table)
         _refer(module, table.name)
     text: str = module.operation.get_asm(enable_debug_info=True)  # locations carry the names of ONNX nodes
     write_bytes(text.rstrip("\n").encode() + b"\n", output)
+
+
+def _save_weights(source: Source, temporary: Path, table: Path) -> None:
+    try:
+        save_params(temporary, source.params)
+    except InvalidInputError as error:  # a user knows the file by the name that it was to get
+        raise InvalidInputError(str(error).replace(str(temporary), str(table))) from None
 
 
 def write_bytes(content: bytes, output: Path) -> None:
@@ -55,9 +64,8 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    note_partial(temporary)
     try:
         yield temporary
         mask = os.umask(0)
