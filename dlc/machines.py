@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
+from dlc.boundary import check_boundary
 from dlc.errors import TargetError
+from dlc.lowering.stages import stage_of
 from dlc.sources import Model, copy_module
 from dlc.targets.cpu.facts import CpuFacts, facts_of, host_facts, set_target, target_facts
 
@@ -12,9 +14,14 @@ DEFAULT_TARGET = "cpu"
 
 
 def copy_for_target(model: Model, target: str) -> ir.Module:
-    """A copy of a model's module that is for `target` (`cpu`, `cpu:native`, `cpu:haswell`, ...); `TargetError` if it is unknown."""
+    """A copy of a model's module that is for `target` (`cpu`, `cpu:native`, `cpu:haswell`, ...).
+
+    `TargetError` if the target is unknown, `VerifyError` for a dl module whose functions take or give what dl does not know.
+    """
     facts = target_facts(target)
     module = copy_module(model)
+    if stage_of(module) == "dl":
+        check_boundary(module)
     if target != DEFAULT_TARGET:
         set_target(module.operation, facts)
     return module

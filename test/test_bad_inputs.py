@@ -43,6 +43,11 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
         [],
         r"input\.mlir:2:8: error: 'dl\.matmul' op c\d: .*8.*7",
     ),
+    "element type that dl has not": (
+        _RELU.replace("xf32", "xf8E4M3FN").encode(),
+        [],
+        r":2:8: error: 'dl\.relu' op t1: an operand is tensor<4xf8E4M3FN>, whose element type must be one of f64",
+    ),
     "unknown attribute": (
         _RELU.replace("(%x) :", "(%x) {axis = 1 : i64} :").encode(),
         [],
@@ -144,6 +149,11 @@ def test_importer(kind: str, tmp_path: Path) -> None:
 
 COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "a type that is no model": (lambda: dlc.compile(3), dlc.InvalidInputError, "not int"),  # type: ignore[arg-type]
+    "argument of a type that dl has not": (
+        lambda: dlc.compile("func.func @f(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {\n  return %x : tensor<4xf8E4M3FN>\n}\n"),
+        dlc.VerifyError,
+        "argument 0 is tensor<4xf8E4M3FN>; models at level dl take and give ranked tensors",
+    ),
     "missing model file": (lambda: dlc.compile("no/such/file.onnx"), dlc.ParseError, "no such file"),
     "unknown target": (lambda: dlc.compile(_RELU, target="tpu"), dlc.TargetError, "unknown target 'tpu'.*cpu"),
     "no threads": (lambda: dlc.compile(_RELU, num_threads=0), dlc.InvalidInputError, "num_threads must be"),

@@ -182,9 +182,16 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
             return f"has no attribute '{unknown[0]}' (attributes: {known})"
         operands = self.operand_types()
         if any(isinstance(group, _NotTensor) or group is _NOT_TENSOR for group in operands):
-            return ""  # IRDL's type constraint reports it
+            return self._unknown_element()
         inferred = self.inferred_types(*operands, **self.attribute_values())
         return self._result_mismatch(inferred)
+
+    def _unknown_element(self) -> str:
+        """What is wrong with an operand that is a tensor, but of no element type of dl; IRDL reports what is no tensor."""
+        for value in self.operation.operands:
+            if isinstance(value.type, ir.RankedTensorType) and tensor_type(value.type) is None:
+                return f"t1: an operand is {value.type}, whose element type must be one of {', '.join(ALL_DTYPES)}"
+        return ""
 
     def _arity_fits(self, operands: int, results: int) -> bool:
         if self._single:

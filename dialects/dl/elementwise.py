@@ -204,8 +204,13 @@ class Mul(Binary, name="mul"):
     reference = staticmethod(wide(np.multiply))
 
 
+def _require_no_zero(divisor: np.ndarray) -> None:
+    if not divisor.all():
+        raise ZeroDivisionError("integer division by zero")
+
+
 class Div(Binary, name="div"):
-    """Quotient of two tensors. Integers truncate towards zero, wrap, and give 0 for a divisor of 0. ONNX Div.
+    """Quotient of two tensors. Integers truncate towards zero and wrap; a divisor of 0 is an error. ONNX Div.
 
     result = lhs / rhs
 
@@ -219,14 +224,14 @@ class Div(Binary, name="div"):
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
         if lhs.dtype.kind == "f":
             return np.divide(lhs, rhs)
-        divisor = np.where(rhs == 0, rhs.dtype.type(1), rhs)
-        floored = lhs // divisor
-        inexact = (floored * divisor != lhs) & ((lhs < 0) != (divisor < 0))
-        return np.where(rhs == 0, rhs.dtype.type(0), floored + inexact.astype(lhs.dtype))
+        _require_no_zero(rhs)
+        floored = lhs // rhs
+        inexact = (floored * rhs != lhs) & ((lhs < 0) != (rhs < 0))
+        return np.asarray(floored + inexact.astype(lhs.dtype))
 
 
 class Mod(Binary, name="mod"):
-    """Remainder; integers give 0 for a divisor of 0. ONNX Mod.
+    """Remainder; of integers, a divisor of 0 is an error. ONNX Mod.
 
     result = lhs - floor(lhs / rhs) * rhs, with the sign of rhs; with `fmod` lhs - trunc(lhs / rhs) * rhs, with that of lhs
 
@@ -239,8 +244,9 @@ class Mod(Binary, name="mod"):
     @staticmethod
     @wide
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, fmod: bool) -> np.ndarray:
-        found = np.fmod(lhs, rhs) if fmod else np.mod(lhs, rhs)
-        return found if lhs.dtype.kind == "f" else np.where(rhs == 0, rhs.dtype.type(0), found)
+        if lhs.dtype.kind != "f":
+            _require_no_zero(rhs)
+        return np.fmod(lhs, rhs) if fmod else np.mod(lhs, rhs)
 
 
 class Pow(DLOp, name="pow"):

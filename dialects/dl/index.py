@@ -1,7 +1,7 @@
 """Index: elements read or written at positions that are values.
 
-Indices count from the end where they are negative; those that are out of range are moved to the nearest element, so
-that no memory outside a tensor is touched. An axis that is read through indices must not be empty unless they are.
+Indices count from the end where they are negative; those that are out of range are an error of the call. An axis that is read
+through indices must not be empty unless they are.
 """
 
 import numpy as np
@@ -302,8 +302,12 @@ def _tuple_size(label: str, x: TensorType, indices: TensorType, batch_dims: int)
 
 
 def _in_range(indices: np.ndarray, size: int) -> np.ndarray:
+    """Positions in [0, size) of indices in [-size, size); `IndexError` for any others."""
     positions = indices.astype(np.int64)
-    return np.clip(np.where(positions < 0, positions + size, positions), 0, max(size - 1, 0))
+    wrong = positions[(positions < -size) | (positions >= size)]
+    if wrong.size:
+        raise IndexError(f"index {wrong[0]} is out of range for {size} elements")
+    return np.where(positions < 0, positions + size, positions)
 
 
 def _element_positions(x: np.ndarray, indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:

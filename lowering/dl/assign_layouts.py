@@ -186,6 +186,8 @@ def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
     flops = 2.0 * _size(result.shape[0]) * out * per_group
     for size in (*taps, *(_size(dim) for dim in result.shape[2:])):
         flops *= size
+    if not flops:  # a convolution of nothing, or into nothing
+        return 0.0
     image = [_size(dim) for dim in result.shape[2:]]
     first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), image)
     if _has_short_sums(op) and not facts_of(op).has_many_registers:

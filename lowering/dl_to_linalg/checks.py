@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op
 from dlc.dialects.dl import op_class
-from dlc.lowering.dl_to_linalg.builder import Builder, Extent, Named
+from dlc.lowering.dl_to_linalg.builder import REDUCTION, Builder, Extent, Named
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp
 
 Axis = tuple[int, int]
@@ -55,3 +57,51 @@ def require_elements(b: Builder, op: SourceOp, axes: Iterable[int], indices: Seq
             continue
         needed = b.extent("min", count, 1)
         b.require_at_most(("the least size for its indices", needed), size_of(b, op, (0, axis)))
+
+
+def require_positions(b: Builder, op: SourceOp, axis: int, size: Extent, part: int | None = None) -> None:
+    """Fail at run time unless operand 1, indices, holds numbers from -size to size - 1, `size` being that of `axis` of operand 0.
+
+    With `part`, only that place of its last axis counts. Smallest and largest index come from one pass over them, in vectors.
+    """
+    indices, kind = op.operands[1], op.types[1]
+    if kind.num_elements == 0:
+        return
+    loops = kind.rank if part is None else kind.rank - 1
+    places = [ir.AffineExpr.get_dim(at) for at in range(loops)] + ([] if part is None else [ir.AffineExpr.get_constant(part)])
+    widest = 1 << (int(kind.dtype[1:]) - 1)
+    ends = [b.full([], b.scalar(start, kind.dtype)) for start in (widest - 1, -widest)]
+    maps = [ir.AffineMap.get(loops, 0, places), *[ir.AffineMap.get(loops, 0, [])] * 2]
+
+    def body(index: ir.Value, least: ir.Value, most: ir.Value) -> Sequence[ir.Value]:
+        return [b.binary("arith.minsi", least, index), b.binary("arith.maxsi", most, index)]
+
+    found = b.generics([indices], ends, maps, [REDUCTION] * loops, body)
+    least, most = (b.index_cast(b.create("tensor.extract", [end.type.element_type], [end]), ir.IndexType.get()) for end in found)
+    b.require_at_most((f"the least index of axis {axis}", b.extent("sub", 0, size)), ("the smallest that is given", least))
+    b.require_at_most(("the largest index that is given", most), (f"the last of axis {axis}", b.extent("sub", size, 1)))
+
+
+def require_no_zero(b: Builder, op: SourceOp) -> None:
+    """Fail at run time if operand 1, integers that divide, holds a 0; constants are looked at here."""
+    divisor, kind = op.operands[1], op.types[1]
+    if kind.num_elements == 0 or _has_no_zero(divisor):
+        return
+    every = ir.AffineMap.get_identity(kind.rank)
+    start = b.full([], b.scalar(1, "i1"))
+    zero = b.scalar(0, kind.dtype)
+
+    def body(element: ir.Value, so_far: ir.Value) -> ir.Value:
+        return b.binary("arith.andi", so_far, b.compare("ne", element, zero, kind.dtype))
+
+    nothing = ir.AffineMap.get(kind.rank, 0, [])
+    found = b.generic([divisor], start, [every, nothing], [REDUCTION] * kind.rank, body)
+    b.require(b.create("tensor.extract", [found.type.element_type], [found]), "integer division by zero")
+
+
+def _has_no_zero(value: ir.Value) -> bool:
+    """Whether a tensor is a constant without a 0."""
+    op = defining_op(value)
+    if op is None or op.name != "arith.constant" or not isinstance(op.attributes["value"], ir.DenseIntElementsAttr):
+        return False
+    return all(element != 0 for element in ir.DenseIntElementsAttr(op.attributes["value"]))

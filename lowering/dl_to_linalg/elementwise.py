@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
 from dlc.lowering.dl_to_linalg.broadcasting import broadcast_extents, expand_ones
 from dlc.lowering.dl_to_linalg.builder import Builder
-from dlc.lowering.dl_to_linalg.checks import operand_name
+from dlc.lowering.dl_to_linalg.checks import operand_name, require_no_zero
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _ROUNDINGS = {"floor": "math.floor", "ceil": "math.ceil", "round": "math.roundeven", "trunc": "math.trunc"}
@@ -131,6 +131,7 @@ def lower_div(b: Builder, op: SourceOp) -> ir.Value:
     dtype = b.wide(op.result.dtype)
     if dtype in FLOATS:
         return lower_elementwise(b, op, lambda lhs, rhs: b.arith("div", lhs, rhs, dtype))
+    require_no_zero(b, op)
     return lower_elementwise(b, op, lambda lhs, rhs: safe_divide(b, lhs, rhs, dtype))
 
 
@@ -158,6 +159,8 @@ def _is(b: Builder, x: ir.Value, value: int, dtype: str) -> ir.Value:
 def lower_mod(b: Builder, op: SourceOp) -> ir.Value:
     """The truncated remainder, moved to the divisor's sign unless `fmod` asks for lhs's."""
     dtype = b.wide(op.result.dtype)
+    if dtype not in FLOATS:
+        require_no_zero(b, op)
 
     def body(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
         if dtype in FLOATS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same
+from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_positions, require_same
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -21,6 +21,7 @@ def lower_gather(b: Builder, op: SourceOp) -> ir.Value:
     own, given = b.shape(x), b.shape(indices)
     require_elements(b, op, [axis], given)
     size = own[axis]
+    require_positions(b, op, axis, size)
     inner = [ir.AffineExpr.get_dim(axis + at) for at in range(count)]
 
     def position(index: ir.Value, at: Sequence[ir.Value]) -> Sequence[Extent]:
@@ -37,6 +38,7 @@ def lower_gather_elements(b: Builder, op: SourceOp) -> ir.Value:
     require_indices_within(b, op, axis)
     require_elements(b, op, [axis], b.shape(indices))
     size = b.dim(x, axis)
+    require_positions(b, op, axis, size)
     every = [ir.AffineExpr.get_dim(at) for at in range(op.types[0].rank)]
 
     def position(found: Sequence[ir.Value], at: Sequence[ir.Value]) -> Sequence[Extent]:
@@ -55,6 +57,8 @@ def lower_gather_nd(b: Builder, op: SourceOp) -> ir.Value:
         require_same(b, op, (1, axis), (0, axis))
     require_elements(b, op, range(batch, batch + count), given[:-1])
     sizes = own[batch : batch + count]
+    for part, size in enumerate(sizes):
+        require_positions(b, op, batch + part, size, part)
     loops = [ir.AffineExpr.get_dim(at) for at in range(lead)]
     inputs = [(indices, [*loops, ir.AffineExpr.get_constant(part)]) for part in range(count)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import Builder, Extent
-from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_same, size_of
+from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_positions, require_same, size_of
 from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.top_k_keys import KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
@@ -25,6 +25,7 @@ def lower_scatter_elements(b: Builder, op: SourceOp) -> ir.Value:
     for at in range(op.types[0].rank):
         require_same(b, op, (2, at), (1, at))
     size = b.dim(x, axis)
+    require_positions(b, op, axis, size)
 
     def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
         return [*at[:axis], in_range(b, element_at(b, indices, at), size), *at[axis + 1 :]]
@@ -41,6 +42,8 @@ def lower_scatter_nd(b: Builder, op: SourceOp) -> ir.Value:
     for at in range(op.types[2].rank):
         require_same(b, op, (2, at), (1, at) if at < lead else (0, at - lead + count))
     sizes = b.shape(x)[:count]
+    for part, size in enumerate(sizes):
+        require_positions(b, op, part, size, part)
 
     def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
         parts = [element_at(b, indices, [*at[:lead], b.index(part)]) for part in range(count)]

@@ -85,3 +85,11 @@ func.func @narrow_groups(%x: tensor<1x128x56x56xf32>) -> tensor<1x128x54x54xf32>
   %0 = "dl.conv"(%x, %w) {groups = 32 : i64} : (tensor<1x128x56x56xf32>, tensor<128x4x3x3xf32>) -> tensor<1x128x54x54xf32>
   return %0 : tensor<1x128x54x54xf32>
 }
+
+// no-match: a convolution into nothing gains nothing.
+// CHECK-LABEL: func.func @no_channels
+// CHECK: "dl.conv"(%{{.*}}, %{{.*}}) : (tensor<1x8x8x8xf32>, tensor<0x8x3x3xf32>)
+func.func @no_channels(%x: tensor<1x8x8x8xf32>, %w: tensor<0x8x3x3xf32>) -> tensor<1x0x6x6xf32> {
+  %0 = "dl.conv"(%x, %w) : (tensor<1x8x8x8xf32>, tensor<0x8x3x3xf32>) -> tensor<1x0x6x6xf32>
+  return %0 : tensor<1x0x6x6xf32>
+}

@@ -1,0 +1,92 @@
+"""Values that a call brings and that have no meaning are errors that name the node, with static and with dynamic sizes."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import dlc
+from dlc.dialects import dl
+
+_FLOAT, _INT64, _INT32 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32
+_SHAPES = {"static": ([7, 5], [3, 5], [3, 1]), "dynamic": (["a", "b"], ["c", "d"], ["c", 1])}
+
+
+def _compiled(node: onnx.NodeProto, *inputs: tuple[str, int, list[int | str]], kind: int = _FLOAT) -> dlc.CompiledModel:
+    values = [helper.make_tensor_value_info(name, element, shape) for name, element, shape in inputs]
+    output = helper.make_tensor_value_info("y", kind, None)
+    graph = helper.make_graph([node], "g", values, [output])
+    return dlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+
+
+@pytest.mark.parametrize("sizes", _SHAPES)
+@pytest.mark.parametrize("element", [_INT64, _INT32])
+@pytest.mark.parametrize("op", ["Gather", "GatherElements", "ScatterElements"])
+def test_indices_out_of_range(op: str, element: int, sizes: str) -> None:
+    x_shape, indices_shape, _ = _SHAPES[sizes]
+    inputs = [("x", _FLOAT, x_shape), ("i", element, indices_shape)]
+    inputs += [("u", _FLOAT, indices_shape)] if op == "ScatterElements" else []
+    model = _compiled(helper.make_node(op, [name for name, _, _ in inputs], ["y"], name="taken"), *inputs)  # type: ignore[arg-type]
+    arrays = [np.ones((7, 5), np.float32), np.zeros((3, 5), helper.tensor_dtype_to_np_dtype(element)), np.ones((3, 5), np.float32)]
+    for index in (6, -7):
+        arrays[1].flat[4] = index
+        model(*arrays[: len(inputs)])
+    for index in (7, -8, 2**31 - 1, -(2**31)):
+        arrays[1].flat[4] = index
+        with pytest.raises(dlc.InvalidInputError, match=rf"at node 'taken': .* is {index}( but |$)"):
+            model(*arrays[: len(inputs)])
+
+
+@pytest.mark.parametrize("sizes", _SHAPES)
+@pytest.mark.parametrize("op", ["GatherND", "ScatterND"])
+def test_index_tuples_out_of_range(op: str, sizes: str) -> None:
+    x_shape, _, tuples_shape = _SHAPES[sizes]
+    inputs = [("x", _FLOAT, x_shape), ("i", _INT64, tuples_shape)]
+    inputs += [("u", _FLOAT, [tuples_shape[0], x_shape[1]])] if op == "ScatterND" else []
+    model = _compiled(helper.make_node(op, [name for name, _, _ in inputs], ["y"], name="taken"), *inputs)  # type: ignore[arg-type]
+    arrays = [np.ones((7, 5), np.float32), np.zeros((3, 1), np.int64), np.ones((3, 5), np.float32)]
+    model(*arrays[: len(inputs)])
+    for index in (7, -8):
+        arrays[1].flat[1] = index
+        with pytest.raises(dlc.InvalidInputError, match=rf"at node 'taken': .* is {index}( but |$)"):
+            model(*arrays[: len(inputs)])
+
+
+@pytest.mark.parametrize("element", [_INT64, _INT32, TensorProto.INT8, TensorProto.UINT8])
+@pytest.mark.parametrize("op", ["Div", "Mod"])
+@pytest.mark.parametrize("shape", [[2, 3], ["n", "m"]], ids=["static", "dynamic"])
+def test_division_by_zero(op: str, element: int, shape: list[int | str]) -> None:
+    node = helper.make_node(op, ["x", "d"], ["y"], name="part")
+    model = _compiled(node, ("x", element, shape), ("d", element, shape), kind=element)
+    dtype = helper.tensor_dtype_to_np_dtype(element)
+    x, divisor = np.full((2, 3), 7, dtype), np.full((2, 3), 2, dtype)
+    assert np.array_equal(model(x, divisor)[0], x // divisor if op == "Div" else x % divisor)
+    divisor[1, 2] = 0
+    with pytest.raises(dlc.InvalidInputError, match=r"at node 'part': integer division by zero"):
+        model(x, divisor)
+
+
+def test_smallest_integer_by_minus_one_wraps() -> None:
+    node = helper.make_node("Div", ["x", "d"], ["y"], name="part")
+    model = _compiled(node, ("x", _INT64, [1]), ("d", _INT64, [1]), kind=_INT64)
+    least = np.array([np.iinfo(np.int64).min])
+    assert np.array_equal(model(least, np.array([-1]))[0], least)
+
+
+def test_no_indices_need_no_range() -> None:
+    node = helper.make_node("Gather", ["x", "i"], ["y"])
+    model = _compiled(node, ("x", _FLOAT, ["n", 5]), ("i", _INT64, ["m"]))
+    assert model(np.ones((0, 5), np.float32), np.zeros(0, np.int64))[0].shape == (0, 5)
+
+
+def test_numpy_meanings_refuse_the_same() -> None:
+    x, wrong = np.ones((4, 2), np.float32), np.array([4])
+    with pytest.raises(IndexError, match="index 4 is out of range for 4 elements"):
+        dl.ops()["gather"].reference(x, wrong, axis=0)
+    for name, attributes in (("div", {}), ("mod", {"fmod": False})):
+        with pytest.raises(ZeroDivisionError, match=re.escape("integer division by zero")):
+            dl.ops()[name].reference(np.array([1]), np.array([0]), **attributes)
