@@ -1,4 +1,4 @@
-"""Numerics cases of the index family: reads and writes at positions, negative and out of range ones too."""
+"""Numerics cases of the index family: reads and writes at positions, negative ones too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def at(shape: Any, low: int, high: int, dtype: str = "i64") -> InputSpec:
 
 def scatter(reduction: str) -> list[Case]:
     settings = {"axis": 1, "reduction": reduction}
-    repeated = array([[0, 0, -1], [2, -9, 2]], "i64")
+    repeated = array([[0, 0, -1], [2, -4, 2]], "i64")
     rows = array([[1], [0], [1]], "i64")
     return [
         Case("scatter_elements", ((2, 4), repeated, (2, 3)), settings),
@@ -31,20 +31,20 @@ def scatter(reduction: str) -> list[Case]:
 
 CASES = [
     Case("gather", ((5, 4), at((3,), -5, 5)), {}),
-    Case("gather", ((5, 4), at((2, 3), -6, 8, "i32")), {"axis": 1}, _F32),
+    Case("gather", ((5, 4), at((2, 3), -4, 4, "i32")), {"axis": 1}, _F32),
     Case("gather", ((2, 5, 3), at((2, 2), 0, 5)), {"axis": -2}, _F32),
     Case("gather", ((2, 5, 3), array(-1, "i64")), {"axis": 1}, _F32),
-    Case("gather", ((5,), array(7, "i64")), {}, _F32),
+    Case("gather", ((5,), array(4, "i64")), {}, _F32),
     Case("gather", ((5, 3), at((0,), 0, 5)), {}, _F32),
     Case("gather", ((0, 3), at((2, 0), 0, 5)), {}, _F32),
     Case("gather", ((5, 0), at((2,), 0, 5)), {}, _F32),
     Case("gather", ((1, 3), at((4,), 0, 1)), {}, _F32),
     Case("gather_elements", ((4, 3), at((4, 3), -4, 4)), {}),
-    Case("gather_elements", ((4, 3), at((2, 5), -5, 5, "i32")), {"axis": 1}, _F32),
+    Case("gather_elements", ((4, 3), at((2, 5), -3, 3, "i32")), {"axis": 1}, _F32),
     Case("gather_elements", ((2, 4, 3), at((2, 6, 3), 0, 4)), {"axis": -2}, _F32),
     Case("gather_elements", ((4,), at((0,), 0, 4)), {}, _F32),
     Case("gather_nd", ((4, 3), at((2, 2), -3, 3)), {}, name="elements", dynamic=False, reason=_NO_DYNAMIC),
-    Case("gather_nd", ((4, 3, 2), at((2, 5, 1), -4, 9)), {}, _F32, "slices", dynamic=False, reason=_NO_DYNAMIC),
+    Case("gather_nd", ((4, 3, 2), at((2, 5, 1), -4, 4)), {}, _F32, "slices", dynamic=False, reason=_NO_DYNAMIC),
     Case("gather_nd", ((2, 4, 3), at((2, 5, 1), 0, 4, "i32")), {"batch_dims": 1}, _F32, "batch", dynamic=False, reason=_NO_DYNAMIC),
     Case("gather_nd", ((2, 3, 4, 5), at((2, 3, 2), 0, 4)), {"batch_dims": 2}, _F32, "batches", dynamic=False, reason=_NO_DYNAMIC),
     Case("gather_nd", ((4, 3), at((2, 0), 0, 4)), {}, _F32, "copies", dynamic=False, reason=_NO_DYNAMIC),
