@@ -45,13 +45,18 @@ def parse_module(data: bytes | str, name: str, context: ir.Context, file: Path |
 
 
 def parse_operation(data: bytes | str, name: str, context: ir.Context) -> ir.Operation:
-    """Parse exactly one top-level op, without a module around it; errors as in `parse_module`."""
+    """Parse exactly one top-level op, without a module around it; errors as in `parse_module`.
+
+    The bindings read bytecode into a module only, so that any other op gets one around it there.
+    """
     from dlc._mlir import ir
 
     text = _text_of(data, name)
+    if text is None:
+        return parse_module(data, name, context).operation
     with context, ir.Location.unknown():
         try:
-            return ir.Operation.parse(data if text is None else text, source_name=name).operation
+            return ir.Operation.parse(text, source_name=name).operation
         except ir.MLIRError as error:
             raise _parse_error(error, text, name) from None
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from mlir_opt import mlir_opt_page
 from primitives import primitives_page
 
 from dlc.dialects.dl import ops
@@ -34,6 +35,7 @@ def pages() -> dict[str, str]:
         "onnx.md": "".join(_onnx_page()),
         "passes.md": "".join(_passes_page()),
         "primitives.md": "".join(primitives_page(_NOTE)),
+        "mlir_opt.md": "".join(mlir_opt_page(_NOTE)),
     }
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dlc._mlir import ir
+from dlc._mlir import ir, irdl
 from dlc.diagnostics import Diagnostic, at_location, did_you_mean
 from dlc.dialects import make_context
 from dlc.dialects.reading import BYTECODE_MAGIC, decode, parse_module, parse_operation
@@ -19,13 +19,18 @@ from dlc.lowering.pipeline import ROOT, Pipeline
 from dlc.lowering.pipeline_elements import known_names
 from dlc.lowering.pipeline_run import Instrument
 from dlc.lowering.pipelines import STAGES
+from dlc.lowering.reproducer import reproducer
 from dlc.lowering.stages import stage_of
 from dlc.tools.diagnostics_verifier import DiagnosticsVerifier
+from dlc.tools.mlir_opt_flags import MLIR_OPT_FLAGS
+from dlc.tools.opt_files import read_input, write_output
 from dlc.tools.opt_instruments import IRPrinter, Timing, assembly, prints_ir
 from dlc.tools.opt_options import OptOptions, argument_error, flags
 from dlc.tools.reproducer import ReproducerRecorder, reproducer_pipeline, reproducer_verifies
+from dlc.tools.roundtrip import check_roundtrip
 
 SPLIT_MARKER = "// -----"
+_DISPLAYS = ("tree", "list")
 _DUMPED_LINES = 8
 _REPRODUCER_RESOURCE = "external resources for 'mlir_reproducer'"
 """Upstream's parser warns that it knows no such resource; the driver reads it itself."""
@@ -42,7 +47,10 @@ class OptDriver:
         self.options, self.data, self.recorder_file = options, data, recorder_file
         self.name = "<stdin>" if options.input == "-" else options.input
         self.failed = self.pass_failed = False
-        self.timing = Timing() if options.mlir_timing else None
+        if options.mlir_timing_display not in _DISPLAYS:
+            message = f"'{options.mlir_timing_display}' is no form; give {' or '.join(_DISPLAYS)}"
+            raise InvalidInputError("", [Diagnostic("error", message, "--mlir-timing-display")])
+        self.timing = Timing(options.mlir_timing_display == "list") if options.mlir_timing else None
         self.verify = options.verify_each
         self._start = options.compile_from or STAGES[0]
 
@@ -109,7 +117,8 @@ class OptDriver:
             name, known = text.partition("{")[0], known_names()
             message = error.diagnostics[0].message if error.diagnostics else error.message
             if text and name not in known:
-                message = f"no flag or pass is called '{name}'{did_you_mean(name, [*flags(), *known])}"
+                reason = MLIR_OPT_FLAGS.get(name)
+                message = f"dlc-opt has not mlir-opt's flag --{name}: {reason}" if reason else _unknown_flag(name, known)
             raise argument_error(options.argv, argument, message) from None
 
     def _process(self, source: str | bytes, pipeline: Pipeline | None) -> bytes:
@@ -138,13 +147,20 @@ class OptDriver:
     def _lower(self, source: str | bytes, pipeline: Pipeline | None, found: list[Diagnostic]) -> bytes:
         context = make_context(self.options.allow_unregistered_dialect)
         context.attach_diagnostic_handler(self._collector(found))
+        for file in self.options.irdl_file:
+            load_irdl(file, context)
         with self._phase("Parser"):
             module = self._parse(source, context)
         if self._starts_where_input_is():
             self._start = stage_of(module)
         if pipeline is None:
             pipeline = self.pipeline(source if isinstance(source, str) else "", module.operation.name)
+        if self.options.mlir_generate_reproducer is not None:
+            text = reproducer(module.operation, str(pipeline), "the input", self.verify)
+            write_output(self.options.mlir_generate_reproducer, text.encode())
         pipeline.run(module, verify=self.verify, instruments=self._instruments())
+        if self.options.verify_roundtrip:
+            check_roundtrip(module.operation, self.name, self.options.allow_unregistered_dialect)
         with self._phase("Output"):
             return self._print(module.operation)
 
@@ -185,6 +201,10 @@ class OptDriver:
         return buffer.getvalue()
 
 
+def _unknown_flag(name: str, known: Sequence[str]) -> str:
+    return f"no flag or pass is called '{name}'{did_you_mean(name, [*flags(), *known])}"
+
+
 def _from_handler(diagnostic: ir.Diagnostic) -> Diagnostic:
     severity = str(diagnostic.severity).rsplit(".", 1)[-1].lower()
     notes = tuple(_from_handler(note) for note in diagnostic.notes)
@@ -207,6 +227,12 @@ def split_chunks(text: str) -> list[str]:
             chunks.append("\n" * start + "\n".join(lines[start:number]))
             start = number + 1
     return chunks
+
+
+def load_irdl(file: str, context: ir.Context) -> None:
+    """Make the dialects that an IRDL file defines known in `context`; its errors are located."""
+    module = parse_module(read_input(file), file, context)
+    irdl.load_dialects(module)
 
 
 def load_plugins(files: Sequence[str]) -> None:

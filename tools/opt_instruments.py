@@ -33,6 +33,7 @@ def assembly(op: ir.Operation, options: OptOptions) -> bytes:
         enable_debug_info=options.mlir_print_debuginfo,
         print_generic_op_form=options.mlir_print_op_generic,
         use_local_scope=options.mlir_print_local_scope,
+        skip_regions=options.mlir_print_skip_regions,
     )
     return text if text.endswith(b"\n") else text + b"\n"
 
@@ -143,6 +144,8 @@ class _Row:
 class Timing(Instrument):
     """Wall time of each pass, and of reading and printing; `report` is a table like that of --mlir-timing."""
 
+    as_list: bool = False
+    """Whether passes come one after the other, longest first, each name once."""
     begin: float = field(default_factory=time.perf_counter)
     phases: dict[str, float] = field(default_factory=dict)
     _rows: list[_Row] = field(default_factory=list)
@@ -183,7 +186,10 @@ class Timing(Instrument):
         return "\n".join([*head, *rows])
 
     def _pass_lines(self) -> Iterator[tuple[str, float]]:
-        """The passes in order of running, those on a nested op indented below a line for their anchor."""
+        """The passes in order of running, those on a nested op indented below a line for their anchor; or as a list."""
+        if self.as_list:
+            yield from self._listed()
+            return
         position = 0
         while position < len(self._rows):
             group = _leading_group(self._rows[position:])
@@ -193,6 +199,12 @@ class Timing(Instrument):
             for row in group:
                 yield f"{'  ' * len(nested)}{row.element.name()}", row.seconds
             position += len(group)
+
+    def _listed(self) -> list[tuple[str, float]]:
+        seconds: dict[str, float] = {}
+        for row in self._rows:
+            seconds[row.element.name()] = seconds.get(row.element.name(), 0.0) + row.seconds
+        return sorted(seconds.items(), key=lambda item: -item[1])
 
 
 def _leading_group(rows: Sequence[_Row]) -> Sequence[_Row]:

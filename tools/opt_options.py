@@ -44,6 +44,7 @@ class OptOptions:
     emit_bytecode: bool = _flag(False, "write bytecode instead of text")
     mlir_elide_elementsattrs_if_larger: int | None = _flag(None, "elide dense constants with more elements", "n")
     mlir_elide_resource_strings_if_larger: int | None = _flag(None, "elide resources with longer text", "n")
+    mlir_print_skip_regions: bool = _flag(False, "print ops without what is inside them")
     mlir_print_op_generic: bool = _flag(False, "print the generic form of all ops")
     mlir_print_debuginfo: bool = _flag(False, "print locations")
     mlir_print_local_scope: bool = _flag(False, "print without aliases")
@@ -56,6 +57,15 @@ class OptOptions:
     mlir_print_ir_module_scope: bool = _flag(False, "print the whole module, not only the op the pass ran on")
     mlir_print_ir_tree_dir: str | None = _flag(None, "print the IR into a tree of files below this folder", "folder")
     mlir_timing: bool = _flag(False, "print the time each pass took")
+    mlir_timing_display: str = _flag(
+        "tree", "order of what --mlir-timing prints: tree (as they ran) or list (longest first)", "form"
+    )
+    mlir_disable_threading: bool = _flag(False, "accepted for the sake of scripts: passes run on one thread")
+    mlir_generate_reproducer: str | None = _flag(
+        None, "write the input and the pipeline, a reproducer, to this file before it runs", "file"
+    )
+    irdl_file: tuple[str, ...] = _flag((), "IRDL files with further dialects", "file")
+    verify_roundtrip: bool = _flag(False, "check that the output, as text and as bytecode, reads back as it is")
     mlir_pass_pipeline_crash_reproducer: str | None = _flag(
         None, "write the IR before a failing pass, and that pass, to this file", "file"
     )
