@@ -6,15 +6,18 @@
 #   make lint       ruff and mypy
 #   make format     rewrite sources as ruff wants them
 #   make docs       write the references under docs/generated/
+#   make fuzz-inputs MINUTES=30 SEED=0   mutated models, modules, command lines and calls
 #   make bench      whole networks against onnxruntime and OpenVINO
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+MINUTES ?= 30
+SEED ?= 0
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/*)
 
-.PHONY: demo check check-all bench lint format docs clean
+.PHONY: demo check check-all fuzz-inputs bench lint format docs clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/dlc demo
@@ -24,6 +27,9 @@ check: $(VENV)/.installed-test
 
 check-all: $(VENV)/.installed-test
 	@$(BIN)/python test/run_all.py --slow
+
+fuzz-inputs: $(VENV)/.installed-test
+	@PYTHONPATH=test $(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench

@@ -1,4 +1,7 @@
-"""The command: `python -m fuzz [--minutes N | --count onnx=2000 ...] [--seed N]`, or `--replay FILE`; exit status 1 on a finding."""
+"""The command: `python -m fuzz [--minutes N | --count onnx=2000 ...] [--seed N]`, or `--replay FILE`.
+
+The exit status is 1 when something was found.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import time
 from pathlib import Path
 
 from fuzz.cases import FINDINGS
-from fuzz.families import FAMILIES, family_of
+from fuzz.families import NAMES, families, family_of
 from fuzz.judging import ROOT
 from fuzz.runner import Plan, Runner
 from fuzz.workers import Limits, run_all
@@ -25,7 +28,8 @@ def main() -> int:
     if arguments.replay:
         return _replay(arguments.replay)
     counts = {name: int(count) for name, _, count in (text.partition("=") for text in arguments.count)}
-    chosen = [family for family in FAMILIES if family.name in (counts or arguments.family or [item.name for item in FAMILIES])]
+    known = families(arguments.small)
+    chosen = [family for family in known if family.name in (counts or arguments.family or NAMES)]
     plan = Plan(arguments.seed, arguments.folder, counts, None if counts else arguments.minutes * 60)
     for family in chosen:
         family.prepare()
@@ -40,8 +44,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fuzz", description="feed dlc with mutated inputs")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long to run (default: 30)")
     parser.add_argument("--count", action="append", default=[], metavar="FAMILY=N", help="run so many cases instead; repeatable")
-    parser.add_argument("--family", action="append", choices=[family.name for family in FAMILIES], help="only these families")
+    parser.add_argument("--family", action="append", choices=NAMES, help="only these families")
     parser.add_argument("--seed", type=int, default=0, help="seed of all choices (default: 0)")
+    parser.add_argument("--small", action="store_true", help="take only the ONNX models that are built at once")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz", help="where findings are saved")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run one saved case and print how it ends")
     return parser.parse_args()

@@ -12,7 +12,9 @@ from fuzz.cases import CLEAN, EXCEPTION, INTERNAL, MESSAGE, Verdict
 ROOT = Path(__file__).resolve().parent.parent.parent
 _OWN = str(Path(__file__).parent)
 _VARIABLE = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|(?<![A-Za-z_])-?\d[\w.+-]*|tensor<[^>]*>|memref<[^>]*>|/[\w./-]+")
-_LEAKED = re.compile(r"Traceback|\b[A-Z]\w*(?:Error|Exception)\b(?!')|object at 0x|<class '|__\w+__|\bstd::")
+_LEAKED = re.compile(r"Traceback|\b[A-Z]\w*(?:Error|Exception)\b(?!')|object at 0x|<class '|\bstd::")
+_PLUGIN = "can't load the passes: "
+"""What goes on with the exception of a user's file."""
 _PYTHON_LINE = re.compile(r'File "([^"]+)", line \d+,? in (\S+)')
 
 
@@ -62,7 +64,7 @@ def fault_of(text: str) -> str:
     """What is wrong with the form of an error message; empty if nothing is."""
     if not text.strip():
         return "no message"
-    if _LEAKED.search(_without_sources(text)):
+    if _LEAKED.search(_without_sources(text)) and _PLUGIN not in text:
         return "a message of Python"
     return ""
 

@@ -1,4 +1,7 @@
-"""Mutated ONNX files: imported, compiled, run, and compared with the NumPy meanings; onnx and onnxruntime may refuse what dlc takes."""
+"""Mutated ONNX files: imported, compiled, run, and compared with the NumPy meanings.
+
+What dlc takes although neither onnx nor onnxruntime do is worth a look.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Plan:
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float | None = None
     workers: int = os.cpu_count() or 1
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     reduces: bool = True
 
 
