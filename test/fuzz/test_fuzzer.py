@@ -13,7 +13,6 @@ from random import Random
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 from dlc.errors import ParseError
 from fuzz.byte_edits import edited
 from fuzz.cases import ACCEPTED, CLEAN, EXCEPTION, HANG, INTERNAL, SIGNAL, Case, Phase, Verdict
@@ -22,6 +21,8 @@ from fuzz.judging import judge
 from fuzz.reducing import without_parts
 from fuzz.runner import Plan, Runner, Tally
 from fuzz.workers import Limits, run_all
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 class Planted:
