@@ -93,6 +93,8 @@ def read_schedules(given: Schedules | None) -> ScheduleTable | None:
         return given
     if isinstance(given, Mapping):
         return ScheduleTable.of_json(given)
+    if not isinstance(given, (str, os.PathLike)):
+        raise InvalidInputError(f"a schedule is a file, its content or None, not {type(given).__name__}")
     return ScheduleTable.read(Path(given))
 
 

@@ -154,6 +154,11 @@ COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
         dlc.VerifyError,
         "argument 0 is tensor<4xf8E4M3FN>; models at level dl take and give ranked tensors",
     ),
+    "schedule of another kind": (
+        lambda: dlc.compile(_RELU, schedule=[1]),  # type: ignore[arg-type]
+        dlc.InvalidInputError,
+        "a schedule is a file, its content or None, not list",
+    ),
     "missing model file": (lambda: dlc.compile("no/such/file.onnx"), dlc.ParseError, "no such file"),
     "unknown target": (lambda: dlc.compile(_RELU, target="tpu"), dlc.TargetError, "unknown target 'tpu'.*cpu"),
     "no threads": (lambda: dlc.compile(_RELU, num_threads=0), dlc.InvalidInputError, "num_threads must be"),

@@ -69,7 +69,10 @@ def prepare_model(
 ) -> PreparedModel:
     """A copy that is checked, with functions without an importer inlined, its opset raised, and shapes inferred."""
     validate(model, name, lenient)
-    slim, weights = _split_weights(_raise_opset(model, name))
+    try:
+        slim, weights = _split_weights(_raise_opset(model, name))
+    except UnicodeDecodeError as error:  # a description, which nothing else reads
+        raise ParseError(f"{name}: error: a text of the model is not UTF-8: {error.reason}; export the model again") from None
     _declare(slim, weights)
     slim = _inline_functions(slim)
     if shapes:
@@ -185,5 +188,5 @@ def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
         return model
     try:
         return onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except (RuntimeError, ValueError, onnx.shape_inference.InferenceError):
+    except (RuntimeError, ValueError, MemoryError, onnx.shape_inference.InferenceError):  # a rank of 2^40 is one of no memory
         return model

@@ -24,7 +24,7 @@ def check_names(graph: onnx.GraphProto, problems: Problems) -> None:
     for node in graph.node:
         _check_node(node, known, problems)
     for entry in graph.output:
-        if entry.name not in known:
+        if not entry.name or entry.name not in known:
             problems.add("", f"nothing defines the model's output '{entry.name}'", _EXPORT)
 
 

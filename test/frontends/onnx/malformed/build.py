@@ -124,6 +124,8 @@ damaged("dim_name_not_utf8", "name of a dim .*not UTF-8", b"dimname000", b"\xff\
 damaged("op_not_utf8", "op of a node .*not UTF-8", b"Relu", b"\xff\xfe")
 damaged("node_name_with_nul", "name of a node .*NUL", b"nodename00", b"\0a")
 
+edited("output_without_name", "nothing defines the model's output ''", lambda m: m.graph.output.append(value("", None)))
+
 # Versions
 
 edited("ir_version_999", "IR version 999 is not known; export the model with 1 to", lambda m: setattr(m, "ir_version", 999))
