@@ -27,6 +27,8 @@ def import_concat(node: NodeContext) -> ir.Value:
 def import_split(node: NodeContext) -> list[ir.Value]:
     """One slice per output."""
     axis = int(node.attribute("axis", 0))
+    if not -node.rank(0) <= axis < node.rank(0):
+        node.unsupported(f"axis {axis} is out of range for rank {node.rank(0)}")
     if node.has_input(1) and node.constant(1) is None:
         return _split_at_run_time(node, axis)
     sizes, dim = attribute_or_input(node, "split", 1), node.type(0).shape[axis]

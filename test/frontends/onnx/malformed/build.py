@@ -126,6 +126,10 @@ damaged("node_name_with_nul", "name of a node .*NUL", b"nodename00", b"\0a")
 
 edited("output_without_name", "nothing defines the model's output ''", lambda m: m.graph.output.append(value("", None)))
 
+simple(
+    "split_axis_out_of_range", r"node 'n' \(Split\): axis 3 is out of range for rank 1", [node("Split", ["x"], ["y", "z"], axis=3)]
+)
+
 # Versions
 
 edited("ir_version_999", "IR version 999 is not known; export the model with 1 to", lambda m: setattr(m, "ir_version", 999))
