@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from dlc._mlir import ir, linalg
 from dlc.diagnostics import names_of, place_of
-from dlc.dialects.dl.types import FLOATS
+from dlc.dialects.dl.types import FLOATS, Dim
 from dlc.lowering.dl_to_linalg.scalars import Scalars
 
 Extent: TypeAlias = int | ir.Value
@@ -73,6 +73,13 @@ class Builder(Scalars):
     def require_at_most(self, small: Named, large: Named) -> None:
         """Fail at run time if `small` is greater than `large`; nothing where both are static."""
         self._require("le", small, large)
+
+    def declared(self, axis: int, size: Extent, dim: Dim) -> Extent:
+        """The size of a result's axis: `dim` where its type says it, which run time holds `size` against, else `size`."""
+        if not isinstance(dim, int):
+            return size
+        self.require_equal((f"result dim {axis}", size), ("its declared size", dim))
+        return dim
 
     def _require(self, predicate: str, left: Named, right: Named) -> None:
         if isinstance(left[1], int) and isinstance(right[1], int):

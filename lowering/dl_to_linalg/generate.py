@@ -15,7 +15,7 @@ def lower_range(b: Builder, op: SourceOp) -> ir.Value:
     start, limit, step = op.operands
     dtype = op.result.dtype
     wide = b.wide(dtype)
-    count: Extent = op.result.shape[0] if isinstance(op.result.shape[0], int) else _count(b, start, limit, step, dtype)
+    count = b.declared(0, _count(b, start, limit, step, dtype), op.result.shape[0])
     constant = ir.AffineMap.get(1, 0, [])
 
     def body(first: ir.Value, distance: ir.Value, _: ir.Value) -> ir.Value:

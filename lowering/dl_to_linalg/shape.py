@@ -63,6 +63,9 @@ def reshaped_extents(b: Builder, op: SourceOp, x: ir.Value, sizes: ir.Value | No
         known = [(extent, axis) for extent, axis in zip(extents, copied, strict=True) if extent is not None]
         rest = _left_over(b, x, known) if unknown else 0
         return [rest if extent is None else extent for extent in extents]
+    for index, (dim, axis) in enumerate(_given_dims(op)):
+        if dim < 0 and axis < 0 and index not in unknown:
+            b.declared(index, _or_rest(b, _size_at(b, x, sizes, index, op["zero_copies"]), extents[index]), op.result.shape[index])
     given = {index: _size_at(b, x, sizes, index, op["zero_copies"]) for index in unknown}
     for index, size in given.items():
         b.require_at_most(("the least size", -1), (f"sizes[{index}]", size))
@@ -146,7 +149,7 @@ def _expanded_extents(b: Builder, op: SourceOp, x: ir.Value, sizes: ir.Value | N
         size: Extent = 1 if given < 0 else shape[given]
         if isinstance(size, int) and size < 0:
             size = b.index_cast(element_at(b, sizes, [given]), ir.IndexType.get())
-        extents.append(dim if isinstance(dim, int) else _broadcast_extent(b, mine, size))
+        extents.append(b.declared(axis, _broadcast_extent(b, mine, size), dim))
         if not isinstance(size, int):
             require_broadcast(b, (f"sizes[{given}]", size), ("the result's", extents[-1]))
             b.require_at_most(("the least size", 0), (f"sizes[{given}]", size))

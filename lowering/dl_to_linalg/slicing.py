@@ -84,7 +84,7 @@ def lower_slice(b: Builder, op: SourceOp) -> ir.Value:
         end = op["ends"][index] if op["ends"] else _bound(b, bounds, index + (0 if op["starts"] else count))
         offsets[at], sizes[at] = sliced_range(b, sizes[at], start, end, step)
         strides[at] = step
-    sizes = _static_where_known(sizes, op.result.shape)
+    sizes = [b.declared(axis, size, dim) for axis, (size, dim) in enumerate(zip(sizes, op.result.shape, strict=True))]
     if all(step > 0 for step in strides):
         return b.slice(x, offsets, sizes, strides)
 

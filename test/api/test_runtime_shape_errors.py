@@ -49,6 +49,11 @@ def _ints(*values: int) -> np.ndarray:
     return np.array(values, np.int64)
 
 
+def _scalar(value: int) -> np.ndarray:
+    return np.array(value, np.int64)
+
+
+_SLICE = "axes = array<i64: 0>, steps = array<i64: 1>"
 _FOUR = "?x?x?x?xf32"
 _WINDOW = "strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64"
 _SCATTER = ("?x?xf32", "?x?xi64", "?x?xf32")
@@ -105,6 +110,12 @@ CASES = [
     ),
     Case("batch_norm", ("2x?x5xf32", *["?xf32"] * 4), "2x?x5xf32", ((2, 4, 5), 4, 4, 3, 4), ((2, 4, 5), 4, 4, 4, 4), (4, 3)),
     Case("gather", ("?xf32", "?xi64"), "?xf32", (0, _ints(0, 0)), (2, _ints(0, 1)), (0, 1), "axis = 0 : i64"),
+    # A declared size that only values tell.
+    Case("range", ("i64",) * 3, "2xi64", (_scalar(0), _scalar(5), _scalar(1)), (_scalar(0), _scalar(2), _scalar(1)), (5, 2)),
+    Case("slice", ("6xf32", "2xi64"), "4xf32", (6, _ints(0, 3)), (6, _ints(0, 4)), (3, 4), _SLICE),
+    Case("expand", ("1xf32", "1xi64"), "4xf32", (1, _ints(3)), (1, _ints(4)), (3, 4), "shape = array<i64: -1>"),
+    Case("expand", ("?xf32", "1xi64"), "4xf32", (1, _ints(1)), (4, _ints(1)), (1, 4), "shape = array<i64: -1>"),
+    Case("reshape", ("?xf32", "2xi64"), "3x4xf32", (12, _ints(4, 3)), (12, _ints(-1, 4)), (4, 3), "shape = array<i64: -1, -1>"),
 ]  # fmt: skip
 
 

@@ -46,6 +46,20 @@ _TYPES = (
     "()",
     "vector<4xf32>",
 )
+_SMALL_DIMS = ("0", "1", "2", "3", "5", "7", "16", "33", "?", "?")
+_NUMBER = re.compile(r"(?<=[ (\[:=])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?=[ ,\]})>])")
+_UNARY = ("relu", "exp", "tanh", "neg", "abs", "sigmoid", "softmax", "erf", "sqrt", "floor", "not", "is_nan", "transpose", "cumsum")
+_BINARY = ("add", "sub", "mul", "div", "max", "min", "pow", "mod", "less", "equal", "and", "matmul", "gather", "concat", "expand")
+_CONSISTENT = (
+    (_DIM, _DIMS),
+    (_DIM, _SMALL_DIMS),
+    (_DIM, _SMALL_DIMS),
+    (_ELEMENT, _ELEMENTS),
+    (_NUMBER, tuple(map(str, (*NUMBERS[:9], *NUMBERS, 4, 6)))),
+    (_NUMBER, ("0", "1", "2", "3", "-1", "4", "0.5", "1.0e+30", "-0.0")),
+    (re.compile(r'(?<="dl\.)\w+(?=")'), (*_UNARY, *_BINARY)),
+    (re.compile(r"(?<=arith\.)\w+"), ("addf", "mulf", "maximumf", "addi", "divsi", "cmpf", "select", "negf", "shli")),
+)
 Edit = Callable[[Random, list[str], Sequence[str]], None]
 
 
@@ -58,6 +72,8 @@ def mutated(random: Random, text: str, other: str) -> bytes:
     """The text after one to five edits; `other` gives tokens. One in twelve is edited as bytes."""
     if random.random() < 0.08:
         return edited(random, text.encode(), other.encode())
+    if random.random() < 0.4:
+        return _everywhere(random, text).encode()
     if random.random() < 0.2:
         text = _line_edit(random, text, other)
     tokens, pool = tokens_of(text), tokens_of(other)
@@ -65,6 +81,18 @@ def mutated(random: Random, text: str, other: str) -> bytes:
         if tokens:
             random.choice(_EDITS)(random, tokens, pool)
     return "".join(tokens).encode()
+
+
+def _everywhere(random: Random, text: str) -> str:
+    """One to three edits of all places where a size, an element type or an op stands: what comes out often parses."""
+    for _ in range(random.choice((1, 1, 2, 3))):
+        pattern, others = random.choice(_CONSISTENT)
+        found = sorted(set(pattern.findall(text)))
+        if not found:
+            continue
+        old, new = random.choice(found), random.choice((*others, random.choice(found)))
+        text = pattern.sub(lambda match, old=old, new=new: new if match[0] == old else match[0], text)
+    return text
 
 
 def _line_edit(random: Random, text: str, other: str) -> str:

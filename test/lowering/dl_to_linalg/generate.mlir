@@ -12,8 +12,8 @@ func.func @range(%start: tensor<i64>, %limit: tensor<i64>, %step: tensor<i64>) -
 }
 
 // CHECK-LABEL: func.func @range_of_known_length(
-// CHECK-NOT: arith.ceildivsi
-// CHECK: linalg.generic
+// CHECK: cf.assert %{{.*}}, "{{.*}}: result dim 0 is {} but its declared size is {}"
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<5xi64>)
 func.func @range_of_known_length(%start: tensor<i64>, %limit: tensor<i64>, %step: tensor<i64>) -> tensor<5xi64> {
   %0 = "dl.range"(%start, %limit, %step) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<5xi64>
   return %0 : tensor<5xi64>
