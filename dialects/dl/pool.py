@@ -41,10 +41,9 @@ class Pool(DLOp):
         require("c2", len(kernel) == x.rank - 2, f"kernel {list(kernel)} needs one value per spatial axis, {x.rank - 2}")
         window = Window.of("c3", kernel, strides, pads, dilations, ceil_mode)
         layout = Layout(x.rank - 2, channels_last)
-        for begin, end, axis in zip(window.pads_begin, window.pads_end, range(window.rank), strict=True):
-            reach = window.reach(axis)
-            fits = reach is None or max(begin, end) < reach
-            require("c5", fits, f"pads {begin} and {end} on axis {axis + layout.spatial.start} hold a whole window of {reach}")
+        for axis, (begin, end) in enumerate(zip(window.pads_begin, window.pads_end, strict=True)):
+            text = f"pads {begin} and {end} on axis {axis + layout.spatial.start} hold a whole window of {window.reach(axis)}"
+            require("c5", not window.lies_in_pads(axis), text)
         positions = window.output_dims("c4", layout.spatial_of(x.shape), layout.spatial.start)
         return TensorType(tuple(layout.image(x.dim(0), [x.dim(layout.channel)], positions)), x.dtype)
 

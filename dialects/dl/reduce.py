@@ -52,7 +52,7 @@ class ReduceSum(Reduction, name="reduce_sum"):
 
 
 class ReduceMean(Reduction, name="reduce_mean"):
-    """Mean; NaN for no elements. f16 and bf16 accumulate in f32. ONNX ReduceMean.
+    """Mean; of no elements NaN, and 0 for integers. f16 and bf16 accumulate in f32. ONNX ReduceMean.
 
     result[kept] = sum of x over axes / number of elements summed; an integer sum wraps and is divided as by `dl.div` in i64
 
@@ -69,6 +69,8 @@ class ReduceMean(Reduction, name="reduce_mean"):
         total = np.sum(x, axis=gone, keepdims=keepdims, dtype=x.dtype)
         if x.dtype.kind == "f":
             return total / count.astype(x.dtype)
+        if not count:
+            return total
         return Div.reference(total.astype(np.int64), count).astype(x.dtype)
 
 

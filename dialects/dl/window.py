@@ -121,6 +121,11 @@ class Window:
         size = self.kernel[axis]
         return (size - 1) * self.dilations[axis] + 1 if isinstance(size, int) else None
 
+    def lies_in_pads(self, axis: int) -> bool:
+        """Whether a whole window fits into the padding before or after the input along an axis; false for a dynamic kernel."""
+        reach = self.reach(axis)
+        return reach is not None and max(self.pads_begin[axis], self.pads_end[axis]) >= reach
+
     def output_dims(self, label: str, dims: Shape, first: int = 2) -> Shape:
         """Number of positions per axis; `ConstraintError` where the window does not fit the padded input.
 

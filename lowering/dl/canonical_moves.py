@@ -11,6 +11,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.slicing import sliced_dim
 from dlc.dialects.dl.types import INTS, NUMPY_DTYPES, Dim
+from dlc.dialects.dl.window import Window
 from dlc.lowering.dl.matching import attributes_of, constant_array, groups_of, source, type_of
 from dlc.lowering.dl.replacing import forward, rebuild
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet
@@ -221,6 +222,8 @@ def _with_pads(op: ir.Operation, number: np.ndarray, pads: Sequence[int]) -> dic
     changed = {**attributes, "pads": [a + b for a, b in zip(own, pads, strict=True)]}
     if attributes.get("ceil_mode"):
         return None  # positions that start in the padding would go
+    if op.name != "dl.conv" and _window_in_pads(changed):
+        return None
     if op.name == "dl.max_pool":
         lowest = np.iinfo(number.dtype).min if type_of(op.results[0]).dtype in INTS else -np.inf
         return changed if number == lowest else None
@@ -231,6 +234,12 @@ def _with_pads(op: ir.Operation, number: np.ndarray, pads: Sequence[int]) -> dic
             return None
         changed["count_include_pad"] = True
     return changed
+
+
+def _window_in_pads(pool: Mapping[str, Any]) -> bool:
+    """Whether a pool of these attributes has a whole window in its padding, which pools refuse."""
+    window = Window.of("", pool["kernel"], pool["strides"], pool["pads"], pool["dilations"])
+    return any(window.lies_in_pads(axis) for axis in range(window.rank))
 
 
 @MOVES.rule("dl.gather")

@@ -134,6 +134,16 @@ func.func @not_pad_into_window(%x: tensor<1x2x4x4xf32>, %w: tensor<2x3x1x1xf32>)
   return %2, %3 : tensor<1x2x4x4xf32>, tensor<1x2x4x3xf32>
 }
 
+// no-match: a pool refuses pads that hold a whole window.
+// CHECK-LABEL: func.func @not_pad_of_a_window(
+// CHECK-NEXT: "dl.pad"
+// CHECK-NEXT: "dl.avg_pool"
+func.func @not_pad_of_a_window(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x5x3xf32> {
+  %0 = "dl.pad"(%x) {high = array<i64: 0, 0, 0, 0>, low = array<i64: 0, 0, 2, 0>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x6x4xf32>
+  %1 = "dl.avg_pool"(%0) {kernel = array<i64: 2, 2>} : (tensor<1x2x6x4xf32>) -> tensor<1x2x5x3xf32>
+  return %1 : tensor<1x2x5x3xf32>
+}
+
 // CHECK-LABEL: func.func @gather_of_range_to_slice(
 // CHECK-NEXT: "dl.slice"(%arg0) {axes = array<i64: 0>, ends = array<i64: 5>, starts = array<i64: 2>, steps = array<i64: 1>}
 // CHECK-NEXT: "dl.slice"(%arg0) {axes = array<i64: 1>, ends = array<i64: 0>, starts = array<i64: 3>, steps = array<i64: -2>}

@@ -116,7 +116,7 @@ class GraphMaker:
             types = found.inferred_types(*(item and item.type for item in operands), **values)
             arrays = _evaluate(found, [item and item.array for item in operands], values)
             twins = arrays if exact else _evaluate(found, [item and item.twin for item in operands], values)
-        except (ConstraintError, ValueError):
+        except (ConstraintError, ValueError, IndexError, ZeroDivisionError):
             raise Unfit from None
         if how == "rounds":
             twins = [self._disturbed(twin) for twin in twins]
