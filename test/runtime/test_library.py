@@ -217,6 +217,8 @@ class _Call(ctypes.Structure):
         ("threads", ctypes.c_int64),
         ("results", ctypes.c_void_p),
         ("result_count", ctypes.c_int64),
+        ("limit", ctypes.c_int64),
+        ("cancellations", ctypes.c_void_p),
     )
 
 
@@ -234,7 +236,7 @@ def test_calls_at_once_get_no_more_threads_than_processors(runtime: RuntimeLibra
             together.wait()
 
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(entry)
-        record = _Call(ctypes.cast(function, ctypes.c_void_p), None, 2, None, 0)
+        record = _Call(ctypes.cast(function, ctypes.c_void_p), None, 2, None, 0, 0, None)
         return runtime.call(ctypes.c_void_p(ctypes.addressof(record))) == 0 and workers == {threading.get_ident()}
 
     with ThreadPoolExecutor(callers) as pool:
