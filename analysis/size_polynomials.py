@@ -112,7 +112,7 @@ class SizeReader:
     def dim(self, memref: ir.Value, axis: int) -> Polynomial | None:
         """Size of one axis of a memref, followed through views to arguments and allocations."""
         kind = memref.type
-        if not isinstance(kind, ir.MemRefType):
+        if not isinstance(kind, ir.MemRefType) or not 0 <= axis < kind.rank:
             return None
         if kind.shape[axis] != _DYNAMIC:
             return Polynomial.constant(kind.shape[axis])

@@ -151,7 +151,7 @@ def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
         return model
     try:
         return onnx.version_converter.convert_version(model, TARGET_OPSET)
-    except RuntimeError as error:
+    except (RuntimeError, onnx.version_converter.ConvertError) as error:
         raise ParseError(
             f"{name}: error: cannot convert opset {version} to {TARGET_OPSET}: {_first_line(error)}; "
             f"export the model with opset {OLDEST_NATIVE_OPSET} or later"

@@ -260,7 +260,7 @@ def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
 
     In blocks of 16, 3x3/2 taps for 14x14x512 to 512 channels take 0.75 of the time with two vectors of 8, not one.
     """
-    if loop.extent is None or not (facts.maskable or _divides(loop, lanes)):
+    if not loop.extent or not (facts.maskable or _divides(loop, lanes)):
         return 1
     widest = max((element_bits(op.results[0].type) or 64 for op in facts.strides if op.name == "affine.load"), default=64)
     return -(-loop.extent // lanes) if loop.extent * widest <= _LINE_BITS else 1

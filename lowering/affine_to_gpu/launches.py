@@ -12,6 +12,8 @@ from dlc.lowering.pass_base import PassFailure
 from dlc.targets.gpu.facts import GpuFacts
 
 _MOST_BLOCKS_X = 2**31 - 1
+_MOST_THREADS = 2**31 - 1
+"""Iterations that are counted in 32 bits; a block has far fewer threads."""
 
 
 @dataclass(frozen=True)
@@ -127,4 +129,6 @@ def _threads(loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents) -> Di
     if any(other != step or (low - first) % step for low, _, other in ranges):
         raise PassFailure(loops[0][0], "loops over the threads of one dim have different steps", "normalize the loops first")
     count = max(1, max(-(-(high - first) // step) for _, high, _ in ranges))
+    if count > _MOST_THREADS or abs(first) > _MOST_THREADS:
+        raise PassFailure(loops[0][0], f"a loop over threads has {count} iterations from {first}", "tile it first, or map it to blocks")
     return Dimension(ir.AffineExpr.get_constant(count), ir.AffineExpr.get_constant(first), step)

@@ -62,7 +62,7 @@ def schema_of(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
     if domain not in _STANDARD:
         return None
     try:
-        return onnx.defs.get_schema(op, min(version, 2**31 - 1), domain)
+        return onnx.defs.get_schema(op, max(min(version, 2**31 - 1), 0), domain)
     except onnx.defs.SchemaError:
         return None
 
