@@ -130,5 +130,6 @@ def _threads(loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents) -> Di
         raise PassFailure(loops[0][0], "loops over the threads of one dim have different steps", "normalize the loops first")
     count = max(1, max(-(-(high - first) // step) for _, high, _ in ranges))
     if count > _MOST_THREADS or abs(first) > _MOST_THREADS:
-        raise PassFailure(loops[0][0], f"a loop over threads has {count} iterations from {first}", "tile it first, or map it to blocks")
+        what = f"a loop over threads has {count} iterations from {first}"
+        raise PassFailure(loops[0][0], what, "tile it first, or map it to blocks")
     return Dimension(ir.AffineExpr.get_constant(count), ir.AffineExpr.get_constant(first), step)
