@@ -46,6 +46,7 @@ _PUBLIC = {
     "OutOfMemoryError": "dlc.errors",
     "LenientWarning": "dlc.errors",
     "CancelledError": "dlc.errors",
+    "CompileTimeoutError": "dlc.errors",
     "TargetError": "dlc.errors",
     "RuntimeLoadError": "dlc.errors",
 }
@@ -82,6 +83,9 @@ if TYPE_CHECKING:
     from dlc.dialects import make_context as make_context
     from dlc.errors import (
         CancelledError as CancelledError,
+    )
+    from dlc.errors import (
+        CompileTimeoutError as CompileTimeoutError,
     )
     from dlc.errors import (
         DLCError as DLCError,

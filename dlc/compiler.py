@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
@@ -16,8 +17,8 @@ from dlc.accuracy import Precision, with_accuracy
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
 from dlc.errors import InvalidInputError
+from dlc.lowering.deadline import Progress, reporting, timed
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.pipelines import UNITS_AFTER
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target, runnable_facts
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     import onnx
 
 Stage = Literal["dl", "linalg", "affine", "llvm"]
-Progress = Callable[[str], None]
-"""Called with the name of each step as it begins."""
-
 _MANY_OPS = 40
 """A module of so many ops is worth workers."""
 
@@ -223,12 +221,14 @@ def lower(
     target: str = DEFAULT_TARGET,
     schedule: Schedules | None = None,
     precision: Precision | None = None,
+    timeout: float | None = None,
 ) -> ir.Module:
     """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to`; the argument stays as it is.
 
     `since` names the level it is at; by default its ops tell. Code is for `target`, with the schedules that `schedule` gives and
-    operands of `precision` (see `compile`). Raises `PassError` where a pass refuses it.
+    operands of `precision` and within `timeout` seconds (see `compile`). Raises `PassError` where a pass refuses it.
     """
+    progress = timed(timeout, model.name if isinstance(model, Source) else "the model", progress)
     table = read_schedules(schedule)
     module = copy_for_target(
         model if precision is None else with_accuracy(read_source(model, params={}), precision=precision), target
@@ -248,17 +248,7 @@ def lower(
 
 def _run(pipeline: Pipeline, module: ir.Module, progress: Progress | None) -> None:
     with module.context, ir.Location.unknown():
-        pipeline.run(module, verify_each=False, instruments=[_Progress(progress)] if progress else [])
-
-
-class _Progress(Instrument):
-    """Reports the name of each pass as it begins."""
-
-    def __init__(self, report: Progress) -> None:
-        self._report = report
-
-    def before(self, step: Step) -> None:
-        self._report(step.name)
+        pipeline.run(module, verify_each=False, instruments=reporting(progress))
 
 
 def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
@@ -293,6 +283,7 @@ def compile(
     precision: Precision | None = None,
     memory_limit: int | str | None = None,
     lenient: bool = False,
+    timeout: float | None = None,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -307,14 +298,18 @@ def compile(
     (`LenientWarning`) where the meaning is likely, as where a declared type contradicts what a node makes.
     `memory_limit` bounds the bytes that a call holds at once beside weights and arguments: a number or a text like `2G`; None takes
     that of `DLC_MEMORY_LIMIT`, else what the system has.
+    `timeout` bounds the seconds of the compilation: from then on it ends with `CompileTimeoutError` where the next pass or kernel
+    would begin. Kernels that are done by then are in the cache.
     `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
     A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
     """
+    begin = monotonic()
     limit = find_limit(memory_limit)
     options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile, limit)
     options.check()
     source = read_source(model, params, shapes, lenient)
+    progress = timed(timeout, source.name, progress, begin)
     runnable_facts(source.module, target)
     if donate:
         source = donating(source, donate)

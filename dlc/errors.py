@@ -89,6 +89,14 @@ class CancelledError(DLCError):
     """A call that another thread has ended by `CompiledModel.cancel`. The model stays usable."""
 
 
+class CompileTimeoutError(DLCError, TimeoutError):
+    """A compilation that its `timeout` has ended; `steps` are those that had begun, in order."""
+
+    def __init__(self, message: str, steps: tuple[str, ...] = ()) -> None:
+        self.steps = steps
+        super().__init__(message)
+
+
 class TargetError(DLCError):
     """A target that is unknown, or cannot be compiled for or run on here."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from dlc._mlir import ir
@@ -24,13 +25,14 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type
 from dlc.errors import InvalidInputError
 from dlc.kernel_graph import KernelGraph, kernel_graph
+from dlc.lowering.deadline import Progress, ending, timed
 from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.precompute import MARK
 from dlc.lowering.dl.winograd_choice import allowed_tiles, verdict_of
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target
-from dlc.pass_recorder import PassRecorder, PassReport, Progress
+from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import Model, ShapeOverrides, read_source
 from dlc.targets.cpu.build import cut_at_units
@@ -190,14 +192,17 @@ def explain(
     target: str = DEFAULT_TARGET,
     winograd: int | None = None,
     precision: str | None = None,
+    timeout: float | None = None,
 ) -> Explanation:
     """Say what compiling a model at level dl (or ONNX) for `target` does. Nothing is compiled to machine code.
 
     `shapes` overrides input shapes of an ONNX model; a dim that is known at run time only counts as `nominal` where numbers are
-    wanted. `winograd` and `precision` are those of `compile`. Raises what `compile` raises, and `InvalidInputError` for a model
-    at another level.
+    wanted. `winograd`, `precision` and `timeout` are those of `compile`. Raises what `compile` raises, and
+    `InvalidInputError` for a model at another level.
     """
+    begin = monotonic()
     source = read_source(model, params={}, shapes=shapes)  # weights need not be there
+    progress = timed(timeout, source.name, progress, begin)
     if (stage := stage_of(source.module)) != "dl":
         raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
     source = with_accuracy(source, winograd, precision)
@@ -222,8 +227,8 @@ def explain(
     if progress:
         progress("choose schedules")
     with module.context, ir.Location.unknown():
-        after.run(module)
-    schedules = chosen_schedules(module, tail)
+        after.run(module, instruments=ending(progress))
+    schedules = chosen_schedules(module, tail, ending(progress))
     generic = generic_nests(module)
     reports, calls = recorder.reports(), len(graph.calls)
     return Explanation(

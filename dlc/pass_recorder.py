@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.lowering.deadline import Progress
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument, Step
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,12 @@ json.dump(table.to_json(), file)     # a file for dlc.compile(..., schedule=file
 
 from __future__ import annotations
 
+from time import monotonic
+
 from dlc._mlir import ir
 from dlc.accuracy import with_accuracy
 from dlc.errors import InvalidInputError
+from dlc.lowering.deadline import ending, timed
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target
@@ -25,12 +28,16 @@ def schedules_of(
     shapes: ShapeOverrides | None = None,
     schedule: Schedules | None = None,
     precision: str | None = None,
+    timeout: float | None = None,
 ) -> ScheduleTable:
     """The schedules of all nests of a model's kernels: those that `schedule` gives, and the cost model's for the others.
 
-    `precision` is that of `compile`. Takes what `compile` takes, at the level dl or linalg, and raises what it raises.
+    `precision` and `timeout` are those of `compile`. Takes what `compile` takes, at the level dl or linalg, and raises what it
+    raises.
     """
+    begin = monotonic()
     source = with_accuracy(read_source(model, params={}, shapes=shapes), precision=precision)  # weights need not be there
+    watched = ending(timed(timeout, source.name, None, begin))
     stage = stage_of(source.module)
     if stage not in ("dl", "linalg"):
         raise InvalidInputError(
@@ -41,11 +48,11 @@ def schedules_of(
     head, tail = cut_at_units(Pipeline.between(stage, "llvm"))
     graph_passes = len(Pipeline(["dl-optimize"])) if stage == "dl" else 0
     with module.context, ir.Location.unknown():
-        Pipeline(list(head)[:graph_passes]).run(module)
+        Pipeline(list(head)[:graph_passes]).run(module, instruments=watched)
         if stage == "dl":
             WeightRecipe.take(module, known)
-        Pipeline(list(head)[graph_passes:]).run(module)
+        Pipeline(list(head)[graph_passes:]).run(module, instruments=watched)
     table = read_schedules(schedule)
     if table is not None:
         table.attach(module)
-    return chosen_schedules(module, tail)
+    return chosen_schedules(module, tail, watched)

@@ -12,7 +12,7 @@ import dataclasses
 import fnmatch
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from dlc.lowering.affine.schedule import NEST, Schedule, ScheduleError, schedule
 from dlc.lowering.affine.schedule_generic import GENERIC
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipeline_run import Instrument
 
 SCHEDULED_BEFORE = "affine-outline-parallel"
 """Before this pass all nests have their schedules, and are still in their kernels."""
@@ -106,10 +107,13 @@ def attach_to(function: ir.Operation, nests: Nests) -> None:
         function.attributes[SCHEDULES] = ir.DictAttr.get({named.name: named.attr for named in known} | given)
 
 
-def chosen_schedules(module: ir.Module, tail: Pipeline) -> ScheduleTable:
-    """The schedules of all kernels of `module`, linalg on buffers, which is consumed; `tail` is what is left of the pipeline."""
+def chosen_schedules(module: ir.Module, tail: Pipeline, instruments: Sequence[Instrument] = ()) -> ScheduleTable:
+    """The schedules of all kernels of `module`, linalg on buffers, which is consumed; `tail` is what is left of the pipeline.
+
+    `instruments` see its passes.
+    """
     with module.context, ir.Location.unknown():
-        Pipeline(list(tail)[: tail.index(SCHEDULED_BEFORE)]).run(module)
+        Pipeline(list(tail)[: tail.index(SCHEDULED_BEFORE)]).run(module, instruments=instruments)
     found = {}
     for function in _kernels(module):
         found[ir.StringAttr(function.attributes["sym_name"]).value] = dict(_scheduled(function))

@@ -29,12 +29,16 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How a model is loaded. `donate` names inputs that dlc may write; the others know nothing of that."""
+    """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write, and `lenient` and `timeout`
+    are those of `compile`.
+    """
 
     threads: int = 1
     precision: Precision = "f32"
     shapes: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
     donate: tuple[str, ...] = ()
+    lenient: bool = False
+    timeout: float | None = None
 
 
 class LoadedModel(Protocol):
@@ -103,7 +107,15 @@ class _Dlc:
 
         shapes = dict(options.shapes) or None
         precision = None if options.precision == "f32" else options.precision
-        self.model = dlc.compile(file, num_threads=options.threads, shapes=shapes, donate=options.donate, precision=precision)
+        self.model = dlc.compile(
+            file,
+            num_threads=options.threads,
+            shapes=shapes,
+            donate=options.donate,
+            precision=precision,
+            lenient=options.lenient,
+            timeout=options.timeout,
+        )
         self._inputs = [inputs[spec.name] for spec in self.model.inputs]
         self._binds = not options.donate
         self._outputs: list[np.ndarray] = []

@@ -140,10 +140,12 @@ def profile_of(
     shapes: ShapeOverrides | None = None,
     donate: Sequence[str] = (),
     precision: Precision | None = None,
+    lenient: bool = False,
+    timeout: float | None = None,
 ) -> Profile:
     """Compile a model in this process and measure; raises what `dlc.compile` raises."""
-    source = with_accuracy(read_source(model, shapes=shapes), precision=precision)
-    plain = dlc.compile(source, num_threads=threads, donate=donate)
+    source = with_accuracy(read_source(model, shapes=shapes, lenient=lenient), precision=precision)
+    plain = dlc.compile(source, num_threads=threads, donate=donate, timeout=timeout)
     return measure_profile(plain, inputs, costs_of(donating(source, donate) if donate else source), effort)
 
 

@@ -13,11 +13,11 @@ from dlc.analysis.buffers import nested_ops
 from dlc.diagnostics import at_location
 from dlc.errors import DLCError, TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
+from dlc.lowering.deadline import Progress, deadline_of, ending, reporting
 from dlc.lowering.func.profile_calls import ATTRIBUTE as PROFILED
 from dlc.lowering.func.profile_calls import ProfileCalls
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipeline_run import Instrument, Step
 from dlc.lowering.pipelines import UNITS_AFTER
 from dlc.lowering.reproducer import reproducer
 from dlc.targets.build_report import BuildReport
@@ -29,8 +29,6 @@ from dlc.targets.fingerprint import compiler_fingerprint
 from dlc.targets.object_store import ObjectStore
 from dlc.targets.signature import signature_of
 from dlc.targets.units import Unit, split_units
-
-Progress = Callable[[str], None]
 
 _WORTH_WORKERS = 4
 """From this many units to compile on it pays to start workers, which takes half a second of two processors."""
@@ -61,12 +59,12 @@ def build(
 ) -> tuple[ModelCode, BuildReport]:
     """Lower `module` by `pipeline`, which ends at the llvm dialect, and compile it. The module is consumed.
 
-    Units are looked up in `store` first. Raises `PassError`, `TargetError`, or `InvalidInputError` for schedules of kernels that
-    are not there.
+    Units are looked up in `store` first. Raises `PassError`, `TargetError`, `InvalidInputError` for schedules of kernels that
+    are not there, or what `progress` raises.
     """
     head, tail = cut_at_units(pipeline)
     with module.context, ir.Location.unknown():
-        head.run(module, verify_each=False, instruments=[_Report(progress)] if progress else [])
+        head.run(module, verify_each=False, instruments=reporting(progress))
     if options.schedules is not None:
         options.schedules.attach(module)
     profiled = _profiled(module) if options.profile else ()
@@ -94,7 +92,7 @@ def _measured(kernels: Sequence[Unit], tail: Pipeline, opt_level: int, store: Ob
 
     if progress:
         progress(f"measure schedules of {len(kernels)} kernels")
-    return with_measured_schedules(kernels, tail, opt_level, store)
+    return with_measured_schedules(kernels, tail, opt_level, store, ending(progress))
 
 
 def cut_at_units(pipeline: Pipeline) -> tuple[Pipeline, Pipeline]:
@@ -102,16 +100,6 @@ def cut_at_units(pipeline: Pipeline) -> tuple[Pipeline, Pipeline]:
     elements = list(pipeline)
     first = pipeline.index(UNITS_AFTER) + 1 if UNITS_AFTER in pipeline else 0
     return Pipeline(elements[:first]), Pipeline(elements[first:])
-
-
-class _Report(Instrument):
-    """Reports the name of each pass as it begins."""
-
-    def __init__(self, report: Progress) -> None:
-        self._report = report
-
-    def before(self, step: Step) -> None:
-        self._report(step.name)
 
 
 class _Builder:
@@ -141,7 +129,8 @@ class _Builder:
             self._in_workers(missing, keep)
         for unit in missing:
             if unit.key not in objects:
-                keep(unit, compile_unit(unit.module, unit.symbol, self._pipeline, self._opt_level))
+                instruments = ending(self._progress)
+                keep(unit, compile_unit(unit.module, unit.symbol, self._pipeline, self._opt_level, instruments))
         return objects
 
     def _in_workers(self, units: Sequence[Unit], keep: Callable[[Unit, bytes], None]) -> None:
@@ -154,7 +143,9 @@ class _Builder:
         ordered = sorted(units, key=lambda unit: len(nested_ops(unit.module.operation)), reverse=True)
         tasks = [Task(unit.label, unit.symbol, text, self._opt_level, unit.bytecode) for unit in ordered]
         try:
-            errors = _POOL.run(tasks, lambda position, content: keep(ordered[position], content))
+            errors = _POOL.run(
+                tasks, lambda position, content: keep(ordered[position], content), deadline_of(self._progress)
+            )
         except WorkersUnavailable:
             return
         if errors:

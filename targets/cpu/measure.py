@@ -23,6 +23,7 @@ from dlc.lowering.affine.nests import nests_of
 from dlc.lowering.affine.schedule import NEST, SCHEDULE
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipeline_run import Instrument
 from dlc.runtime.library import load_library
 from dlc.targets.cpu.compile_unit import compile_unit
 from dlc.targets.cpu.link import LinkedCode
@@ -41,16 +42,18 @@ _MOST_COPIES = 16
 """Kernels run on so many sets of buffers in turn, up to so many bytes, since weights come from memory in a model."""
 
 
-def with_measured_schedules(units: Sequence[Unit], tail: Pipeline, opt_level: int, store: ObjectStore) -> list[Unit]:
-    """The kernels `units` with the schedules that ran fastest; `tail` is the pipeline that compiles them."""
-    return [_with_measured(unit, tail, opt_level, store) for unit in units]
+def with_measured_schedules(
+    units: Sequence[Unit], tail: Pipeline, opt_level: int, store: ObjectStore, instruments: Sequence[Instrument] = ()
+) -> list[Unit]:
+    """The kernels `units` with the schedules that ran fastest; `tail`, watched by `instruments`, compiles them."""
+    return [_with_measured(unit, tail, opt_level, store, instruments) for unit in units]
 
 
-def _with_measured(unit: Unit, tail: Pipeline, opt_level: int, store: ObjectStore) -> Unit:
+def _with_measured(unit: Unit, tail: Pipeline, opt_level: int, store: ObjectStore, instruments: Sequence[Instrument]) -> Unit:
     key = hashlib.sha256(f"measured\0{unit.key}".encode()).hexdigest()
     known = store.get(key)
     if known is None:
-        known = json.dumps(_fastest(unit, tail, opt_level)).encode()
+        known = json.dumps(_fastest(unit, tail, opt_level, instruments)).encode()
         store.put(key, known)
     nests = ScheduleTable.of_json({unit.label: json.loads(known)}).kernels[unit.label]
     if not nests:
@@ -59,7 +62,7 @@ def _with_measured(unit: Unit, tail: Pipeline, opt_level: int, store: ObjectStor
     return replace(unit, key=hashlib.sha256(f"{unit.key}\0".encode() + known).hexdigest())
 
 
-def _fastest(unit: Unit, tail: Pipeline, opt_level: int) -> dict[str, object]:
+def _fastest(unit: Unit, tail: Pipeline, opt_level: int, instruments: Sequence[Instrument]) -> dict[str, object]:
     """The fastest schedule of the unit's heaviest contraction as plain data by nest; nothing where there is no choice."""
     buffers = _Buffers.of(_function(unit.module, unit.symbol))
     found = _unsure(unit, tail)
@@ -69,7 +72,7 @@ def _fastest(unit: Unit, tail: Pipeline, opt_level: int) -> dict[str, object]:
     for candidate in found.candidates:
         copy = _copy(unit)
         attach_to(_function(copy, unit.symbol), {found.nest: candidate.schedule})
-        runs.append(_Run(compile_unit(copy, unit.symbol, tail, opt_level), unit.symbol, buffers))
+        runs.append(_Run(compile_unit(copy, unit.symbol, tail, opt_level, instruments), unit.symbol, buffers))
     times = _interleaved([run.call for run in runs])
     best = found.candidates[times.index(min(times))]
     return ScheduleTable({unit.label: {found.nest: best.schedule}}).to_json()[unit.label]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dlc.errors import DLCError
+from dlc.lowering.deadline import Deadline
 from dlc.targets.cpu.protocol import error_of, receive, send
 from dlc.targets.fingerprint import compiler_fingerprint
 
@@ -99,15 +100,17 @@ class WorkerPool:
             finally:
                 self._lock.release()
 
-    def run(self, tasks: Sequence[Task], done: Callable[[int, bytes], None]) -> dict[int, DLCError]:
+    def run(
+        self, tasks: Sequence[Task], done: Callable[[int, bytes], None], deadline: Deadline | None = None
+    ) -> dict[int, DLCError]:
         """Compile all tasks; `done` gets the position and the object of each as it arrives.
 
         Returns the errors by position; after the first one no new task begins. Raises `WorkersUnavailable` when workers do
-        not come up; what `done` has not got then is still to do.
+        not come up; what `done` has not got then is still to do. At the `deadline`, which raises, busy workers are ended.
         """
         with self._lock:
             try:
-                return _Batch(self, tasks, done).run()
+                return _Batch(self, tasks, done, deadline).run()
             except BaseException:
                 self._end_all()  # workers that are busy would answer the next batch
                 raise
@@ -155,8 +158,10 @@ class WorkerPool:
 class _Batch:
     """Hands tasks to workers as these become free."""
 
-    def __init__(self, pool: WorkerPool, tasks: Sequence[Task], done: Callable[[int, bytes], None]) -> None:
-        self._pool, self._tasks, self._done = pool, tasks, done
+    def __init__(
+        self, pool: WorkerPool, tasks: Sequence[Task], done: Callable[[int, bytes], None], deadline: Deadline | None
+    ) -> None:
+        self._pool, self._tasks, self._done, self._deadline = pool, tasks, done, deadline
         self._pending = list(range(len(tasks) - 1, -1, -1))
         self._errors: dict[int, DLCError] = {}
         self._given_back: set[int] = set()
@@ -196,8 +201,11 @@ class _Batch:
                 if worker.task is not None or not worker.ready:
                     assert worker.process.stdout is not None
                     selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-            for key, _ in selector.select(_START_SECONDS):
+            patience = min(_START_SECONDS, self._deadline.left()) if self._deadline else _START_SECONDS
+            for key, _ in selector.select(patience):
                 self._take(key.data)
+        if self._deadline:
+            self._deadline.check(f"while kernels were compiled ({len(self._pending) + len(self._busy())} are left)")
         overdue = [w for w in self._pool._workers if not w.ready and time.monotonic() - w.started > _START_SECONDS]
         for worker in overdue:
             self._pool._unavailable = True

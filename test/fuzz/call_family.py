@@ -38,6 +38,7 @@ _OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "shapes": ({"x": [1]}, 3, {"q": [1]}),
     "params": ({"q": 1}, 3, {"w": "text"}, {}, {1: 2}),
     "lenient": (3,),
+    "timeout": (0, -1, 1e-9, "2", True, float("nan"), 10**400, 1000, [1]),
     "measure": (False,),
     "progress": (None,),
 }

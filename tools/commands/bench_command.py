@@ -17,7 +17,17 @@ from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays, LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
-from dlc.tools.commands.options import MODEL, dim_option, parse_shapes, parse_sizes, precision_option, require_dims, shape_option
+from dlc.tools.commands.options import (
+    MODEL,
+    compile_timeout_option,
+    dim_option,
+    lenient_option,
+    parse_shapes,
+    parse_sizes,
+    precision_option,
+    require_dims,
+    shape_option,
+)
 from dlc.tools.commands.terminal import output_console, steps
 from dlc.tools.supervisor import interruptible
 
@@ -30,7 +40,9 @@ from dlc.tools.supervisor import interruptible
 @click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each engine.")
 @click.option("--seconds", type=click.FloatRange(0.0), default=20.0, show_default=True, help="Time for the turns; three at least.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON (documented in docs/benchmarks.md) instead of tables.")
+@lenient_option
 @precision_option
+@compile_timeout_option
 @dim_option
 @shape_option
 def command(
@@ -41,7 +53,9 @@ def command(
     rounds: int,
     seconds: float,
     as_json: bool,
+    lenient: bool,
     precision: Precision | None,
+    compile_timeout: float | None,
     dims: tuple[str, ...],
     shapes: tuple[str, ...],
 ) -> None:
@@ -53,11 +67,12 @@ def command(
     engines = [engine.name for engine in find_engines([name for name in vs.split(",") if name])]
     overrides = parse_shapes(shapes)
     sizes = parse_sizes(dims)
-    specs = input_specs(model, overrides)
+    specs = input_specs(model, overrides, lenient)
     require_dims(sizes, specs)
     inputs = dlc.random_inputs(specs, sizes=sizes)
     effort = Effort(rounds, seconds=seconds)
-    tolerance, options = TOLERANCE[precision or "f32"], LoadOptions(threads, precision or "f32", overrides or {})
+    tolerance = TOLERANCE[precision or "f32"]
+    options = LoadOptions(threads, precision or "f32", overrides or {}, lenient=lenient, timeout=compile_timeout)
     with interruptible(), steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
     profiled, is_wanted = None, profile and not found.failure(OURS)
@@ -73,7 +88,16 @@ def command(
 def _profile(model: Path, inputs: Arrays, effort: Effort, options: LoadOptions) -> Profile:
     precision: Precision | None = None if options.precision == "f32" else options.precision
     with steps(f"profile {model}"):
-        return profile_of(model, inputs, options.threads, effort, options.shapes or None, precision=precision)
+        return profile_of(
+            model,
+            inputs,
+            options.threads,
+            effort,
+            options.shapes or None,
+            precision=precision,
+            lenient=options.lenient,
+            timeout=options.timeout,
+        )
 
 
 def _report(found: Comparison, profile: Profile | None, tolerance: float, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import cast, get_args
 
@@ -12,12 +13,14 @@ import dlc
 from dlc._mlir import ir
 from dlc.accuracy import with_accuracy
 from dlc.compiler import Stage
+from dlc.lowering.deadline import timed
 from dlc.sources import read_source
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
     check_output,
     compile_options,
+    compile_timeout_option,
     lenient_option,
     output_option,
     parse_shapes,
@@ -43,6 +46,7 @@ _SCHEDULE = "schedule"
 @schedule_option
 @winograd_option
 @precision_option
+@compile_timeout_option
 @compile_options
 def command(
     model: Path,
@@ -53,6 +57,7 @@ def command(
     schedule: Path | None,
     winograd: int | None,
     precision: str | None,
+    compile_timeout: float | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -65,12 +70,14 @@ def command(
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
     output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
+    begin = time.monotonic()
     source = with_accuracy(read_source(model, shapes=parse_shapes(shapes), lenient=lenient), winograd, precision)
     if emit == _SCHEDULE:
-        table = dlc.schedules_of(source, target, schedule=schedule)
+        table = dlc.schedules_of(source, target, schedule=schedule, timeout=compile_timeout)
         write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)
         return
-    with steps(f"compile {model}") as progress:
+    with steps(f"compile {model}") as shown:
+        progress = timed(compile_timeout, source.name, shown, begin)
         if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
             source = dlc.optimize(source, progress, target)
         level = cast(Stage, emit if emit in _LEVELS else "llvm")

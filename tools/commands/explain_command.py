@@ -20,6 +20,7 @@ from dlc.sources import read_source
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
+    compile_timeout_option,
     lenient_option,
     output_option,
     parse_shapes,
@@ -44,6 +45,7 @@ _MOST_NODES = 3
 @lenient_option
 @winograd_option
 @precision_option
+@compile_timeout_option
 @target_option
 def command(
     model: Path,
@@ -55,6 +57,7 @@ def command(
     lenient: bool,
     winograd: int | None,
     precision: str | None,
+    compile_timeout: float | None,
     target: str,
 ) -> None:
     """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
@@ -66,7 +69,7 @@ def command(
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
         source = read_source(model, params={}, shapes=parse_shapes(shapes), lenient=lenient)  # weights need not be there
-        found = dlc.explain(source, None, nominal, progress, target, winograd, precision)
+        found = dlc.explain(source, None, nominal, progress, target, winograd, precision, compile_timeout)
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:

@@ -112,6 +112,12 @@ def memory_limit_option(command: Command) -> Command:
     return click.option("--memory-limit", metavar="SIZE", help=text)(command)
 
 
+def compile_timeout_option(command: Command) -> Command:
+    """`--compile-timeout 60`."""
+    text = "Most seconds that compiling may take; it ends before the next pass or kernel. No bound by default."
+    return click.option("--compile-timeout", type=float, metavar="SECONDS", help=text)(command)
+
+
 def compile_options(command: Command) -> Command:
     """`--target`, `--num-threads`, `--opt-level`."""
     for option in (

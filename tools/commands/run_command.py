@@ -22,6 +22,7 @@ from dlc.tools.commands.options import (
     MODEL,
     check_output,
     compile_options,
+    compile_timeout_option,
     dim_option,
     lenient_option,
     measure_option,
@@ -57,6 +58,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @winograd_option
 @precision_option
 @memory_limit_option
+@compile_timeout_option
 @compile_options
 def command(
     model: Path,
@@ -75,6 +77,7 @@ def command(
     winograd: int | None,
     precision: Precision | None,
     memory_limit: str | None,
+    compile_timeout: float | None,
     target: str,
     num_threads: int | None,
     opt_level: int,
@@ -103,6 +106,7 @@ def command(
             winograd=winograd,
             precision=precision,
             memory_limit=memory_limit,
+            timeout=compile_timeout,
         )
     compile_seconds = time.perf_counter() - begin
     arrays = _arrays(compiled.inputs, given, sizes, seed)

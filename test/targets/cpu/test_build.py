@@ -36,7 +36,7 @@ def test_workers_and_this_process_make_the_same_code(monkeypatch: pytest.MonkeyP
     assert here.build_report.compiled > build._WORTH_WORKERS
     monkeypatch.setattr(object_store, "_MEMORY", object_store._Memory(1 << 20))
 
-    def unavailable(tasks: Sequence[Task], done: Callable[[int, bytes], None]) -> dict[int, DLCError]:
+    def unavailable(tasks: Sequence[Task], done: Callable[[int, bytes], None], deadline: object) -> dict[int, DLCError]:
         raise WorkersUnavailable
 
     monkeypatch.setattr(build._POOL, "run", unavailable)
@@ -49,7 +49,7 @@ def test_workers_and_this_process_make_the_same_code(monkeypatch: pytest.MonkeyP
 
 
 def test_a_crash_names_the_kernel_and_leaves_a_reproducer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build._POOL, "run", lambda tasks, done: {1: WorkerCrash(1, -11, "LLVM ERROR: nothing works")})
+    monkeypatch.setattr(build._POOL, "run", lambda tasks, done, deadline: {1: WorkerCrash(1, -11, "LLVM ERROR: nothing works")})
     with pytest.raises(TargetError) as caught:
         dlc.compile(small())
     message = str(caught.value)
