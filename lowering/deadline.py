@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from time import monotonic
 
@@ -11,6 +10,8 @@ from dlc.lowering.pipeline_run import Instrument, Step
 
 Progress = Callable[[str], None]
 """Called with the name of each step as it begins."""
+
+_MOST_SECONDS = 1e12
 
 
 class Deadline:
@@ -21,7 +22,7 @@ class Deadline:
     """
 
     def __init__(self, seconds: float, subject: str, progress: Progress | None = None, begin: float | None = None) -> None:
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _MOST_SECONDS:
             raise InvalidInputError(f"timeout is {seconds!r}; give seconds, more than 0, or None")
         self._seconds, self._subject, self._progress = seconds, subject, progress
         self._end = (monotonic() if begin is None else begin) + seconds

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from dlc.dialects.dl.attributes import BoolAttr
+from dlc.dialects.dl.attributes import BoolAttr, StrAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.elementwise import Binary, Mapped, Unary
 from dlc.dialects.dl.numerics import wide
-from dlc.dialects.dl.types import BOOL, FLOATS, INTS, TensorType, broadcast_shapes, require_same_dtype
+from dlc.dialects.dl.types import BOOL, FLOATS, INTS, TensorType, broadcast_shapes, require, require_same_dtype
 
 
 class Comparison(Binary):
@@ -190,3 +190,30 @@ class Where(DLOp, name="where"):
     @staticmethod
     def reference(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(condition, x, y)
+
+
+class Assert(DLOp, name="assert"):
+    """x, once a condition is checked: a call where it does not hold ends with an error that names the node.
+
+    result = x, if every element of condition is true
+
+    c1: message holds text, and no braces.
+    """
+
+    fusion_class = "opaque"
+    accepts = {"condition": BOOL}
+    x: Operand[Tensor]
+    condition: Operand[Tensor]
+    result: Result[Tensor]
+    message = StrAttr(doc="what is wrong where the condition does not hold")
+
+    @staticmethod
+    def infer(x: TensorType, condition: TensorType, *, message: str) -> TensorType:
+        require("c1", bool(message) and not set(message) & set("{}"), f"message is {message!r}")
+        return x
+
+    @staticmethod
+    def reference(x: np.ndarray, condition: np.ndarray, *, message: str) -> np.ndarray:
+        if not condition.all():
+            raise ValueError(message)
+        return x

@@ -12,7 +12,7 @@ class Range(DLOp, name="range"):
     """Evenly spaced numbers. ONNX Range.
 
     result[i] = start + i * step, for i < max(ceil((limit - start) / step), 0), counted in f64 for floats; a step of 0
-    gives no elements
+    is an error
 
     c1: start, limit and step have one element type.    c2: they are scalars.
     """
@@ -35,7 +35,9 @@ class Range(DLOp, name="range"):
     @wide
     def reference(start: np.ndarray, limit: np.ndarray, step: np.ndarray) -> np.ndarray:
         exact = (lambda scalar: float(scalar)) if start.dtype.kind == "f" else (lambda scalar: int(scalar))
-        count = 0 if step == 0 else max(int(-((exact(start) - exact(limit)) // exact(step))), 0)
+        if step == 0:
+            raise ZeroDivisionError("the step is 0")
+        count = max(int(-((exact(start) - exact(limit)) // exact(step))), 0)
         return (start + np.arange(count).astype(start.dtype) * step).astype(start.dtype)
 
 

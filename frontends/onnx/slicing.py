@@ -58,13 +58,26 @@ def _part(node: NodeContext, axis: int, start: int, end: int) -> ir.Value:
 
 def _split_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
     """Parts whose sizes are values: each starts where the one before ends."""
-    x, sizes = node.value(0), list_value(node, 1)
+    x, count = node.value(0), list_length(node, 1, "the number of parts")
+    if count != node.num_outputs:
+        node.unsupported(f"{count} split sizes do not fit {node.num_outputs} outputs")
+    sizes = _checked_sizes(node, list_value(node, 1), axis)
     start, parts = node.constant_value(np.array([0]), "i64"), []
-    for index in range(list_length(node, 1, "the number of parts")):
+    for index in range(count):
         end = dl.add(start, dl.slice(sizes, starts=[index], ends=[index + 1], axes=[0], steps=[1]))
         parts.append(dl.slice(x, dl.concat(start, end, axis=0), axes=[axis], steps=[1]))
         start = end
     return parts
+
+
+def _checked_sizes(node: NodeContext, sizes: ir.Value, axis: int) -> ir.Value:
+    """Sizes of parts that run time holds against the axis: none is negative, and they add up to it."""
+    axis += node.rank(0) if axis < 0 else 0
+    total = dl.shape_of(node.value(0), start=axis, end=axis + 1)
+    whole = dl.equal(dl.reduce_sum(sizes, axes=[0], keepdims=True), total)
+    holds = dl.and_(dl.less_equal(node.constant_value(np.array([0]), "i64"), sizes), whole)
+    found: ir.Value = dl.assert_(sizes, holds, message="split sizes are negative, or do not add up to the size of the axis")
+    return found
 
 
 def _split_evenly_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:

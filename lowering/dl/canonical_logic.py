@@ -85,6 +85,14 @@ def where_of_numbers_to_cast(op: ir.Operation, rewriter: Rewriter) -> bool:
     return rebuild(op, rewriter, "cast", condition, to=type_of(x).dtype)
 
 
+@LOGIC.rule("dl.assert")
+def drop_assert_that_holds(op: ir.Operation, rewriter: Rewriter) -> bool:
+    """assert(x, true) = x"""
+    x, condition = op.operands
+    array = constant_array(condition)
+    return array is not None and bool(array.all()) and forward(op, rewriter, x)
+
+
 @LOGIC.rule("dl.cast")
 def drop_cast_to_own_type(op: ir.Operation, rewriter: Rewriter) -> bool:
     """cast(x, type of x) = x"""

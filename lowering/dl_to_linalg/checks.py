@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
@@ -87,16 +87,19 @@ def require_no_zero(b: Builder, op: SourceOp) -> None:
     divisor, kind = op.operands[1], op.types[1]
     if kind.num_elements == 0 or _has_no_zero(divisor):
         return
-    every = ir.AffineMap.get_identity(kind.rank)
-    start = b.full([], b.scalar(1, "i1"))
     zero = b.scalar(0, kind.dtype)
+    require_each(b, divisor, lambda element: b.compare("ne", element, zero, kind.dtype), "integer division by zero")
 
-    def body(element: ir.Value, so_far: ir.Value) -> ir.Value:
-        return b.binary("arith.andi", so_far, b.compare("ne", element, zero, kind.dtype))
 
-    nothing = ir.AffineMap.get(kind.rank, 0, [])
-    found = b.generic([divisor], start, [every, nothing], [REDUCTION] * kind.rank, body)
-    b.require(b.create("tensor.extract", [found.type.element_type], [found]), "integer division by zero")
+def require_each(b: Builder, tensor: ir.Value, holds: Callable[[ir.Value], ir.Value], what: str) -> None:
+    """Fail at run time with `what` unless the i1 that `holds` makes of it is true for every element of a tensor."""
+    rank = ir.RankedTensorType(tensor.type).rank
+    start = b.full([], b.scalar(1, "i1"))
+    maps = [ir.AffineMap.get_identity(rank), ir.AffineMap.get(rank, 0, [])]
+    found = b.generic(
+        [tensor], start, maps, [REDUCTION] * rank, lambda element, so_far: b.binary("arith.andi", so_far, holds(element))
+    )
+    b.require(b.create("tensor.extract", [found.type.element_type], [found]), what)
 
 
 def _has_no_zero(value: ir.Value) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.builder import Builder
+from dlc.lowering.dl_to_linalg.checks import require_each
 from dlc.lowering.dl_to_linalg.elementwise import lower_elementwise
 from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
@@ -77,3 +78,11 @@ def lower_shift(b: Builder, op: SourceOp) -> ir.Value:
 def lower_where(b: Builder, op: SourceOp) -> ir.Value:
     """One select."""
     return lower_elementwise(b, op, lambda condition, x, y: b.select(condition, x, y))
+
+
+@lowering("assert")
+def lower_assert(b: Builder, op: SourceOp) -> ir.Value:
+    """x itself, behind a check of all elements of the condition."""
+    x, condition = op.operands
+    require_each(b, condition, lambda element: element, op["message"])
+    return x

@@ -28,18 +28,19 @@ def lower_range(b: Builder, op: SourceOp) -> ir.Value:
 
 
 def _count(b: Builder, start: ir.Value, limit: ir.Value, step: ir.Value, dtype: str) -> ir.Value:
-    """max(ceil((limit - start) / step), 0), in f64 or i64; 0 for a step of 0."""
+    """max(ceil((limit - start) / step), 0), in f64 or i64; a step of 0 is an error at run time."""
     kind = "f64" if dtype in FLOATS else "i64"
     first, last, distance = (b.convert(element_at(b, value, []), dtype, kind) for value in (start, limit, step))
-    stands = b.compare("eq", distance, b.scalar(0, kind), kind)
-    distance = b.select(stands, b.scalar(1, kind), distance)
+    moves = b.compare("ne", distance, b.scalar(0, kind), kind)
+    b.require(moves, "the step is 0")
+    distance = b.select(moves, distance, b.scalar(1, kind))
     length = b.arith("sub", last, first, kind)
     if kind == "f64":
         count = b.convert(b.unary("math.ceil", b.arith("div", length, distance, kind)), kind, "i64")
     else:
         count = b.binary("arith.ceildivsi", length, distance)
     count = b.binary("arith.maxsi", count, b.scalar(0, "i64"))
-    return b.index_cast(b.select(stands, b.scalar(0, "i64"), count), ir.IndexType.get())
+    return b.index_cast(count, ir.IndexType.get())
 
 
 @lowering("trilu")

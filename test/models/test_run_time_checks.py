@@ -83,6 +83,37 @@ def test_no_indices_need_no_range() -> None:
     assert model(np.ones((0, 5), np.float32), np.zeros(0, np.int64))[0].shape == (0, 5)
 
 
+@pytest.mark.parametrize("kind", [_FLOAT, _INT64, _INT32])
+def test_range_with_step_0(kind: int) -> None:
+    node = helper.make_node("Range", ["start", "limit", "delta"], ["y"], name="count")
+    model = _compiled(node, ("start", kind, []), ("limit", kind, []), ("delta", kind, []), kind=kind)
+    start, limit, step = (np.asarray(value, helper.tensor_dtype_to_np_dtype(kind)) for value in (1, 5, 2))
+    assert model(start, limit, step)[0].tolist() == [1, 3]
+    with pytest.raises(dlc.InvalidInputError, match="at node 'count': the step is 0"):
+        model(start, limit, np.zeros_like(step))
+
+
+@pytest.mark.parametrize("size", [7, "n"])
+def test_split_sizes(size: int | str) -> None:
+    node = helper.make_node("Split", ["x", "split"], ["y", "z", "w"], name="parts", axis=-1)
+    values = [helper.make_tensor_value_info("x", _FLOAT, [2, size]), helper.make_tensor_value_info("split", _INT64, [3])]
+    outputs = [helper.make_tensor_value_info(name, _FLOAT, None) for name in "yzw"]
+    graph = helper.make_graph([node], "g", values, outputs)
+    model = dlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+    x = np.arange(14, dtype=np.float32).reshape(2, 7)
+    for have, want in zip(model(x, np.array([2, 0, 5])), np.split(x, [2, 2], axis=1), strict=True):
+        assert np.array_equal(have, want)
+    for sizes in ([2, 2, 2], [2, 3, 3], [9, -1, -1], [8, 0, -1], [0, 0, 0], [2**62, 2**62, 7 - 2**63]):
+        with pytest.raises(dlc.InvalidInputError, match="at node 'parts': split sizes are negative, or do not add up"):
+            model(x, np.array(sizes))
+
+
+def test_as_many_split_sizes_as_outputs() -> None:
+    node = helper.make_node("Split", ["x", "split"], ["y"], name="parts")
+    with pytest.raises(dlc.UnsupportedError, match="node 'parts' .*: 3 split sizes do not fit 1 outputs"):
+        _compiled(node, ("x", _FLOAT, [7]), ("split", _INT64, [3]))
+
+
 def test_numpy_meanings_refuse_the_same() -> None:
     x, wrong = np.ones((4, 2), np.float32), np.array([4])
     with pytest.raises(IndexError, match="index 4 is out of range for 4 elements"):
@@ -90,3 +121,7 @@ def test_numpy_meanings_refuse_the_same() -> None:
     for name, attributes in (("div", {}), ("mod", {"fmod": False})):
         with pytest.raises(ZeroDivisionError, match=re.escape("integer division by zero")):
             dl.ops()[name].reference(np.array([1]), np.array([0]), **attributes)
+    with pytest.raises(ZeroDivisionError, match="the step is 0"):
+        dl.ops()["range"].reference(np.array(1), np.array(5), np.array(0))
+    with pytest.raises(ValueError, match="no such size"):
+        dl.ops()["assert"].reference(x, np.array([True, False]), message="no such size")

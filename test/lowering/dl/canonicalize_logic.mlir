@@ -169,3 +169,17 @@ func.func @not_bytes_of_floats(%x: tensor<3xf32>, %y: tensor<3xf32>, %z: tensor<
   %8 = "dl.cast"(%7) {to = f64} : (tensor<3xf32>) -> tensor<3xf64>
   return %2, %6, %8 : tensor<3xi8>, tensor<3xui8>, tensor<3xf64>
 }
+
+// no-match: a condition that does not hold, and one that is not known.
+// CHECK-LABEL: func.func @drop_assert_that_holds(
+// CHECK: %[[F:.*]] = "dl.assert"(%arg0, %{{.*}})
+// CHECK-NEXT: %[[U:.*]] = "dl.assert"(%arg0, %arg1)
+// CHECK-NEXT: return %arg0, %[[F]], %[[U]]
+func.func @drop_assert_that_holds(%x: tensor<3xf32>, %c: tensor<2xi1>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %t = "dl.constant"() {value = dense<true> : tensor<2xi1>} : () -> tensor<2xi1>
+  %f = "dl.constant"() {value = dense<[true, false]> : tensor<2xi1>} : () -> tensor<2xi1>
+  %0 = "dl.assert"(%x, %t) {message = "no"} : (tensor<3xf32>, tensor<2xi1>) -> tensor<3xf32>
+  %1 = "dl.assert"(%x, %f) {message = "no"} : (tensor<3xf32>, tensor<2xi1>) -> tensor<3xf32>
+  %2 = "dl.assert"(%x, %c) {message = "no"} : (tensor<3xf32>, tensor<2xi1>) -> tensor<3xf32>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}

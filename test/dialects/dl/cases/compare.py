@@ -46,4 +46,6 @@ CASES = [
     Case("where", (spec((4, 1), dtype="i1"), (1, 5), (2, 1, 1)), dtypes=("f32", "i64")),
     Case("where", (spec((), dtype="i1"), (2, 3), (3,)), dtypes=("f32",)),
     Case("where", (spec((0, 1), dtype="i1"), (3,), (1, 3)), dtypes=("f32",)),
+    Case("assert", ((2, 3), array([[True], [True]], "i1")), {"message": "no"}),
+    Case("assert", ((), spec((0,), dtype="i1")), {"message": "no"}, ("f32",)),
 ]

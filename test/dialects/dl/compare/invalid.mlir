@@ -230,3 +230,19 @@ func.func @where_c2(%arg0: tensor<3xi1>, %arg1: tensor<4xf32>, %arg2: tensor<4xf
   %0 = "dl.where"(%arg0, %arg1, %arg2) : (tensor<3xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @assert_c1(%arg0: tensor<4xf32>, %arg1: tensor<i1>) {
+  // expected-error @+1 {{'dl.assert' op c1: message is '{} is wrong'}}
+  %0 = "dl.assert"(%arg0, %arg1) {message = "{} is wrong"} : (tensor<4xf32>, tensor<i1>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @assert_t1(%arg0: tensor<4xf32>, %arg1: tensor<i32>) {
+  // expected-error @+1 {{'dl.assert' op t1: operand 'condition' is i32 but must be one of i1}}
+  %0 = "dl.assert"(%arg0, %arg1) {message = "no"} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return
+}

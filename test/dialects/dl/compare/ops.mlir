@@ -117,3 +117,12 @@ func.func @where(%arg0: tensor<2x1xi1>, %arg1: tensor<3xf32>, %arg2: tensor<f32>
   %1 = "dl.where"(%arg3, %arg4, %arg5) : (tensor<?x1xi1>, tensor<?x3xf32>, tensor<f32>) -> tensor<?x3xf32>
   return %0, %1 : tensor<2x3xf32>, tensor<?x3xf32>
 }
+
+// CHECK-LABEL: func.func @assert(
+// CHECK: "dl.assert"(%arg0, %arg1) {message = "no"} : (tensor<3xf32>, tensor<2x1xi1>) -> tensor<3xf32>
+// CHECK-NEXT: "dl.assert"(%arg2, %arg3) {message = "no"} : (tensor<?xi64>, tensor<?xi1>) -> tensor<?xi64>
+func.func @assert(%arg0: tensor<3xf32>, %arg1: tensor<2x1xi1>, %arg2: tensor<?xi64>, %arg3: tensor<?xi1>) -> (tensor<3xf32>, tensor<?xi64>) {
+  %0 = "dl.assert"(%arg0, %arg1) {message = "no"} : (tensor<3xf32>, tensor<2x1xi1>) -> tensor<3xf32>
+  %1 = "dl.assert"(%arg2, %arg3) {message = "no"} : (tensor<?xi64>, tensor<?xi1>) -> tensor<?xi64>
+  return %0, %1 : tensor<3xf32>, tensor<?xi64>
+}
