@@ -14,7 +14,7 @@ from bench.cases import Case
 from bench.options import Settings
 from bench.rows import run_rows, write_json
 from dlc.measuring.comparison import OURS, TOLERANCE, Arena, Comparison, EngineResult, failure_cell
-from dlc.measuring.engines import LoadOptions
+from dlc.measuring.engines import BASELINE, LoadOptions
 from dlc.measuring.samples import geometric_mean
 
 Show = Callable[[Case, Comparison], str]
@@ -25,10 +25,11 @@ def run_table(cases: Sequence[Case], settings: Settings, with_peak: bool = False
 
     `with_peak` adds the share of peak, `net` the ratios without the time of a call that computes nothing.
     """
-    table = _Table(settings, [engine for engine in settings.engines if engine != OURS], with_peak, net)
+    engines = [BASELINE, *settings.engines] if settings.baseline else settings.engines
+    table = _Table(settings, [engine for engine in engines if engine != OURS], with_peak, net)
     chosen = settings.chosen(cases)
     table.print_head()
-    with Arena(table.others, settings.threads, with_peak) as arena:
+    with Arena(table.others, settings.threads, with_peak, settings.baseline) as arena:
         if net:
             table.overheads = _overheads(arena, settings)
         status = run_rows(chosen, partial(table.measure, arena), table.fail)

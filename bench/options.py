@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.cases import Case
 from dlc.errors import InvalidInputError
-from dlc.measuring.contenders import Effort
+from dlc.measuring.contenders import Effort, python_of
 from dlc.measuring.engines import Precision, find_engines
 
 
@@ -26,6 +26,7 @@ class Settings:
     effort: Effort
     json: Path | None
     plot: Path | None
+    baseline: Path | None = None
 
     def chosen(self, cases: Sequence[Case]) -> list[Case]:
         """The cases whose names hold one of the parts; all without any. `UnknownRow` for a part that no name holds."""
@@ -48,13 +49,27 @@ def read_settings(table: str, about: str, vs: str, effort: Effort, arguments: Se
     """Parse the arguments of a table; `vs` are the engines that are compared by default."""
     parser = shared_options(table, about, vs, effort)
     parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="bf16 lets engines compute in bf16")
+    about_baseline = "another checkout of dlc, with its environment, that takes its turns, too"
+    parser.add_argument("--baseline", type=Path, metavar="FOLDER", help=about_baseline)
     given = parser.parse_args(arguments)
     try:
         engines = [engine.name for engine in find_engines([name for name in given.vs.split(",") if name])]
     except InvalidInputError as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
     asked = effort_of(given, effort)
-    return Settings(table, tuple(given.parts), tuple(engines), given.threads, given.precision, asked, given.json, given.plot)
+    if given.baseline and not python_of(given.baseline).is_file():
+        parser.exit(2, f"{parser.prog}: error: {given.baseline} has no environment; run 'make demo' there first\n")
+    return Settings(
+        table,
+        tuple(given.parts),
+        tuple(engines),
+        given.threads,
+        given.precision,
+        asked,
+        given.json,
+        given.plot,
+        given.baseline,
+    )
 
 
 def shared_options(table: str, about: str, vs: str, effort: Effort) -> argparse.ArgumentParser:

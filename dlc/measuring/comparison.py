@@ -12,7 +12,7 @@ import numpy as np
 
 from dlc.errors import DLCError
 from dlc.measuring.contenders import Contender, Effort, Times, interleave
-from dlc.measuring.engines import ENGINES, NOT_INSTALLED, PEAK, Arrays, LoadOptions
+from dlc.measuring.engines import BASELINE, ENGINES, NOT_INSTALLED, PEAK, Arrays, LoadOptions
 from dlc.measuring.peaks import fma_operations
 from dlc.measuring.samples import Summary, median_ratio, summarize
 
@@ -71,7 +71,8 @@ class Comparison:
     @property
     def least_ratio(self) -> float | None:
         """The ratio against the fastest of the other engines."""
-        return min((result.ratio for result in self.results if result.ratio is not None and result.engine != OURS), default=None)
+        others = (result for result in self.results if result.engine not in (OURS, BASELINE))
+        return min((result.ratio for result in others if result.ratio is not None), default=None)
 
     def correct(self, tolerance: float = TOLERANCE["f32"]) -> bool:
         """Whether dlc ran and, where there is a reference, agrees with it."""
@@ -114,12 +115,16 @@ class _Task:
 
 
 class Arena:
-    """Processes of engines, kept from model to model. A context manager: its end is theirs."""
+    """Processes of engines, kept from model to model. A context manager: its end is theirs.
 
-    def __init__(self, engines: Sequence[str], threads: int, with_peak: bool = False) -> None:
+    `baseline` is another checkout of dlc that takes its turns, too.
+    """
+
+    def __init__(self, engines: Sequence[str], threads: int, with_peak: bool = False, baseline: Path | None = None) -> None:
+        self._baseline = baseline
         self._with_peak = with_peak
         self._overheads: dict[str, float] = {}
-        self._engines = list(dict.fromkeys([OURS, *engines]))
+        self._engines = list(dict.fromkeys([OURS, *([BASELINE] if baseline else []), *engines]))
         self._threads = threads
         self._judge = REFERENCE if ENGINES[REFERENCE].installed else None
         self._processes: dict[str, Contender] = {}
@@ -213,7 +218,9 @@ class Arena:
 
     def _process(self, engine: str) -> Contender:
         if engine not in self._processes:
-            self._processes[engine] = Contender(engine, self._threads)
+            is_baseline = engine == BASELINE
+            made = Contender(OURS, self._threads, BASELINE, self._baseline) if is_baseline else Contender(engine, self._threads)
+            self._processes[engine] = made
         return self._processes[engine]
 
     def __enter__(self) -> Arena:

@@ -33,6 +33,7 @@ from dlc.measuring.worker import pack_arrays, unpack_arrays
 from dlc.targets.cpu.protocol import error_of, receive, send
 
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from dlc.measuring.worker import main; main(sys.argv[2])"
+_BOOT_THERE = "import sys; from dlc.measuring.worker import main; main(sys.argv[1])"
 _POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _MOST_CALLS = 100_000
 _PAUSE = 0.002
@@ -79,17 +80,17 @@ class Timed(Protocol):
 class Contender:
     """An engine in a process of its own, known to others by `label` where that is not the engine's name.
 
-    Raises `DLCError` for what goes wrong there.
+    `checkout` is the folder of another checkout of dlc, whose environment the process runs in. Raises `DLCError` for what goes
+    wrong there.
     """
 
-    def __init__(self, engine: str, threads: int = 1, label: str = "") -> None:
+    def __init__(self, engine: str, threads: int = 1, label: str = "", checkout: Path | None = None) -> None:
         self.engine = label or engine
         self.threads = threads
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115, closed with the process
-        path = [str(Path(entry).resolve()) for entry in sys.path]
         environment = os.environ | dict.fromkeys(_POOLS, str(threads))
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, json.dumps(path), engine],
+            _command(engine) if checkout is None else _command_there(engine, checkout),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._messages,
@@ -98,7 +99,7 @@ class Contender:
 
     def load(self, file: Path, inputs: Arrays, options: LoadOptions) -> float:
         """Load a model in place of the one before, with the inputs of all calls; the seconds that took."""
-        record = {"do": "load", "file": str(file.resolve()), "options": dataclasses.asdict(options)}
+        record = {"do": "load", "file": str(file.resolve()), "options": _options_record(options)}
         return float(self._ask(record, pack_arrays(inputs))[0]["seconds"])
 
     def run(self) -> list[np.ndarray]:
@@ -142,6 +143,29 @@ class Contender:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _command(engine: str) -> list[str]:
+    path = [str(Path(entry).resolve()) for entry in sys.path]
+    return [sys.executable, "-c", _BOOT, json.dumps(path), engine]
+
+
+def _command_there(engine: str, checkout: Path) -> list[str]:
+    python = python_of(checkout)
+    if not python.is_file():
+        raise DLCError(f"error: {checkout} has no environment; run 'make check' or 'make demo' there first")
+    return [str(python), "-c", _BOOT_THERE, engine]
+
+
+def python_of(checkout: Path) -> Path:
+    """The Python of the environment that a checkout of dlc makes for itself."""
+    return checkout.resolve() / ".venv" / "bin" / "python"
+
+
+def _options_record(options: LoadOptions) -> dict[str, Any]:
+    """The options that are not the defaults, and `donate`: an older checkout knows no newer ones."""
+    record, default = dataclasses.asdict(options), dataclasses.asdict(LoadOptions())
+    return {name: value for name, value in record.items() if name == "donate" or value != default[name]}
 
 
 def interleave(contenders: Sequence[Contender], effort: Effort, failures: dict[str, DLCError] | None = None) -> dict[str, Times]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PEAK = "peak"
 """Stands among the engines for the limit of one core; its result is no result of the model."""
+BASELINE = "baseline"
+"""Stands among the engines for dlc as another checkout has it, in that checkout's environment."""
 NOT_INSTALLED = "not installed"
 """How the failure of an engine begins that is not there."""
 Precision = Literal["f32", "bf16"]
@@ -79,7 +81,7 @@ class Engine:
 
 def find_engines(names: Sequence[str]) -> list[Engine]:
     """The engines of these names, installed or not; `InvalidInputError` names one that is unknown."""
-    known = [name for name in ENGINES if name != PEAK]
+    known = [name for name in ENGINES if name not in (PEAK, BASELINE)]
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         raise InvalidInputError(f"error: there is no engine '{unknown}' (engines: {', '.join(known)})")
@@ -254,6 +256,7 @@ ENGINES: Mapping[str, Engine] = {
     for engine in (
         Engine(PEAK, "dlc", "dlc", _Peak, (".onnx", ".mlir")),
         Engine("dlc", "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
+        Engine(BASELINE, "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
         Engine("onnxruntime", "onnxruntime", "onnxruntime", _OnnxRuntime),
         Engine("openvino", "openvino", "openvino", _OpenVino),
         Engine("iree", "iree.compiler", "iree-base-compiler iree-base-runtime", _Iree),

@@ -29,7 +29,7 @@ class FakeArena:
 
     events: dict[str, BaseException]
 
-    def __init__(self, engines: list[str], threads: int, with_peak: bool = False) -> None:
+    def __init__(self, engines: list[str], threads: int, with_peak: bool = False, baseline: Path | None = None) -> None:
         self._engines = ["dlc", *engines]
 
     def compare(self, name: str, file: Path, inputs: dict[str, np.ndarray], options: LoadOptions, effort: Effort) -> Comparison:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import ml_dtypes
@@ -62,6 +63,23 @@ def test_arrays_survive_the_way_between_processes() -> None:
     for name, array in arrays.items():
         assert found[name].dtype == array.dtype
         np.testing.assert_array_equal(found[name].astype(np.float64), array.astype(np.float64))
+
+
+def test_another_checkout_takes_its_turns(network: Path, tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    log = tmp_path / "started"
+    python.write_text(f'#!/bin/sh\ntouch {log}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    with Arena([], 1, baseline=tmp_path) as arena:
+        found = arena.compare("mlp", network, inputs(), LoadOptions(), EFFORT)
+    assert log.exists()
+    assert [result.engine for result in found.results] == ["dlc", "baseline"]
+    assert found.results[1].ratio is not None
+    assert found.least_ratio is None  # no other engine
+    with Arena([], 1, baseline=tmp_path / "nowhere") as arena:
+        found = arena.compare("mlp", network, inputs(), LoadOptions(), EFFORT)
+    assert "nowhere has no environment; run 'make check'" in found.failure("baseline")
 
 
 def test_engines_take_turns(network: Path) -> None:

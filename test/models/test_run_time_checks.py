@@ -110,7 +110,7 @@ def test_split_sizes(size: int | str) -> None:
 
 def test_as_many_split_sizes_as_outputs() -> None:
     node = helper.make_node("Split", ["x", "split"], ["y"], name="parts")
-    with pytest.raises(dlc.UnsupportedError, match="node 'parts' .*: 3 split sizes do not fit 1 outputs"):
+    with pytest.raises(dlc.UnsupportedError, match=r"node 'parts' .*: 3 split sizes do not fit 1 outputs"):
         _compiled(node, ("x", _FLOAT, [7]), ("split", _INT64, [3]))
 
 
