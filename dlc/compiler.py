@@ -73,7 +73,7 @@ class CompileOptions:
         target_facts(self.target)
         if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
             raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
-        if self.opt_level not in (0, 1, 2, 3):
+        if type(self.opt_level) is not int or self.opt_level not in (0, 1, 2, 3):
             raise InvalidInputError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level!r}")
 
 

@@ -19,6 +19,8 @@ def donating(source: Source, names: Sequence[str]) -> Source:
 
     `InvalidInputError` names one that the model does not have, and a model that is no dl module with one entry.
     """
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise InvalidInputError(f"donate takes a list of names of inputs, not {names!r}")
     module = copy_module(source)
     if stage_of(module) != "dl":
         raise InvalidInputError("donate needs a model at the dl level; mark arguments with dl.donated in MLIR of other levels")

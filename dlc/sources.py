@@ -19,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from dlc._mlir import ir
+from dlc.devices import refuse_endless
 from dlc.dialects import make_context, reading
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, ParseError
@@ -70,6 +71,9 @@ def read_source(
     A module is copied into a context of its own, a `Source` is not. `params` gives or replaces weights by key; `shapes`
     overrides input shapes of an ONNX model, `lenient` warns of what it may let pass. Raises the errors of `dlc.errors`.
     """
+    for what, given in (("params", params), ("shapes", shapes)):
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidInputError(f"{what} is {given!r}; give a dictionary by name")
     path = _path_of(model)
     if type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
         source = read_onnx(model, shapes, lenient)
@@ -103,6 +107,10 @@ def _path_of(model: Model) -> Path | None:
     path = Path(model)
     if path.is_dir():
         raise ParseError(f"{path}: error: is a directory, not a model file")
+    try:
+        refuse_endless(path)
+    except OSError as error:
+        raise ParseError(f"{path}: error: {error.strerror}") from None
     if not path.exists():
         raise ParseError(f"{path}: error: no such file")
     return path

@@ -19,6 +19,7 @@ from typing import Any
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.devices import refuse_endless
 from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError
 from dlc.lowering.affine.assign_schedules import SCHEDULES
@@ -45,6 +46,7 @@ class ScheduleTable:
     def read(file: Path) -> ScheduleTable:
         """The table in a JSON file; `InvalidInputError` that names the file and the entry that is wrong."""
         try:
+            refuse_endless(file)
             content = json.loads(file.read_text(encoding="utf-8"))
         except OSError as error:
             raise InvalidInputError(f"{file}: error: cannot read the schedules: {error.strerror}") from None

@@ -23,6 +23,12 @@ _RELU = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 
+
+
+def _constant(value: str, kind: str) -> str:
+    return f'func.func @f() -> {kind} {{\n  %0 = "dl.constant"() {{value = {value}}} : () -> {kind}\n  return %0 : {kind}\n}}\n'
+
+
 # name: file content, flags, what standard error must match
 DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
     "syntax error": (b"func.func @f( {\n}\n", [], r"input\.mlir:1:\d+: error: "),
@@ -94,7 +100,9 @@ def _unsupported() -> onnx.ModelProto:
         helper.make_node("Relu", ["a"], ["b"], name="fine"),
         helper.make_node("NoSuchOp", ["b"], ["y"], name="second", domain="my.domain"),
     ]
-    return _model(nodes, [_input([1, 1, 4])], ["y"])
+    model = _model(nodes, [_input([1, 1, 4])], ["y"])
+    model.opset_import.append(helper.make_opsetid("my.domain", 1))
+    return model
 
 
 def _mismatch() -> onnx.ModelProto:
@@ -159,6 +167,28 @@ COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
         dlc.InvalidInputError,
         "a schedule is a file, its content or None, not list",
     ),
+    "constant of a type that dl has not": (
+        lambda: dlc.compile(_constant("dense<1.0> : tensor<3xf8E4M3FN>", "tensor<3xf8E4M3FN>")),
+        dlc.DLCError,
+        "attribute 'value' expects dense elements but got values of f8E4M3FN; give one of",
+    ),
+    "constant that no machine has memory for": (
+        lambda: dlc.compile(_constant("dense<1.0> : tensor<9223372036854775807xf32>", "tensor<9223372036854775807xf32>")),
+        dlc.DLCError,
+        "got more than 256 MiB of tensor<9223372036854775807xf32>; make it a dl.param",
+    ),
+    "infinite scale": (
+        lambda: dlc.compile(
+            'func.func @f(%x: tensor<4xf32>) -> tensor<?xf32> {\n  %0 = "dl.resize"(%x) {axes = array<i64: 0>, '
+            "scales = array<f64: 0x7FF0000000000000>} : (tensor<4xf32>) -> tensor<?xf32>\n  return %0 : tensor<?xf32>\n}\n"
+        ),
+        dlc.DLCError,
+        r"c2: sizes \[\] and scales \[inf\]",
+    ),
+    "level of LLVM that is no integer": (lambda: dlc.compile(_RELU, opt_level=1.0), dlc.InvalidInputError, "opt_level must be"),  # type: ignore[arg-type]
+    "target that is no name": (lambda: dlc.compile(_RELU, target=3), dlc.TargetError, "a target is a name"),  # type: ignore[arg-type]
+    "weights that are no dictionary": (lambda: dlc.compile(_RELU, params=3), dlc.InvalidInputError, "params is 3; give a dict"),  # type: ignore[arg-type]
+    "donated inputs that are no list": (lambda: dlc.compile(_RELU, donate="x"), dlc.InvalidInputError, "donate takes a list"),
     "missing model file": (lambda: dlc.compile("no/such/file.onnx"), dlc.ParseError, "no such file"),
     "unknown target": (lambda: dlc.compile(_RELU, target="tpu"), dlc.TargetError, "unknown target 'tpu'.*cpu"),
     "no threads": (lambda: dlc.compile(_RELU, num_threads=0), dlc.InvalidInputError, "num_threads must be"),

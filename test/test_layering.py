@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BINDINGS = {"torch_mlir", "mlir"}
-LEAVES = {"dlc._mlir", "dlc.errors", "dlc.diagnostics", "dlc.dtypes", "dlc.partial_files"}
+LEAVES = {"dlc._mlir", "dlc.devices", "dlc.errors", "dlc.diagnostics", "dlc.dtypes", "dlc.partial_files"}
 PARTS = {"analysis", "dialects", "frontends", "lowering", "runtime", "targets", "tools"}
 ALLOWED = {
     "dialects": set(),

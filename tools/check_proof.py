@@ -20,6 +20,7 @@ from typing import Any
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.devices import refuse_endless
 from dlc.dialects.reading import parse_module
 from dlc.errors import DLCError
 from dlc.tools.proof_index import Unknown
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("proof", type=Path, help="the certificate, FILE.json")
     given = parser.parse_args(arguments)
     try:
+        for file in (given.proof, given.before, given.after):
+            refuse_endless(file)
         proof = json.loads(given.proof.read_text(encoding="utf-8"))
         context = ir.Context()
         modules = [parse_module(path.read_bytes(), str(path), context, path) for path in (given.before, given.after)]

@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from dlc.devices import refuse_endless
 from dlc.diagnostics import Diagnostic
 from dlc.errors import InvalidInputError, ParseError
 from dlc.partial_files import note_partial
@@ -15,7 +16,10 @@ from dlc.partial_files import note_partial
 def read_input(name: str) -> bytes:
     """The bytes of a file or, for `-`, of standard input; `ParseError` when it can't be read."""
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        if name == "-":
+            return sys.stdin.buffer.read()
+        refuse_endless(name)
+        return Path(name).read_bytes()
     except (OSError, ValueError) as error:
         raise ParseError("", [Diagnostic("error", _reason(error), name)]) from None
 

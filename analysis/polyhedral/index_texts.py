@@ -11,6 +11,9 @@ from dlc.analysis.integer_sets import constraints_of
 from dlc.analysis.polyhedral.index_maps import applied_map, constant_of
 from dlc.analysis.polyhedral.model import ExtractionError, Loop
 
+_MOST = 1 << 47
+"""The user's half of an address space: no index is larger, and isl's costs stay numbers that the search can read."""
+
 
 @dataclass
 class IndexTexts:
@@ -68,7 +71,8 @@ class IndexTexts:
     def _size_of(self, op: ir.Operation, loops: Sequence[Loop], user: ir.Operation) -> str:
         """A `memref.dim`: a number, the value that the allocation got, or a parameter, one for each memref and axis."""
         axis = constant_of(op.operands[1])
-        if axis is None or not isinstance(op.operands[0].type, ir.MemRefType):
+        kind = op.operands[0].type
+        if axis is None or not isinstance(kind, ir.MemRefType) or not 0 <= axis < kind.rank:
             return self._parameter(op.results[0], user)
         known = self.size(op.operands[0], axis, loops, user)
         if known is not None and (known.isdigit() or self.is_outside(op.results[0])):
@@ -125,6 +129,8 @@ def _expression(expression: ir.AffineExpr, names: Sequence[str], dims: int, user
     if isinstance(expression, ir.AffineSymbolExpr):
         return names[dims + expression.position]
     if isinstance(expression, ir.AffineConstantExpr):
+        if abs(expression.value) > _MOST:
+            raise ExtractionError(user, f"{expression.value} is beyond any index of memory", "give a number within 2^47")
         return str(expression.value)
     lhs = _expression(expression.lhs, names, dims, user)
     rhs = _expression(expression.rhs, names, dims, user)

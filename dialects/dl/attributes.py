@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
 import re
@@ -28,6 +29,8 @@ class _Required:
 
 
 REQUIRED: Final = _Required()
+MOST_BYTES: Final = 1 << 28
+"""Of one constant in the IR. A splat is short as text, and an array of all its elements wherever a pass reads it."""
 
 
 class AttributeMismatch(VerifyError, ValueError):
@@ -225,6 +228,11 @@ class ElementsAttr(Attr):
     def to_python(self, attribute: ir.Attribute) -> np.ndarray:
         if not isinstance(attribute, ir.DenseElementsAttr):
             raise self._reject(attribute)
+        dtype = dtype_of_element(attribute.type.element_type)
+        if dtype is None:
+            raise self._reject(f"values of {attribute.type.element_type}; give one of {', '.join(NUMPY_DTYPES)}")
+        if math.prod(attribute.type.shape) * NUMPY_DTYPES[dtype].itemsize > MOST_BYTES:
+            raise self._reject(f"more than {MOST_BYTES >> 20} MiB of {attribute.type}; make it a dl.param")
         return array_of_elements(attribute)
 
     def to_mlir(self, value: np.ndarray) -> ir.Attribute:

@@ -20,7 +20,7 @@ class Resize(DLOp, name="resize"):
     them. Coordinates and weights are computed in f32. Axes are resized one after another.
 
     c1: axes are distinct axes of x.    c2: sizes, scales or both have one entry per axis, sizes not negative, scales
-    positive.    c3: linear and cubic take floats.    c4: no axis is empty that is not in the result.
+    positive and finite.    c3: linear and cubic take floats.    c4: no axis is empty that is not in the result.
     """
 
     fusion_class = "reduction"
@@ -55,7 +55,7 @@ class Resize(DLOp, name="resize"):
     ) -> TensorType:
         found = normalize_axes("c1", axes, x.rank)
         fits = {len(axes)} <= {len(sizes), len(scales)} <= {0, len(axes)}
-        fits = fits and all(size >= 0 for size in sizes) and all(scale > 0 for scale in scales)
+        fits = fits and all(size >= 0 for size in sizes) and all(0 < scale < np.inf for scale in scales)
         require("c2", fits, f"sizes {list(sizes)} and scales {list(scales)} for {len(axes)} axes")
         require("c3", mode == "nearest" or x.dtype in FLOATS, f"mode is {mode} but x is {x}")
         dims = list(x.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import onnx
@@ -12,16 +12,41 @@ from dlc.frontends.onnx.validation.problems import Problems, place_of
 
 
 @dataclass(frozen=True)
-class DeclaredTypes:
-    """Types by value name as the file has them, before anything is inferred."""
+class Declaration:
+    """What a model says of a value: its element type by dl's name, or ONNX's where dl has none, and its dims; None is not said."""
 
-    types: Mapping[str, TensorType]
+    element: str | None
+    shape: tuple[Dim, ...] | None
+
+    def __str__(self) -> str:
+        dims = ["..."] if self.shape is None else ["?" if dim is None else str(dim) for dim in self.shape]
+        return f"tensor<{'x'.join([*dims, self.element or '?'])}>"
+
+    def allows(self, made: TensorType, any_size: bool) -> bool:
+        """Whether a value may be of type `made`; with `any_size`, its sizes do not count."""
+        if self.element not in (None, made.dtype):
+            return False
+        if self.shape is None:
+            return True
+        if len(self.shape) != made.rank:
+            return False
+        pairs = zip(self.shape, made.shape, strict=True)
+        return any_size or all(left == right or not isinstance(left, int) or not isinstance(right, int) for left, right in pairs)
+
+
+@dataclass(frozen=True)
+class DeclaredTypes:
+    """Declarations by value name as the file has them, before anything is inferred."""
+
+    types: Mapping[str, Sequence[Declaration]]
     problems: Problems
 
     def compare(self, node: onnx.NodeProto, name: str, made: TensorType | None) -> None:
         """Note a problem if `node` makes the value `name` with another element type, rank or size than is declared."""
-        declared = self.types.get(name)
-        if declared is None or made is None or _agree(declared, made, _counts_doubtfully(node)):
+        if made is None:
+            return
+        declared = next((each for each in self.types.get(name, ()) if not each.allows(made, _counts_doubtfully(node))), None)
+        if declared is None:
             return
         what = f"makes '{name}' as {made} but the model declares {declared}"
         self.problems.add(place_of(node), what, "correct the declaration, or export the model again", tolerable=True)
@@ -32,19 +57,29 @@ def _counts_doubtfully(node: onnx.NodeProto) -> bool:
     return any(attribute.name == "ceil_mode" and attribute.i for attribute in node.attribute)
 
 
-def _agree(declared: TensorType, made: TensorType, any_size: bool) -> bool:
-    if declared.dtype != made.dtype or declared.rank != made.rank:
-        return False
-    if any_size:
-        return True
-    pairs = zip(declared.shape, made.shape, strict=True)
-    return all(left == right or not isinstance(left, int) or not isinstance(right, int) for left, right in pairs)
+def declared_types(graph: onnx.GraphProto) -> dict[str, list[Declaration]]:
+    """What a graph declares of its inner values and outputs that are tensors; an output may be declared twice."""
+    found: dict[str, list[Declaration]] = {}
+    for entry in (*graph.value_info, *graph.output):
+        if entry.type.HasField("tensor_type"):
+            found.setdefault(entry.name, []).append(_declaration(entry.type.tensor_type))
+    return found
 
 
-def declared_types(graph: onnx.GraphProto) -> dict[str, TensorType]:
-    """The plain types that a graph declares for its inner values and outputs, as far as they are known."""
-    pairs = [(entry.name, declared_type(entry)) for entry in (*graph.value_info, *graph.output)]
-    return {name: kind for name, kind in pairs if kind is not None}
+def _declaration(tensor: onnx.TypeProto.Tensor) -> Declaration:
+    shape = tuple(_dim(dim) for dim in tensor.shape.dim) if tensor.HasField("shape") else None
+    return Declaration(_element(tensor.elem_type), shape)
+
+
+def _element(kind: int) -> str | None:
+    """dl's name of an element type of ONNX, or ONNX's; None where it is undefined or unknown."""
+    if kind == onnx.TensorProto.UNDEFINED or kind not in onnx.TensorProto.DataType.values():
+        return None
+    try:
+        dtype = dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(kind))
+    except (KeyError, TypeError, ValueError):
+        dtype = ""
+    return dtype if dtype in NUMPY_DTYPES else onnx.TensorProto.DataType.Name(kind).lower()
 
 
 def declared_type(entry: onnx.ValueInfoProto) -> TensorType | None:
@@ -52,10 +87,7 @@ def declared_type(entry: onnx.ValueInfoProto) -> TensorType | None:
     tensor = entry.type.tensor_type
     if not entry.type.HasField("tensor_type") or not tensor.HasField("shape"):
         return None
-    try:
-        dtype = dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-    except (KeyError, TypeError, ValueError):
-        return None
+    dtype = _element(tensor.elem_type)
     return TensorType(tuple(_dim(dim) for dim in tensor.shape.dim), dtype) if dtype in NUMPY_DTYPES else None
 
 

@@ -28,7 +28,7 @@ _NEVER = {
 """Ops of chance and of control flow; and what makes floats of weights that products read as bytes."""
 
 
-_MOST_FOLDED = 1 << 24
+MOST_FOLDED = 1 << 24
 """Elements of the largest array that is made at import; what is larger is better computed by the model."""
 
 
@@ -44,7 +44,7 @@ def fold_node(
     elements = folded_elements(node, inputs) or 0
     if elements > MOST_BYTES:
         raise UnsupportedFeature(f"its result has {elements} elements, more than any machine can address")
-    if elements > _MOST_FOLDED:
+    if elements > MOST_FOLDED:
         return None
     _check_divisor(node, inputs)
     if node.op_type == "ConstantOfShape":

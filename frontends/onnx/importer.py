@@ -161,9 +161,9 @@ class _GraphImporter:
                 self._bind(node, self._build(node) if results is None else results)
             except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
                 self._fail(node, label, str(error))
-            except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ZeroDivisionError) as error:
+            except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ArithmeticError):
                 # The rules of validation let something pass that the importer of this op does not expect.
-                self._fail(node, label, f"its attributes or inputs are not those of the op ({type(error).__name__}: {error})")
+                self._fail(node, label, f"its inputs or attributes ({_attributes_of(node)}) are not of the kinds that the op takes")
 
     def _fail(self, node: onnx.NodeProto, label: str, reason: str) -> None:
         self._report(label, _op_of(node), reason)
@@ -281,6 +281,12 @@ def _native(array: np.ndarray) -> np.ndarray:
 def _key_of(node: onnx.NodeProto) -> tuple[str, str]:
     """Domain and op as the table of importers has them."""
     return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+
+
+def _attributes_of(node: onnx.NodeProto) -> str:
+    """The attributes of a node and their kinds, for messages."""
+    kind = onnx.AttributeProto.AttributeType.Name
+    return ", ".join(f"{entry.name}: {kind(entry.type)}" for entry in node.attribute) or "none"
 
 
 def _op_of(node: onnx.NodeProto) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,19 @@ import onnx.shape_inference
 import onnx.version_converter
 from google.protobuf.message import DecodeError, Message
 
+from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError, ParseError
 from dlc.frontends.onnx.importers import importers
 from dlc.frontends.onnx.validation.model import validate
 
 OLDEST_NATIVE_OPSET = 7
 TARGET_OPSET = 21
+_ERROR_NAME = re.compile(r"^\[\w+Error\] *")
 _PROTO_LIMIT = 2**31 - 1
+NEED_TYPED_INPUTS = frozenset(
+    {("", "EyeLike"), ("", "RegexFullMatch"), ("ai.onnx.ml", "DictVectorizer"), ("ai.onnx.ml", "LabelEncoder")}
+)
+"""Ops by domain whose shape rule in onnx 1.20 to 1.23 ends the process where the type of an input is not known."""
 _MOST_SHAPE_VALUES = 1024
 """Elements of a tensor that shape inference may want to know the values of; larger ones are weights."""
 
@@ -31,13 +38,15 @@ def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.M
         return source, source.graph.name or "model"
     path = Path(source)
     try:
+        refuse_endless(path)
         model = onnx.load(path)
     except FileNotFoundError as error:
         raise ParseError(f"{path}: error: {_missing(path, error)}") from None
     except (DecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"{path}: error: not an ONNX model: {error}") from None
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ParseError(f"{path}: error: cannot read the model: {_first_line(error)}") from None
+        reason = getattr(error, "strerror", None) or _first_line(error)
+        raise ParseError(f"{path}: error: cannot read the model: {reason}") from None
     if not model.HasField("graph"):
         raise ParseError(f"{path}: error: not an ONNX model: the file holds no graph")
     return model, str(path)
@@ -50,7 +59,8 @@ def _missing(path: Path, error: FileNotFoundError) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).split("\n")[0]
+    """The first line of what another library says, without the name of its exception."""
+    return _ERROR_NAME.sub("", str(error).strip() or "no reason given").split("\n")[0]
 
 
 @dataclass(frozen=True)
@@ -151,7 +161,7 @@ def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
         return model
     try:
         return onnx.version_converter.convert_version(model, TARGET_OPSET)
-    except (RuntimeError, onnx.version_converter.ConvertError) as error:
+    except (RuntimeError, onnx.version_converter.ConvertError, onnx.shape_inference.InferenceError) as error:
         raise ParseError(
             f"{name}: error: cannot convert opset {version} to {TARGET_OPSET}: {_first_line(error)}; "
             f"export the model with opset {OLDEST_NATIVE_OPSET} or later"
@@ -186,7 +196,22 @@ def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with value_info where ONNX can infer it; its own shape rules decide, so a failure here costs only detail."""
     if model.ByteSize() > _PROTO_LIMIT:
         return model
+    fragile = [node for node in model.graph.node if (node.domain, node.op_type) in NEED_TYPED_INPUTS]
     try:
+        if fragile:
+            return _infer_without(model, fragile)
         return onnx.shape_inference.infer_shapes(model, data_prop=True)
     except (RuntimeError, ValueError, MemoryError, onnx.shape_inference.InferenceError):  # a rank of 2^40 is one of no memory
         return model
+
+
+def _infer_without(model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto]) -> onnx.ModelProto:
+    """The model with what ONNX infers when it does not see `nodes`."""
+    seen, found = onnx.ModelProto(), onnx.ModelProto()
+    seen.CopyFrom(model)
+    for node in nodes:
+        seen.graph.node.remove(node)
+    found.CopyFrom(model)
+    del found.graph.value_info[:]
+    found.graph.value_info.extend(onnx.shape_inference.infer_shapes(seen, data_prop=True).graph.value_info)
+    return found

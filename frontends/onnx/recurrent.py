@@ -27,6 +27,7 @@ _SEQUENCE_LENGTHS, _PEEPHOLES = 4, 7
 def import_recurrent(node: NodeContext) -> list[ir.Value | None]:
     """One product of all steps with the input's weights, then the steps one after the other: [Y, Y_h, Y_c]."""
     steps = _number_of_steps(node)
+    _check_hidden_size(node)
     _refuse_variations(node, steps)
     direction = node.attribute("direction", "forward")
     reversals = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
@@ -43,6 +44,12 @@ def _number_of_steps(node: NodeContext) -> int:
     if not isinstance(steps, int) or steps < 1:
         node.unsupported("the number of steps (dim 0 of the input) must be known at compile time and not 0")
     return steps
+
+
+def _check_hidden_size(node: NodeContext) -> None:
+    given, size = node.attribute("hidden_size"), node.type(2).shape[-1]
+    if given is not None and isinstance(size, int) and given != size:
+        node.unsupported(f"hidden_size is {given} but the weights of the recurrence (input 2) have {size} columns")
 
 
 def _refuse_variations(node: NodeContext, steps: int) -> None:

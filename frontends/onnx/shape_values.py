@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import tensor_type
+from dlc.frontends.onnx.folding import MOST_FOLDED
 from dlc.frontends.onnx.importers import Imported
 from dlc.frontends.onnx.node import NodeContext
 
@@ -43,8 +45,11 @@ def attribute_or_input(node: NodeContext, name: str, index: int) -> list[int] | 
 def filled_like(node: NodeContext, index: int, scalar: np.ndarray) -> Imported:
     """A tensor of an input's shape with one value."""
     kind = node.type(index)
+    dims = [dim for dim in kind.shape if isinstance(dim, int)]
+    if kind.is_static and math.prod(dims) <= MOST_FOLDED:
+        return np.full(dims, scalar, scalar.dtype)
     if kind.is_static:
-        return np.full([dim for dim in kind.shape if isinstance(dim, int)], scalar, scalar.dtype)
+        return dl.expand(dl.constant(value=scalar), None, shape=dims)
     return dl.expand(dl.constant(value=scalar), dl.shape_of(node.value(index)), shape=[-1] * kind.rank)
 
 

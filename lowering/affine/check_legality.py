@@ -13,6 +13,7 @@ from dlc._mlir import ir
 from dlc.analysis.polyhedral.certificate import certificate, write_certificates
 from dlc.analysis.polyhedral.equivalence import Assumptions, Refusal, compare
 from dlc.analysis.polyhedral.model import ExtractionError
+from dlc.devices import refuse_endless
 from dlc.diagnostics import at_location
 from dlc.dialects.reading import parse_module
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -72,6 +73,7 @@ class CheckLegality(Pass):
     def _file(self, op: ir.Operation) -> ir.Module:
         path = Path(self.before)
         try:
+            refuse_endless(path)
             text = path.read_bytes()
         except OSError as error:
             raise PassFailure(op, f"can't read '{self.before}': {error.strerror}", "give option before a file of MLIR") from None

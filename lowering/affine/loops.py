@@ -96,7 +96,8 @@ class Loop:
     @property
     def extent(self) -> int | None:
         """The number of iterations, None when it is dynamic."""
-        return self.upper.static
+        static = self.upper.static
+        return None if static is None else max(static, 0)
 
     @property
     def parallel(self) -> bool:

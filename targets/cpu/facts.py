@@ -140,6 +140,8 @@ def known_targets() -> list[str]:
 
 def target_facts(target: str) -> CpuFacts:
     """The facts of `cpu` or `cpu:native` (this machine), `cpu:haswell` or `haswell`; `TargetError` for an unknown name."""
+    if not isinstance(target, str):
+        raise TargetError(f"a target is a name like cpu:haswell, not {target!r}")
     name = target.removeprefix(f"{_FAMILY}:")
     if name == _NATIVE or target == _FAMILY:
         return host_facts()

@@ -94,6 +94,26 @@ def test_output_that_is_full(words: list[str], text: Path) -> None:
     assert "no space left on device" in done.stderr.lower()
 
 
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="needs /dev/zero")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dlc-opt", "/dev/zero"],
+        ["dlc", "run", "/dev/zero"],
+        ["dlc", "import", "/dev/zero"],
+        ["dlc", "run", "{text}", "--schedule=/dev/zero"],
+        ["dlc-check-proof", "{text}", "{text}", "/dev/zero"],
+        ["dlc-opt", "{text}", "--affine-check-legality=before=/dev/zero"],
+    ],
+    ids=" ".join,
+)
+def test_devices_without_an_end(words: list[str], text: Path) -> None:
+    done = _run([word.format(text=text) for word in words])
+    assert done.returncode in (1, 2)
+    assert done.stderr.count("is a device that may never end; name a file") == 1
+    assert _run(["dlc-opt", "/dev/null"]).returncode == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -69,7 +69,7 @@ def command(
     machine need not be able to run code for --target. `schedule` is a file for --schedule: how each loop nest becomes code.
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
-    output = output or (check_output(Path(model.with_suffix(".o").name)) if emit == "obj" else STDOUT)
+    output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
     source = with_accuracy(read_source(model, shapes=parse_shapes(shapes), lenient=lenient), winograd, precision)
     if emit == _SCHEDULE:

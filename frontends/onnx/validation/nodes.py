@@ -12,6 +12,8 @@ from dlc.frontends.onnx.validation.problems import Problems, place_of
 
 _STANDARD = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
 """Domains whose schemas the onnx package has."""
+_OLDER_ELSEWHERE = frozenset({("", "LayerNormalization")})
+"""Ops that onnxruntime's optimiser writes in ONNX's domain whatever the opset is."""
 _KIND = onnx.AttributeProto.AttributeType
 _OPTIONAL = onnx.defs.OpSchema.FormalParameterOption.Optional
 _VARIADIC = onnx.defs.OpSchema.FormalParameterOption.Variadic
@@ -47,13 +49,39 @@ def _check_all(graph: onnx.GraphProto, versions: Mapping[str, int], own: set[tup
     for node in graph.node:
         domain = "" if node.domain == "ai.onnx" else node.domain
         _check_attribute_names(node, problems)
-        schema = None if (node.domain, node.op_type) in own else schema_of(node.op_type, versions.get(domain, 1), domain)
+        is_own = (node.domain, node.op_type) in own
+        schema = None if is_own else schema_of(node.op_type, versions.get(domain, 1), domain)
+        if not is_own:
+            _check_domain(node, domain, versions, problems)
         if schema is not None:
             _check_counts(node, schema, problems)
             _check_attributes(node, schema, problems)
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 _check_all(attribute.g, versions, own, problems)
+
+
+def _check_domain(node: onnx.NodeProto, domain: str, versions: Mapping[str, int], problems: Problems) -> None:
+    """The domain of a node must be imported, with a version that has the op."""
+    if domain not in versions:
+        if domain:  # without ONNX's own, `check_versions` says so
+            problems.add(place_of(node), f"opset_import names no version of '{domain}'", "add one", tolerable=True)
+        return
+    first = _first_version(node.op_type, domain)
+    if first is not None and versions[domain] < first and (domain, node.op_type) not in _OLDER_ELSEWHERE:
+        what = f"the op is new in opset {first} but the model imports {versions[domain]}"
+        problems.add(place_of(node), what, f"export the model with {first} or later", tolerable=True)
+
+
+@functools.lru_cache(maxsize=4096)
+def _first_version(op: str, domain: str) -> int | None:
+    """The first opset that has an op; None for an op that the onnx package does not know."""
+    if not onnx.defs.has(op, domain=domain):
+        return None
+    version = int(onnx.defs.get_schema(op, domain=domain).since_version)
+    while version > 1 and (older := schema_of(op, version - 1, domain)) is not None:
+        version = int(older.since_version)
+    return version
 
 
 @functools.lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ def test_is_refused(name: str) -> None:
         dlc.compile(file, cache=False)
     assert str(caught.value).startswith(f"{file}: error: ")
     assert "internal error" not in str(caught.value)
-    assert "its attributes or inputs are not those of the op" not in str(caught.value)
+    assert "are not of the kinds that the op takes" not in str(caught.value)
 
 
 def test_files_are_what_the_script_builds() -> None:

@@ -55,6 +55,7 @@ def model(
     inputs: Sequence[onnx.ValueInfoProto] | None = None,
     outputs: Sequence[onnx.ValueInfoProto] | None = None,
     opset: int = 17,
+    domains: Sequence[str] = (),
 ) -> onnx.ModelProto:
     """A model of `x` (4 floats) and `y` unless other inputs or outputs are given."""
     graph = helper.make_graph(
@@ -64,7 +65,8 @@ def model(
         [value("y", None)] if outputs is None else list(outputs),
         list(initializers),
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
 def node(op: str, inputs: Sequence[str] = ("x",), outputs: Sequence[str] = ("y",), **attributes: Any) -> onnx.NodeProto:
@@ -453,6 +455,37 @@ simple(
         node("MatMul", ["b", "x"]),
     ],
     constant("i", [0]),
+    domains=["my.domain"],
+)
+simple(
+    "domain_not_imported",
+    r"node 'n' \(my.domain.NoSuch\): opset_import names no version of 'my.domain'; add one",
+    [helper.make_node("NoSuch", ["x"], ["y"], name="n", domain="my.domain")],
+)
+simple(
+    "op_of_a_later_opset",
+    r"node 'n' \(Gelu\): the op is new in opset 20 but the model imports 17; export the model with 20 or later",
+    [node("Gelu", ["x"])],
+)
+simple(
+    "output_of_another_complex_type",
+    r"makes 'y' as tensor<4xf32> but the model declares tensor<4xcomplex64>",
+    [RELU],
+    outputs=[value("y", [4], TensorProto.COMPLEX64)],
+)
+simple(
+    "output_of_no_type_and_another_rank",
+    r"makes 'y' as tensor<4xf32> but the model declares tensor<4x4x\?>",
+    [RELU],
+    outputs=[value("y", [4, 4], TensorProto.UNDEFINED)],
+)
+simple(
+    "hidden_size_of_lstm",
+    r"node 'n' \(LSTM\): hidden_size is 7 but the weights of the recurrence \(input 2\) have 3 columns",
+    [helper.make_node("LSTM", ["x", "w", "r"], ["y"], name="n", hidden_size=7)],
+    constant("w", np.zeros((1, 12, 2), np.float32)),
+    constant("r", np.zeros((1, 12, 3), np.float32)),
+    inputs=[value("x", [2, 1, 2])],
 )
 
 
