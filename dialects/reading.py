@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlc.diagnostics import Diagnostic, from_mlir
+from dlc.dialects.element_lists import check_element_lists
 from dlc.dialects.nesting import check_nesting
 from dlc.errors import DLCError, ParseError, VerifyError
 
@@ -65,7 +66,9 @@ def _text_of(data: bytes | str, name: str) -> str | None:
     """The text that `data` is or holds; None for bytecode."""
     if isinstance(data, bytes) and data.startswith(BYTECODE_MAGIC):
         return None
-    check_nesting(data.encode() if isinstance(data, str) else data, name)
+    content = data.encode() if isinstance(data, str) else data
+    check_nesting(content, name)
+    check_element_lists(content, name)
     return data if isinstance(data, str) else decode(data, name)
 
 

@@ -19,7 +19,7 @@ def donating(source: Source, names: Sequence[str]) -> Source:
 
     `InvalidInputError` names one that the model does not have, and a model that is no dl module with one entry.
     """
-    if isinstance(names, str) or not isinstance(names, Sequence):
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise InvalidInputError(f"donate takes a list of names of inputs, not {names!r}")
     module = copy_module(source)
     if stage_of(module) != "dl":

@@ -22,6 +22,9 @@ _DEFAULTS = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "R
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _SEQUENCE_LENGTHS, _PEEPHOLES = 4, 7
 
+_MOST_STEPS = 4096
+"""Each step becomes some fifteen ops, so that these are what a graph may have."""
+
 
 @importer("LSTM", "GRU", "RNN")
 def import_recurrent(node: NodeContext) -> list[ir.Value | None]:
@@ -43,6 +46,8 @@ def _number_of_steps(node: NodeContext) -> int:
     steps = node.type(0).shape[0]
     if not isinstance(steps, int) or steps < 1:
         node.unsupported("the number of steps (dim 0 of the input) must be known at compile time and not 0")
+    if steps > _MOST_STEPS:
+        node.unsupported(f"{steps} steps would be unrolled; cut the sequence into parts of at most {_MOST_STEPS}")
     return steps
 
 

@@ -38,6 +38,8 @@ class Block:
 
 def problem_of_blocks(nest: Nest, blocks: Sequence[tuple[int, int]]) -> str:
     """Why `nest` cannot be cut into `blocks`, (loop, iterations) by position; empty when it can."""
+    if blocks and nest.chain is None:
+        return "a nest is cut into blocks around a sum, and this one has none that counts from 0 by 1"
     loops, seen = _loops_of(nest), set[int]()
     for place, size in blocks:
         if not 0 <= place < len(loops) or place in seen or size < 1:

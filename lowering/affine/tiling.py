@@ -152,9 +152,17 @@ def apply_blocks(nest: Nest, schedule: Schedule) -> None:
             apply(part.nest, inner, part.ahead)
         except ScheduleError as error:
             raise PassFailure(part.nest.top, f"a block of the schedule does not fit: {error}", REMEDY) from None
-    made = next(op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for")
+    made = _first_loop(block, before)
+    if made is None:
+        return
     for name, mark in (marks | {SCHEDULE: schedule.attribute()}).items():
         made.attributes[name] = mark
+
+
+def _first_loop(block: ir.Block, place: int) -> ir.Operation | None:
+    """The first loop of a block from a place on; None where a nest without iterations has left none."""
+    found = (op.operation for op in list(block.operations)[place:])
+    return next((op for op in found if op.name == "affine.for"), None)
 
 
 def apply(nest: Nest, schedule: Schedule, ahead: Mapping[ir.Value, int] | None = None) -> None:
@@ -171,8 +179,8 @@ def apply(nest: Nest, schedule: Schedule, ahead: Mapping[ir.Value, int] | None =
         _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(order)
     for result in top.results:
         result.replace_all_uses_with(values.scalar(result, {}))
-    made = next(op.operation for op in list(block.operations)[before:] if op.operation.name == "affine.for")
-    if ahead is None and made != top and _has_vectors(tile, facts):
+    made = _first_loop(block, before)
+    if ahead is None and made is not None and made != top and _has_vectors(tile, facts):
         leave_schedule(made, nest, schedule)
     top.erase()
 
