@@ -14,6 +14,9 @@ from dlc.frontends.onnx.folding import MOST_FOLDED
 from dlc.frontends.onnx.importers import Imported
 from dlc.frontends.onnx.node import NodeContext
 
+_MOST_LISTED = 4096
+"""Entries of a list of sizes that run time knows; no rank, and no number of parts, is as large."""
+
 
 def ints(array: np.ndarray) -> list[int]:
     """Elements of a list, or of a scalar, as Python ints."""
@@ -25,6 +28,8 @@ def list_length(node: NodeContext, index: int, what: str) -> int:
     kind = node.type(index)
     if kind.rank != 1 or not isinstance(kind.shape[0], int):
         node.unsupported(f"{what} must be known at compile time, but input {index} is {kind}")
+    if kind.shape[0] > _MOST_LISTED:
+        node.unsupported(f"{what} would be {kind.shape[0]}, but may be {_MOST_LISTED} at most")
     return int(kind.shape[0])
 
 

@@ -495,6 +495,12 @@ simple(
     constant("r", np.zeros((1, 3, 1), np.float32)),
     inputs=[value("x", [65536, 1, 2])],
 )
+simple(
+    "reshape_to_a_huge_rank",
+    r"node 'n' \(Reshape\): the result's rank would be 4398046511104, but may be 4096 at most",
+    [node("Reshape", ["x", "s"])],
+    inputs=[value("x", [4]), value("s", [2**42], INT64)],
+)
 
 
 def content_of(name: str) -> bytes:
