@@ -42,6 +42,11 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
         [],
         r"input\.mlir:2:\d+: error: .*dl\.relu.*quot",
     ),
+    "element type that dl has not": (
+        b"func.func @f(%x: tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN> {\n  return %x : tensor<?xf8E4M3FN>\n}\n",
+        ["--compile-to=linalg"],
+        r"input\.mlir:1:14: error: a value is tensor<\?xf8E4M3FN>; models at level dl hold ranked tensors of f64, f32",
+    ),
     "unknown dialect": (b'"nosuch.op"() : () -> ()\n', [], r"input\.mlir:1:\d+: error: .*allow-unregistered-dialect"),
     "verifier": (
         b"func.func @f(%a: tensor<4x8xf32>, %b: tensor<7x3xf32>) {\n"

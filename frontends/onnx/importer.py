@@ -20,6 +20,7 @@ from dlc.dialects.dl.types import (
     compatible,
     dtype_of_numpy,
     mlir_type,
+    require_addressable,
     tensor_type,
     type_of_array,
 )
@@ -226,7 +227,9 @@ class _GraphImporter:
             return
         if value.owner.operation.name.startswith("dl.") and compatible(have, known):
             shape = [mine if mine is not None else other or None for mine, other in zip(have.shape, known.shape, strict=True)]
-            value.set_type(mlir_type(have.with_shape(shape)))
+            narrowed = have.with_shape(shape)
+            require_addressable("t2", narrowed)
+            value.set_type(mlir_type(narrowed))
 
     # Constants
 

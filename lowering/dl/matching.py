@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import TensorType, tensor_type
+from dlc.dialects.dl.types import ALL_DTYPES, TensorType, tensor_type
+from dlc.lowering.pass_base import PassFailure
 
 KEPT = frozenset({"dl.yield", "dl.kernel"})
 """dl ops that stay although nothing uses a result of theirs."""
@@ -34,9 +35,11 @@ def has_one_use(value: ir.Value) -> bool:
 
 
 def type_of(value: ir.Value) -> TensorType:
-    """The plain type of a tensor value."""
+    """The plain type of a tensor value; `PassFailure` at a value of another type, which no function of a dl module may have."""
     found = tensor_type(value.type)
-    assert found is not None, f"{value.type} is no dl tensor"
+    if found is None:
+        remedy = f"models at level dl hold ranked tensors of {', '.join(ALL_DTYPES)}"
+        raise PassFailure(value.location, f"a value is {value.type}", remedy)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
 
 from dlc.measuring import engines
@@ -84,3 +85,18 @@ def test_files_that_are_no_model(dlc_command, tmp_path: Path) -> None:
         assert done.code == 1
         assert "Traceback" not in done.err
         assert name in done.err
+
+
+def test_options_of_compiling_reach_the_process(dlc_command, network: Path, tmp_path: Path) -> None:
+    model = onnx.load(network)
+    model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 31  # it makes 32
+    onnx.save(model, tmp_path / "wrong.onnx")
+    refused = dlc_command("bench", tmp_path / "wrong.onnx", *QUICK)
+    assert refused.code == 1
+    assert "declares tensor<nx31xf32>" in refused.err
+    lenient = dlc_command("bench", tmp_path / "wrong.onnx", "--lenient", "--dim=n=3", *QUICK)
+    assert lenient.code == 0
+    assert "warning: " in lenient.err
+    late = dlc_command("bench", network, "--compile-timeout=1e-6", "--dim=n=3", *QUICK)
+    assert late.code == 1
+    assert "not compiled within 1e-06 s" in late.err

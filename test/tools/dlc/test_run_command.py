@@ -121,3 +121,12 @@ def test_donated_inputs_are_checked_on_what_they_were(dlc_command, tmp_path: Pat
     done = dlc_command("run", tmp_path / "cached.mlir", "--donate=cash")
     assert done.code == 1
     assert "the model has no input 'cash'; did you mean 'cache'?" in done.err
+
+
+@pytest.mark.parametrize("words", [["run"], ["compile", "--emit=llvm"], ["compile", "--emit=schedule"], ["explain"]], ids=" ".join)
+def test_the_time_of_compiling_is_bounded(dlc_command, network: Path, words: list[str]) -> None:
+    done = dlc_command(*words, network, "--compile-timeout=1e-6")
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert done.err.startswith(f"{network}: error: not compiled within 1e-06 s: ended before '")
+    assert dlc_command(*words, network, "--compile-timeout=0").err.startswith("error: timeout is 0.0; give seconds, more than 0")

@@ -501,6 +501,13 @@ simple(
     [node("Reshape", ["x", "s"])],
     inputs=[value("x", [4]), value("s", [2**42], INT64)],
 )
+simple(
+    "tile_declared_huge",
+    r"node 'n' \(Tile\): .*tensor<4x4611686018427387904xf32> takes \d+ bytes, more than any machine can address",
+    [node("Tile", ["x", "r"])],
+    inputs=[value("x", [4, 2]), value("r", [2], INT64)],
+    outputs=[value("y", [4, 2**62])],
+)
 
 
 def content_of(name: str) -> bytes:
