@@ -42,7 +42,7 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
         [],
         r"input\.mlir:2:\d+: error: .*dl\.relu.*quot",
     ),
-    "element type that dl has not": (
+    "argument of a type that dl has not": (
         b"func.func @f(%x: tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN> {\n  return %x : tensor<?xf8E4M3FN>\n}\n",
         ["--compile-to=linalg"],
         r"input\.mlir:1:14: error: a value is tensor<\?xf8E4M3FN>; models at level dl hold ranked tensors of f64, f32",
