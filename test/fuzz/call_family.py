@@ -200,4 +200,5 @@ def _same(subject: Subject, case: Description, inputs: Any, results: list[np.nda
     fresh = value_of(case["inputs"])  # a donated array holds a result by now
     arrays = [fresh[name] for name in subject.inputs] if isinstance(fresh, dict) else list(fresh)
     arrays = [np.asarray(array) for array in arrays]
+    arrays = [array.astype(array.dtype.newbyteorder("="), copy=False) for array in arrays]  # as results are
     return difference(subject.source.module, results, interpret(subject.source.module, arrays, subject.source.params))
