@@ -31,6 +31,8 @@ def import_trilu(node: NodeContext) -> ir.Value:
 def import_eye_like(node: NodeContext) -> Imported:
     """Known at import where the dims are static; else what the upper and the lower triangle of ones share."""
     kind, k = node.type(0), int(node.attribute("k", 0))
+    if kind.rank != 2:
+        node.unsupported(f"its input is {kind}, no matrix")
     given = node.attribute("dtype")
     dtype = onnx.helper.tensor_dtype_to_np_dtype(given) if given else NUMPY_DTYPES[kind.dtype]
     if dtype not in NUMPY_DTYPES.values():

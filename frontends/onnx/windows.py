@@ -26,6 +26,7 @@ def read_window(node: NodeContext, sizes: Shape, kernel: Shape) -> WindowAttribu
     """The window of a convolution or pooling over spatial dims `sizes`."""
     rank = len(sizes)
     _check_kernel(node, kernel)
+    _check_lengths(node, rank)
     strides = node.attribute("strides") or [1] * rank
     dilations = node.attribute("dilations") or [1] * rank
     mode = node.attribute("auto_pad", "NOTSET")
@@ -47,6 +48,14 @@ def _check_kernel(node: NodeContext, kernel: Shape) -> None:
         node.unsupported(f"kernel_shape {list(given)} contradicts the weight, whose window is {list(kernel)}")
 
 
+def _check_lengths(node: NodeContext, rank: int) -> None:
+    """Attributes with an entry for each spatial axis, or two, must have as many, those too that another one overrules."""
+    for name, count in (("strides", rank), ("dilations", rank), ("pads", 2 * rank), ("output_padding", rank)):
+        given = node.attribute(name)
+        if given and len(given) != count:
+            node.unsupported(f"{name} {list(given)} has {len(given)} entries but the window needs {count}")
+
+
 def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> dict[str, list[int]]:
     """Attributes of a transposed convolution over spatial dims `sizes`.
 
@@ -55,6 +64,7 @@ def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> di
     """
     rank = len(sizes)
     _check_kernel(node, kernel)
+    _check_lengths(node, rank)
     strides = node.attribute("strides") or [1] * rank
     dilations = node.attribute("dilations") or [1] * rank
     extra = list(node.attribute("output_padding") or [0] * rank)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.reductions import Chain, chain_of
+from dlc.lowering.pass_base import PassFailure
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,22 @@ def nests_of(function: ir.Operation) -> list[Nest]:
     """The scalar nests of `function`: parallel ones, and reductions that can be split.
 
     A parallel loop around several loops, or around parallel ones, counts as one nest only where its own iterations can
-    be lanes of contiguous memory; else each loop inside it is a nest.
+    be lanes of contiguous memory; else each loop inside it is a nest. `PassFailure` at an argument that no memory holds.
     """
+    for block in function.regions[0].blocks:
+        for argument in block.arguments:
+            _require_addressable(argument)
     return [nest for op in top_level_loops(function) for nest in _nests_at(op)]
+
+
+_MOST_ELEMENTS = 1 << 47
+"""The user's half of an address space in bytes: strides beyond it do not fit the numbers that code computes with."""
+
+
+def _require_addressable(value: ir.Value) -> None:
+    kind = value.type
+    if isinstance(kind, ir.MemRefType) and math.prod(size for size in kind.shape if size > 0) > _MOST_ELEMENTS:
+        raise PassFailure(value.location, f"{kind} is larger than any memory", f"give it at most {_MOST_ELEMENTS} elements")
 
 
 def _nests_at(op: ir.Operation, is_part: bool = False) -> Iterator[Nest]:

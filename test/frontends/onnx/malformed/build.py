@@ -508,6 +508,19 @@ simple(
     inputs=[value("x", [4, 2]), value("r", [2], INT64)],
     outputs=[value("y", [4, 2**62])],
 )
+simple(
+    "eye_like_of_three_axes",
+    r"node 'n' \(EyeLike\): its input is tensor<2x2x2xf32>, no matrix",
+    [node("EyeLike")],
+    inputs=[value("x", [2, 2, 2])],
+)
+simple(
+    "conv_transpose_of_odd_pads",
+    r"node 'n' \(ConvTranspose\): pads \[1\] has 1 entries but the window needs 4",
+    [node("ConvTranspose", ["x", "w"], output_shape=[10, 8], strides=[3, 2], pads=[1])],
+    constant("w", np.zeros((3, 2, 3, 3), np.float32)),
+    inputs=IMAGE,
+)
 
 
 def content_of(name: str) -> bytes:
