@@ -11,8 +11,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
+_HELD = "held"
+"""What the launcher says when it has blocked interrupts; a mask that was there before is not ours to change."""
+
 if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:
     _signal.signal(_signal.SIGINT, lambda number, frame: os._exit(128 + number))
+
+
+def start() -> NoReturn:
+    """`dlc-entry`, which the launcher starts: its arguments are described there. Does not return."""
+    commands = {"dlc": dlc, "dlc-opt": dlc_opt, "dlc-check-proof": check_proof}
+    if len(sys.argv) < 4 or sys.argv[1] not in commands:
+        os.write(2, f"dlc-entry: error: this is a part of other commands; call {', '.join(commands)}\n".encode())
+        os._exit(1)
+    _, command, interrupts, *sys.argv = sys.argv
+    if interrupts == _HELD:
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGINT})
+    _show_as(command)
+    commands[command]()
 
 
 def dlc() -> NoReturn:
@@ -30,6 +46,16 @@ def dlc_opt() -> NoReturn:
 def check_proof() -> NoReturn:
     """`dlc-check-proof`; does not return."""
     _end(_supervised("dlc-check-proof", _check_proof))
+
+
+def _show_as(command: str) -> None:
+    """Let `ps`, `top` and `killall` know this process by the command, where Linux has the file for it."""
+    try:
+        file = os.open("/proc/self/comm", os.O_WRONLY)
+        os.write(file, command.encode())
+    except OSError:  # nothing of ours depends on it
+        return
+    os.close(file)
 
 
 def _dlc() -> int:
