@@ -72,7 +72,9 @@ class PRelu(DLOp, name="prelu"):
         for axis in range(-slope.rank, 0):
             if slope.shape[axis] != 1:
                 require_equal_dims("c3", x.shape[axis], slope.shape[axis], f"x dim {axis}", f"slope dim {axis}")
-        return x
+        slopes = (*[1] * (x.rank - slope.rank), *slope.shape)
+        pairs = zip(x.shape, slopes, strict=True)
+        return x.with_shape([slopes if dim is None and slopes != 1 else dim for dim, slopes in pairs])
 
     @staticmethod
     @wide

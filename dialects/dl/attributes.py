@@ -57,7 +57,10 @@ class Attr:
 
     def read(self, attributes: Any) -> Any:
         """Python value in an op's attribute map, its default where absent; `AttributeMismatch` if missing or unfit."""
-        found = attributes.get(self.name)
+        try:
+            found = attributes.get(self.name)
+        except TypeError:  # the bindings know no class for it
+            raise self._reject("an attribute of a kind that no op has") from None
         if found is not None:
             return self.to_python(found)
         if self.default is REQUIRED:

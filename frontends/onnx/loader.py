@@ -28,6 +28,8 @@ NEED_TYPED_INPUTS = frozenset(
     {("", "EyeLike"), ("", "RegexFullMatch"), ("ai.onnx.ml", "DictVectorizer"), ("ai.onnx.ml", "LabelEncoder")}
 )
 """Ops by domain whose shape rule in onnx 1.20 to 1.23 ends the process where the type of an input is not known."""
+_UNSAFE = NEED_TYPED_INPUTS | {("", "Einsum")}
+"""With those whose rule never ends on some attributes: for Einsum an equation with a `-` that no `>` follows."""
 _MOST_SHAPE_VALUES = 1024
 """Elements of a tensor that shape inference may want to know the values of; larger ones are weights."""
 
@@ -196,7 +198,7 @@ def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with value_info where ONNX can infer it; its own shape rules decide, so a failure here costs only detail."""
     if model.ByteSize() > _PROTO_LIMIT:
         return model
-    fragile = [node for node in model.graph.node if (node.domain, node.op_type) in NEED_TYPED_INPUTS]
+    fragile = [node for node in model.graph.node if (node.domain, node.op_type) in _UNSAFE]
     try:
         if fragile:
             return _infer_without(model, fragile)

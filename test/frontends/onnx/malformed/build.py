@@ -521,6 +521,21 @@ simple(
     constant("w", np.zeros((3, 2, 3, 3), np.float32)),
     inputs=IMAGE,
 )
+simple(
+    "prelu_declared_larger_than_slopes",
+    r"node 'n' \(PRelu\): makes 'y' as tensor<3x5xf32> but the model declares tensor<3x8589934592xf32>",
+    [node("PRelu", ["x", "s"])],
+    constant("s", np.zeros((3, 5), np.float32)),
+    inputs=[value("x", [3, "m"])],
+    outputs=[value("y", [3, 2**33])],
+)
+simple(
+    "einsum_without_an_end",
+    r"node 'n' \(Einsum\)",
+    [node("Einsum", ["x", "w"], equation="bij, bjk -")],
+    constant("w", np.zeros((5, 3, 4), np.float32)),
+    inputs=[value("x", [5, 2, 3])],
+)
 
 
 def content_of(name: str) -> bytes:
