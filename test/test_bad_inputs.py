@@ -48,8 +48,8 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
         r"input\.mlir:1:14: error: a value is tensor<\?xf8E4M3FN>; models at level dl hold ranked tensors of f64, f32",
     ),
     "attribute of a kind that the bindings have not": (
-        b'func.func @f(%x: tensor<3x8xf32>) {\n  %0 = "dl.avg_pool"(%x) {kernel = array<f16>} : (tensor<3x8xf32>) -> tensor<3x8xf32>\n'
-        b"  return\n}\n",
+        b"func.func @f(%x: tensor<3x8xf32>) {\n"
+        b'  %0 = "dl.avg_pool"(%x) {kernel = array<f16>} : (tensor<3x8xf32>) -> tensor<3x8xf32>\n  return\n}\n',
         [],
         r"input\.mlir:2:8: error: 'dl\.avg_pool' op attribute 'kernel' expects .* but got an attribute of a kind that no op has",
     ),
