@@ -14,12 +14,15 @@ from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel_nests import ParallelNest, least_work, parallel_loop, parallel_nests
 from dlc.lowering.affine_to_llvm.ranges import LoopRange, constant_index, count_of, declare, extreme
 from dlc.lowering.outlining import captures_of, free_numbers, noalias_marks, private_function, symbols_in
-from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.pass_base import Pass, PassFailure, option
 
 _POOL = "dlc_parallel_for"
 _UNEVEN_POOL = "dlc_parallel_for_uneven"
 _EVEN = 0.1
 """Iterations of which the first and the last differ by no more than this part get even shares."""
+
+_MOST_ITERATIONS = 2**63 - 1
+"""The largest number that an index holds."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,9 @@ def _from_zero(nest: ParallelNest) -> ParallelNest:
 def _iterations(nest: ParallelNest) -> ir.Value:
     """Emit the number of iterations of the nest, an index."""
     outer, inner = nest.loops[0], nest.inner
+    if inner * (outer.trips or 1) > _MOST_ITERATIONS:
+        what = f"the loops have {inner * (outer.trips or 1)} iterations, more than an index can count"
+        raise PassFailure(nest.root, what, "give bounds within 2^63")
     if outer.trips is not None:
         return constant_index(outer.trips * inner)
     upper = outer.upper.map
