@@ -9,6 +9,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import is_linalg, nested_ops
 from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, PlannedBuffer, memory_plan
 from dlc.analysis.packing import VECTOR_ALIGNMENT
+from dlc.dialects.dl.types import MOST_BYTES
 from dlc.lowering.linalg.size_emitter import Extent, SizeEmitter
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
@@ -66,6 +67,9 @@ def _lay_out(plan: MemoryPlan) -> None:
     with ir.InsertionPoint(allocs[0]), ir.Location.fused([alloc.location for alloc in largest_first]):
         emitter = SizeEmitter(plan.atoms)
         offsets, end = _offsets(plan, emitter)
+        if isinstance(end, int) and end > MOST_BYTES:
+            what = f"the buffers take {end} bytes, more than any machine can address"
+            raise PassFailure(allocs[0], what, "make the sizes smaller, or known at run time only")
         alignments = [buffer.alignment(size) for buffer, size in zip(plan.buffers, plan.sizes(), strict=True)]
         arena = _allocate(end, emitter, max(alignments))
         starts = [emitter.value(offset) for offset in offsets]

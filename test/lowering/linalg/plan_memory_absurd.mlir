@@ -1,0 +1,13 @@
+// RUN: dlc-opt %s --linalg-plan-memory --verify-diagnostics
+// Buffers that no machine can address make no arena.
+
+func.func @calls(%x: memref<9223372036854775807xf32>) -> memref<9223372036854775807xf32> {
+  // expected-error @+1 {{the buffers take 73786976294838206464 bytes, more than any machine can address; make the sizes smaller}}
+  %a = memref.alloc() : memref<9223372036854775807xf32>
+  linalg.exp ins(%x : memref<9223372036854775807xf32>) outs(%a : memref<9223372036854775807xf32>)
+  %b = memref.alloc() : memref<9223372036854775807xf32>
+  linalg.exp ins(%a : memref<9223372036854775807xf32>) outs(%b : memref<9223372036854775807xf32>)
+  %c = memref.alloc() : memref<9223372036854775807xf32>
+  linalg.add ins(%a, %b : memref<9223372036854775807xf32>, memref<9223372036854775807xf32>) outs(%c : memref<9223372036854775807xf32>)
+  return %c : memref<9223372036854775807xf32>
+}
