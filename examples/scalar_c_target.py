@@ -6,6 +6,7 @@ python examples/scalar_c_target.py
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 import subprocess
 import tempfile
@@ -19,22 +20,25 @@ from dlc._mlir import ir
 from dlc.lowering.pipelines import PIPELINES, NamedPipeline, Stage
 from dlc.runtime.library import load_library
 
-_TYPES = {"f32": "float", "f64": "double", "index": "int64_t", "i1": "uint8_t"} | {f"i{n}": f"int{n}_t" for n in (8, 16, 32, 64)}
+_TYPES = {"f32": "float", "f64": "double", "index": "int64_t", "i1": "uint8_t", **{f"i{n}": f"int{n}_t" for n in (8, 16, 32, 64)}}
 _INFIX = {
     **{f"arith.{name}f": sign for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"))},
-    **{f"arith.{name}i": sign for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("and", "&"), ("or", "|"), ("xor", "^"))},
+    **{f"arith.{name}i": sign for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"))},
+    **{"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"},
     **{"arith.divsi": "/", "arith.remsi": "%", "arith.shli": "<<", "arith.shrsi": ">>"},
 }
 _CASTS = {f"arith.{name}" for name in ("extf", "truncf", "sitofp", "fptosi", "extsi", "trunci", "index_cast")}
 _FLOAT_ORDER = ("0", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=")
 _INT_ORDER = ("==", "!=", "<", "<=", ">", ">=")
 _CHOICES = {"maximumf": ">", "minimumf": "<", "maxnumf": ">", "minnumf": "<", "maxsi": ">", "minsi": "<"}
-_MATH = {"math.absf": "fabs"} | {f"math.{name}": name for name in ("exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "floor", "ceil")}
+_FUNCTIONS = ("exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "floor", "ceil")
+_MATH = {f"math.{name}": name for name in _FUNCTIONS} | {"math.absf": "fabs"}
 _HEAD = """#include <math.h>
 #include <stdint.h>
 #include <string.h>
 void *_mlir_memref_to_llvm_alloc(uint64_t size);
 void _mlir_memref_to_llvm_free(void *memory);
+void dlc_raise(const char *message);
 """
 
 
@@ -214,8 +218,17 @@ def _compare(op: ir.Operation, x: list[str]) -> str:
 def _subview(op: ir.Operation, x: list[str]) -> str:
     """A pointer to the first element of the part."""
     dynamic, given = ir.ShapedType.get_dynamic_stride_or_offset(), iter(x[1:])
-    offsets = [next(given) if offset == dynamic else str(offset) for offset in ir.DenseI64ArrayAttr(op.attributes["static_offsets"])]
+    stated = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
+    offsets = [next(given) if offset == dynamic else str(offset) for offset in stated]
     return f"&{_element(op.operands[0].type, x[0], offsets)}"
+
+
+def _copy(op: ir.Operation, x: list[str]) -> str:
+    kinds = [ir.MemRefType(value.type) for value in op.operands]
+    rows = [math.prod(kinds[0].shape[axis + 1 :]) for axis in range(kinds[0].rank)]
+    if any(list(kind.get_strides_and_offset()[0]) != rows for kind in kinds):
+        raise dlc.TargetError(f"target 'c' copies whole buffers only, at {op.location}; name a CPU instead")
+    return f"memcpy({x[1]}, {x[0]}, sizeof(*{x[0]}) * {math.prod(kinds[0].shape)})"
 
 
 def _allocate(op: ir.Operation, x: list[str]) -> str:
@@ -230,6 +243,8 @@ _WRITERS: dict[str, Callable[[ir.Operation, list[str]], str]] = {
     **dict.fromkeys(("arith.cmpf", "arith.cmpi"), _compare),
     "memref.load": lambda op, x: _element(op.operands[0].type, x[0], x[1:]),
     "memref.store": lambda op, x: f"{_element(op.operands[1].type, x[1], x[2:])} = {x[0]}",
+    "cf.assert": lambda op, x: f"if (!{x[0]}) dlc_raise({json.dumps(_name(op, 'msg'))})",
+    "memref.copy": _copy,
     "memref.alloc": _allocate,
     "memref.alloca": _allocate,
     "memref.dealloc": lambda op, x: f"_mlir_memref_to_llvm_free({x[0]})",

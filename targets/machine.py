@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -189,9 +190,7 @@ def host_facts() -> Machine:
 
 def target_facts(target: str) -> Machine:
     """The CPU called `cpu` or `cpu:native` (this machine), `cpu:haswell` or `haswell`; `TargetError` for another name."""
-    from dlc.targets.registry import find_target
-
-    found = find_target(target).machine(target)
+    found = _find_target(target).machine(target)
     if not isinstance(found, Machine):
         raise TargetError(f"target '{target}' is no CPU; name one, as cpu:haswell")
     return found
@@ -199,9 +198,12 @@ def target_facts(target: str) -> Machine:
 
 def state_target(module: ir.Operation, target: str) -> None:
     """State in `module` that its code is for the target called `target`; `TargetError` for an unknown name."""
-    from dlc.targets.registry import find_target
+    _find_target(target).state(module, target)
 
-    find_target(target).state(module, target)
+
+def _find_target(name: str) -> Any:
+    """The `Target` of that name, which knows passes and is imported when it is asked for: passes import this file."""
+    return importlib.import_module("dlc.targets.registry").find_target(name)
 
 
 def _module_of(op: ir.Operation) -> ir.Operation:

@@ -65,8 +65,8 @@ def command(
 
     IR levels are text that dlc-opt reads and that `dlc run` and `dlc compile` go on from; with -o the weights go beside it,
     to a file named *.safetensors. An object file has the entry `_mlir_ciface_main_graph` and needs dlc's runtime library. GPUs have
-    the levels gpu and nvvm, and ptx. This machine need not be able to run code for --target. `schedule` is a file for --schedule: how
-    each loop nest becomes code.
+    the levels gpu and nvvm, and ptx. This machine need not be able to run code for --target. `schedule` is a file for --schedule:
+    how each loop nest becomes code.
     """
     dlc.CompileOptions(target, num_threads, opt_level).check()
     chosen = find_target(target)
