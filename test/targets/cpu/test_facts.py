@@ -110,7 +110,7 @@ def test_this_machine_and_unknown_names() -> None:
         TargetError, match=r"unknown target 'cpu:haswel'; did you mean 'cpu:haswell'\? \(targets: cpu, cpu:native, "
     ):
         target_facts("cpu:haswel")
-    for name in ("gpu", "", "cpu:", "cpu:cpu"):
+    for name in ("gpus", "", "cpu:", "cpu:cpu"):
         with pytest.raises(TargetError, match="unknown target"):
             target_facts(name)
 
