@@ -7,7 +7,6 @@ from typing import NoReturn
 
 from dlc._mlir import gpu, ir
 from dlc.errors import TargetError
-from dlc.lowering.affine_to_gpu.affine_map_to_gpu import ON_CPU
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets.base import Target
 from dlc.targets.gpu.known_gpus import KNOWN_GPUS, known_gpu
@@ -66,6 +65,8 @@ def _texts(module: ir.Module) -> Iterator[bytes]:
 
 def _reasons(module: ir.Module) -> str:
     """Why functions stay on the CPU, in brackets."""
+    from dlc.lowering.affine_to_gpu.affine_map_to_gpu import ON_CPU  # brings isl, which listing the targets does without
+
     marked = [op.attributes for op in module.body.operations if ON_CPU in op.attributes]
     said = [f"'{ir.StringAttr(each['sym_name']).value}' stays on the CPU: {ir.StringAttr(each[ON_CPU]).value}" for each in marked]
     return f" ({'; '.join(said[:3])}{'; ...' if len(said) > 3 else ''})" if said else ""
