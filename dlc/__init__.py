@@ -35,6 +35,8 @@ _PUBLIC = {
     "PassFailure": "dlc.lowering.pass_base",
     "Pipeline": "dlc.lowering.pipeline",
     "Schedule": "dlc.lowering.polyhedral.schedule",
+    "Target": "dlc.targets.base",
+    "register_target": "dlc.targets.registry",
     "DLCError": "dlc.errors",
     "ParseError": "dlc.errors",
     "VerifyError": "dlc.errors",
@@ -132,6 +134,8 @@ if TYPE_CHECKING:
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module
     from dlc.sources import save_params as save_params
+    from dlc.targets.base import Target as Target
+    from dlc.targets.registry import register_target as register_target
 
 
 def __getattr__(name: str) -> Any:

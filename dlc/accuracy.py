@@ -14,7 +14,7 @@ from dlc.lowering.dl.matching import WeightFacts, dl_ops
 from dlc.lowering.dl.winograd_choice import WINOGRAD
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 Precision = Literal["f32", "bf16"]
 

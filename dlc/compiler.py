@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
@@ -19,27 +19,31 @@ from dlc.donation import donating
 from dlc.errors import InvalidInputError
 from dlc.lowering.deadline import Progress, reporting, timed
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipelines import UNITS_AFTER
+from dlc.lowering.pipelines import positions
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target, runnable_facts
+from dlc.machines import DEFAULT_TARGET, copy_for_target
 from dlc.memory_limit import memory_limit as find_limit
 from dlc.model_cache import ModelRecord, model_key
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
+from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
-from dlc.targets.cpu.facts import target_facts
 from dlc.targets.disk_cache import DiskCache, default_cache
 from dlc.targets.object_store import ObjectStore
-from dlc.targets.schedules import Schedules, ScheduleTable, read_schedules
+from dlc.targets.registry import find_target
+from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, read_schedules
 from dlc.targets.signature import has_signature
-from dlc.weights import WeightRecipe, params_of
+from dlc.targets.units import UNITS
+from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
 if TYPE_CHECKING:
     import onnx
 
-Stage = Literal["dl", "linalg", "affine", "llvm"]
+Stage = str
+"""A level on the way to a target: `dl`, `linalg`, `affine`, `llvm` for CPUs, `dl`, `linalg`, `affine`, `gpu`, `nvvm` for GPUs."""
+
 _MANY_OPS = 40
 """A module of so many ops is worth workers."""
 
@@ -70,7 +74,7 @@ class CompileOptions:
 
     def check(self) -> None:
         """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
-        target_facts(self.target)
+        find_target(self.target)
         if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
             raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
         if type(self.opt_level) is not int or self.opt_level not in (0, 1, 2, 3):
@@ -215,7 +219,7 @@ def optimize(
 
 def lower(
     model: Model,
-    to: Stage = "llvm",
+    to: Stage | None = None,
     since: Stage | None = None,
     progress: Progress | None = None,
     target: str = DEFAULT_TARGET,
@@ -223,27 +227,35 @@ def lower(
     precision: Precision | None = None,
     timeout: float | None = None,
 ) -> ir.Module:
-    """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to`; the argument stays as it is.
+    """A copy of an MLIR module (or of what `compile` takes) lowered to the level `to` (by default the target's last one).
 
-    `since` names the level it is at; by default its ops tell. Code is for `target`, with the schedules that `schedule` gives and
-    operands of `precision` and within `timeout` seconds (see `compile`). Raises `PassError` where a pass refuses it.
+    The argument stays as it is. `since` names the level it is at; by default its ops tell. Code is for `target`, with the schedules
+    that `schedule` gives, operands of `precision` and within `timeout` seconds (see `compile`). Raises `PassError` where a pass
+    refuses it.
     """
     progress = timed(timeout, model.name if isinstance(model, Source) else "the model", progress)
     table = read_schedules(schedule)
     module = copy_for_target(
         model if precision is None else with_accuracy(read_source(model, params={}), precision=precision), target
     )
-    pipeline = Pipeline.between(since or stage_of(module), to)
+    found = find_target(target)
+    start, end = since or stage_of(module), to or found.stages[-1]
+    pipeline = found.passes(start, end)
     if table is None:
         _run(pipeline, module, progress)
         return module
-    if UNITS_AFTER not in pipeline:
-        raise InvalidInputError(f"schedules are chosen after {UNITS_AFTER}, which is not on the way to '{to}'")
-    first = pipeline.index(UNITS_AFTER) + 1
-    _run(Pipeline(list(pipeline)[:first]), module, progress)
+    _require_units(found, start, end)
+    _run(found.passes(start, UNITS), module, progress)
     table.attach(module)
-    _run(Pipeline(list(pipeline)[first:]), module, progress)
+    _run(found.passes(UNITS, end), module, progress)
     return module
+
+
+def _require_units(target: Target, start: Stage, end: Stage) -> None:
+    """Raise `InvalidInputError` unless schedules can be given to kernels on the way between two levels."""
+    at = positions(target.stages, target.pipelines)
+    if not target.has_stage(SCHEDULED) or not at[start] < at[UNITS] <= at[end]:
+        raise InvalidInputError(f"schedules are chosen at the stage '{UNITS}', which is not on the way to '{end}'")
 
 
 def _run(pipeline: Pipeline, module: ir.Module, progress: Progress | None) -> None:
@@ -310,7 +322,7 @@ def compile(
     options.check()
     source = read_source(model, params, shapes, lenient)
     progress = timed(timeout, source.name, progress, begin)
-    runnable_facts(source.module, target)
+    find_target(target).require_runnable(source.module, target)
     if donate:
         source = donating(source, donate)
     source = with_accuracy(source, winograd, precision)
@@ -338,23 +350,19 @@ def _find_or_build(source: Source, options: CompileOptions, progress: Progress |
 def _build(
     source: Source, options: CompileOptions, disk: DiskCache | None, progress: Progress | None
 ) -> tuple[ModelRecord, BuildReport]:
-    from dlc.targets.cpu.build import build, prepare_workers
-
-    module = copy_for_target(source, options.target)
+    target, module = find_target(options.target), copy_for_target(source, options.target)
     stage = stage_of(module)
-    if stage != "llvm" and _count_top_ops(module) >= _MANY_OPS:
-        prepare_workers()  # they start while the graph passes run
+    if stage != target.stages[-1] and _count_top_ops(module) >= _MANY_OPS:
+        target.prepare()  # workers start while the graph passes run
     recipe = WeightRecipe()
     if stage == "dl":
         known = tuple(spec.name for spec in params_of(module))
-        _run(Pipeline(["dl-optimize"]), module, progress)
+        _run(target.passes(stage, OPTIMIZED), module, progress)
         recipe = WeightRecipe.take(module, known)
-        pipeline = _after_optimize()
-    else:
-        pipeline = Pipeline.between(stage, "llvm")
-        if stage != "llvm" and not has_signature(module):  # a module written by hand states none yet
-            _run(Pipeline(["dl-bind-params"]), module, progress)
-    code, report = build(module, pipeline, options.code, ObjectStore(disk), progress)
+        stage = OPTIMIZED
+    elif stage != target.stages[-1] and not has_signature(module):  # a module written by hand states none yet
+        _run(Pipeline(["dl-bind-params"]), module, progress)
+    code, report = target.build(module, stage, options.code, ObjectStore(disk), progress)
     return ModelRecord(code, recipe.including(code.signature.weights), report.kernels), report
 
 
@@ -362,11 +370,6 @@ def _count_top_ops(module: ir.Module) -> int:
     """Number of ops directly inside the functions of a module."""
     functions = (op for op in module.body.operations if op.operation.regions)
     return sum(len(block.operations) for op in functions for block in op.operation.regions[0].blocks)
-
-
-def _after_optimize() -> Pipeline:
-    """The passes from an optimized dl module to the llvm dialect."""
-    return Pipeline(list(Pipeline.between("dl", "llvm"))[len(Pipeline(["dl-optimize"])) :])
 
 
 def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:

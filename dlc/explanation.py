@@ -29,20 +29,19 @@ from dlc.lowering.deadline import Progress, ending, timed
 from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.precompute import MARK
 from dlc.lowering.dl.winograd_choice import allowed_tiles, verdict_of
-from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target
+from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
 from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import Model, ShapeOverrides, read_source
-from dlc.targets.cpu.build import cut_at_units
-from dlc.targets.schedules import ScheduleTable, chosen_schedules, generic_nests
+from dlc.targets.schedules import SCHEDULED, ScheduleTable, chosen_schedules, generic_nests
 from dlc.targets.signature import signature_of
-from dlc.weights import WeightRecipe, params_of
+from dlc.targets.units import UNITS
+from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
-_TILES = "dl-use-winograd"
-_FUSION = "dl-fuse-kernels"
-_PLANNING = "linalg-plan-memory"
+_TILES, _FUSION, _PLANNING = "winograd", "fuse", "plan-memory"
+"""Stages before which what they decide is told."""
+
 _CLASSES = ("contraction", "reduction", "opaque", "broadcast", "injective")
 """Classes of ops, the one that decides about a kernel first."""
 
@@ -200,7 +199,7 @@ def explain(
     wanted. `winograd`, `precision` and `timeout` are those of `compile`. Raises what `compile` raises, and
     `InvalidInputError` for a model at another level.
     """
-    begin = monotonic()
+    begin, found = monotonic(), scheduling_target(target)
     source = read_source(model, params={}, shapes=shapes)  # weights need not be there
     progress = timed(timeout, source.name, progress, begin)
     if (stage := stage_of(source.module)) != "dl":
@@ -209,37 +208,27 @@ def explain(
     module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module))
     recorder = PassRecorder(progress)
-    before, after = _cut(Pipeline(["dl-optimize"]), _TILES)
-    recorder.run(before, module)
+    recorder.run(found.passes("dl", _TILES), module)
     convolutions = _convolutions(module)
-    before, after = _cut(after, _FUSION)
-    recorder.run(before, module)
+    recorder.run(found.passes(_TILES, _FUSION), module)
     edges = tuple(edge for function in _entries(module) for edge in _edges(function))
     notes = precision_notes(module)
-    transposes = tuple(TransposeReport(found.where, found.reason) for found in transposes_left(module))
-    recorder.run(after, module)
+    transposes = tuple(TransposeReport(each.where, each.reason) for each in transposes_left(module))
+    recorder.run(found.passes(_FUSION, OPTIMIZED), module)
     WeightRecipe.take(module, known)
     kernels, graph = _kernels(module, nominal), kernel_graph(_entries(module))
-    head, tail = cut_at_units(Pipeline(list(Pipeline.between("dl", "llvm"))[len(Pipeline(["dl-optimize"])) :]))
-    before, after = _cut(head, _PLANNING)
-    recorder.run(before, module)
+    recorder.run(found.passes(OPTIMIZED, _PLANNING), module)
     memory = _memory(module, nominal)
     if progress:
         progress("choose schedules")
     with module.context, ir.Location.unknown():
-        after.run(module, instruments=ending(progress))
-    schedules = chosen_schedules(module, tail, ending(progress))
+        found.passes(_PLANNING, UNITS).run(module, instruments=ending(progress))
+    schedules = chosen_schedules(module, found.passes(UNITS, SCHEDULED), ending(progress))
     generic = generic_nests(module)
     reports, calls = recorder.reports(), len(graph.calls)
     return Explanation(
         source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph, generic, notes
     )
-
-
-def _cut(pipeline: Pipeline, name: str) -> tuple[Pipeline, Pipeline]:
-    """The passes before the one called `name`, and those from it on."""
-    elements, position = list(pipeline), pipeline.index(name)
-    return Pipeline(elements[:position]), Pipeline(elements[position:])
 
 
 def _functions(module: ir.Module) -> Iterator[ir.Operation]:

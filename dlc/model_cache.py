@@ -24,8 +24,9 @@ from dlc.lowering.pipelines import PIPELINES
 from dlc.lowering.registry import plugin_passes
 from dlc.machines import DEFAULT_TARGET
 from dlc.runtime.signature import Computation, Signature, TensorSpec
-from dlc.targets.cpu.model_code import ModelCode, machine_facts
 from dlc.targets.fingerprint import compiler_fingerprint
+from dlc.targets.model_code import ModelCode
+from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
 
 _LENGTH = struct.Struct("<Q")
@@ -51,6 +52,7 @@ class ModelRecord:
             "kernels": self.kernels,
             "objects": len(self.code.objects),
             "profiled": self.code.profiled,
+            "target": self.code.target,
             "sizes": [len(part) for part in parts],
         }
         text = json.dumps(head).encode()
@@ -66,7 +68,7 @@ class ModelRecord:
         objects, modules = parts[: head["objects"]], parts[head["objects"] :]
         module = parse_module(modules[0], "<cache>", make_context()) if modules else None
         recipe = WeightRecipe(tuple(head["known"]), _specs(head["needed"]), frozenset(head["read"]), module)
-        code = ModelCode(_signature(head["signature"]), tuple(objects), tuple(head["profiled"]))
+        code = ModelCode(_signature(head["signature"]), tuple(objects), tuple(head["profiled"]), head["target"])
         return cls(code, recipe, head["kernels"])
 
 
@@ -75,10 +77,10 @@ def model_key(module: ir.Module, options: str, target: str = DEFAULT_TARGET) -> 
 
     Locations count: errors at run time name their nodes.
     """
-    fingerprint = compiler_fingerprint()
-    if fingerprint is None or plugin_passes() or not _is_own():
+    fingerprint, machine = compiler_fingerprint(), find_target(target).cache_key()
+    if fingerprint is None or machine is None or plugin_passes() or not _is_own():
         return None
-    settings = json.dumps([fingerprint, options, target, machine_facts(), str(PIPELINES)], sort_keys=True)
+    settings = json.dumps([fingerprint, options, target, machine, str(PIPELINES)], sort_keys=True)
     return hashlib.sha256(settings.encode() + b"\0" + bytecode_of(module)).hexdigest()
 
 

@@ -12,13 +12,13 @@ from dlc._mlir import ir
 from dlc.accuracy import with_accuracy
 from dlc.errors import InvalidInputError
 from dlc.lowering.deadline import ending, timed
-from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipelines import later
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target
+from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
 from dlc.sources import Model, ShapeOverrides, read_source
-from dlc.targets.cpu.build import cut_at_units
-from dlc.targets.schedules import Schedules, ScheduleTable, chosen_schedules, read_schedules
-from dlc.weights import WeightRecipe, params_of
+from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, chosen_schedules, read_schedules
+from dlc.targets.units import UNITS
+from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
 
 def schedules_of(
@@ -35,7 +35,7 @@ def schedules_of(
     `precision` and `timeout` are those of `compile`. Takes what `compile` takes, at the level dl or linalg, and raises what it
     raises.
     """
-    begin = monotonic()
+    begin, found = monotonic(), scheduling_target(target)
     source = with_accuracy(read_source(model, params={}, shapes=shapes), precision=precision)  # weights need not be there
     watched = ending(timed(timeout, source.name, None, begin))
     stage = stage_of(source.module)
@@ -45,14 +45,13 @@ def schedules_of(
         )
     module = copy_for_target(source, target)
     known = tuple(spec.name for spec in params_of(module)) if stage == "dl" else ()
-    head, tail = cut_at_units(Pipeline.between(stage, "llvm"))
-    graph_passes = len(Pipeline(["dl-optimize"])) if stage == "dl" else 0
+    first = later(stage, OPTIMIZED)
     with module.context, ir.Location.unknown():
-        Pipeline(list(head)[:graph_passes]).run(module, instruments=watched)
+        found.passes(stage, first).run(module, instruments=watched)
         if stage == "dl":
             WeightRecipe.take(module, known)
-        Pipeline(list(head)[graph_passes:]).run(module, instruments=watched)
+        found.passes(first, UNITS).run(module, instruments=watched)
     table = read_schedules(schedule)
     if table is not None:
         table.attach(module)
-    return chosen_schedules(module, tail, watched)
+    return chosen_schedules(module, found.passes(UNITS, SCHEDULED), watched)

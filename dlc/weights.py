@@ -22,6 +22,9 @@ from dlc.weight_memory import LINE, gather
 _MOST_COPIED = 16 << 20
 """Bytes from which on a weight that is read as it is stays where the model has it, mapped from a file perhaps."""
 
+OPTIMIZED = "bind"
+"""The stage at which graph passes are done, and functions take their weights as arguments next."""
+
 
 @dataclass(frozen=True)
 class WeightRecipe:

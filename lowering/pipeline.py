@@ -11,7 +11,7 @@ when an element enters a pipeline, before anything runs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
 from dlc._mlir import ir
@@ -21,7 +21,7 @@ from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline_elements import NativePass, resolve
 from dlc.lowering.pipeline_run import Instrument, PipelineRun, verify_result
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource, parse_nodes
-from dlc.lowering.pipelines import PIPELINES, STAGES
+from dlc.lowering.pipelines import PIPELINES, STAGES, NamedPipeline, path, positions
 
 ROOT = "builtin.module"
 
@@ -49,15 +49,20 @@ class Pipeline:
         return cls(_elements(nodes, anchor, source), anchor)
 
     @classmethod
-    def between(cls, start: str, end: str) -> Pipeline:
-        """The named pipelines that lead from stage `start` to stage `end`; empty when they are the same."""
+    def between(
+        cls, start: str, end: str, levels: Sequence[str] = STAGES, pipelines: Mapping[str, NamedPipeline] = PIPELINES
+    ) -> Pipeline:
+        """The passes from `start` up to `end`, each of which is one of `levels` or a named stage between two of them.
+
+        It is empty when they are the same; `PassError` for an unknown name, and where `end` comes first.
+        """
+        at = positions(levels, pipelines)
         for stage in (start, end):
-            if stage not in STAGES:
-                raise PassError(f"no stage is called '{stage}' (stages: {', '.join(STAGES)})")
-        first, last = STAGES.index(start), STAGES.index(end)
-        if first > last:
+            if stage not in at:
+                raise PassError(f"no stage is called '{stage}' (stages: {', '.join(levels)})")
+        if at[start] > at[end]:
             raise PassError(f"can't go back from stage '{start}' to stage '{end}'")
-        return cls(f"{STAGES[index]}-to-{STAGES[index + 1]}" for index in range(first, last))
+        return cls(text for stage in list(path(levels, pipelines))[at[start] : at[end]] for text in stage.passes)
 
     # Reading.
 

@@ -6,169 +6,261 @@ called `<stage>-to-<next stage>`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 STAGES = ("dl", "linalg", "affine", "llvm")
 """The levels that a model goes through on the way to machine code, in order."""
 
 
-UNITS_AFTER = "linalg-insert-deallocs"
-"""After this pass a module can be cut into its kernels and the entry, which go through the rest each on its own."""
+@dataclass(frozen=True)
+class Stage:
+    """Passes that run one after the other under one name; what cuts a pipeline cuts it before a stage."""
+
+    name: str
+    passes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NamedPipeline:
-    """A list of pipeline elements (pipeline text) that goes by one name."""
+    """Pipeline elements (pipeline text) that go by one name, in stages; a str stands for another named pipeline and its stages."""
 
     summary: str
-    passes: tuple[str, ...]
+    stages: tuple[Stage | str, ...]
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """The elements in order; other named pipelines by name."""
+        return tuple(text for stage in self.stages for text in ((stage,) if isinstance(stage, str) else stage.passes))
 
 
 PIPELINES: Mapping[str, NamedPipeline] = {
     "dl-optimize": NamedPipeline(
         "graph passes: a dl graph to calls of kernels",
         (
-            "dl-fold-shapes",
-            "dl-canonicalize",
-            "dl-fold-constants",
-            "cse",
-            "dl-fuse-quantization",
-            "dl-recompose-norms",
-            "dl-recompose-activations",
-            "dl-recompose-rotary-embedding",
-            "dl-recompose-attention",
-            "dl-fold-batch-norm",
-            "dl-fold-scales",
-            "dl-canonicalize",
-            "dl-fold-constants",
-            "cse",
-            "dl-batch-products",
-            "dl-fuse-siblings",
-            "dl-expand-conv-transpose",
-            "dl-split-pools",
-            "dl-use-byte-products",
-            "dl-assign-layouts",
-            "dl-sink-transposes",
-            "dl-canonicalize",
-            "dl-fold-constants",
-            "cse",
-            "dl-use-winograd",
-            "dl-pack-weights",
-            "dl-pack-operands",
-            "dl-lower-precision",
-            "cse",
-            "dl-outline-constants",
-            "dl-fuse-kernels",
-            "dl-outline-kernels",
+            Stage(
+                "simplify",
+                (
+                    "dl-fold-shapes",
+                    "dl-canonicalize",
+                    "dl-fold-constants",
+                    "cse",
+                    "dl-fuse-quantization",
+                    "dl-recompose-norms",
+                    "dl-recompose-activations",
+                    "dl-recompose-rotary-embedding",
+                    "dl-recompose-attention",
+                    "dl-fold-batch-norm",
+                    "dl-fold-scales",
+                    "dl-canonicalize",
+                    "dl-fold-constants",
+                    "cse",
+                    "dl-batch-products",
+                    "dl-fuse-siblings",
+                    "dl-expand-conv-transpose",
+                    "dl-split-pools",
+                    "dl-use-byte-products",
+                    "dl-assign-layouts",
+                    "dl-sink-transposes",
+                    "dl-canonicalize",
+                    "dl-fold-constants",
+                    "cse",
+                ),
+            ),
+            Stage(
+                "winograd",
+                (
+                    "dl-use-winograd",
+                    "dl-pack-weights",
+                    "dl-pack-operands",
+                    "dl-lower-precision",
+                    "cse",
+                    "dl-outline-constants",
+                ),
+            ),
+            Stage("fuse", ("dl-fuse-kernels", "dl-outline-kernels")),
         ),
     ),
     "dl-to-linalg": NamedPipeline(
         "dl ops to linalg on tensors",
-        ("dl-optimize", "dl-bind-params", "convert-dl-to-linalg", "canonicalize", "cse"),
+        (
+            "dl-optimize",
+            Stage("bind", ("dl-bind-params", "convert-dl-to-linalg", "canonicalize", "cse")),
+        ),
     ),
     "linalg-to-affine": NamedPipeline(
         "linalg on tensors to affine loops on buffers",
         (
-            "linalg-fuse-elementwise",
-            "linalg-reuse-operands",
-            "eliminate-empty-tensors",
-            "linalg-bufferize-tensors",
-            "canonicalize",
-            "linalg-pass-results",
-            "canonicalize",
-            "cse",
-            "linalg-forward-copies",
-            "linalg-hoist-checks",
-            "linalg-materialize-copies",
-            "linalg-outline-kernels",
-            "linalg-plan-memory",
-            "linalg-insert-deallocs",
-            "linalg-collapse-dims",
-            "convert-linalg-to-affine",
-            "canonicalize",
-            "cse",
-            "affine-fold-index-order",
-            "affine-unroll-choices",
-            "affine-block-rows",
-            "affine-fuse-nests",
-            "affine-localize-padding",
-            "canonicalize",
-            "cse",
-            "affine-skip-excluded",
+            Stage(
+                "bufferize",
+                (
+                    "linalg-fuse-elementwise",
+                    "linalg-reuse-operands",
+                    "eliminate-empty-tensors",
+                    "linalg-bufferize-tensors",
+                    "canonicalize",
+                    "linalg-pass-results",
+                    "canonicalize",
+                    "cse",
+                    "linalg-forward-copies",
+                    "linalg-hoist-checks",
+                    "linalg-materialize-copies",
+                    "linalg-outline-kernels",
+                ),
+            ),
+            Stage("plan-memory", ("linalg-plan-memory", "linalg-insert-deallocs")),
+            Stage(
+                "units",
+                (
+                    "linalg-collapse-dims",
+                    "convert-linalg-to-affine",
+                    "canonicalize",
+                    "cse",
+                    "affine-fold-index-order",
+                    "affine-unroll-choices",
+                    "affine-block-rows",
+                    "affine-fuse-nests",
+                    "affine-localize-padding",
+                    "canonicalize",
+                    "cse",
+                    "affine-skip-excluded",
+                ),
+            ),
         ),
     ),
     "affine-optimize": NamedPipeline(
         "affine loops in a better order, in vectors and register tiles, by the polyhedral model",
         (
-            "affine-merge-rows",
-            "affine-demote-values",
-            "affine-accumulate-in-place",
-            "affine-expand-buffers",
-            "affine-privatize-buffers",
-            "affine-polyhedral-schedule{leave-others=true}",
-            "canonicalize",
-            "cse",
-            "affine-promote-buffers",
-            "affine-contract-products",
-            "affine-transpose-loads",
-            "canonicalize",
-            "cse",
+            Stage(
+                "optimize",
+                (
+                    "affine-merge-rows",
+                    "affine-demote-values",
+                    "affine-accumulate-in-place",
+                    "affine-expand-buffers",
+                    "affine-privatize-buffers",
+                    "affine-polyhedral-schedule{leave-others=true}",
+                    "canonicalize",
+                    "cse",
+                    "affine-promote-buffers",
+                    "affine-contract-products",
+                    "affine-transpose-loads",
+                    "canonicalize",
+                    "cse",
+                ),
+            ),
         ),
     ),
     "affine-to-llvm": NamedPipeline(
         "affine loops to the llvm dialect",
         (
-            "affine-assign-schedules",
-            "affine-schedule-generic{select=reuse}",
-            "affine-tile-windows",
-            "affine-trim-fills",
-            "affine-tile-registers",
-            "affine-transpose-tiles",
-            "affine-vectorize-loops",
-            "affine-scan-lanes",
-            "affine-schedule-generic",
-            "affine-align-rows",
-            "affine-share-vector-loads",
-            "affine-stream-stores",
-            "affine-use-dot-products",
-            "affine-narrow-tails",
-            "affine-outline-doacross",
-            "affine-outline-parallel",
-            "math-expand-functions",
-            "expand-integer-division",
-            "legalize-float-truncations",
-            "split-masked-stores",
-            "convert-affine-to-llvm",
+            Stage(
+                "schedule",
+                (
+                    "affine-assign-schedules",
+                    "affine-schedule-generic{select=reuse}",
+                    "affine-tile-windows",
+                    "affine-trim-fills",
+                ),
+            ),
+            Stage(
+                "tile",
+                (
+                    "affine-tile-registers",
+                    "affine-transpose-tiles",
+                    "affine-vectorize-loops",
+                    "affine-scan-lanes",
+                    "affine-schedule-generic",
+                    "affine-align-rows",
+                    "affine-share-vector-loads",
+                    "affine-stream-stores",
+                    "affine-use-dot-products",
+                    "affine-narrow-tails",
+                    "affine-outline-doacross",
+                ),
+            ),
+            Stage(
+                "parallelize",
+                (
+                    "affine-outline-parallel",
+                    "math-expand-functions",
+                    "expand-integer-division",
+                    "legalize-float-truncations",
+                    "split-masked-stores",
+                    "convert-affine-to-llvm",
+                ),
+            ),
         ),
     ),
     "affine-to-gpu": NamedPipeline(
         "affine loops to launches of kernels on a GPU",
         (
-            "affine-split-reductions",
-            "affine-demote-values",
-            "affine-expand-buffers",
-            "affine-map-to-gpu{leave-others=true}",
-            "canonicalize",
-            "cse",
-            "affine-promote-buffers",
-            "affine-contract-products",
-            "canonicalize",
-            "cse",
-            "convert-affine-to-gpu",
-            "canonicalize",
-            "cse",
-            "gpu-kernel-outlining",
-            "canonicalize",
-            "cse",
+            Stage(
+                "map",
+                (
+                    "affine-split-reductions",
+                    "affine-demote-values",
+                    "affine-expand-buffers",
+                    "affine-map-to-gpu{leave-others=true}",
+                    "canonicalize",
+                    "cse",
+                    "affine-promote-buffers",
+                    "affine-contract-products",
+                    "canonicalize",
+                    "cse",
+                ),
+            ),
+            Stage(
+                "outline",
+                (
+                    "convert-affine-to-gpu",
+                    "canonicalize",
+                    "cse",
+                    "gpu-kernel-outlining",
+                    "canonicalize",
+                    "cse",
+                ),
+            ),
         ),
+    ),
+    "gpu-to-nvvm": NamedPipeline(
+        "kernels to the llvm and nvvm dialects",
+        (Stage("nvvm-kernels", ("math-expand-functions", "convert-kernels-to-nvvm")),),
     ),
     "gpu-to-ptx": NamedPipeline(
         "kernels to PTX, the text that NVIDIA's driver compiles",
-        (
-            "math-expand-functions",
-            "convert-kernels-to-nvvm",
-            "gpu-module-to-ptx",
-        ),
+        ("gpu-to-nvvm", Stage("ptx", ("gpu-module-to-ptx",))),
     ),
 }
+
+
+def path(levels: Sequence[str], pipelines: Mapping[str, NamedPipeline] = PIPELINES) -> Iterator[Stage]:
+    """The stages on the way through `levels`, in order, those of pipelines inside of pipelines too."""
+    for level, following in pairwise(levels):
+        yield from _stages_of(f"{level}-to-{following}", pipelines)
+
+
+def _stages_of(name: str, pipelines: Mapping[str, NamedPipeline]) -> Iterator[Stage]:
+    for stage in pipelines[name].stages:
+        if isinstance(stage, Stage):
+            yield stage
+        else:
+            yield from _stages_of(stage, pipelines)
+
+
+def positions(levels: Sequence[str], pipelines: Mapping[str, NamedPipeline] = PIPELINES) -> dict[str, int]:
+    """For each level and each stage on the way, how many stages come before it."""
+    found: dict[str, int] = {levels[0]: 0}
+    for level, following in pairwise(levels):
+        first = found[level]
+        names = [stage.name for stage in path((level, following), pipelines)]
+        found |= {name: first + index for index, name in enumerate(names)}
+        found[following] = first + len(names)
+    return found
+
+
+def later(first: str, second: str, levels: Sequence[str] = STAGES) -> str:
+    """That of two levels or stages which comes later on the way; the first one where they are at the same place."""
+    at = positions(levels)
+    return second if at[second] > at[first] else first

@@ -8,7 +8,7 @@ _FRAME = {"builtin.module", "func.func", "func.return"}
 
 
 def stage_of(module: ir.Module) -> str:
-    """`dl`, `linalg`, `affine` or `llvm`: the highest level whose ops or types the module holds.
+    """`dl`, `linalg`, `affine`, `llvm`, or `gpu` and `nvvm` with kernels for GPUs: the highest level whose ops it holds.
 
     A module with dl ops, or that only hands tensors through, is at dl; one with llvm functions only at llvm; one on tensors at
     linalg; the rest, on memrefs, at affine.
@@ -27,6 +27,8 @@ def stage_of(module: ir.Module) -> str:
     bare = tensors and names <= _FRAME and "dl.signature" not in module.operation.attributes
     if bare or any(name.startswith("dl.") for name in names):
         return "dl"
+    if "gpu.module" in names or "gpu.launch_func" in names:
+        return "gpu" if "gpu.func" in names else "nvvm"
     if "func.func" not in names and "llvm.func" in names:
         return "llvm"
     return "linalg" if tensors else "affine"

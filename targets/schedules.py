@@ -29,9 +29,6 @@ from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
 
-SCHEDULED_BEFORE = "affine-outline-parallel"
-"""Before this pass all nests have their schedules, and are still in their kernels."""
-
 Nests = Mapping[int, Schedule]
 """The schedules of one kernel's nests by number."""
 
@@ -109,13 +106,17 @@ def attach_to(function: ir.Operation, nests: Nests) -> None:
         function.attributes[SCHEDULES] = ir.DictAttr.get({named.name: named.attr for named in known} | given)
 
 
-def chosen_schedules(module: ir.Module, tail: Pipeline, instruments: Sequence[Instrument] = ()) -> ScheduleTable:
-    """The schedules of all kernels of `module`, linalg on buffers, which is consumed; `tail` is what is left of the pipeline.
+SCHEDULED = "parallelize"
+"""At this stage all nests have their schedules, and are still in their kernels."""
 
-    `instruments` see its passes.
+
+def chosen_schedules(module: ir.Module, passes: Pipeline, instruments: Sequence[Instrument] = ()) -> ScheduleTable:
+    """The schedules of all kernels of `module`, which is consumed; `passes` lead to the stage `SCHEDULED`.
+
+    `instruments` see them.
     """
     with module.context, ir.Location.unknown():
-        Pipeline(list(tail)[: tail.index(SCHEDULED_BEFORE)]).run(module, instruments=instruments)
+        passes.run(module, instruments=instruments)
     found = {}
     for function in _kernels(module):
         found[ir.StringAttr(function.attributes["sym_name"]).value] = dict(_scheduled(function))

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.targets.cpu.facts import TARGET
+from dlc.targets.machine import TARGET
+
+UNITS = "units"
+"""At this stage a module can be cut into its kernels and the entry, which go through the rest each on its own."""
 
 KERNEL_PREFIX = "kernel_"
 KERNEL_ATTRIBUTE = "dl.kernel"

@@ -17,7 +17,7 @@ from bench.polybench.suite import copied
 from dlc.measuring.contenders import Times
 from dlc.measuring.peaks import PRODUCT_SUMS
 from dlc.measuring.samples import median_ratio
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.machine import host_facts
 
 PRODUCTS = "products"
 """The kind of loops that touch no memory."""

@@ -19,8 +19,8 @@ from dlc.dialects import make_context
 from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.session import Session
 from dlc.runtime.signature import Signature, TensorSpec
-from dlc.targets.cpu.facts import host_facts
 from dlc.targets.cpu.jit import build_session
+from dlc.targets.machine import host_facts
 
 _ENTRY = "peak"
 PRODUCT_SUMS = 12

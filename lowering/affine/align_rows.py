@@ -18,7 +18,7 @@ from dlc.lowering.affine.places import BOUND_ATTRIBUTES, Bounds, steps_by_width
 from dlc.lowering.affine.streaming import buffers_read, congruent, is_large, is_multiple, place_in_buffer, streamed_bytes
 from dlc.lowering.affine.window_loads import map_of
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _LEAST_VECTORS = 16
 """Vectors of a row, at least, of which two are written in part."""

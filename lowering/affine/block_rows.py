@@ -11,7 +11,7 @@ from dlc.lowering.affine.viewed_buffers import allocate_as_viewed
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _MOST_ROWS, _TILE_ROWS = 32, 8
 _UNKNOWN_ROWS = 16
@@ -51,7 +51,7 @@ class BlockRows(Pass):
             run_native(op, "canonicalize")
 
 
-def _bytes_of_block(facts: CpuFacts) -> int:
+def _bytes_of_block(facts: Machine) -> int:
     """How many bytes the rows of a block may have on the target."""
     return int(facts.l1_bytes * (_SHARE if facts.has_many_registers else _FULL_SHARE))
 

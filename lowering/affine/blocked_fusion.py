@@ -11,7 +11,7 @@ from dlc.lowering.affine.accesses import conflicts
 from dlc.lowering.affine.bands import Band, extent_of, loop_extents
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import real_ops
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _TILE_ROWS = 8
 """Iterations that must be left to use a loaded value again, as rows of a register tile do."""
@@ -64,7 +64,7 @@ def _bytes_touched(op: ir.Operation, element: ir.Type, gone: Sequence[ir.Value],
     return math.prod(extents[value] for value in followed) * (element_bits(element) or 64) // 8
 
 
-def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int], most: int, facts: CpuFacts) -> bool:
+def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int], most: int, facts: Machine) -> bool:
     """Whether each operand that contractions of `band` read for every block is used often enough within one, and arrives in time.
 
     It does where it is at most `most` bytes, or where products take as long as its way from the third-level cache.
@@ -81,7 +81,7 @@ def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, in
     return True
 
 
-def arrives_in_time(rows: int, size: int, facts: CpuFacts) -> bool:
+def arrives_in_time(rows: int, size: int, facts: Machine) -> bool:
     """Whether an operand of `size` bytes comes from the third-level cache as fast as `rows` rows are multiplied with it."""
     return rows / facts.fma_ports >= FAR * facts.vector_bits / 8 and size <= _L3_SHARE * facts.l3_bytes
 

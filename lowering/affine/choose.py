@@ -21,7 +21,7 @@ from dlc.lowering.affine.order import Caches, best_order
 from dlc.lowering.affine.prefetch import Panel, panels_of
 from dlc.lowering.affine.schedule import Schedule, lane_facts, schedule_for
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.cpu.facts import L1_WAY_BYTES, MANY_REGISTERS, facts_of
+from dlc.targets.machine import L1_WAY_BYTES, MANY_REGISTERS, facts_of
 
 _LARGEST_JAM = 8
 _TALLEST_JAM = 16
@@ -81,7 +81,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Machine:
+class TileLimits:
     """The vector registers to fill, and the caches that panels of operands stay in."""
 
     vector_bits: int
@@ -89,16 +89,16 @@ class Machine:
     caches: Caches
 
     @staticmethod
-    def of(op: ir.Operation, vector_bits: int, registers: int) -> Machine:
+    def of(op: ir.Operation, vector_bits: int, registers: int) -> TileLimits:
         """The given numbers; the target's where they are 0. `PassFailure` at `op` when no vector fits them."""
         facts = facts_of(op)
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return Machine(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes))
+        return TileLimits(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes))
 
 
-def chosen(nest: Nest, machine: Machine, emitter: str) -> Schedule | None:
+def chosen(nest: Nest, machine: TileLimits, emitter: str) -> Schedule | None:
     """The cheapest schedule of `nest`; None when no loop can become lanes, or none of them pays."""
     best = candidates(nest, machine, 1, emitter)
     if not best or best[0].cycles >= NestCost(nest, None, None).scalar():
@@ -106,7 +106,7 @@ def chosen(nest: Nest, machine: Machine, emitter: str) -> Schedule | None:
     return best[0].schedule
 
 
-def candidates(nest: Nest, machine: Machine, count: int, emitter: str = "") -> list[Candidate]:
+def candidates(nest: Nest, machine: TileLimits, count: int, emitter: str = "") -> list[Candidate]:
     """The `count` cheapest schedules of `nest` for `emitter` (default: the one that takes it), cheapest first.
 
     The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
@@ -128,7 +128,7 @@ def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
     return choice.cycles, tile.copies, crowding.copies(tile), len(tile.jams)
 
 
-def _finished(nest: Nest, tile: Tile, machine: Machine, emitter: str) -> Schedule:
+def _finished(nest: Nest, tile: Tile, machine: TileLimits, emitter: str) -> Schedule:
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
     order = best_order(nest, tile, machine.caches)
     blocks: tuple[tuple[int, int], ...] = ()
@@ -198,7 +198,7 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.hot_block))
 
 
-def _choices(nest: Nest, machine: Machine, crowding: SetCrowding, jam: bool) -> Iterator[Choice]:
+def _choices(nest: Nest, machine: TileLimits, crowding: SetCrowding, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
     for loop, reduces, facts in _lane_loops(nest, lanes, jam):

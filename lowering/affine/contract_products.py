@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir, math
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _FUSED_CYCLES = 4
 """Cycles from one multiply-add to the next one that needs it."""
@@ -38,14 +38,14 @@ class ContractProducts(Pass):
                 _contract(inner)
 
 
-def _waited_for(function: ir.Operation, facts: CpuFacts) -> Collection[ir.Operation]:
+def _waited_for(function: ir.Operation, facts: Machine) -> Collection[ir.Operation]:
     """The sums that are there sooner by themselves, in loops that wait for them."""
     if facts.sum_cycles >= _FUSED_CYCLES:
         return ()
     return {op for loop in nested_ops(function) if loop.name == "affine.for" for op in _waited_for_in(loop, facts)}
 
 
-def _waited_for_in(loop: ir.Operation, facts: CpuFacts) -> Collection[ir.Operation]:
+def _waited_for_in(loop: ir.Operation, facts: Machine) -> Collection[ir.Operation]:
     """Those of one loop: sums that it carries, where all of its arithmetic starts while it waits."""
     if not loop.results:
         return ()

@@ -10,7 +10,7 @@ from dlc.lowering.affine.cost import Tile
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import Loop, real_ops
 from dlc.lowering.affine.nests import Nest
-from dlc.targets.cpu.facts import L1_WAY_BYTES
+from dlc.targets.machine import L1_WAY_BYTES
 
 _FEWEST_WAYS = 8
 

@@ -15,7 +15,7 @@ from dlc.lowering.affine.loops import Loop, normalized
 from dlc.lowering.affine.padding import Inside, PaddedCopy, ancestors, filled_with, padded_copies
 from dlc.lowering.affine.window_loads import map_of
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _LEAST_SHARE, _LEAST_TRANSPOSED_SHARE = 1 / 2, 1 / 4
 """Of the last cache that a padded image takes, and one in another order than its source.
@@ -110,7 +110,7 @@ class _Window:
     loops: Sequence[Loop]
     sides: Sequence[_Side]
 
-    def pays(self, facts: CpuFacts) -> bool:
+    def pays(self, facts: Machine) -> bool:
         """Whether an image does not stay in a cache, what an iteration reads of it does, and little is padded again."""
         kind = ir.MemRefType(self.copy.buffer.type)
         width = (element_bits(kind.element_type) or 0) // 8

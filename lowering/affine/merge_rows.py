@@ -9,7 +9,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.loops import PARALLEL
 from dlc.lowering.affine.row_windows import Rows, merge_accesses, rows_of
 from dlc.lowering.pass_base import Pass, option
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _LEAST_GAIN = 1.1
 """How many times as many vectors rows must take alone where windows are copied, since a copy is larger than the array."""

@@ -9,7 +9,7 @@ from dlc._mlir import ir, vector
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _LOADS = ("affine.vector_load", "vector.load", "vector.maskedload")
 _STORE, _MASK, _LOOP, _YIELD = "vector.maskedstore", "vector.constant_mask", "affine.for", "affine.yield"

@@ -43,7 +43,7 @@ from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.lowering.polyhedral.skewing import Skewed, skewed_loops
 from dlc.lowering.polyhedral.time_tiles import choose_time_tiles, with_time_tiles
 from dlc.lowering.polyhedral.wavefronts import can_be_written_out, wavefront_sizes, with_wavefronts
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _GAIN = 0.95
 """An order must be cheaper than the text's by so much, which its bounds and guards may cost."""

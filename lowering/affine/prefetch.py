@@ -18,7 +18,7 @@ from dlc.lowering.affine.lanes import LaneFacts
 from dlc.lowering.affine.loops import Loop, apply, real_ops
 from dlc.lowering.affine.nests import Nest
 from dlc.lowering.affine.values import TileValues
-from dlc.targets.cpu.facts import L1_WAY_BYTES
+from dlc.targets.machine import L1_WAY_BYTES
 
 _LINE_BITS = 512
 _LOCALITY = {1: 3, 2: 2, 3: 1}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import nested_ops, root_of
-from dlc.lowering.affine.choose import Machine
+from dlc.lowering.affine.choose import TileLimits
 from dlc.lowering.affine.emitter import TileEmitter
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
 from dlc.lowering.affine.loops import Loop, build_for, normalized, real_ops
@@ -42,7 +42,7 @@ class AffineScanLanes(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Vectorise the scans of one function."""
-        machine = Machine.of(op, self.vector_bits, 0)
+        machine = TileLimits.of(op, self.vector_bits, 0)
         for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for"]:
             scan = _scan_of(loop, machine.vector_bits)
             if scan is not None:

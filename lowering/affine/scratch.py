@@ -12,7 +12,7 @@ from dlc.lowering.affine.bands import loop_extents
 from dlc.lowering.affine.forwarding import local_users
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.loops import Loop, normalized, real_ops
-from dlc.targets.cpu.facts import L1_WAY_BYTES
+from dlc.targets.machine import L1_WAY_BYTES
 
 STACK_BYTES = 64 << 10
 """Scratch memory of a function up to this size lies on the stack."""

@@ -12,7 +12,7 @@ from dlc.lowering.affine.iteration_copies import CutLoop, IterationCopies
 from dlc.lowering.affine.lanes import element_bits
 from dlc.lowering.affine.places import Bounds, place_of, steps_by_width
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _MOST_OPS = 256
 """Of a loop's body after the pass."""

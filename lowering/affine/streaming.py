@@ -8,7 +8,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import is_memref, nested_ops, root_of, strides_of
 from dlc.lowering.affine.accesses import Linear, linear_form
 from dlc.lowering.affine.lanes import element_bits
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 _MASKED = "vector.maskedstore"
 _STORES = ("affine.vector_store", _MASKED)
@@ -20,7 +20,7 @@ and 32 MiB, max(x, 0) of 3 MiB takes 1.3 to 1.6 of the time past the caches, of 
 """
 
 
-def streamed_bytes(facts: CpuFacts) -> int:
+def streamed_bytes(facts: Machine) -> int:
     """The size of the smallest buffer that is worth it on the target."""
     fills_line = facts.vector_bits >= 8 * facts.line_bytes
     return max(_CACHES * facts.l2_bytes, 0 if fills_line else facts.l3_bytes // _LAST_SHARE)

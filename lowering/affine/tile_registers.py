@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.choose import Machine, chosen, is_contraction
+from dlc.lowering.affine.choose import TileLimits, chosen, is_contraction
 from dlc.lowering.affine.nests import nests_of
 from dlc.lowering.affine.schedule import given_schedule
 from dlc.lowering.affine.tiling import apply_blocks
@@ -33,7 +33,7 @@ class AffineTileRegisters(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Tile the contractions of one function."""
-        machine = Machine.of(op, self.vector_bits, self.registers)
+        machine = TileLimits.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
             schedule = given_schedule(nest, "tile")
             if schedule is None and is_contraction(nest):

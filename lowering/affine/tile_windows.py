@@ -9,7 +9,7 @@ from functools import cached_property
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.accesses import stride_along
-from dlc.lowering.affine.choose import Machine
+from dlc.lowering.affine.choose import TileLimits
 from dlc.lowering.affine.forwarding import remove_unread_buffers
 from dlc.lowering.affine.lanes import widest_element
 from dlc.lowering.affine.loops import Bound, Loop, build_for
@@ -68,7 +68,7 @@ class WindowTile:
         )
 
 
-def choose_tile(windows: Windows, lanes: int, machine: Machine) -> WindowTile:
+def choose_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTile:
     """The tile for `windows`, by the positions that its accumulators can stand for, and by where rows lie in the caches."""
     return _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, machine)
 
@@ -83,7 +83,7 @@ def _row_tile(windows: Windows, lanes: int) -> WindowTile:
     return WindowTile(lanes, vectors, ((slid[-1], rows),) if rows > 1 else (), order)
 
 
-def _channel_tile(windows: Windows, lanes: int, machine: Machine) -> WindowTile:
+def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTile:
     """Channels as lanes: two rows by a few columns, since two neighbours share most of the rows that they read.
 
     Where rows are few and most of them are at a border, tiles of one row by up to seven columns need less code.
@@ -113,7 +113,7 @@ def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
     return 2 * inner > -(-(loop.extent or 0) // _ROWS)
 
 
-def _channel_order(windows: Windows, machine: Machine) -> tuple[Loop, ...]:
+def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
     """Channels go outermost where the rows that a tile reads, all channels of them, fall out of the first cache.
 
     Images beyond a share of the second cache are read in the order of memory all the same: 112x112x96 takes 344 us against 264.
@@ -254,7 +254,7 @@ class AffineTileWindows(Pass):
         """Tile the windows of one function."""
         if not len(op.regions[0].blocks):
             return
-        machine = Machine.of(op, self.vector_bits, self.registers)
+        machine = TileLimits.of(op, self.vector_bits, self.registers)
         copies = padded_copies(op)
         for nest in nests_of(op):
             tiler = _tiler(nest, copies, machine)
@@ -267,7 +267,7 @@ class AffineTileWindows(Pass):
         remove_unread_buffers(op)
 
 
-def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: Machine) -> _Tiler | None:
+def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimits) -> _Tiler | None:
     """What tiles `nest`: by its schedule if it has one, else by the tile that is chosen; None when it is not over windows."""
     schedule = given_schedule(nest, _EMITTER)
     if schedule is not None and schedule.emitter != _EMITTER:

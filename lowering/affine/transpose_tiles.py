@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.accesses import stride_along
-from dlc.lowering.affine.choose import Machine
+from dlc.lowering.affine.choose import TileLimits
 from dlc.lowering.affine.crowding import lines_in_set, ways_of
 from dlc.lowering.affine.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, lane_stride, widest_element
@@ -21,7 +21,7 @@ from dlc.lowering.affine.streaming import streamed_bytes
 from dlc.lowering.affine.transposing import TransposingEmitter
 from dlc.lowering.affine.values import TileDim, TileValues
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _LARGEST, _SMALLEST = 16, 4
 """Vectors of a tile: 16 of 16 lanes fill half of the registers, 4 of 4 still save loads."""
@@ -55,7 +55,7 @@ class AffineTransposeTiles(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Transpose in the nests of one function."""
-        machine, facts = Machine.of(op, self.vector_bits, 0), facts_of(op)
+        machine, facts = TileLimits.of(op, self.vector_bits, 0), facts_of(op)
         for nest in nests_of(op):
             move = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
             if move is not None:
@@ -134,7 +134,7 @@ def _is_bool(op: ir.Operation) -> bool:
     return bool(op.results[0].type == ir.IntegerType.get_signless(1))
 
 
-def _rows_in_turn(nest: Nest, move: _Move, facts: CpuFacts) -> int:
+def _rows_in_turn(nest: Nest, move: _Move, facts: Machine) -> int:
     """The rows of the target to write in turn: fewer where their lines fall into the same sets of the nearest cache.
 
     Lines that tiles fill at once may be a third more than a set holds: with 12 ways f32 of 4096x128, whose rows are 16 KiB apart,
@@ -167,7 +167,7 @@ def _pitch(op: ir.Operation, kind: ir.MemRefType, loop: Loop) -> int | None:
     return None if stride is None or bits is None else abs(stride) * bits // 8
 
 
-def _is_streamed(kind: ir.MemRefType, facts: CpuFacts) -> bool:
+def _is_streamed(kind: ir.MemRefType, facts: Machine) -> bool:
     bits = element_bits(kind.element_type) or 0
     return kind.has_static_shape and math.prod(kind.shape) * bits >= 8 * streamed_bytes(facts)
 

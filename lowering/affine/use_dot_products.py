@@ -11,7 +11,7 @@ from dlc.lowering.affine.byte_products import Dot, byte_dot_of
 from dlc.lowering.affine.pair_products import pair_dot_of
 from dlc.lowering.affine.word_loads import load_word, neighbours_of, only_reads
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _VNNI = {512: "llvm.x86.avx512.vpdpbusd.512", 256: "llvm.x86.avx512.vpdpbusd.256", 128: "llvm.x86.avx512.vpdpbusd.128"}
 _PAIRS = {512: "llvm.x86.avx512.pmaddw.d.512", 256: "llvm.x86.avx2.pmadd.wd", 128: "llvm.x86.sse2.pmadd.wd"}
@@ -71,7 +71,7 @@ def _runs(function: ir.Operation) -> Iterator[list[Dot]]:
     return iter(runs)
 
 
-def _instruction(facts: CpuFacts, dot: Dot) -> str | None:
+def _instruction(facts: Machine, dot: Dot) -> str | None:
     """The intrinsic for the vectors of `dot`, None where the target has none."""
     bits = 32 * dot.lanes
     if isinstance(dot.values[0].type, ir.BF16Type):
@@ -86,14 +86,14 @@ def _instruction(facts: CpuFacts, dot: Dot) -> str | None:
     return _PAIRS[bits] if _PAIRS_NEED[bits] in facts.features else None
 
 
-def _bf16_instruction(facts: CpuFacts, bits: int) -> str | None:
+def _bf16_instruction(facts: Machine, bits: int) -> str | None:
     if facts.arch == "aarch64":
         return _BF16_ARM if bits == _ARM_BITS and "bf16" in facts.features else None
     fits = bits in _BF16 and bits <= facts.vector_bits and (bits == max(_BF16) or "avx512vl" in facts.features)
     return _BF16[bits] if fits and "avx512_bf16" in facts.features else None
 
 
-def _replace(dots: Sequence[Dot], facts: CpuFacts) -> None:
+def _replace(dots: Sequence[Dot], facts: Machine) -> None:
     """Emit the sums of a run where the first one stands, in the order of their bytes."""
     order: dict[ir.Value, int] = {}
     for dot in dots:

@@ -30,7 +30,7 @@ from dlc.lowering.polyhedral.movable import refuse_unmovable
 from dlc.lowering.polyhedral.ordering import ordering_dependences
 from dlc.lowering.polyhedral.program import PrimitiveError
 from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
-from dlc.targets.gpu.facts import GpuFacts, gpu_facts_of
+from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 ON_CPU = "dlc.on_cpu"
 """Attribute of a function that says why it has no kernels."""
@@ -116,7 +116,7 @@ def _refuse_numbers(function: ir.Operation) -> None:
             raise PassFailure(source, "the function returns a number that kernels compute", "return it in a memref")
 
 
-def _best_of(scop: Scop, part: Part, facts: GpuFacts, first: int) -> Mapped:
+def _best_of(scop: Scop, part: Part, facts: GpuMachine, first: int) -> Mapped:
     """The mapping of the cheapest order of a part."""
     best: Mapped | None = None
     for schedule in _orders(scop, part):

@@ -11,7 +11,7 @@ from dlc.lowering.affine.accesses import stride_along
 from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.reductions import chain_of, combine, identity
 from dlc.lowering.pass_base import Pass, option
-from dlc.targets.gpu.facts import gpu_facts_of
+from dlc.targets.machine import gpu_facts_of
 
 _LOADS = ("affine.load",)
 

@@ -13,7 +13,7 @@ from dlc.lowering.affine_to_gpu.grid import place_of
 from dlc.lowering.affine_to_gpu.launches import Launch, launch_of
 from dlc.lowering.affine_to_gpu.thread_code import ThreadCode, end_of, uses_any
 from dlc.lowering.pass_base import Pass, PassFailure
-from dlc.targets.gpu.facts import GpuFacts, gpu_facts_of
+from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 _OF_HOST = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "memref.get_global", "gpu.", "func.")
 """What stays where it is between kernels: it touches no memory, or is the business of the function that it calls."""
@@ -45,7 +45,7 @@ class ConvertAffineToGpu(Pass):
                 _to_device(allocation)
 
 
-def _convert(block: ir.Block, facts: GpuFacts) -> None:
+def _convert(block: ir.Block, facts: GpuMachine) -> None:
     """Make launches of what a block of the host does."""
     alone: list[ir.Operation] = []
     for op in real_ops(block):
@@ -69,7 +69,7 @@ def _is_of_host(op: ir.Operation) -> bool:
     return op.name.startswith(_OF_HOST) or op.name in ALLOCATIONS or op.name in VIEW_OPS or op.name == "memref.dealloc"
 
 
-def _launch(root: ir.Operation, facts: GpuFacts) -> None:
+def _launch(root: ir.Operation, facts: GpuMachine) -> None:
     """The launch of the kernel whose outermost mapped loop is `root`."""
     extents = Extents()
     with ir.InsertionPoint(root), root.location:

@@ -14,7 +14,7 @@ from typing import Literal, cast
 
 from dlc._mlir import ir
 from dlc.lowering.polyhedral.loop_marks import NAME
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 Unit = Literal["block", "thread"]
 
@@ -56,7 +56,7 @@ def place_of(op: ir.Operation) -> Place | None:
     return Place(cast(Unit, found[1]), DIMENSIONS.index(found[2])) if found else None
 
 
-def block_shape(extents: Sequence[int], facts: GpuFacts) -> tuple[int, ...]:
+def block_shape(extents: Sequence[int], facts: GpuMachine) -> tuple[int, ...]:
     """Threads of a block along each dim, x first, for loops of so many iterations.
 
     A warp along x, then rows until the block is full, then more along x. Where that leaves multiprocessors without a block, blocks
@@ -68,7 +68,7 @@ def block_shape(extents: Sequence[int], facts: GpuFacts) -> tuple[int, ...]:
     return _shape(extents, size, facts)
 
 
-def _shape(extents: Sequence[int], size: int, facts: GpuFacts) -> tuple[int, ...]:
+def _shape(extents: Sequence[int], size: int, facts: GpuMachine) -> tuple[int, ...]:
     shape = [min(facts.warp_threads, _power_above(extents[0]))]
     for dim, extent in enumerate(extents[1:], 1):
         shape.append(min(size // prod(shape), _power_above(extent), _MOST_Z if dim == 2 else size))

@@ -23,7 +23,7 @@ from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, 
 from dlc.lowering.polyhedral.coincidence import stays, within_iterations
 from dlc.lowering.polyhedral.iterations import stride_of
 from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, around, block, with_children
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 _MOST_DIMS = 3
 
@@ -49,7 +49,7 @@ class Mapped:
     kernels: tuple[Kernel, ...]
 
 
-def map_to_gpu(scop: Scop, tree: Tree, dependences: isl.UnionMap, facts: GpuFacts, first: int = 0) -> Mapped:
+def map_to_gpu(scop: Scop, tree: Tree, dependences: isl.UnionMap, facts: GpuMachine, first: int = 0) -> Mapped:
     """Map the loops of `tree`, which keeps `dependences`; kernels are numbered from `first`."""
     search = _Search(scop, facts, first)
     mapped = search.visit(tree, dependences, ())
@@ -57,7 +57,7 @@ def map_to_gpu(scop: Scop, tree: Tree, dependences: isl.UnionMap, facts: GpuFact
 
 
 class _Search:
-    def __init__(self, scop: Scop, facts: GpuFacts, first: int) -> None:
+    def __init__(self, scop: Scop, facts: GpuMachine, first: int) -> None:
         self.scop, self.facts, self.first = scop, facts, first
         self.cost = 0.0
         self.kernels: list[Kernel] = []

@@ -9,7 +9,7 @@ from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.extents import Ends, Extents, constant_of
 from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, Place, place_of
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 _MOST_BLOCKS_X = 2**31 - 1
 _MOST_THREADS = 2**31 - 1
@@ -56,7 +56,7 @@ def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
     return extents.least([extents.dim(size), ir.AffineExpr.get_constant(dimension.repeats)]) if dimension.repeats else size
 
 
-def launch_of(root: ir.Operation, extents: Extents, facts: GpuFacts) -> Launch:
+def launch_of(root: ir.Operation, extents: Extents, facts: GpuMachine) -> Launch:
     """The launch for the kernel whose outermost mapped loop is `root`; emits bounds that are minima or maxima before it.
 
     Raises PassFailure where loops do not fit a grid.
@@ -100,7 +100,7 @@ def step_of(loop: ir.Operation) -> int:
     return int(ir.IntegerAttr(loop.attributes["step"]).value)
 
 
-def _blocks(place: Place, loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents, facts: GpuFacts) -> Dimension:
+def _blocks(place: Place, loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents, facts: GpuMachine) -> Dimension:
     """As many blocks as the only loop of a dim may have iterations."""
     (loop, (lowers, uppers)), *others = loops
     if others:

@@ -15,7 +15,7 @@ from dlc.analysis.polyhedral.loop_values import ends_of
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Tree, loops_above, walk
 from dlc.lowering.polyhedral.strides import access_strides
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 _UNBOUNDED = 1 << 20
 """Stands for the iterations of a loop without known bounds."""
@@ -36,7 +36,7 @@ def extent_of(loop: Loop) -> int:
     return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
 
 
-def kernel_cost(scop: Scop, above: Sequence[Loop], nest: Tree, mapped: int, block: int, facts: GpuFacts) -> float:
+def kernel_cost(scop: Scop, above: Sequence[Loop], nest: Tree, mapped: int, block: int, facts: GpuMachine) -> float:
     """The cost of all launches of a kernel inside the host's loops `above`.
 
     The `mapped` outermost loops of `nest` become blocks of `block` threads; the last of them lies along warps.
@@ -59,7 +59,7 @@ def phase_cost(
     phases: Sequence[tuple[Tree, int | None]],
     rows: int,
     block: int,
-    facts: GpuFacts,
+    facts: GpuMachine,
 ) -> float:
     """The cost of a kernel whose warps run phases inside of `loops`, which hold the host's loops `above` and so many `rows`.
 
@@ -76,7 +76,7 @@ def phase_cost(
     return total
 
 
-def sectors_along(scop: Scop, above: Sequence[Loop], nest: Tree, depth: int, facts: GpuFacts) -> float:
+def sectors_along(scop: Scop, above: Sequence[Loop], nest: Tree, depth: int, facts: GpuMachine) -> float:
     """Sectors of memory that `nest` moves where neighbours in a warp are neighbours along its loop at `depth`."""
     dim = len(above) + depth
     return sum(_sectors(scop, loops, leaf, dim, facts) * _volume(leaf.domain) for loops, leaf in _leaves(above, nest))
@@ -89,7 +89,7 @@ def _leaves(above: Sequence[Loop], nest: Tree) -> Iterator[tuple[list[Loop], Lea
             yield [*above, *loops_above(nest, path)], node
 
 
-def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, facts: GpuFacts) -> float:
+def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, facts: GpuMachine) -> float:
     """Sectors that one iteration of a statement moves, where lanes of a warp are neighbours along loop `dim`; all for no loop."""
     statement = scop.by_name[_name(leaf)]
     if dim is None:
@@ -98,7 +98,7 @@ def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, fac
     return sum(_sectors_of(access, strides.get(access, 0), facts) for access in statement.accesses)
 
 
-def _sectors_of(access: Access, stride: int | None, facts: GpuFacts) -> float:
+def _sectors_of(access: Access, stride: int | None, facts: GpuMachine) -> float:
     if stride is None:
         return 1.0
     return min(1.0, max(abs(stride) * _bytes(access) / facts.sector_bytes, 1 / facts.warp_threads))

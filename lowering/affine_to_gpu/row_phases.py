@@ -19,7 +19,7 @@ from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sect
 from dlc.lowering.affine_to_gpu.thread_tiles import nested, place_in, tile_of
 from dlc.lowering.polyhedral.coincidence import stays, within_iterations
 from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, block
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class RowPhases:
     rows: Sequence[Loop]
     around: Sequence[Loop]
     phases: Sequence[Phase]
-    facts: GpuFacts
+    facts: GpuMachine
 
     @classmethod
     def of(
@@ -51,7 +51,7 @@ class RowPhases:
         chain: Sequence[Loop],
         free: Sequence[int],
         open_ones: isl.UnionMap,
-        facts: GpuFacts,
+        facts: GpuMachine,
     ) -> RowPhases | None:
         """None where nothing is left for warps; `open_ones` are the dependences that the host's loops leave open."""
         body = chain[-1].body
@@ -101,7 +101,7 @@ class RowPhases:
         return nested([*self._rows("thread"), warp, *loops], phase.body)
 
 
-def _phase(scop: Scop, above: Sequence[Loop], item: Tree, open_ones: isl.UnionMap, facts: GpuFacts) -> Phase:
+def _phase(scop: Scop, above: Sequence[Loop], item: Tree, open_ones: isl.UnionMap, facts: GpuMachine) -> Phase:
     """One item of the rows' body, along the loop that reads memory best among those that no dependence goes along."""
     loops = list(_chain(item))
     body = loops[-1].body if loops else item

@@ -30,13 +30,13 @@ from dlc.lowering.polyhedral.loop_tree import (
 )
 from dlc.lowering.polyhedral.primitives.pack import pack
 from dlc.lowering.polyhedral.program import PrimitiveError, Program, dependences_of
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 _SHARE = 4
 """Blocks of a multiprocessor share its memory: each gets this part of what one may have at most."""
 
 
-def share_panels(scop: Scop, tree: Tree, kernels: Sequence[Kernel], facts: GpuFacts) -> tuple[Scop, Tree]:
+def share_panels(scop: Scop, tree: Tree, kernels: Sequence[Kernel], facts: GpuMachine) -> tuple[Scop, Tree]:
     """The program whose kernels read what they reuse from panels, where these fit.
 
     An array that has no panel of constant size stays where it is. Raises PrimitiveError only where the result would not keep a

@@ -16,7 +16,7 @@ from dlc.lowering.affine_to_gpu.grid import Place, Unit, name_of
 from dlc.lowering.affine_to_gpu.sums_of_products import Sum, SumsOfProducts
 from dlc.lowering.polyhedral.iterations import value_map
 from dlc.lowering.polyhedral.loop_tree import Kind, Loop, Tree, around, block, restrict
-from dlc.targets.gpu.facts import GpuFacts
+from dlc.targets.machine import GpuMachine
 
 _SUM_TILE = 16
 """Iterations of a sum in a tile."""
@@ -44,7 +44,7 @@ class Shape:
         return 2 * prod(self.copies[:2]) / sum(self.copies[:2])
 
 
-def tile_shape(extents: Sequence[int], facts: GpuFacts) -> Shape | None:
+def tile_shape(extents: Sequence[int], facts: GpuMachine) -> Shape | None:
     """The largest tile that leaves no multiprocessor without a block, and more than one block; None where there is none."""
     rest = (1,) * (len(extents) - 2)
     for copies in _COPIES:

@@ -25,7 +25,7 @@ from dlc.lowering.affine.streaming import (
 from dlc.lowering.affine_to_llvm.loop_work import work_of
 from dlc.lowering.affine_to_llvm.ranges import declare
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _NEAR_CYCLES = 4
 """A last cache that gives a core a line in so many cycles is better than memory for several cores, see `_is_for_one_thread`."""
@@ -83,7 +83,7 @@ class _Sizes:
     masked: int
 
 
-def _stream(top: ir.Operation, sizes: _Sizes, facts: CpuFacts, module_block: ir.Block) -> None:
+def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.Block) -> None:
     """Make a second version of the nest `top`, for buffers that are aligned."""
     ops = nested_ops(top)
     read, masked = buffers_read(top), buffers_masked(top)
@@ -124,7 +124,7 @@ def _stream(top: ir.Operation, sizes: _Sizes, facts: CpuFacts, module_block: ir.
         _make_streaming(copies[place])
 
 
-def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts: CpuFacts) -> bool:
+def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts: Machine) -> bool:
     """Whether several threads are faster if the nest `top` leaves what `stores` write in the last cache.
 
     Memory takes lines that go past the caches no faster from two cores than from one, a last cache near them does: on two cores
@@ -159,7 +159,7 @@ def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
     return lanes * bits >= 8 * _LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * _LINE_BYTES // bits)
 
 
-def _is_crowded(store: ir.Operation, facts: CpuFacts) -> bool:
+def _is_crowded(store: ir.Operation, facts: Machine) -> bool:
     """Whether the lines that stores of the same block write are more of one set of the nearest cache than that holds.
 
     They push each other out of it before they are written: 4096x128 f32 transposed, in rows 16 KiB apart, takes 100 us, past the

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _APPROXIMATE = "#arith.fastmath<afn>"
 _ROUND = {16: "llvm.x86.avx512bf16.cvtneps2bf16.512", 8: "llvm.x86.avx512bf16.cvtneps2bf16.256"}
@@ -45,7 +45,7 @@ class LegalizeFloatTruncations(Pass):
                 _call(inner, instruction)
 
 
-def _instruction(op: ir.Operation, facts: CpuFacts) -> str | None:
+def _instruction(op: ir.Operation, facts: Machine) -> str | None:
     """The intrinsic that rounds the vector of f32 which `op` rounds to bf16, None where the target has none or it may not."""
     source, target = op.operands[0].type, op.results[0].type
     is_vector = isinstance(target, ir.VectorType) and target.rank == 1

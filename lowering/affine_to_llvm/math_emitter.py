@@ -91,7 +91,7 @@ class TypeTable:
 class Emitter:
     """Appends ops on values of one shape at `point`; `format` is the float format of the function being expanded.
 
-    `features` are those of the target, by the names of `CpuFacts`.
+    `features` are those of the target, by the names of `Machine`.
     """
 
     types: TypeTable

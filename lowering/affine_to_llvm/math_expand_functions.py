@@ -16,7 +16,7 @@ from dlc.lowering.affine_to_llvm.float_formats import FORMATS
 from dlc.lowering.affine_to_llvm.math_emitter import ConstantPool, Emitter, Num, Shape, TypeTable
 from dlc.lowering.affine_to_llvm.reduce_huge_angle import define_reduction
 from dlc.lowering.pass_base import Pass, PassFailure
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 Expansion = Callable[..., Num | tuple[Num, ...]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir, memref, vector
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _BITS_OF_BYTE = 8
 

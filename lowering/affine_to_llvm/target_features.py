@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 
 def fit_to_target(module: ir.Operation) -> None:
@@ -23,7 +23,7 @@ def fit_to_target(module: ir.Operation) -> None:
             _name_processor(op.operation, facts)
 
 
-def _name_processor(function: ir.Operation, facts: CpuFacts) -> None:
+def _name_processor(function: ir.Operation, facts: Machine) -> None:
     with function.context:
         names = ", ".join(f'"{feature}"' for feature in facts.llvm_features)
         function.attributes["target_cpu"] = ir.StringAttr.get(facts.processor)

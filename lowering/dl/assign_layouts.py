@@ -18,7 +18,7 @@ from dlc.lowering.dl.order_rules import Rule, rule_of
 from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _BLOCK = 16
 """Output channels of a block of a kernel: on AVX-512 one vector; 32 or 64 are within 5% of it."""

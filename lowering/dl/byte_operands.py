@@ -10,7 +10,7 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import constant_scalar, source, type_of
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 _BLOCKS = (64, 48, 32, 16)
 """Columns of a block: four vectors of AVX-512 in a tile of 6 by 64, or what divides the matrix.
@@ -70,7 +70,7 @@ class Words:
     blocks: tuple[int, ...]
 
     @staticmethod
-    def of(facts: CpuFacts) -> Words:
+    def of(facts: Machine) -> Words:
         """Two where the target adds two products of i16 by one instruction, but not four of bytes.
 
         Bytes would be widened in front of each such instruction: on a core of Zen 3 whose peak is 100 GFLOP/s, 3x3 taps of

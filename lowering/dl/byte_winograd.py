@@ -12,7 +12,7 @@ from dlc.dialects.dl.winograd_matrices import MATRICES, TAPS
 from dlc.lowering.dl.byte_operands import Words
 from dlc.lowering.dl.matching import type_of
 from dlc.lowering.dl.winograd_choice import LANES, pays_for_words
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 _RESULTS = 2
 """Results of a tile along one axis: F(2, 3) has transforms of whole numbers, once those of taps are doubled in each dimension."""
@@ -23,7 +23,7 @@ _MOST = 4 * TAPS * TAPS * 255 * 255
 _PAIR = 2
 
 
-def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], words: Words, facts: CpuFacts) -> bool:
+def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], words: Words, facts: Machine) -> bool:
     """Whether an image [n, height, width, C] of i16 and a kernel [taps..., C, out] are convolved, with stride 1, by tiles.
 
     `tiles` are the sizes that the module allows. Transformed bytes have no more than 12 bits, so that nothing is lost as long as

@@ -10,7 +10,7 @@ from dlc.dialects import dl
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.dl.narrow_images import narrow_images
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 PRECISION = "dl.precision"
 """Module attribute: the narrowest type that operands of products may be rounded to, `f32` or `bf16`."""

@@ -13,7 +13,7 @@ from dlc.lowering.affine.copied_panels import MOST_ROWS
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import L1_WAY_BYTES, CpuFacts, facts_of
+from dlc.targets.machine import L1_WAY_BYTES, Machine, facts_of
 
 _FLOATS = ("f32", "f64", "f16", "bf16")
 _LEAST_ROWS = 96
@@ -88,31 +88,31 @@ def _turning_pays(x: TensorType, y: TensorType) -> bool:
     return _rows(x, y) * (_SUM + _STEP * inner) > _COPY * inner
 
 
-def _falls_out(y: TensorType, cpu: CpuFacts) -> bool:
+def _falls_out(y: TensorType, cpu: Machine) -> bool:
     """Whether a column of a row-major matrix, a cache line of each row, does not stay in the second-level cache."""
     rows, columns = _sizes(y)
     stride = columns * bits_of(y) // 8
     return rows * math.gcd(stride, cpu.l2_way_bytes) > cpu.l2_bytes and columns > block_widths(cpu, bits_of(y))[0]
 
 
-def _least_rows(y: TensorType, cpu: CpuFacts) -> int:
+def _least_rows(y: TensorType, cpu: Machine) -> int:
     """Rows of the left-hand side that pay for a copy of `y`."""
     if cpu.has_many_registers:
         return _LEAST_ROWS
     return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES else _LEAST_CROWDED
 
 
-def _is_copied_later(x: TensorType, y: TensorType, cpu: CpuFacts) -> bool:
+def _is_copied_later(x: TensorType, y: TensorType, cpu: Machine) -> bool:
     """Whether the tiles of a product that is no batch copy blocks of `y` themselves (`affine/copied_panels.py`)."""
     return x.rank == 2 and y.dtype in ("f32", "f64") and not cpu.has_many_registers and _sizes(x)[0] <= MOST_ROWS
 
 
-def _width(y: TensorType, cpu: CpuFacts) -> int:
+def _width(y: TensorType, cpu: Machine) -> int:
     """Columns of a block of the matrix `y`; 0 where no width divides its own."""
     return next((width for width in block_widths(cpu, bits_of(y)) if _sizes(y)[-1] % width == 0), 0)
 
 
-def _turn(op: ir.Operation, facts: WeightFacts, cpu: CpuFacts) -> None:
+def _turn(op: ir.Operation, facts: WeightFacts, cpu: Machine) -> None:
     x, y = op.operands
     transpose = source(y, "dl.transpose")
     assert transpose is not None
@@ -127,7 +127,7 @@ def _turn(op: ir.Operation, facts: WeightFacts, cpu: CpuFacts) -> None:
     _replace(op, made, facts)
 
 
-def _pack(op: ir.Operation, facts: WeightFacts, cpu: CpuFacts) -> None:
+def _pack(op: ir.Operation, facts: WeightFacts, cpu: Machine) -> None:
     x, y = op.operands
     inner, columns = _sizes(type_of(y))
     width = _width(type_of(y), cpu)

@@ -10,7 +10,7 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.lower_precision import multiplies_bf16
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _BLOCKS = (48, 64, 32, 16)
 """Columns of a block where there are many registers: whole vectors of AVX-512, as many as a tile of registers has."""
@@ -88,7 +88,7 @@ def _sizes(kind: TensorType) -> list[int]:
     return [dim for dim in kind.shape if isinstance(dim, int)]
 
 
-def block_widths(cpu: CpuFacts, bits: int) -> tuple[int, ...]:
+def block_widths(cpu: Machine, bits: int) -> tuple[int, ...]:
     """Columns that a block of numbers of `bits` may have, the best first; the last block of a matrix is filled up with zeros."""
     if cpu.has_many_registers:
         return _BLOCKS
@@ -100,7 +100,7 @@ def bits_of(kind: TensorType) -> int:
     return 8 * NUMPY_DTYPES[kind.dtype].itemsize
 
 
-def _block_of(inner: int, columns: int, bits: int, cpu: CpuFacts) -> int:
+def _block_of(inner: int, columns: int, bits: int, cpu: Machine) -> int:
     """Columns of a block for a matrix of so many: of a narrow one, what adds the fewest, of equals the first of `block_widths`.
 
     Tiles of 8 by 48 are level with 6 by 64 where both fit, and waste less of heights such as 49.
@@ -122,14 +122,14 @@ def _is_pointwise(op: ir.Operation) -> bool:
     return single and found["groups"] == 1 and x.is_static and x.rank == weight.rank
 
 
-def _pack(op: ir.Operation, cpu: CpuFacts) -> None:
+def _pack(op: ir.Operation, cpu: Machine) -> None:
     """Let a packed product stand for the matmul `op`."""
     with op.location, ir.InsertionPoint(op):
         op.results[0].replace_all_uses_with(_product(op.operands[0], op.operands[1], cpu))
     op.erase()
 
 
-def _pack_pointwise(op: ir.Operation, cpu: CpuFacts) -> None:
+def _pack_pointwise(op: ir.Operation, cpu: Machine) -> None:
     """Let a packed product and the sum with the bias stand for the convolution `op`."""
     x, weight, bias = groups_of(op)
     with op.location, ir.InsertionPoint(op):
@@ -138,7 +138,7 @@ def _pack_pointwise(op: ir.Operation, cpu: CpuFacts) -> None:
     op.erase()
 
 
-def _product(x: ir.Value, weight: ir.Value, cpu: CpuFacts) -> ir.Value:
+def _product(x: ir.Value, weight: ir.Value, cpu: Machine) -> ir.Value:
     """`x` times the blocks of columns of the matrix `weight`."""
     inner, columns = _sizes(type_of(weight))
     block = _block_of(inner, columns, bits_of(type_of(weight)), cpu)

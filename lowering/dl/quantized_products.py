@@ -76,7 +76,7 @@ def _weight(value: ir.Value, rewriter: Rewriter) -> Dequantized | None:
 
 def _integers(op: ir.Operation, left: Dequantized, right: Dequantized) -> ir.Value:
     """The product of what two operands are before they are scaled, in f32."""
-    create: Callable[..., ir.Value] = dl.conv if op.name == "dl.conv" else dl.matmul
+    create: Callable[..., ir.Value] = getattr(dl, "conv" if op.name == "dl.conv" else "matmul")  # conv is a module, too
     return dl.cast(create(left.integers(), right.integers(), **attributes_of(op)), to="f32")
 
 

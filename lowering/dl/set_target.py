@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.pass_base import Pass, option
-from dlc.targets.cpu.facts import set_target, target_facts
-from dlc.targets.gpu.facts import FAMILY as GPU_FAMILY
-from dlc.targets.gpu.facts import gpu_facts, set_gpu
+from dlc.targets.machine import state_target
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,4 @@ class SetTarget(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Mark the module `op`; `TargetError` for an unknown name."""
-        if self.target.split(":")[0] == GPU_FAMILY:
-            set_gpu(op, gpu_facts(self.target))
-        else:
-            set_target(op, target_facts(self.target))
+        state_target(op, self.target)

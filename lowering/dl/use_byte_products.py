@@ -18,7 +18,7 @@ from dlc.lowering.dl.matching import WeightFacts, constant_scalar, dl_ops, funct
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.winograd_choice import allowed_tiles
 from dlc.lowering.pass_base import Pass
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class UseByteProducts(Pass):
 class _Target:
     """What products are made for, and the sizes of Winograd's tiles that the module allows."""
 
-    cpu: CpuFacts
+    cpu: Machine
     words: Words
     tiles: tuple[int, ...]
 

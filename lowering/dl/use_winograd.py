@@ -12,7 +12,7 @@ from dlc.lowering.dl.matching import attributes_of, dl_ops, functions, groups_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.winograd_choice import LANES, allowed_tiles, stride_of, verdict_of
 from dlc.lowering.pass_base import Pass, option
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _VECTORS = (2, 3)
 """Vectors of a block where there are many registers, the best first. Tiles of three blocks of 16 channels read three streams that

@@ -16,7 +16,7 @@ from dlc.lowering.dl.lower_precision import multiplies_bf16
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl_to_linalg.winograd_blocks import cycles_of, grid_of, products_of
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 WINOGRAD = "dl.winograd"
 """Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
@@ -107,7 +107,7 @@ def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
     return found.direct / found.winograd if found.reason == "winograd" else 1.0
 
 
-def pays_for_words(height: int, width: int, words: int, out: int, facts: CpuFacts) -> bool:
+def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine) -> bool:
     """Whether tiles of 2 by 2 are faster where a lane adds the products of a word of i32, of which a pixel has `words`."""
     sizes = _Sizes(height, width, words, out, "i32")
     return _winograd_cycles(sizes, MATRICES[_DEFAULT], facts) * _MARGIN < _direct_cycles(sizes, facts)
@@ -165,7 +165,7 @@ def stride_of(attributes: Mapping[str, Any]) -> int:
     return strides.pop() if len(strides) == 1 else 0
 
 
-def _direct_cycles(sizes: _Sizes, facts: CpuFacts) -> float:
+def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
     """Cycles by taps: products, or the kernel's way from memory."""
     size = NUMPY_DTYPES[sizes.dtype].itemsize
     products = TAPS * TAPS * sizes.inner * sizes.out
@@ -173,7 +173,7 @@ def _direct_cycles(sizes: _Sizes, facts: CpuFacts) -> float:
     return max(busy, products * size * FAR)
 
 
-def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: CpuFacts) -> float:
+def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: Machine) -> float:
     """Cycles by tiles."""
     weight = TensorType((len(matrices.kernels), sizes.out // LANES, sizes.inner, LANES), sizes.dtype)
     grid = grid_of(sizes.height, sizes.width, matrices, weight, facts)

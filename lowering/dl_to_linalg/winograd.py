@@ -25,7 +25,7 @@ from dlc.lowering.dl_to_linalg.quantized import integer_products
 from dlc.lowering.dl_to_linalg.windows import pad_spatial
 from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, Part, Side, grid_of, parts_of
 from dlc.lowering.dl_to_linalg.winograd_transforms import transformed
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _LAYOUT = Layout(2, channels_last=True)
 _QUARTER = 2

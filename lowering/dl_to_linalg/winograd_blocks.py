@@ -10,7 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
 from dlc.lowering.affine.blocked_fusion import FAR, arrives_in_time
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 NEAR = 1 / 32
 """Cycles to move a byte from the second-level cache."""
@@ -139,7 +139,7 @@ def products_of(grid: Grid, height: int, width: int, matrices: Matrices) -> int:
     return sum(part.count * part.places for part in parts_of(grid, height, width, matrices))
 
 
-def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: CpuFacts) -> Grid:
+def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: Machine) -> Grid:
     """The tiles of `height` by `width` results in the blocks that are estimated to take the least time.
 
     A block is some whole rows of tiles, or a part of one row of many.
@@ -154,7 +154,7 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
     return min([*whole, *parts], key=cycles, default=Grid(0, 0, 1, columns))
 
 
-def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: CpuFacts) -> float:
+def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> float:
     """Cycles of one image: products, `taken` a block, transforms, the kernel read once a block, and what the transforms pass on.
 
     A kernel that does not stay in the second-level cache is fetched while products are computed.
@@ -171,7 +171,7 @@ def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: CpuFacts) -> fl
     return grid.blocks * (max(products, streamed) + kernel * NEAR + transforms + passed)
 
 
-def _passing(grid: Grid, given: int, found: int, kernel: int, facts: CpuFacts) -> float:
+def _passing(grid: Grid, given: int, found: int, kernel: int, facts: Machine) -> float:
     """Cycles to write and read a byte of what transforms and products of a block pass on.
 
     Blocks whose products would wait for the kernel share no loop with the transforms, so these pass on whole images.
@@ -184,6 +184,6 @@ def _passing(grid: Grid, given: int, found: int, kernel: int, facts: CpuFacts) -
     return 2 * (NEAR if given + found <= l2 // 2 else far)
 
 
-def _far(facts: CpuFacts) -> float:
+def _far(facts: Machine) -> float:
     """Cycles to move a byte from beyond the second-level cache."""
     return facts.l3_line_cycles / facts.line_bytes

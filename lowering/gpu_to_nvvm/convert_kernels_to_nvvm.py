@@ -10,7 +10,7 @@ from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
-from dlc.targets.gpu.facts import GpuFacts, gpu_facts_of
+from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 _LOWERING = (
     "convert-vector-to-scf{full-unroll=true}",
@@ -58,7 +58,7 @@ class ConvertKernelsToNvvm(Pass):
             _attach(op, facts)
 
 
-def _attach(module: ir.Operation, facts: GpuFacts) -> None:
+def _attach(module: ir.Operation, facts: GpuMachine) -> None:
     run_native(module, f"nvvm-attach-target{{chip={facts.chip} features=+ptx{facts.ptx} O=3}}")
 
 

@@ -10,7 +10,7 @@ from dlc.analysis.buffers import is_linalg, nested_ops
 from dlc.lowering.linalg.stored_transposes import stores_transpose
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 _SECOND_USE = "bufferization.dealloc_tensor"
 _MARK = "dlc.keep"

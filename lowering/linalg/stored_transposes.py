@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dlc._mlir import ir
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 _SHORT_RUN = 96
 """Elements that lie side by side along the rows of the product: 1x1 taps for 960x7x7 to 320 channels take 0.71 of the time with the
@@ -15,7 +15,7 @@ _FEWEST_COLUMNS = 64
 """Results for each element that is stored."""
 
 
-def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation, facts: CpuFacts) -> bool:
+def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation, facts: Machine) -> bool:
     """Whether operand `place` of the product `consumer`, which `producer` moves, is worth a copy: one number for all lanes.
 
     Tiles of few registers use six pixels of a line by two vectors of channels. Where these lie apart, or rows are short, a copy

@@ -12,7 +12,7 @@ import islpy as isl
 from dlc.analysis.polyhedral.model import Access, Scop
 from dlc.lowering.polyhedral.chains import Member
 from dlc.lowering.polyhedral.strides import element_bytes, layout, linear_subscripts
-from dlc.targets.cpu.facts import L1_WAY_BYTES
+from dlc.targets.machine import L1_WAY_BYTES
 
 
 @dataclass(frozen=True, eq=False)

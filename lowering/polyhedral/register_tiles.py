@@ -23,7 +23,7 @@ from dlc.lowering.polyhedral.row_buffers import RowBuffer
 from dlc.lowering.polyhedral.strides import access_strides
 from dlc.lowering.polyhedral.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order, spare_registers
 from dlc.lowering.polyhedral.volumes import volume_of
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 _NARROW_BITS = 128
 
@@ -41,7 +41,7 @@ class TileShape:
     slow_masks: bool = False
 
     @classmethod
-    def of(cls, facts: CpuFacts) -> TileShape:
+    def of(cls, facts: Machine) -> TileShape:
         """What a CPU has; vectors of 128 bits are not measured with masks."""
         slow_masks = facts.vector_bits > _NARROW_BITS and not facts.has_mask_registers
         return cls(facts.vector_bits // 8, facts.vector_registers, facts.has_fma, slow_masks)

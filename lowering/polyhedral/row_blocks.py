@@ -33,7 +33,7 @@ from dlc.lowering.polyhedral.register_tiles import Blocking, Tiled, TileShape, W
 from dlc.lowering.polyhedral.row_buffers import RowBuffer, row_buffers
 from dlc.lowering.polyhedral.scheduler import Part
 from dlc.lowering.polyhedral.strides import element_bytes
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _LEAST_BLOCKS = 16
 """Blocks of rows that several threads can share."""
@@ -146,7 +146,7 @@ class Shared:
         """Whether a block has a part of each line of some array, since rows lie side by side in it."""
         return bool(self._widths_along)
 
-    def pays(self, facts: CpuFacts, dependences: isl.UnionMap) -> bool:
+    def pays(self, facts: Machine, dependences: isl.UnionMap) -> bool:
         """Whether blocks of rows are free of each other, and spare memory arrays that the last cache does not hold."""
         rows = self._count
         if rows is None or rows < _LEAST_BLOCKS * self.block or not stays(dependences, LoopValues(self.value)):
@@ -188,7 +188,7 @@ def _cut_jointly(
     return replace(joint, buffers=buffers, notes=(shared.text, *joint.notes))
 
 
-def in_row_blocks(phases: Sequence[Phase], facts: CpuFacts, dependences: isl.UnionMap) -> list[Shared]:
+def in_row_blocks(phases: Sequence[Phase], facts: Machine, dependences: isl.UnionMap) -> list[Shared]:
     """The phases in groups of neighbours that share blocks of rows, as many as can; those that share none are alone."""
     found: list[list[Shared]] = []
     for phase in phases:
@@ -200,7 +200,7 @@ def in_row_blocks(phases: Sequence[Phase], facts: CpuFacts, dependences: isl.Uni
     return [group[0] for group in found]
 
 
-def _joined(group: Sequence[Shared], phase: Phase, facts: CpuFacts, dependences: isl.UnionMap) -> list[Shared]:
+def _joined(group: Sequence[Shared], phase: Phase, facts: Machine, dependences: isl.UnionMap) -> list[Shared]:
     """The group with one more phase, by each of its loops for which that pays, those over whole lines first.
 
     Phases that share whole lines do not go in strips of columns for the sake of another one.
@@ -214,7 +214,7 @@ def _joined(group: Sequence[Shared], phase: Phase, facts: CpuFacts, dependences:
     return [one for one in found if not (has_lines and one.is_in_strips)]
 
 
-def _has_large_array(phases: Sequence[Phase], after: Phase, facts: CpuFacts) -> bool:
+def _has_large_array(phases: Sequence[Phase], after: Phase, facts: Machine) -> bool:
     """Whether both touch an array that a core's cache does not hold."""
     return any((_bytes(array) or 0) > facts.l2_bytes for array in _touched(phases).keys() & _touched([after]).keys())
 

@@ -19,7 +19,7 @@ from dlc.lowering.polyhedral.loop_marks import LOOP, mark_band
 from dlc.lowering.polyhedral.scheduler import Part
 from dlc.lowering.polyhedral.skewing import Skewed
 from dlc.lowering.polyhedral.tile_footprints import Footprints, footprints
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 TILE = "tile"
 """The name of the mark below the loops over tiles, which keeps others from moving loops across."""
@@ -49,7 +49,7 @@ class _Model:
 
     extents: tuple[int, ...]
     """Iterations of the loops of the deepest statement."""
-    facts: CpuFacts
+    facts: Machine
     of_each: tuple[Footprints, ...]
     """What a tile of all loops touches, for each of the deepest statements."""
 
@@ -87,7 +87,7 @@ class _Model:
         return count / self.facts.line_bytes
 
 
-def choose_time_tiles(part: Part, skewed: Skewed, facts: CpuFacts) -> tuple[int, ...] | None:
+def choose_time_tiles(part: Part, skewed: Skewed, facts: Machine) -> tuple[int, ...] | None:
     """The sizes of the tiles of each skewed loop, 0 where it is not cut; None where tiles do not pay.
 
     They pay where the arrays are larger than the second-level cache and a tile that fits takes less for memory than it costs.

@@ -18,17 +18,18 @@ from dlc.lowering.func.profile_calls import ATTRIBUTE as PROFILED
 from dlc.lowering.func.profile_calls import ProfileCalls
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipelines import UNITS_AFTER
+from dlc.lowering.pipelines import STAGES, later
 from dlc.lowering.reproducer import reproducer
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.compile_unit import compile_unit
-from dlc.targets.cpu.model_code import ModelCode, machine_facts
+from dlc.targets.cpu.host_key import host_key
 from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkerPool, WorkersUnavailable, worker_limit
 from dlc.targets.fingerprint import compiler_fingerprint
+from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 from dlc.targets.signature import signature_of
-from dlc.targets.units import Unit, split_units
+from dlc.targets.units import UNITS, Unit, split_units
 
 _WORTH_WORKERS = 4
 """From this many units to compile on it pays to start workers, which takes half a second of two processors."""
@@ -38,7 +39,7 @@ _POOL = WorkerPool()
 
 def settings_of(pipeline: Pipeline, opt_level: int) -> str:
     """What machine code depends on besides the IR: compiler, passes, options, processor."""
-    return json.dumps([compiler_fingerprint(), str(pipeline), opt_level, machine_facts()], sort_keys=True)
+    return json.dumps([compiler_fingerprint(), str(pipeline), opt_level, host_key()], sort_keys=True)
 
 
 def is_own(pipeline: Pipeline) -> bool:
@@ -55,14 +56,15 @@ def prepare_workers() -> None:
 
 
 def build(
-    module: ir.Module, pipeline: Pipeline, options: CodeOptions, store: ObjectStore, progress: Progress | None = None
+    module: ir.Module, since: str, options: CodeOptions, store: ObjectStore, progress: Progress | None = None
 ) -> tuple[ModelCode, BuildReport]:
-    """Lower `module` by `pipeline`, which ends at the llvm dialect, and compile it. The module is consumed.
+    """Lower `module`, which is at stage `since`, to the llvm dialect, and compile it. The module is consumed.
 
     Units are looked up in `store` first. Raises `PassError`, `TargetError`, `InvalidInputError` for schedules of kernels that
     are not there, or what `progress` raises.
     """
-    head, tail = cut_at_units(pipeline)
+    first = later(since, UNITS)
+    head, tail = Pipeline.between(since, first), Pipeline.between(first, STAGES[-1])
     with module.context, ir.Location.unknown():
         head.run(module, verify_each=False, instruments=reporting(progress))
     if options.schedules is not None:
@@ -72,7 +74,7 @@ def build(
     units = split_units(module, f"{C_INTERFACE}{signature.entry}", settings_of(tail, options.opt_level))
     kernels: Sequence[Unit] = units.kernels
     if options.measure:
-        kernels = _measured(kernels, tail, options.opt_level, store, progress)
+        kernels = _measured(kernels, first, options.opt_level, store, progress)
     builder = _Builder(tail, options.opt_level, store if is_own(tail) else None, progress)
     every = [units.entry, *kernels]
     objects = builder.objects(every)
@@ -87,19 +89,12 @@ def _profiled(module: ir.Module) -> tuple[str, ...]:
     return tuple(ir.StringAttr(name).value for name in ir.ArrayAttr(module.operation.attributes[PROFILED]))
 
 
-def _measured(kernels: Sequence[Unit], tail: Pipeline, opt_level: int, store: ObjectStore, progress: Progress | None) -> list[Unit]:
+def _measured(kernels: Sequence[Unit], since: str, opt_level: int, store: ObjectStore, progress: Progress | None) -> list[Unit]:
     from dlc.targets.cpu.measure import with_measured_schedules
 
     if progress:
         progress(f"measure schedules of {len(kernels)} kernels")
-    return with_measured_schedules(kernels, tail, opt_level, store, ending(progress))
-
-
-def cut_at_units(pipeline: Pipeline) -> tuple[Pipeline, Pipeline]:
-    """The passes that see the whole module, and those that see one unit."""
-    elements = list(pipeline)
-    first = pipeline.index(UNITS_AFTER) + 1 if UNITS_AFTER in pipeline else 0
-    return Pipeline(elements[:first]), Pipeline(elements[first:])
+    return with_measured_schedules(kernels, since, opt_level, store, ending(progress))
 
 
 class _Builder:

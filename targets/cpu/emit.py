@@ -15,7 +15,7 @@ from dlc._mlir import execution_engine, ir, llvm
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.library import load_library
-from dlc.targets.cpu.facts import facts_of, host_facts
+from dlc.targets.machine import facts_of, host_facts
 
 _DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
 _DISASSEMBLER = "objdump"

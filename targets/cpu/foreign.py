@@ -11,20 +11,20 @@ import llvmlite.binding as llvm
 
 from dlc.errors import TargetError
 from dlc.lowering.older_text import older_text
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 
-def foreign_assembly(text: str, facts: CpuFacts, opt_level: int) -> str:
+def foreign_assembly(text: str, facts: Machine, opt_level: int) -> str:
     """The LLVM IR `text` as assembly for `facts`; `TargetError` where the installed LLVM cannot make it."""
     return str(_machine(facts, opt_level).emit_assembly(_optimized(text, facts, opt_level)))
 
 
-def foreign_object(text: str, facts: CpuFacts, opt_level: int) -> bytes:
+def foreign_object(text: str, facts: Machine, opt_level: int) -> bytes:
     """The LLVM IR `text` as a relocatable object for `facts`; `TargetError` where the installed LLVM cannot make it."""
     return bytes(_machine(facts, opt_level).emit_object(_optimized(text, facts, opt_level)))
 
 
-def triple_of(facts: CpuFacts) -> str:
+def triple_of(facts: Machine) -> str:
     """LLVM's name of the architecture and system that `facts` belong to."""
     if facts.processor.startswith("apple"):
         return "arm64-apple-macosx"
@@ -37,7 +37,7 @@ def _initialize() -> None:
     llvm.initialize_all_asmprinters()
 
 
-def _machine(facts: CpuFacts, opt_level: int) -> llvm.TargetMachine:
+def _machine(facts: Machine, opt_level: int) -> llvm.TargetMachine:
     _initialize()
     try:
         target = llvm.Target.from_triple(triple_of(facts))
@@ -47,7 +47,7 @@ def _machine(facts: CpuFacts, opt_level: int) -> llvm.TargetMachine:
     return target.create_target_machine(cpu=facts.processor, features=features, opt=opt_level, reloc="pic")
 
 
-def _optimized(text: str, facts: CpuFacts, opt_level: int) -> llvm.ModuleRef:
+def _optimized(text: str, facts: Machine, opt_level: int) -> llvm.ModuleRef:
     machine = _machine(facts, opt_level)
     try:
         module = llvm.parse_assembly(older_text(text))

@@ -11,7 +11,7 @@ from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.runtime.session import Session
 from dlc.runtime.signature import Signature
 from dlc.targets.cpu.emit import emit_unit
-from dlc.targets.cpu.model_code import ModelCode
+from dlc.targets.model_code import ModelCode
 
 
 def build_session(

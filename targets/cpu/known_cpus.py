@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dlc.targets.machine import Machine
+
 _V1 = ("sse", "sse2")
 _V2 = (*_V1, "ssse3", "sse4_1", "sse4_2")
 _AVX = (*_V2, "avx", "f16c")
@@ -67,38 +69,23 @@ KNOWN_CPUS: Mapping[str, Row] = {
 ALIASES: Mapping[str, str] = {"generic": "x86-64"}
 """Other names of rows."""
 
-LLVM_FEATURES: Mapping[str, Mapping[str, str]] = {
-    "x86_64": {
-        "sse": "sse",
-        "sse2": "sse2",
-        "ssse3": "ssse3",
-        "sse4_1": "sse4.1",
-        "sse4_2": "sse4.2",
-        "avx": "avx",
-        "f16c": "f16c",
-        "avx2": "avx2",
-        "fma": "fma",
-        "avx512f": "avx512f",
-        "avx512cd": "avx512cd",
-        "avx512bw": "avx512bw",
-        "avx512dq": "avx512dq",
-        "avx512vl": "avx512vl",
-        "avx512vbmi": "avx512vbmi",
-        "avx512_vnni": "avx512vnni",
-        "avx512_bf16": "avx512bf16",
-        "avx512_fp16": "avx512fp16",
-        "avx_vnni": "avxvnni",
-        "amx_tile": "amx-tile",
-        "amx_int8": "amx-int8",
-        "amx_bf16": "amx-bf16",
-    },
-    "aarch64": {
-        "asimd": "neon",
-        "asimdhp": "fullfp16",
-        "asimddp": "dotprod",
-        "i8mm": "i8mm",
-        "bf16": "bf16",
-        "sve": "sve",
-    },
-}
-"""The features that code generation asks for, as Linux names them, and LLVM's names of them."""
+
+def known_cpu(name: str) -> Machine | None:
+    """The CPU called `haswell`; None for a name that no row has."""
+    row = KNOWN_CPUS.get(ALIASES.get(name, name))
+    if row is None:
+        return None
+    return Machine(
+        processor=row.processor,
+        arch=row.arch,
+        features=frozenset(row.features),
+        fma_ports=row.fma_ports,
+        cores=row.cores,
+        l1_bytes=row.l1 * 1024,
+        l2_bytes=row.l2 * 1024,
+        l3_bytes=row.l3 * 1024,
+        line_bytes=row.line,
+        l2_ways=row.l2_ways,
+        sum_cycles=row.sum_cycles,
+        l3_line_cycles=row.l3_line_cycles,
+    )

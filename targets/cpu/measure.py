@@ -18,12 +18,13 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
-from dlc.lowering.affine.choose import Candidate, Machine, candidates, is_contraction
+from dlc.lowering.affine.choose import Candidate, TileLimits, candidates, is_contraction
 from dlc.lowering.affine.nests import nests_of
 from dlc.lowering.affine.schedule import NEST, SCHEDULE
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
+from dlc.lowering.pipelines import STAGES, later
 from dlc.runtime.library import load_library
 from dlc.targets.cpu.compile_unit import compile_unit
 from dlc.targets.cpu.link import LinkedCode
@@ -31,7 +32,9 @@ from dlc.targets.object_store import ObjectStore
 from dlc.targets.schedules import ScheduleTable, attach_to
 from dlc.targets.units import Unit
 
-_TILED_BY = "affine-tile-registers"
+_TILED = "tile"
+"""The stage before which nests have no tiles yet."""
+
 _MOST_CANDIDATES = 4
 _ABOUT_AS_GOOD = 1.3
 """The cost model ranks tiles within so much of measured times."""
@@ -43,17 +46,17 @@ _MOST_COPIES = 16
 
 
 def with_measured_schedules(
-    units: Sequence[Unit], tail: Pipeline, opt_level: int, store: ObjectStore, instruments: Sequence[Instrument] = ()
+    units: Sequence[Unit], since: str, opt_level: int, store: ObjectStore, instruments: Sequence[Instrument] = ()
 ) -> list[Unit]:
-    """The kernels `units` with the schedules that ran fastest; `tail`, watched by `instruments`, compiles them."""
-    return [_with_measured(unit, tail, opt_level, store, instruments) for unit in units]
+    """The kernels `units`, which are at stage `since`, with the schedules that ran fastest; `instruments` see their passes."""
+    return [_with_measured(unit, since, opt_level, store, instruments) for unit in units]
 
 
-def _with_measured(unit: Unit, tail: Pipeline, opt_level: int, store: ObjectStore, instruments: Sequence[Instrument]) -> Unit:
+def _with_measured(unit: Unit, since: str, opt_level: int, store: ObjectStore, instruments: Sequence[Instrument]) -> Unit:
     key = hashlib.sha256(f"measured\0{unit.key}".encode()).hexdigest()
     known = store.get(key)
     if known is None:
-        known = json.dumps(_fastest(unit, tail, opt_level, instruments)).encode()
+        known = json.dumps(_fastest(unit, since, opt_level, instruments)).encode()
         store.put(key, known)
     nests = ScheduleTable.of_json({unit.label: json.loads(known)}).kernels[unit.label]
     if not nests:
@@ -62,13 +65,13 @@ def _with_measured(unit: Unit, tail: Pipeline, opt_level: int, store: ObjectStor
     return replace(unit, key=hashlib.sha256(f"{unit.key}\0".encode() + known).hexdigest())
 
 
-def _fastest(unit: Unit, tail: Pipeline, opt_level: int, instruments: Sequence[Instrument]) -> dict[str, object]:
+def _fastest(unit: Unit, since: str, opt_level: int, instruments: Sequence[Instrument]) -> dict[str, object]:
     """The fastest schedule of the unit's heaviest contraction as plain data by nest; nothing where there is no choice."""
     buffers = _Buffers.of(_function(unit.module, unit.symbol))
-    found = _unsure(unit, tail)
+    found = _unsure(unit, since)
     if buffers is None or len(found.candidates) < 2:
         return {}
-    runs = []
+    runs, tail = [], Pipeline.between(since, STAGES[-1])
     for candidate in found.candidates:
         copy = _copy(unit)
         attach_to(_function(copy, unit.symbol), {found.nest: candidate.schedule})
@@ -86,13 +89,13 @@ class _Choice:
     candidates: Sequence[Candidate]
 
 
-def _unsure(unit: Unit, tail: Pipeline) -> _Choice:
+def _unsure(unit: Unit, since: str) -> _Choice:
     """The candidates for the unit's heaviest contraction that the cost model finds about as good as its first."""
     module = _copy(unit)
     with module.context, ir.Location.unknown():
-        Pipeline(list(tail)[: tail.index(_TILED_BY)]).run(module)
+        Pipeline.between(since, later(since, _TILED)).run(module)
         function = _function(module, unit.symbol)
-        machine = Machine.of(function, 0, 0)
+        machine = TileLimits.of(function, 0, 0)
         choices = [
             _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, machine, _MOST_CANDIDATES, "tile"))
             for nest in nests_of(function)

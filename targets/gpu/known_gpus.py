@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dlc.targets.machine import GpuMachine
+
 
 @dataclass(frozen=True)
 class Row:
@@ -28,3 +30,11 @@ KNOWN_GPUS: Mapping[str, Row] = {
     "sm_90": Row(80, 132, 2048),
 }
 """By LLVM's name of the compute capability."""
+
+
+def known_gpu(name: str) -> GpuMachine | None:
+    """The GPU called `sm_90`; None for a name that no row has."""
+    row = KNOWN_GPUS.get(name)
+    if row is None:
+        return None
+    return GpuMachine(chip=name, ptx=row.ptx, multiprocessors=row.multiprocessors, threads_per_multiprocessor=row.threads)

@@ -22,8 +22,8 @@ from dlc.lowering import registry
 from dlc.model_cache import ModelRecord
 from dlc.runtime.signature import Computation, Signature, TensorSpec
 from dlc.targets import object_store
-from dlc.targets.cpu.model_code import ModelCode
 from dlc.targets.disk_cache import CacheWarning
+from dlc.targets.model_code import ModelCode
 from dlc.weights import WeightRecipe
 
 

@@ -84,7 +84,7 @@ def test_the_message_says_what_was_reached(source: dlc.sources.Source, last: str
 
 def test_passes_of_a_kernel_end_too(source: dlc.sources.Source, monkeypatch: pytest.MonkeyPatch) -> None:
     error = compile_until(source, "generate machine code (0 of ", monkeypatch)
-    _, tail = build.cut_at_units(Pipeline.between("dl", "llvm"))
+    tail = Pipeline.between("units", "llvm")
     assert f"ended before '{next(iter(tail)).name()}'" in str(error)
 
 

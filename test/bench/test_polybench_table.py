@@ -16,7 +16,7 @@ from bench.polybench.limits import KINDS, compile_limit
 from bench.polybench.suite import Kernel
 from dlc.measuring.comparison import OURS
 from dlc.runtime.library import load_library
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.machine import host_facts
 
 QUICK = ["--size", "MINI", "--vs", "", "--rounds", "1", "--slot", "0.001", "--pipeline", AS_THEY_ARE]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlc.measuring.peaks import PRODUCT_SUMS
-from dlc.targets.cpu.facts import target_facts
+from dlc.targets.machine import target_facts
 
 
 @pytest.mark.parametrize("target", ["cpu:haswell", "cpu:skylake-avx512", "cpu:znver4"])

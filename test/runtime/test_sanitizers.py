@@ -15,7 +15,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.interpreter import interpret
 from dlc.targets.cpu.emit import emit_object
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.machine import host_facts
 
 _NATIVE = Path(__file__).parent / "native"
 _RUNTIME = Path(__file__).parents[2] / "runtime" / "src"

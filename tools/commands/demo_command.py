@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import get_args
 
 import click
 import numpy as np
@@ -13,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 import dlc
-from dlc.compiler import Stage
 from dlc.dialects.dl.interpreter import interpret
 from dlc.errors import DLCError
+from dlc.lowering.pipelines import STAGES
 from dlc.sources import Source
 from dlc.tools.commands.checks import difference
 from dlc.tools.commands.terminal import output_console
@@ -94,7 +93,7 @@ def _import(console: Console, path: Path) -> Source:
 def _show_levels(console: Console, source: Source) -> None:
     table = Table("level", "functions", "ops", "most frequent", "seconds")
     module = source.module
-    stages = get_args(Stage)
+    stages = STAGES
     for index, stage in enumerate(stages):
         begin = time.perf_counter()
         if index:

@@ -13,7 +13,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 import dlc
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.machine import host_facts
 
 OPSET = 21
 _RTOL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 2e-5, np.dtype(np.float16): 4e-3}

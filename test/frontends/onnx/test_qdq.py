@@ -17,7 +17,7 @@ import dlc
 from dlc._mlir import ir
 from dlc.lowering.pipeline import Pipeline
 from dlc.sources import read_source
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.machine import host_facts
 
 PASSES = ["dl-fold-shapes", "dl-canonicalize", "dl-fold-constants", "cse", "dl-fuse-quantization", "dl-use-byte-products"]
 RANDOM = np.random.default_rng(0)

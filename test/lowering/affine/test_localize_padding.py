@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from dlc._mlir import ir
 from dlc.lowering.affine import localize_padding
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 
 @pytest.fixture(autouse=True)
 def any_size_pays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    def facts_without_cache(op: ir.Operation) -> CpuFacts:
+    def facts_without_cache(op: ir.Operation) -> Machine:
         return facts_of(op).override(l2_bytes=1, l3_bytes=1)
 
     monkeypatch.setattr(localize_padding, "facts_of", facts_without_cache)

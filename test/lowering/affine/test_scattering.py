@@ -14,7 +14,7 @@ from guard_pages import SUPPORTED
 from test_codegen import run
 from test_transpose_tiles import Make
 
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 PASSES = ("affine-tile-registers", "affine-vectorize-loops", "affine-stream-stores", "canonicalize", "cse")
 
@@ -75,7 +75,7 @@ def test_runs_beside_other_copies() -> None:
 
 @pytest.mark.parametrize("vector_bits", [128, 256, 512])
 def test_choice_of_the_cost_model(vector_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CpuFacts, "vector_bits", vector_bits)
+    monkeypatch.setattr(Machine, "vector_bits", vector_bits)
     check(7, 7, 10, 33, "")
     check(3, 28, 4, 16, "")
 

@@ -8,7 +8,7 @@ from test_codegen import run
 
 from dlc.lowering.affine_to_llvm import affine_stream_stores
 from dlc.runtime.library import load_library
-from dlc.targets.cpu.facts import host_facts
+from dlc.targets.machine import host_facts
 
 ELEMENTS = {"f32": np.float32, "f16": np.float16}
 BEFORE = ("linalg-collapse-dims", "convert-linalg-to-affine", "affine-transpose-tiles", "affine-vectorize-loops")

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_codegen import run
 
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 WORDS = {
     "f64": np.uint64, "f32": np.uint32, "f16": np.uint16, "bf16": np.uint16, "i1": np.uint8,
@@ -73,7 +73,7 @@ def test_any_order_of_axes(case: tuple[list[int], list[int]], element: str, dyna
 @pytest.mark.parametrize("vector_bits", [128, 256, 512])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_vectors_of_every_width(element: str, vector_bits: int, dynamic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CpuFacts, "vector_bits", vector_bits)
+    monkeypatch.setattr(Machine, "vector_bits", vector_bits)
     check([37, 70], [1, 0], element, dynamic, np.array)
 
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_codegen import FAST, NUMPY, run, values
 
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 PASSES = ("affine-tile-windows", "canonicalize", "cse")
 START = {"conv": 3, "sum": 0, "max": -100}
@@ -184,7 +184,7 @@ def test_windows(case: Case) -> None:
 @pytest.mark.parametrize("channels_last", [False, True])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_padding_is_not_copied(vector_bits: int, channels_last: bool, stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CpuFacts, "vector_bits", vector_bits)
+    monkeypatch.setattr(Machine, "vector_bits", vector_bits)
     case = Case("conv", "f32", 24, (14, 19), (3, 3), (stride, stride), (1, 1), (1, 1), channels_last)
     affine = check(case)
     assert "memref.alloc" not in affine

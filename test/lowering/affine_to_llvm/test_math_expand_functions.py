@@ -14,7 +14,7 @@ from elementwise_kernel import NUMPY, ElementwiseKernel, ulp_errors
 
 from dlc.lowering.affine_to_llvm import math_expand_functions
 from dlc.lowering.affine_to_llvm.math_expand_functions import EXPANSIONS
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
 WIDE = np.longdouble
 LANES = {"f32": 16, "f64": 8}
@@ -116,7 +116,7 @@ def test_unary(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("lanes", [0, 8])
 def test_exp_without_avx512(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(math_expand_functions, "facts_of", lambda _: CpuFacts())
+    monkeypatch.setattr(math_expand_functions, "facts_of", lambda _: Machine())
     x = _sweep(UNARY["exp"], np.float32)
     got = ElementwiseKernel("%y = math.exp %x0 : <t>", ["f32"], "f32", lanes)(x)
     with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.interpreter import interpret
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.pipeline import Pipeline
-from dlc.targets.cpu.facts import host_facts, target_facts
+from dlc.targets.machine import host_facts, target_facts
 
 BYTES = st.sampled_from(["i8", "ui8"])
 

@@ -17,7 +17,7 @@ from dlc.dialects.dl.winograd import WinogradConv
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, STRIDED, Matrices
 from dlc.lowering.pipeline import Pipeline
 from dlc.sources import Source
-from dlc.targets.cpu.facts import TARGET
+from dlc.targets.machine import TARGET
 
 _CHOOSES = "cpu:skylake-avx512"
 

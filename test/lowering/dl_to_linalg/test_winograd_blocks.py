@@ -8,7 +8,7 @@ import pytest
 from dlc.dialects.dl.types import TensorType
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, STRIDED, Matrices
 from dlc.lowering.dl_to_linalg.winograd_blocks import Grid, cycles_of, grid_of, parts_of, products_of
-from dlc.targets.cpu.facts import target_facts
+from dlc.targets.machine import target_facts
 
 
 def _grid(target: str, height: int, width: int, inner: int = 64, out: int = 32) -> Grid:

@@ -10,7 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.polyhedral.references import Runs
-from dlc.targets.cpu.facts import facts_of, set_target, target_facts
+from dlc.targets.machine import facts_of, set_target, target_facts
 
 _AFTER = "canonicalize,cse,affine-promote-buffers,affine-contract-products,canonicalize,cse,affine-to-llvm"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dlc._mlir import ir
 from dlc.lowering.polyhedral import row_blocks
-from dlc.targets.cpu.facts import CpuFacts, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 _ROWS, _COLUMNS = 24, 16
 _MATRIX, _VECTOR = f"memref<{_ROWS}x{_COLUMNS}xi64>", f"memref<{_ROWS}xi64>"
@@ -37,7 +37,7 @@ _STATEMENTS = {
 def no_caches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All arrays are larger than the last cache, and any block fits into it."""
 
-    def facts_without_caches(op: ir.Operation) -> CpuFacts:
+    def facts_without_caches(op: ir.Operation) -> Machine:
         return facts_of(op).override(l2_bytes=64, l3_bytes=512)
 
     monkeypatch.setattr(row_blocks, "facts_of", facts_without_caches)

@@ -12,9 +12,9 @@ from dlc.lowering.polyhedral.scheduler import Part, parts_of
 from dlc.lowering.polyhedral.skewing import skewed_loops
 from dlc.lowering.polyhedral.tile_footprints import footprints
 from dlc.lowering.polyhedral.time_tiles import choose_time_tiles
-from dlc.targets.cpu.facts import CpuFacts
+from dlc.targets.machine import Machine
 
-_FACTS = CpuFacts(l1_bytes=48 * 1024, l2_bytes=2 * 1024**2)
+_FACTS = Machine(l1_bytes=48 * 1024, l2_bytes=2 * 1024**2)
 
 
 def _part(name: str, size: str) -> tuple[Part, ir.Module]:

@@ -8,9 +8,9 @@ import pytest
 
 from dlc._mlir import ir
 from dlc.errors import TargetError
-from dlc.targets.cpu import facts
-from dlc.targets.cpu.facts import CpuFacts, facts_of, host_facts, set_target, target_facts
+from dlc.targets.cpu import host as this_machine
 from dlc.targets.cpu.known_cpus import KNOWN_CPUS
+from dlc.targets.machine import Machine, facts_of, host_facts, set_target, target_facts
 
 
 def test_host() -> None:
@@ -31,13 +31,13 @@ def test_host() -> None:
     ],
 )
 def test_vector_units(features: set[str], bits: int, registers: int, fma: bool) -> None:
-    cpu = CpuFacts(features=frozenset(features))
+    cpu = Machine(features=frozenset(features))
     assert (cpu.vector_bits, cpu.vector_registers, cpu.has_fma) == (bits, registers, fma)
     assert cpu.lanes(32) == max(1, bits // 32)
 
 
 def test_override() -> None:
-    cpu = CpuFacts().override(arch="aarch64", features=frozenset({"asimd"}), cores=8)
+    cpu = Machine().override(arch="aarch64", features=frozenset({"asimd"}), cores=8)
     assert (cpu.arch, cpu.cores, cpu.vector_bits, cpu.vector_registers) == ("aarch64", 8, 128, 32)
 
 
@@ -49,15 +49,15 @@ def test_reads_cpuinfo_and_caches(tmp_path: Path) -> None:
         said = {"level": level, "type": kind, "size": size, "coherency_line_size": "64", "ways_of_associativity": "16"}
         for name, value in said.items():
             (folder / name).write_text(f"{value}\n")
-    assert facts._features(tmp_path / "cpuinfo") == {"fpu", "sse2", "avx"}
+    assert this_machine._features(tmp_path / "cpuinfo") == {"fpu", "sse2", "avx"}
     expected = {"l1_bytes": 48 * 1024, "line_bytes": 64, "l2_bytes": 2 * 1024**2, "l2_ways": 16}
-    assert facts._cache_sizes(tmp_path) == expected
-    assert CpuFacts(**expected).l2_way_bytes == 128 * 1024
+    assert this_machine._cache_sizes(tmp_path) == expected
+    assert Machine(**expected).l2_way_bytes == 128 * 1024
 
 
 def test_unknown_system(tmp_path: Path) -> None:
-    assert facts._features(tmp_path / "missing") == frozenset()
-    assert facts._cache_sizes(tmp_path / "missing") == {}
+    assert this_machine._features(tmp_path / "missing") == frozenset()
+    assert this_machine._cache_sizes(tmp_path / "missing") == {}
 
 
 def test_ports_of_multiply_adds(tmp_path: Path) -> None:
@@ -65,16 +65,16 @@ def test_ports_of_multiply_adds(tmp_path: Path) -> None:
     for vendor, family, model, ports in (("AuthenticAMD", 25, 17, 1), ("GenuineIntel", 6, 207, 2), ("GenuineIntel", 6, 140, 1)):
         text = f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\n\nvendor_id\t: other\n"
         (tmp_path / "cpuinfo").write_text(text)
-        assert facts._fma_ports(tmp_path / "cpuinfo", wide) == ports
-    assert facts._fma_ports(tmp_path / "missing", wide) == 2
+        assert this_machine._fma_ports(tmp_path / "cpuinfo", wide) == ports
+    assert this_machine._fma_ports(tmp_path / "missing", wide) == 2
 
 
 def test_cycles_of_zen(tmp_path: Path) -> None:
     zen = {"sum_cycles": 3, "l3_line_cycles": 4}
     for vendor, family, cycles in (("AuthenticAMD", 25, zen), ("AuthenticAMD", 21, {}), ("GenuineIntel", 6, {})):
         (tmp_path / "cpuinfo").write_text(f"vendor_id\t: {vendor}\ncpu family\t: {family}\n")
-        assert facts._zen_cycles(tmp_path / "cpuinfo") == cycles
-    assert facts._zen_cycles(tmp_path / "missing") == {}
+        assert this_machine._zen_cycles(tmp_path / "cpuinfo") == cycles
+    assert this_machine._zen_cycles(tmp_path / "missing") == {}
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN_CPUS))
@@ -110,7 +110,7 @@ def test_this_machine_and_unknown_names() -> None:
         TargetError, match=r"unknown target 'cpu:haswel'; did you mean 'cpu:haswell'\? \(targets: cpu, cpu:native, "
     ):
         target_facts("cpu:haswel")
-    for name in ("gpu", "", "cpu:", "cpu:cpu"):
+    for name in ("gpus", "", "cpu:", "cpu:cpu"):
         with pytest.raises(TargetError, match="unknown target"):
             target_facts(name)
 

@@ -14,7 +14,7 @@ import dlc
 from dlc.lowering.older_text import older_text
 from dlc.targets.cpu import foreign
 from dlc.targets.cpu.emit import emit_assembly, emit_object
-from dlc.targets.cpu.facts import host_facts, target_facts
+from dlc.targets.machine import host_facts, target_facts
 
 MATMUL = """
 func.func @main(%a: tensor<37x96xf32>, %b: tensor<96x51xf32>) -> tensor<37x51xf32> {

@@ -1,0 +1,106 @@
+"""This machine, as the system describes it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+from dlc.targets.llvm_features import LLVM_FEATURES
+from dlc.targets.machine import Machine
+
+_CPUINFO = Path("/proc/cpuinfo")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
+_ARCHITECTURES = {"AMD64": "x86_64", "arm64": "aarch64"}
+_FALLBACK_FEATURES = {"x86_64": frozenset({"sse", "sse2"}), "aarch64": frozenset({"asimd"})}
+
+
+def detect_host() -> Machine:
+    """This machine; what the system does not tell keeps the defaults of `Machine`."""
+    arch = _ARCHITECTURES.get(platform.machine(), platform.machine())
+    read = _features(_CPUINFO) or _FALLBACK_FEATURES.get(arch, frozenset())
+    features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
+    known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
+    facts = Machine(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
+    return facts.override(**_zen_cycles(_CPUINFO), **known)
+
+
+_HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}
+"""Vendors and families whose AVX-512 multiply-adds start one a cycle: Zen 4."""
+
+_CLIENT_MODELS = frozenset({"125", "126", "140", "141", "167"})
+"""Models of Intel with AVX-512 for clients (Ice Lake, Tiger Lake, Rocket Lake), which do likewise."""
+
+
+def _fma_ports(cpuinfo: Path, features: frozenset[str]) -> int:
+    """Multiply-adds of the widest vectors that start in a cycle."""
+    if "avx512f" not in features:
+        return 2
+    fields = _first_processor(cpuinfo)
+    vendor, family, model = (fields.get(key, "") for key in ("vendor_id", "cpu family", "model"))
+    one = (vendor, family) in _HALF_WIDE_FAMILIES or (vendor == "GenuineIntel" and family == "6" and model in _CLIENT_MODELS)
+    return 1 if one else 2
+
+
+_ZEN = frozenset({("AuthenticAMD", family) for family in ("23", "25", "26")})
+"""Vendors and families whose sums of floats take three cycles, and whose last cache is one of a few cores."""
+
+
+def _zen_cycles(cpuinfo: Path) -> dict[str, int]:
+    """Cycles of Zen that differ from the defaults of `Machine`, by its field names; nothing for other processors."""
+    fields = _first_processor(cpuinfo)
+    is_zen = (fields.get("vendor_id"), fields.get("cpu family")) in _ZEN
+    return {"sum_cycles": 3, "l3_line_cycles": 4} if is_zen else {}
+
+
+def _first_processor(cpuinfo: Path) -> dict[str, str]:
+    """What the system says of the first processor, by name; empty when the file is missing."""
+    try:
+        text = cpuinfo.read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in text.split("\n\n")[0].splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _features(cpuinfo: Path) -> frozenset[str]:
+    """Feature flags of the first processor; empty when the file is missing."""
+    fields = _first_processor(cpuinfo)
+    return frozenset((fields.get("flags") or fields.get("Features") or "").split())
+
+
+def _cache_sizes(folder: Path) -> dict[str, int]:
+    """Sizes of the data caches, of a line and of a set, by the field name of `Machine`; 0 where unknown."""
+    found: dict[str, int] = {}
+    for index in sorted(folder.glob("index*")):
+        if _read(index / "type") not in ("Data", "Unified"):
+            continue
+        level = _read(index / "level")
+        if level in ("1", "2", "3"):
+            found[f"l{level}_bytes"] = _parse_size(_read(index / "size"))
+        if level == "1":
+            found["line_bytes"] = _parse_size(_read(index / "coherency_line_size"))
+        if level == "2":
+            found["l2_ways"] = _parse_size(_read(index / "ways_of_associativity"))
+    return found
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def _parse_size(text: str) -> int:
+    """`48K` as 49152; 0 when `text` is no size."""
+    digits = text.rstrip("KMG")
+    return int(digits) * _UNITS.get(text[-1], 1) if digits.isdigit() else 0
+
+
+def _usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
