@@ -98,8 +98,11 @@ class Pipeline:
         return [name for names in nested for name in names]
 
     def is_native(self) -> bool:
-        """True when all passes are upstream's."""
-        return all(isinstance(item, NativePass) or (isinstance(item, Pipeline) and item.is_native()) for item in self)
+        """True when all passes are upstream's, and no nested pipeline is empty, which upstream's parser does not know."""
+        nested = (item for item in self if isinstance(item, Pipeline))
+        return all(isinstance(item, (NativePass, Pipeline)) for item in self) and all(
+            item.names() and item.is_native() for item in nested
+        )
 
     def index(self, name: str) -> int:
         """Position of the first element that is the pass `name`, the anchor `name`, or holds it."""

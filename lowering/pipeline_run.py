@@ -67,7 +67,7 @@ class PipelineRun:
         for element in elements:
             if isinstance(element, (Pass, NativePass)):
                 self._run_pass(Step(element, anchors, op, self.root))
-            elif not list(element):
+            elif not element.names():
                 continue  # upstream's parser knows no empty pipeline
             elif self.instruments or not element.is_native():
                 for nested in nested_ops(op, element.anchor):

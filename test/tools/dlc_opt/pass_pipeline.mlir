@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --pass-pipeline="builtin.module(some.op())"
+// RUN: dlc-opt %s --pass-pipeline="builtin.module(canonicalize, builtin.module(builtin.module()), builtin.module(builtin.module(cse)))"
 // RUN: dlc-opt %s --pass-pipeline="builtin.module(canonicalize{max-iterations=3}, func.func(cse))" | filecheck %s
 // RUN: dlc-opt %s --pass-pipeline "func.func(cse)" | filecheck %s
 // RUN: dlc-opt %s --pass-pipeline="dl-to-linalg" --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=NAMED
