@@ -1,6 +1,6 @@
 """Finds passes by listing folders: a pass's name is its file's place, and no list is kept anywhere.
 
-    lowering/<level>/<stem>.py        `<level>-<stem>`, e.g. lowering/dl/fold_batch_norm.py -> dl-fold-batch-norm
+    lowering/<level>/<stem>.py        `<level>-<stem>`, e.g. lowering/dl/weights/fold_batch_norm.py -> dl-fold-batch-norm
     lowering/<src>_to_<dst>/<stem>.py `<stem>`, e.g. lowering/gpu_to_nvvm/outline_parts.py -> outline-parts
 
 A file holds a pass when it has a top-level class derived from `Pass`; other files of the folder are its helpers.
