@@ -8,13 +8,11 @@ from typing import Literal
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
+from dlc.lowering.dl.precision import PRECISIONS, precision_of
 from dlc.lowering.dl.quantize.narrow_images import narrow_images
-from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import facts_of
 
-PRECISION = "dl.precision"
-"""Module attribute: the narrowest type that operands of products may be rounded to, `f32` or `bf16`."""
-PRECISIONS = ("f32", "bf16")
 PAIRED = ("dl.pair_matmul", "dl.pair_conv")
 """Ops that read pairs of bf16."""
 
@@ -56,26 +54,6 @@ class LowerPrecision(Pass):
                     _replace(operation, _convolution(operation), facts)
             if rounds:
                 narrow_images(function, facts)
-
-
-def precision_of(module: ir.Operation) -> str:
-    """What the module's `dl.precision` says, f32 without it; `PassFailure` for what is no precision."""
-    if PRECISION not in module.attributes:
-        return PRECISIONS[0]
-    given = module.attributes[PRECISION]
-    if not isinstance(given, ir.StringAttr) or given.value not in PRECISIONS:
-        raise PassFailure(module, f"{PRECISION} is {given}", f"give one of {', '.join(PRECISIONS)} as a string")
-    return str(given.value)
-
-
-def multiplies_bf16(op: ir.Operation) -> bool:
-    """Whether convolutions of f32 with weights, such as `op`, become dot products of bf16: by the module's precision and target."""
-    module = op
-    while module.name != "builtin.module":
-        if module.parent is None:
-            return False
-        module = module.parent
-    return precision_of(module) == "bf16" and facts_of(op).has_bf16_dot
 
 
 def _reads_weights(op: ir.Operation, is_weight: WeightFacts) -> bool:

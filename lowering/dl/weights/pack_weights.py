@@ -8,7 +8,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
-from dlc.lowering.dl.quantize.lower_precision import multiplies_bf16
+from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.targets.machine import Machine, facts_of
 
