@@ -9,9 +9,10 @@ from dlc._mlir import ir
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.errors import InvalidInputError
-from dlc.lowering.dl.lower_precision import PAIRED, PRECISION, PRECISIONS, precision_of
 from dlc.lowering.dl.matching import WeightFacts, dl_ops
-from dlc.lowering.dl.winograd_choice import WINOGRAD
+from dlc.lowering.dl.precision import PRECISION, PRECISIONS, precision_of
+from dlc.lowering.dl.quantize.lower_precision import PAIRED
+from dlc.lowering.dl.weights.winograd_choice import WINOGRAD
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
 from dlc.targets.machine import facts_of

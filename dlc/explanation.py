@@ -27,8 +27,8 @@ from dlc.errors import InvalidInputError
 from dlc.kernel_graph import KernelGraph, kernel_graph
 from dlc.lowering.deadline import Progress, ending, timed
 from dlc.lowering.dl.matching import dl_ops, erase_unused
-from dlc.lowering.dl.precompute import MARK
-from dlc.lowering.dl.winograd_choice import allowed_tiles, verdict_of
+from dlc.lowering.dl.weights.precompute import MARK
+from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, verdict_of
 from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
 from dlc.pass_recorder import PassRecorder, PassReport

@@ -12,7 +12,7 @@ from dlc.dialects.dl.interpreter import precomputed
 from dlc.dialects.dl.types import tensor_type, type_of_value
 from dlc.errors import InvalidInputError
 from dlc.lowering.dl.matching import dl_ops
-from dlc.lowering.dl.precompute import Precompute, keys_read
+from dlc.lowering.dl.weights.precompute import Precompute, keys_read
 from dlc.runtime.arguments import bind_arguments
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import ParamTable

@@ -1,9 +1,11 @@
 """Finds passes by listing folders: a pass's name is its file's place, and no list is kept anywhere.
 
-    lowering/<level>/<stem>.py        `<level>-<stem>`, e.g. lowering/dl/fold_batch_norm.py -> dl-fold-batch-norm
+    lowering/<level>/<stem>.py        `<level>-<stem>`, e.g. lowering/linalg/outline_kernels.py -> linalg-outline-kernels
+    lowering/<level>/<job>/<stem>.py  `<level>-<stem>`, too, e.g. lowering/dl/weights/fold_batch_norm.py -> dl-fold-batch-norm
     lowering/<src>_to_<dst>/<stem>.py `<stem>`, e.g. lowering/gpu_to_nvvm/outline_parts.py -> outline-parts
 
-A file holds a pass when it has a top-level class derived from `Pass`; other files of the folder are its helpers.
+A level with many files has folders by job, which names of passes do not show. A file holds a pass when it has a top-level class
+derived from `Pass`; other files are its helpers.
 Listing reads texts only; a pass's module is imported when the pass is first asked for.
 """
 
@@ -44,7 +46,7 @@ class OptionEntry:
 
 @dataclass(frozen=True)
 class PassEntry:
-    """Where one pass lives: its name, folder, module to import, file and class."""
+    """Where one pass lives: its name, folder under `lowering/`, module to import, file and class."""
 
     name: str
     folder: str
@@ -85,31 +87,33 @@ def _option_of(node: ast.stmt) -> Iterator[OptionEntry]:
         yield OptionEntry(name, ast.unparse(node.annotation), ast.unparse(call.args[0]), str(help_text))
 
 
-def pass_name_of(folder: str, stem: str) -> str:
-    """Name of the pass in `lowering/<folder>/<stem>.py`."""
+def pass_name_of(level: str, stem: str) -> str:
+    """Name of the pass in `lowering/<level>/<stem>.py`, or in a folder of the level."""
     kebab = stem.replace("_", "-")
-    return kebab if "_to_" in folder else f"{folder}-{kebab}".replace("_", "-")
+    return kebab if "_to_" in level else f"{level}-{kebab}".replace("_", "-")
 
 
 def pass_name_of_module(module: str) -> str:
-    """Name of the pass that module `dlc.lowering.<folder>.<stem>` holds."""
+    """Name of the pass that module `dlc.lowering.<level>.<stem>` or `dlc.lowering.<level>.<job>.<stem>` holds."""
     parts = module.split(".")
     if not module.startswith(f"{_PACKAGE}.") or len(parts) < 4:
         raise ValueError(f"a pass in module '{module}', outside dlc.lowering, needs a class attribute pass_name")
-    return pass_name_of(parts[-2], parts[-1])
+    return pass_name_of(parts[2], parts[-1])
 
 
 @functools.lru_cache(maxsize=1)
 def passes() -> MutableMapping[str, PassEntry]:
     """Every Python pass by name, ordered by folder, then name."""
     found: dict[str, PassEntry] = {}
-    for file in sorted(_ROOT.glob("*/*.py")):
-        match = _PASS_CLASS.search(file.read_text(encoding="utf-8"))
+    files = [*_ROOT.glob("*/*.py"), *_ROOT.glob("*/*/*.py")]
+    for file in sorted(files, key=lambda file: (file.parts[:-1], file.stem)):
+        text = file.read_text(encoding="utf-8")
+        match = _PASS_CLASS.search(text) if "Pass):" in text else None  # most files hold none: the search is half of listing's time
         if match is None:
             continue
-        folder = file.parent.name
-        name = pass_name_of(folder, file.stem)
-        found[name] = PassEntry(name, folder, f"{_PACKAGE}.{folder}.{file.stem}", file, match[1])
+        folders = file.parent.relative_to(_ROOT).parts
+        name = pass_name_of(folders[0], file.stem)
+        found[name] = PassEntry(name, "/".join(folders), ".".join((_PACKAGE, *folders, file.stem)), file, match[1])
     return found
 
 

@@ -89,7 +89,7 @@ def test_pass_appears_in_help_and_passes_its_lit_test(tree: Path) -> None:
     done = run(tree, "from dlc.tools.dlc_opt import main; sys.exit(main())", "--help")
     assert "--dl-remove-double-negation" in done.stdout
     assert "most pairs to remove" in done.stdout
-    run_lit_lines(tree, tree / "test/lowering/dl/remove_double_negation.mlir")
+    run_lit_lines(tree, tree / "test/lowering/dl/simplify/remove_double_negation.mlir")
 
 
 @pytest.mark.parametrize("name", ["ops", "invalid"])

@@ -25,6 +25,18 @@ ALLOWED = {
     "dlc": PARTS,
 }
 SCANNED = [*ALLOWED, "bench", "examples", "test"]
+JOBS: dict[str, set[str]] = {
+    "simplify": set(),
+    "decompose": set(),
+    "recompose": {"decompose"},
+    "weights": {"affine", "dl_to_linalg"},
+    "layout": {"weights"},
+    "quantize": {"weights"},
+    "fuse": {"weights", "quantize"},
+}
+"""The folders of `lowering/dl`, and which of those above them, and which other levels, each may import."""
+MOST_FILES = 20
+"""Files of such a folder beside its `__init__.py`."""
 
 
 def imports_of(source: str, package: str) -> Iterator[str]:
@@ -58,6 +70,19 @@ def faults(source: str, folder: str, package: str) -> list[str]:
     return found
 
 
+def job_faults(source: str, job: str, package: str) -> list[str]:
+    """What `source` imports and may not, lying in `lowering/dl/<job>`, or in `lowering/dl` itself where `job` is ""."""
+    found = []
+    for name in imports_of(source, package):
+        _, part, level, inner, *_ = [*name.split("."), "", "", ""]
+        target = inner if level == "dl" else level
+        is_folder = target in JOBS if level == "dl" else (ROOT / "lowering" / level).is_dir()
+        if part != "lowering" or not target or not is_folder or target == job or target in JOBS.get(job, set()):
+            continue
+        found.append(f"imports {name}; lowering/dl/{job} may import {', '.join(sorted(JOBS.get(job, set()))) or 'no folder'}")
+    return found
+
+
 def files() -> list[Path]:
     return sorted(file.relative_to(ROOT) for folder in SCANNED for file in (ROOT / folder).rglob("*.py"))
 
@@ -71,6 +96,57 @@ def test_imports_follow_the_table(folder: str) -> None:
         parents = file.parts[:-1] if folder == "dlc" else ("dlc", *file.parts[:-1])
         found += [f"{file} {fault}" for fault in faults((ROOT / file).read_text("utf-8"), folder, ".".join(parents))]
     assert not found, "\n".join(found)
+
+
+def test_folders_of_dl_follow_their_table() -> None:
+    top = ROOT / "lowering" / "dl"
+    found = []
+    for file in sorted(top.rglob("*.py")):
+        job = "".join(file.relative_to(top).parts[:-1])
+        assert job == "" or job in JOBS, f"the table JOBS lacks lowering/dl/{job}"
+        package = ".".join(("dlc", *file.relative_to(ROOT).parts[:-1]))
+        found += [f"{file.relative_to(ROOT)} {fault}" for fault in job_faults(file.read_text("utf-8"), job, package)]
+    assert not found, "\n".join(found)
+
+
+def test_folders_of_dl_import_those_above_them() -> None:
+    jobs = list(JOBS)
+    assert [job for job in jobs if not JOBS[job] & JOBS.keys() <= set(jobs[: jobs.index(job)])] == []
+
+
+def test_folders_of_dl_are_small_and_name_each_file_once() -> None:
+    """A pass is called by its file's name, whichever the folder, so that a second file of the name would hide the first."""
+    found = [file for file in (ROOT / "lowering" / "dl").rglob("*.py") if file.name != "__init__.py"]
+    names = [file.name for file in found]
+    assert not {name for name in names if names.count(name) > 1}
+    folders = [file.parent for file in found]
+    assert not {folder.name for folder in folders if folders.count(folder) > MOST_FILES}
+
+
+@pytest.mark.parametrize(
+    ("job", "source"),
+    [
+        ("", "from dlc.lowering.dl.weights.scales import RULES"),
+        ("simplify", "def f():\n    from dlc.lowering.dl import fuse"),
+        ("weights", "from ..quantize import byte_operands"),
+        ("weights", "from dlc.lowering.linalg import fuse_consumers"),
+        ("recompose", "import dlc.lowering.dl.weights.scales"),
+    ],
+)
+def test_wrong_import_between_jobs_is_found(job: str, source: str) -> None:
+    assert len(job_faults(source, job, f"dlc.lowering.dl.{job}".strip("."))) == 1
+
+
+@pytest.mark.parametrize(
+    ("job", "source"),
+    [
+        ("simplify", "from dlc.lowering.dl.matching import type_of\nfrom dlc.lowering.dl.simplify import views"),
+        ("weights", "from dlc.lowering.affine.copied_panels import MOST_ROWS"),
+        ("fuse", "from ..quantize import byte_operands\nfrom dlc.lowering.outlining import outline"),
+    ],
+)
+def test_right_import_between_jobs_passes(job: str, source: str) -> None:
+    assert job_faults(source, job, f"dlc.lowering.dl.{job}") == []
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from dlc.dialects import dl
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.graph import Graph
 from dlc.explanation import Explanation
-from dlc.lowering.dl import winograd_choice
 from dlc.lowering.dl.matching import dl_ops, erase_unused
+from dlc.lowering.dl.weights import winograd_choice
 from dlc.lowering.pipeline import Pipeline
 from dlc.sources import Model, copy_module, read_source
 

@@ -9,7 +9,7 @@ import dlc
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
-from dlc.lowering.dl.bind_params import BindParams
+from dlc.lowering.dl.weights.bind_params import BindParams
 from dlc.lowering.pipelines import STAGES
 from dlc.lowering.registry import passes
 from dlc.lowering.stages import stage_of

@@ -14,7 +14,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.interpreter import interpret
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.lowering.dl.lower_precision import LowerPrecision
+from dlc.lowering.dl.quantize.lower_precision import LowerPrecision
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets.cpu.emit import emit_assembly
 

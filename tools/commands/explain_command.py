@@ -15,7 +15,7 @@ from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
 from dlc.explanation import Explanation
-from dlc.lowering.dl.winograd_choice import REASONS as TILE_REASONS
+from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
 from dlc.sources import read_source
 from dlc.tools.commands.options import (
     MODEL,

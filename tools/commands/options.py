@@ -10,7 +10,7 @@ import click
 
 from dlc.accuracy import TILES
 from dlc.errors import InvalidInputError
-from dlc.lowering.dl.lower_precision import PRECISIONS
+from dlc.lowering.dl.precision import PRECISIONS
 from dlc.machines import DEFAULT_TARGET
 from dlc.memory_limit import VARIABLE
 from dlc.runtime.signature import TensorSpec

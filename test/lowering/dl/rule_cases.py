@@ -50,8 +50,8 @@ def _parsed(text: str) -> ir.Module:
 
 
 def cases(pattern: str) -> list[RuleCase]:
-    """The functions of the lit tests of this folder that match a pattern."""
-    return [case for file in sorted(_FOLDER.glob(pattern)) for case in _cases_of(file)]
+    """The functions of the lit tests of the graph passes whose file names match a pattern."""
+    return [case for file in sorted(_FOLDER.rglob(pattern)) for case in _cases_of(file)]
 
 
 def _cases_of(file: Path) -> Iterator[RuleCase]:

@@ -24,7 +24,8 @@ from dlc.sources import parse_module
 
 FOLDER = Path(__file__).parent
 PASSES = Path(rewriting.__file__).parent
-FILES = sorted(file.stem for file in FOLDER.glob("*.mlir") if file.stem != "bind_params")  # which changes what the entry takes
+TEXTS = {file.stem: file.read_text() for file in sorted(FOLDER.rglob("*.mlir"))}
+FILES = [stem for stem in TEXTS if stem != "bind_params"]  # which changes what the entry takes
 SIZES = (4, 8, 2, 6, 3, 1)
 """What a dynamic dim may be; the first size that the function runs with."""
 
@@ -69,8 +70,8 @@ def test_every_rule_fires() -> None:
 def rules() -> dict[str, list[str]]:
     """Names of the rules that each module of the passes defines."""
     found = {}
-    for file in sorted(PASSES.glob("*.py")):
-        module = importlib.import_module(f"dlc.lowering.dl.{file.stem}")
+    for file in sorted(PASSES.rglob("*.py")):
+        module = importlib.import_module(".".join(("dlc.lowering.dl", *file.relative_to(PASSES).with_suffix("").parts)))
         sets = [value for value in vars(module).values() if isinstance(value, RuleSet)]
         names = [name for rule_set in sets for name in rule_set.names()]
         found[file.stem] = [name for name in names if f"def {name.replace('-', '_')}(" in file.read_text()]
@@ -80,7 +81,7 @@ def rules() -> dict[str, list[str]]:
 @functools.cache
 def runs(file: str) -> tuple[Run, ...]:
     """The functions of a lit file that can be interpreted, run before and after its passes."""
-    text = (FOLDER / f"{file}.mlir").read_text()
+    text = TEXTS[file]
     command = re.search(r"RUN: dlc-opt ([^|\n]*)", text)
     assert command is not None, file
     flags = re.findall(r"--(dl-[a-z0-9-]+)(?:=(\S+))?", command[1])

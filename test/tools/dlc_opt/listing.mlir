@@ -11,6 +11,7 @@
 // HELP: usage: dlc-opt
 // HELP: --pass-pipeline=<text>
 // HELP: passes of lowering/dl:
+// HELP: passes of lowering/dl/weights:
 // HELP: --dl-bind-params {{.*}}Replace
 // HELP: passes of lowering/dl_to_linalg:
 // HELP-NEXT: --convert-dl-to-linalg

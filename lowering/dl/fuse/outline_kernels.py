@@ -1,0 +1,191 @@
+"""`dl-outline-kernels`: one private function per distinct kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlc._mlir import ir
+from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects.dl import op_class
+from dlc.dialects.dl.types import Dim, TensorType
+from dlc.lowering.dl.matching import attributes_of, functions
+from dlc.lowering.dl.weights.precompute import MARK
+from dlc.lowering.outlining import FunctionTable, captures_of, private_function
+from dlc.lowering.pass_base import Pass
+
+KERNEL = "dl.kernel"
+_DIMS = "dl.dims"
+_SMALL = 16
+"""Most elements of a constant that is repeated inside kernels; one of equal elements is repeated at any size."""
+_MOST_NAMES = 4
+_LEADING = ("contraction", "reduction", "opaque")
+
+
+@dataclass(frozen=True)
+class OutlineKernelRegions(Pass):
+    """Make each distinct `dl.kernel` region a private function with the attribute `dl.kernel`, and call it.
+
+    Kernels are one when they have the same ops, types, small constants and equal dims. What a region reads from outside becomes
+    arguments, weights among them; small constants are repeated inside. Dims that several arguments or results share are named
+    by `dl.dims`. A function's location fuses those of its calls. Ops whose results have several types become functions, too.
+
+    before:
+        %1 = "dl.kernel"() ({ %2 = "dl.matmul"(%x, %w)   %3 = "dl.relu"(%2)   "dl.yield"(%3) })
+    after:
+        %1 = call @kernel_0_matmul_relu(%x, %w)
+        func.func private @kernel_0_matmul_relu(%x, %w) attributes {dl.kernel} { %2 = "dl.matmul"(%x, %w) ... return %3 }
+    """
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite the functions of the module `op` that are no kernels themselves."""
+        found = [function for function in functions(op) if MARK not in function.attributes and KERNEL not in function.attributes]
+        anchors = {function: _anchors(function) for function in found}
+        if not any(anchors.values()):
+            return
+        table = _KernelTable(op)
+        for function, kernels in anchors.items():
+            if kernels:
+                _Outliner(SymbolicShapes(function), table).run(kernels)
+        table.annotate()
+
+
+def _anchors(function: ir.Operation) -> list[ir.Operation]:
+    """The `dl.kernel` ops of a function, and the ops of its own blocks that can't be in one."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == KERNEL or (op.parent == function and _has_several_types(op)):
+            found.append(op)
+            return ir.WalkResult.SKIP
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _has_several_types(op: ir.Operation) -> bool:
+    return op.name.startswith("dl.") and len({result.type for result in op.results}) > 1
+
+
+@dataclass(frozen=True)
+class _Outliner:
+    """Turns the kernels of one function into calls; `shapes` knows the function as it was, `calls` what the calls give."""
+
+    shapes: SymbolicShapes
+    table: _KernelTable
+    calls: dict[ir.Value, TensorType] = field(default_factory=dict)
+
+    def run(self, kernels: Sequence[ir.Operation]) -> None:
+        for kernel in kernels:
+            self._outline(kernel)
+
+    def _outline(self, kernel: ir.Operation) -> None:
+        """Replace a kernel by a call of a function with its ops, new or shared."""
+        moved, returned = _parts(kernel)
+        end = [kernel.regions[0].blocks[0].operations[len(moved)].operation] if kernel.name == KERNEL else []
+        captured, constants = captures_of([*moved, *end], _is_repeated)
+        marks = _dim_names([self._type(value) for value in captured], [self._type(result) for result in kernel.results])
+        with kernel.location, ir.InsertionPoint(kernel):
+            kinds = [result.type for result in kernel.results]
+            call = ir.Operation.create("func.call", results=kinds, operands=captured, attributes={"callee": _symbol("kernel")})
+        for result, given in zip(kernel.results, call.results, strict=True):
+            self.calls[given] = self._type(result)
+            result.replace_all_uses_with(given)
+        name = _main_ops(moved)
+        with kernel.location:
+            function = private_function("kernel", moved, captured, constants, returned=returned)
+        _set_attributes(function, *marks)
+        if end:
+            kernel.erase()
+        call.attributes["callee"] = _symbol(self.table.share(function, name, call.location))
+
+    def _type(self, value: ir.Value) -> TensorType:
+        return self.calls[value] if value in self.calls else self.shapes.type_of(value)
+
+
+def _parts(kernel: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
+    """The ops of a kernel, without params, which move before it, and the values that it gives."""
+    if kernel.name != KERNEL:
+        return [kernel], list(kernel.results)
+    *inner, end = [op.operation for op in kernel.regions[0].blocks[0].operations]
+    for op in inner:
+        if op.name == "dl.param":
+            op.move_before(kernel)
+    return [op for op in inner if op.name != "dl.param"], list(end.operands)
+
+
+def _is_repeated(op: ir.Operation) -> bool:
+    """Whether `op` is a constant that kernels hold themselves."""
+    if op.name != "dl.constant":
+        return False
+    array = attributes_of(op)["value"]
+    return bool(array.size <= _SMALL or (array == array.flat[0]).all())
+
+
+def _dim_names(arguments: Sequence[TensorType], results: Sequence[TensorType]) -> tuple[list[list[str]], list[list[str]]]:
+    """Names of the dims of arguments and of results: `d0`, `d1`, ... for those that occur twice, else empty."""
+    kinds = [*arguments, *results]
+    counts = Counter(dim for kind in kinds for dim in kind.shape if isinstance(dim, str))
+    names: dict[Dim, str] = {}
+    for kind in kinds:
+        for dim in kind.shape:
+            if isinstance(dim, str) and counts[dim] > 1 and dim not in names:
+                names[dim] = f"d{len(names)}"
+    found = [[names.get(dim, "") for dim in kind.shape] for kind in kinds]
+    return found[: len(arguments)], found[len(arguments) :]
+
+
+def _set_attributes(function: ir.Operation, arguments: Sequence[Sequence[str]], results: Sequence[Sequence[str]]) -> None:
+    """Mark a function as a kernel, and name the dims of its arguments and results."""
+    context = function.context
+    function.attributes[KERNEL] = ir.UnitAttr.get(context)
+    for key, entries in (("arg_attrs", arguments), ("res_attrs", results)):
+        if any(any(names) for names in entries):
+            function.attributes[key] = ir.ArrayAttr.get([_named(names, context) for names in entries], context)
+
+
+def _named(names: Sequence[str], context: ir.Context) -> ir.DictAttr:
+    if not any(names):
+        return ir.DictAttr.get({}, context)
+    return ir.DictAttr.get({_DIMS: ir.ArrayAttr.get([ir.StringAttr.get(name, context) for name in names], context)}, context)
+
+
+def _main_ops(operations: Sequence[ir.Operation]) -> str:
+    """The ops that say what a kernel does, joined: all, or the main one and the last."""
+    classes = {op.name.removeprefix("dl."): found.fusion_class for op in operations if (found := op_class(op.name)) is not None}
+    names = [name for name, kind in classes.items() if kind not in ("view", "weight")]
+    if len(names) > _MOST_NAMES:
+        leading = [name for kind in _LEADING for name in names if classes[name] == kind]
+        first = leading[0] if leading else names[0]
+        names = [first, *(name for name in names[1 - _MOST_NAMES :] if name != first)]
+    return "_".join(names) or "views"
+
+
+class _KernelTable:
+    """The module's kernels, and where they are called."""
+
+    def __init__(self, module: ir.Operation) -> None:
+        self._kernels = FunctionTable(module, [function for function in functions(module) if KERNEL in function.attributes])
+        self._calls: dict[str, list[ir.Location]] = {}
+        self._shared: dict[str, ir.Operation] = {}
+
+    def share(self, function: ir.Operation, name: str, location: ir.Location) -> str:
+        """The name of the kernel with the structure of the detached `function`, which joins the module if it is the first one."""
+        shared = self._kernels.share(function, name)
+        symbol = ir.StringAttr(shared.attributes["sym_name"]).value
+        self._shared[symbol] = shared
+        self._calls.setdefault(symbol, []).append(location)
+        return symbol
+
+    def annotate(self) -> None:
+        """Give each kernel the locations of its calls."""
+        for symbol, locations in self._calls.items():
+            distinct: dict[str, ir.Location] = {str(location): location for location in locations}
+            function = self._shared[symbol]
+            function.location = ir.Location.fused(list(distinct.values()), context=function.context)
+
+
+def _symbol(name: str) -> ir.Attribute:
+    return ir.FlatSymbolRefAttr.get(name)

@@ -1,0 +1,31 @@
+"""How far a module allows operands of products to be rounded: its attribute `dl.precision`."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+from dlc.lowering.pass_base import PassFailure
+from dlc.targets.cpu.facts import facts_of
+
+PRECISION = "dl.precision"
+"""Module attribute: the narrowest type that operands of products may be rounded to, `f32` or `bf16`."""
+PRECISIONS = ("f32", "bf16")
+
+
+def precision_of(module: ir.Operation) -> str:
+    """What the module's `dl.precision` says, f32 without it; `PassFailure` for what is no precision."""
+    if PRECISION not in module.attributes:
+        return PRECISIONS[0]
+    given = module.attributes[PRECISION]
+    if not isinstance(given, ir.StringAttr) or given.value not in PRECISIONS:
+        raise PassFailure(module, f"{PRECISION} is {given}", f"give one of {', '.join(PRECISIONS)} as a string")
+    return str(given.value)
+
+
+def multiplies_bf16(op: ir.Operation) -> bool:
+    """Whether convolutions of f32 with weights, such as `op`, become dot products of bf16: by the module's precision and target."""
+    module = op
+    while module.name != "builtin.module":
+        if module.parent is None:
+            return False
+        module = module.parent
+    return precision_of(module) == "bf16" and facts_of(op).has_bf16_dot

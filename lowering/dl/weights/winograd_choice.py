@@ -1,0 +1,180 @@
+"""Whether a convolution is faster by Winograd's tiles, as a pure function of the op, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dlc._mlir import ir
+from dlc.dialects.dl.conv import unblocked_kernel
+from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
+from dlc.dialects.dl.window import Layout
+from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
+from dlc.lowering.affine.blocked_fusion import FAR
+from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
+from dlc.lowering.dl.precision import multiplies_bf16
+from dlc.lowering.dl_to_linalg.winograd_blocks import cycles_of, grid_of, products_of
+from dlc.lowering.pass_base import PassFailure
+from dlc.targets.machine import Machine, facts_of
+
+WINOGRAD = "dl.winograd"
+"""Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
+
+LANES = 16
+"""Output channels of a block of the transformed kernel."""
+
+REASONS = {
+    "winograd": "tiles take fewer products than taps",
+    "off": "tiles are switched off",
+    "window": "tiles are for 3x3 taps of stride 1 or 2 without dilation, on images",
+    "groups": "channels are in groups",
+    "type": "tiles would round numbers of this type too often",
+    "sizes": "height, width or channels are known at run time only, or the kernel is computed",
+    "channels": f"output channels are no multiple of {LANES}",
+    "layout": "channels are not last",
+    "time": "transforms and a larger kernel would take longer than the products that they save",
+}
+"""What the reasons mean, by their names; each convolution has the first that holds."""
+
+_DEFAULT = 2
+_SHARE_DIRECT = 0.85
+"""Of the peak that direct convolution reaches."""
+_BF16_PRODUCTS = 2
+"""Products of bf16, which taps may be computed with and tiles not, for one of f32."""
+_MARGIN = 1.1
+"""Tiles must be estimated to be faster by this."""
+_CAUTION = {1: 1.0, 2: 1.3}
+"""By how much the sum of what tiles take is too long, by stride. On Zen 5, where that sum is as long as taps, convolutions of
+stride 2 take 0.75 to 0.85 of the time by tiles, where it is 1.17 times as long 0.90 to 0.96, where it is 1.5 times as long 1.63;
+with AVX2, where it is 0.9 to 1.1 times as long, 0.63 to 0.93.
+"""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The results of a tile along one axis, 0 for a direct convolution; a key of `REASONS`; the estimated cycles of an image.
+
+    Cycles are 0 where tiles are not possible.
+    """
+
+    tile: int
+    reason: str
+    direct: float = 0.0
+    winograd: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """What a convolution of one image costs depends on."""
+
+    height: int
+    width: int
+    inner: int
+    out: int
+    dtype: str
+    stride: int = 1
+
+
+def allowed_tiles(module: ir.Operation, most: int | None = None) -> list[int]:
+    """The sizes of tiles that a module allows, or those up to `most`. `PassFailure` for an unknown size."""
+    if most is None:
+        found = module.attributes.get(WINOGRAD)
+        if found is not None and not isinstance(found, ir.IntegerAttr):
+            raise PassFailure(module, f"{WINOGRAD} is {found}", "give 0, 2 or 4")
+        most = _DEFAULT if found is None else found.value
+    if most not in (0, *MATRICES):
+        raise PassFailure(module, f"{WINOGRAD} is {most}", "give 0, 2 or 4")
+    return [tile for tile in MATRICES if tile <= most]
+
+
+def verdict_of(op: ir.Operation, tiles: Sequence[int], force: bool = False) -> Verdict:
+    """How the `dl.conv` op is computed best, if `tiles` are allowed; `force`: by tiles wherever that is possible."""
+    refusal = _refusal(op) if tiles else "off"
+    if not refusal and not attributes_of(op)["channels_last"]:
+        refusal = "layout"
+    if refusal:
+        return Verdict(0, refusal)
+    found = _estimate(op, tiles)
+    return found if force or found.reason == "winograd" else Verdict(0, "time", found.direct, found.winograd)
+
+
+def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
+    """How much faster the `dl.conv` op becomes by tiles once channels are last; 1 where it does not."""
+    if not tiles or _refusal(op):
+        return 1.0
+    found = _estimate(op, tiles)
+    return found.direct / found.winograd if found.reason == "winograd" else 1.0
+
+
+def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine) -> bool:
+    """Whether tiles of 2 by 2 are faster where a lane adds the products of a word of i32, of which a pixel has `words`."""
+    sizes = _Sizes(height, width, words, out, "i32")
+    return _winograd_cycles(sizes, MATRICES[_DEFAULT], facts) * _MARGIN < _direct_cycles(sizes, facts)
+
+
+def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
+    """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
+    sizes, facts = _sizes_of(op), facts_of(op)
+    direct = _direct_cycles(sizes, facts) / (_BF16_PRODUCTS if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
+    known = BY_STRIDE[sizes.stride]
+    cycles, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
+    cycles /= _CAUTION[sizes.stride]
+    return Verdict(tile, "winograd" if cycles * _MARGIN < direct else "time", direct, cycles)
+
+
+def _refusal(op: ir.Operation) -> str:
+    """Why tiles are not possible even with channels last, by name; empty where they are."""
+    x, weight, _ = groups_of(op)
+    attributes = attributes_of(op)
+    kind, kernel, layout = type_of(x), _plain_kernel(op), _layout(op)
+    is_known = stride_of(attributes) in BY_STRIDE and all(step == 1 for step in attributes["dilations"])
+    if kind.rank != 4 or not is_known or layout.taps_of(kernel.shape) != (TAPS, TAPS):
+        return "window"
+    if attributes["groups"] != 1:
+        return "groups"
+    if kind.dtype not in ("f32", "f64"):
+        return "type"
+    dims = (*kind.shape[1:], *type_of(op.results[0]).shape[1:])
+    known = kernel.is_static and all(isinstance(dim, int) and dim > 0 for dim in dims)
+    if not known or not is_weight(weight) or is_weight(x):
+        return "sizes"
+    return "channels" if _sizes_of(op).out % LANES else ""
+
+
+def _layout(op: ir.Operation) -> Layout:
+    return Layout(type_of(op.operands[0]).rank - 2, attributes_of(op)["channels_last"])
+
+
+def _plain_kernel(op: ir.Operation) -> TensorType:
+    """The kernel's type without blocks of output channels."""
+    kind = type_of(op.operands[1])
+    return unblocked_kernel(kind) if kind.rank == type_of(op.operands[0]).rank + 1 else kind
+
+
+def _sizes_of(op: ir.Operation) -> _Sizes:
+    layout, kernel, result = _layout(op), _plain_kernel(op), type_of(op.results[0])
+    dims = (*layout.spatial_of(result.shape), kernel.dim(layout.kernel_in), kernel.dim(layout.kernel_out))
+    height, width, inner, out = (dim if isinstance(dim, int) else 0 for dim in dims)
+    return _Sizes(height, width, inner, out, kernel.dtype, stride_of(attributes_of(op)))
+
+
+def stride_of(attributes: Mapping[str, Any]) -> int:
+    """The stride of a convolution with these attributes; 0 where axes differ in it."""
+    strides = set(attributes["strides"]) or {1}
+    return strides.pop() if len(strides) == 1 else 0
+
+
+def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
+    """Cycles by taps: products, or the kernel's way from memory."""
+    size = NUMPY_DTYPES[sizes.dtype].itemsize
+    products = TAPS * TAPS * sizes.inner * sizes.out
+    busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / _SHARE_DIRECT
+    return max(busy, products * size * FAR)
+
+
+def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: Machine) -> float:
+    """Cycles by tiles."""
+    weight = TensorType((len(matrices.kernels), sizes.out // LANES, sizes.inner, LANES), sizes.dtype)
+    grid = grid_of(sizes.height, sizes.width, matrices, weight, facts)
+    return cycles_of(grid, weight, products_of(grid, sizes.height, sizes.width, matrices), facts)
