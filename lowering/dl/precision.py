@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.cpu.facts import facts_of
+from dlc.targets.machine import facts_of
 
 PRECISION = "dl.precision"
 """Module attribute: the narrowest type that operands of products may be rounded to, `f32` or `bf16`."""
