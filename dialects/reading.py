@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlc.diagnostics import Diagnostic, from_mlir
-from dlc.dialects.element_lists import check_element_lists
 from dlc.dialects.nesting import check_nesting
+from dlc.dialects.parser_faults import check_parser_faults
 from dlc.errors import DLCError, ParseError, VerifyError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _text_of(data: bytes | str, name: str) -> str | None:
         return None
     content = data.encode() if isinstance(data, str) else data
     check_nesting(content, name)
-    check_element_lists(content, name)
+    check_parser_faults(content, name)
     return data if isinstance(data, str) else decode(data, name)
 
 

@@ -1,0 +1,44 @@
+"""Texts at which the parsers of upstream's own ops end the process: they are refused before MLIR reads them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from dlc.diagnostics import Diagnostic
+from dlc.errors import ParseError
+
+MOST_LISTED = 1 << 24
+"""Elements of a type that an op lists one by one."""
+
+_LISTING = re.compile(rb"\b(?:vector|tensor)\.(?:from|to)_elements\b")
+_TYPE = re.compile(rb"(?:vector|tensor)<([\[\]\dx ]*)|(![A-Za-z_][\w.$-]*)")
+_ALIAS = re.compile(rb"(![A-Za-z_][\w.$-]*)\s*=\s*(?:vector|tensor)<([\[\]\dx ]*)")
+_SIZE = re.compile(rb"\d+")
+_NO_AXES = re.compile(rb"\)\s*(dimensions|permutation)\s*=\s*(?!\[\s*(?:-?\d{1,18}\s*(?:,\s*-?\d{1,18}\s*)*)?\])")
+"""After the operands of linalg.reduce, transpose or broadcast: what is no list of numbers becomes a null pointer there."""
+
+
+def check_parser_faults(text: bytes, name: str) -> None:
+    """Raise `ParseError` at the place in the file `name` that a parser of an op would end the process at."""
+    if b"_elements" in text:
+        _check_listed_elements(text, name)
+    if b"linalg." in text and (found := _NO_AXES.search(text)):
+        raise _error(text, found.start(1), f"'{found[1].decode()}' takes a list of numbers like [0, 1]", name)
+
+
+def _check_listed_elements(text: bytes, name: str) -> None:
+    """An op that lists all elements of a type: for 2^32 of them the parser asks for a list that ends the process."""
+    aliases: dict[bytes, bytes] = dict(_ALIAS.findall(text))
+    for op in _LISTING.finditer(text):
+        kind = _TYPE.search(text, op.end())
+        dims = aliases.get(kind[2], b"") if kind and kind[2] else kind[1] if kind else b""
+        count = math.prod(map(int, _SIZE.findall(dims)))
+        if count > MOST_LISTED:
+            what = f"{op[0].decode()} would list {count} elements; use a constant, a splat or a loop for more than {MOST_LISTED}"
+            raise _error(text, op.start(), what, name)
+
+
+def _error(text: bytes, place: int, message: str, name: str) -> ParseError:
+    line, column = text.count(b"\n", 0, place) + 1, place - text.rfind(b"\n", 0, place)
+    return ParseError("", [Diagnostic("error", message, name, line, column)])
