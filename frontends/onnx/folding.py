@@ -28,8 +28,8 @@ _NEVER = {
 """Ops of chance and of control flow; and what makes floats of weights that products read as bytes."""
 
 
-MOST_FOLDED = 1 << 24
-"""Elements of the largest array that is made at import; what is larger is better computed by the model."""
+_MOST_FOLDED = 1 << 28
+"""Elements of the largest array that is made at import, 1 GiB of f32: larger than any weight that a model states by its shape."""
 
 
 def can_fold(node: onnx.NodeProto) -> bool:
@@ -44,7 +44,7 @@ def fold_node(
     elements = folded_elements(node, inputs) or 0
     if elements > MOST_BYTES:
         raise UnsupportedFeature(f"its result has {elements} elements, more than any machine can address")
-    if elements > MOST_FOLDED:
+    if elements > _MOST_FOLDED:
         return None
     _check_divisor(node, inputs)
     if node.op_type == "ConstantOfShape":

@@ -10,12 +10,14 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import tensor_type
-from dlc.frontends.onnx.folding import MOST_FOLDED
 from dlc.frontends.onnx.importers import Imported
 from dlc.frontends.onnx.node import NodeContext
 
 _MOST_LISTED = 4096
 """Entries of a list of sizes that run time knows; no rank, and no number of parts, is as large."""
+
+_MOST_FILLED = 1 << 24
+"""Elements of one value that are made at import; what is larger is better filled by the model."""
 
 
 def ints(array: np.ndarray) -> list[int]:
@@ -51,7 +53,7 @@ def filled_like(node: NodeContext, index: int, scalar: np.ndarray) -> Imported:
     """A tensor of an input's shape with one value."""
     kind = node.type(index)
     dims = [dim for dim in kind.shape if isinstance(dim, int)]
-    if kind.is_static and math.prod(dims) <= MOST_FOLDED:
+    if kind.is_static and math.prod(dims) <= _MOST_FILLED:
         return np.full(dims, scalar, scalar.dtype)
     if kind.is_static:
         return dl.expand(dl.constant(value=scalar), None, shape=dims)

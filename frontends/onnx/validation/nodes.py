@@ -32,6 +32,8 @@ def check_versions(model: onnx.ModelProto, problems: Problems) -> None:
         if last is not None and not 0 < entry.version <= last:
             what = f"opset {entry.version} is not known"
             problems.add("", what, f"export the model with 1 to {last}", entry.version > last)
+        elif last is None and not 0 < entry.version < 2**31:
+            problems.add("", f"version {entry.version} of '{entry.domain}' is none", "give the one that the model is written for")
 
 
 def _uses_standard(model: onnx.ModelProto) -> bool:

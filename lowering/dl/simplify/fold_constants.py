@@ -63,7 +63,7 @@ def _fold(operation: ir.Operation, limit: int) -> None:
         return
     try:
         given = found.reference(*arrays, **attributes)
-    except (ValueError, IndexError, ArithmeticError):  # sizes, indices or divisors that do not fit: run time says so
+    except (ValueError, IndexError, ArithmeticError, MemoryError):  # sizes, indices or divisors that do not fit: run time says so
         return
     _replace(operation, given if isinstance(given, tuple) else (given,), limit)
 

@@ -18,8 +18,8 @@ _REPEATS = frozenset({"dl.expand", "dl.tile"})
 _MOST_REPEATED = 16384
 """Elements of a weight repeated by an op at most: a bias of every channel, and no tensor of the model's size."""
 
-_MOST_MADE = 1 << 24
-"""Elements that an op makes of fewer, at most: 64 MiB of f32."""
+_MOST_ADDED = 1 << 24
+"""Elements that an op may make beyond those that it takes, 64 MiB of f32: padding of a large matrix, and no tensor from nothing."""
 
 _MOST_NAMES = 3
 """Ops that the key of a computed weight names at most: the last ones."""
@@ -126,7 +126,7 @@ class _WeightOps:
 def _is_too_large(op: ir.Operation) -> bool:
     """Whether an op makes so much more than it takes that it is better computed by the model."""
     made = sum(type_of(result).num_elements or 0 for result in op.results)
-    return made > _MOST_MADE and made > sum(type_of(value).num_elements or 0 for value in op.operands)
+    return made - sum(type_of(value).num_elements or 0 for value in op.operands) > _MOST_ADDED
 
 
 @dataclass(frozen=True)

@@ -536,6 +536,11 @@ simple(
     constant("w", np.zeros((5, 3, 4), np.float32)),
     inputs=[value("x", [5, 2, 3])],
 )
+edited(
+    "version_of_another_domain_huge",
+    r"version 4611686018427387904 of 'my.domain' is none",
+    lambda made: made.opset_import.append(helper.make_opsetid("my.domain", 2**62)),
+)
 
 
 def content_of(name: str) -> bytes:
