@@ -15,7 +15,7 @@ _LISTING = re.compile(rb"\b(?:vector|tensor)\.(?:from|to)_elements\b")
 _TYPE = re.compile(rb"(?:vector|tensor)<([\[\]\dx ]*)|(![A-Za-z_][\w.$-]*)")
 _ALIAS = re.compile(rb"(![A-Za-z_][\w.$-]*)\s*=\s*(?:vector|tensor)<([\[\]\dx ]*)")
 _SIZE = re.compile(rb"\d+")
-_NO_AXES = re.compile(rb"\)\s*(dimensions|permutation)\s*=\s*(?!\[\s*(?:-?\d{1,18}\s*(?:,\s*-?\d{1,18}\s*)*)?\])")
+_NO_AXES = re.compile(rb"\)\s*(dimensions|permutation)\s*=(?!\s*\[\s*(?:-?\d{1,18}\s*(?:,\s*-?\d{1,18}\s*)*)?\])")
 """After the operands of linalg.reduce, transpose or broadcast: what is no list of numbers becomes a null pointer there."""
 
 

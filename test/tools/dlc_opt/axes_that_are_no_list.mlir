@@ -1,5 +1,5 @@
 // RUN: not dlc-opt %s 2>&1 | filecheck %s
-// RUN: sed s/=array.*1./=[1]/ %s | dlc-opt - | filecheck %s --check-prefix=FITS
+// RUN: sed 's/=array.*1./= [1]/' %s | dlc-opt - | filecheck %s --check-prefix=FITS
 // The parser of these ops takes what is no list of numbers for a null pointer.
 
 // CHECK: axes_that_are_no_list.mlir:8:76: error: 'dimensions' takes a list of numbers like [0, 1]
