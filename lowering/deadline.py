@@ -12,6 +12,7 @@ Progress = Callable[[str], None]
 """Called with the name of each step as it begins."""
 
 _MOST_SECONDS = 1e12
+"""Of a timeout: more do not fit the clock's numbers, and mean none."""
 
 
 class Deadline:

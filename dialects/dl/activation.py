@@ -74,7 +74,7 @@ class PRelu(DLOp, name="prelu"):
                 require_equal_dims("c3", x.shape[axis], slope.shape[axis], f"x dim {axis}", f"slope dim {axis}")
         slopes = (*[1] * (x.rank - slope.rank), *slope.shape)
         pairs = zip(x.shape, slopes, strict=True)
-        return x.with_shape([slopes if dim is None and slopes != 1 else dim for dim, slopes in pairs])
+        return x.with_shape([other if dim is None and other != 1 else dim for dim, other in pairs])
 
     @staticmethod
     @wide

@@ -198,13 +198,20 @@ def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with value_info where ONNX can infer it; its own shape rules decide, so a failure here costs only detail."""
     if model.ByteSize() > _PROTO_LIMIT:
         return model
-    fragile = [node for node in model.graph.node if (node.domain, node.op_type) in _UNSAFE]
+    fragile = [node for node in model.graph.node if _is_unsafe(node)]
     try:
         if fragile:
             return _infer_without(model, fragile)
         return onnx.shape_inference.infer_shapes(model, data_prop=True)
     except (RuntimeError, ValueError, MemoryError, onnx.shape_inference.InferenceError):  # a rank of 2^40 is one of no memory
         return model
+
+
+def _is_unsafe(node: onnx.NodeProto) -> bool:
+    """Whether shape inference must not see a node, or one in a body of it."""
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+    return (domain, node.op_type) in _UNSAFE or any(_is_unsafe(inner) for body in bodies for inner in body.node)
 
 
 def _infer_without(model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto]) -> onnx.ModelProto:

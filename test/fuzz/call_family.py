@@ -18,7 +18,6 @@ import dlc
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.interpreter import interpret
-from dlc.errors import DLCError
 from dlc.sources import Source
 from fuzz.call_values import NEVER_RIGHT, Description, array_like, odd_things, spoiled, value_of
 from fuzz.cases import ACCEPTED, EXCEPTION, Phase, Verdict
@@ -121,8 +120,6 @@ class CallFamily:
         phase(f"{case['method']} of {case['model']}")
         try:
             return _check(subject, case)
-        except DLCError as error:
-            return judge(error)
         except BaseException as error:
             return judge(error)
 

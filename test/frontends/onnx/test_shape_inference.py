@@ -17,9 +17,10 @@ from dlc.frontends.onnx.loader import NEED_TYPED_INPUTS
 _SAMPLES = {"INT": 1, "INTS": [1, 1], "FLOAT": 1.0, "FLOATS": [1.0], "STRING": "constant", "STRINGS": ["a"]}
 
 
-def test_a_rule_that_needs_types_is_not_asked() -> None:
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+def test_a_rule_that_needs_types_is_not_asked(domain: str) -> None:
     lstm = helper.make_node("LSTM", ["x", "w", "r"], ["", "h"], hidden_size=3)
-    eye = helper.make_node("EyeLike", ["h"], ["y"], name="eye", dtype=TensorProto.FLOAT)
+    eye = helper.make_node("EyeLike", ["h"], ["y"], name="eye", domain=domain, dtype=TensorProto.FLOAT)
     shapes = {"x": [0, 3, 2], "w": [1, 12, 2], "r": [1, 12, 3]}
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
     graph = helper.make_graph([lstm, eye], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
