@@ -34,7 +34,7 @@ _PUBLIC = {
     "Pass": "dlc.lowering.pass_base",
     "PassFailure": "dlc.lowering.pass_base",
     "Pipeline": "dlc.lowering.pipeline",
-    "Schedule": "dlc.lowering.polyhedral.schedule",
+    "Schedule": "dlc.lowering.affine.schedule.schedule",
     "Target": "dlc.targets.base",
     "register_target": "dlc.targets.registry",
     "DLCError": "dlc.errors",
@@ -126,10 +126,10 @@ if TYPE_CHECKING:
         VerifyError as VerifyError,
     )
     from dlc.explanation import explain as explain
+    from dlc.lowering.affine.schedule.schedule import Schedule as Schedule
     from dlc.lowering.pass_base import Pass as Pass
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline
-    from dlc.lowering.polyhedral.schedule import Schedule as Schedule
     from dlc.scheduling import schedules_of as schedules_of
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module

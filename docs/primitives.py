@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
+from dlc.lowering.affine.schedule.schedule import Schedule
+from dlc.lowering.affine.schedule.schedule_text import METHODS
 from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.polyhedral.schedule import Schedule
-from dlc.lowering.polyhedral.schedule_text import METHODS
 
 _NEGATE = """
 func.func @negate(%A: memref<100x50xf32>) {

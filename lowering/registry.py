@@ -5,7 +5,7 @@
     lowering/<src>_to_<dst>/<stem>.py `<stem>`, e.g. lowering/gpu_to_nvvm/outline_parts.py -> outline-parts
 
 A level with many files has folders by job, which names of passes do not show. A file holds a pass when it has a top-level class
-derived from `Pass`; other files are its helpers.
+derived from `Pass`, or a function under `@primitive`, whose signature is the pass; other files are its helpers.
 Listing reads texts only; a pass's module is imported when the pass is first asked for.
 """
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parent
 _PACKAGE = "dlc.lowering"
 _PASS_CLASS = re.compile(r"^class (\w+)\((?:\w+\.)?Pass\):", re.MULTILINE)
+_PRIMITIVE = re.compile(r"^@primitive\ndef (\w+)\(", re.MULTILINE)
 
 
 PLUGINS = "plugins"
@@ -53,15 +54,18 @@ class PassEntry:
     module: str
     file: Path
     class_name: str
+    primitive: str = ""
+    """The function under `@primitive` that the class is made from; empty where the file holds the class."""
 
     def load(self) -> type[Pass]:
         """Import the pass's module and return its class."""
-        found: type[Pass] = getattr(importlib.import_module(self.module), self.class_name)
+        module = importlib.import_module(self.module)
+        found: type[Pass] = getattr(module, self.primitive).pass_class if self.primitive else getattr(module, self.class_name)
         return found
 
     def docstring(self) -> str:
-        """The class's docstring, read from the text without importing it."""
-        return ast.get_docstring(self._class()) or ""
+        """The docstring of the class or the primitive, read from the text without importing it."""
+        return ast.get_docstring(self._node()) or ""
 
     def summary(self) -> str:
         """First line of the docstring."""
@@ -69,11 +73,26 @@ class PassEntry:
 
     def options(self) -> list[OptionEntry]:
         """The pass's options, read from the text without importing it."""
-        return [found for node in self._class().body for found in _option_of(node)]
+        node = self._node()
+        if isinstance(node, ast.ClassDef):
+            return [found for line in node.body for found in _option_of(line)]
+        shared = ast.parse((self.file.parent / "primitive.py").read_text(encoding="utf-8")).body
+        base = next(line for line in shared if isinstance(line, ast.ClassDef))
+        return [*_parameters_of(node), *(found for line in base.body for found in _option_of(line))]
 
-    def _class(self) -> ast.ClassDef:
+    def _node(self) -> ast.ClassDef | ast.FunctionDef:
+        """The pass's class, or the function that it is made from."""
+        wanted = self.primitive or self.class_name
         body = ast.parse(self.file.read_text(encoding="utf-8")).body
-        return next(node for node in body if isinstance(node, ast.ClassDef) and node.name == self.class_name)
+        return next(node for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == wanted)
+
+
+def _parameters_of(node: ast.FunctionDef) -> Iterator[OptionEntry]:
+    """The options that the parameters `name: Annotated[kind, "help"] = default` of a primitive are."""
+    for parameter, default in zip(node.args.args[1:], node.args.defaults, strict=True):
+        assert isinstance(parameter.annotation, ast.Subscript) and isinstance(parameter.annotation.slice, ast.Tuple)
+        kind, text = parameter.annotation.slice.elts
+        yield OptionEntry(parameter.arg.replace("_", "-"), ast.unparse(kind), ast.unparse(default), str(ast.literal_eval(text)))
 
 
 def _option_of(node: ast.stmt) -> Iterator[OptionEntry]:
@@ -104,17 +123,28 @@ def pass_name_of_module(module: str) -> str:
 @functools.lru_cache(maxsize=1)
 def passes() -> MutableMapping[str, PassEntry]:
     """Every Python pass by name, ordered by folder, then name."""
-    found: dict[str, PassEntry] = {}
     files = [*_ROOT.glob("*/*.py"), *_ROOT.glob("*/*/*.py")]
-    for file in sorted(files, key=lambda file: (file.parts[:-1], file.stem)):
-        text = file.read_text(encoding="utf-8")
-        match = _PASS_CLASS.search(text) if "Pass):" in text else None  # most files hold none: the search is half of listing's time
-        if match is None:
-            continue
-        folders = file.parent.relative_to(_ROOT).parts
-        name = pass_name_of(folders[0], file.stem)
-        found[name] = PassEntry(name, "/".join(folders), ".".join((_PACKAGE, *folders, file.stem)), file, match[1])
-    return found
+    entries = (_entry_of(file) for file in sorted(files, key=lambda file: (file.parts[:-1], file.stem)))
+    return {entry.name: entry for entry in entries if entry is not None}
+
+
+def _entry_of(file: Path) -> PassEntry | None:
+    """The pass that a file holds, if any. Most files hold none: the search of their text is half of listing's time."""
+    text = file.read_text(encoding="utf-8")
+    match = _PASS_CLASS.search(text) if "Pass):" in text else None
+    primitive = _PRIMITIVE.search(text) if "\n@primitive\n" in text else None
+    if match is None and primitive is None:
+        return None
+    folders = file.parent.relative_to(_ROOT).parts
+    module = ".".join((_PACKAGE, *folders, file.stem))
+    class_name = match[1] if match else class_name_of(file.stem)
+    name = pass_name_of(folders[0], file.stem)
+    return PassEntry(name, "/".join(folders), module, file, class_name, primitive[1] if primitive else "")
+
+
+def class_name_of(stem: str) -> str:
+    """What the class of the primitive's pass in `<stem>.py` is called."""
+    return "".join(word.title() for word in stem.split("_"))
 
 
 _PLUGIN_NAME = re.compile(r"[A-Za-z][\w.-]*")

@@ -22,14 +22,14 @@ from dlc.analysis.buffers import nested_ops
 from dlc.devices import refuse_endless
 from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError
-from dlc.lowering.affine.assign_schedules import SCHEDULES
-from dlc.lowering.affine.schedule import NEST, Schedule, ScheduleError, schedule_of
-from dlc.lowering.affine.schedule_generic import GENERIC
+from dlc.lowering.affine.codegen.schedule_generic import GENERIC
+from dlc.lowering.affine.schedule.assign_schedules import SCHEDULES
+from dlc.lowering.affine.schedule.nest_schedule import NEST, NestSchedule, ScheduleError, schedule_of
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
 
-Nests = Mapping[int, Schedule]
+Nests = Mapping[int, NestSchedule]
 """The schedules of one kernel's nests by number."""
 
 
@@ -133,11 +133,11 @@ def generic_nests(module: ir.Module) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _scheduled(function: ir.Operation) -> Iterator[tuple[int, Schedule]]:
+def _scheduled(function: ir.Operation) -> Iterator[tuple[int, NestSchedule]]:
     """The numbered nests of a function with their schedules; those that no emitter took are `generic`."""
     for op in nested_ops(function):
         if NEST in op.attributes:
-            yield ir.IntegerAttr(op.attributes[NEST]).value, schedule_of(op) or Schedule("generic")
+            yield ir.IntegerAttr(op.attributes[NEST]).value, schedule_of(op) or NestSchedule("generic")
 
 
 def _kernels(module: ir.Module) -> Iterator[ir.Operation]:
@@ -146,7 +146,7 @@ def _kernels(module: ir.Module) -> Iterator[ir.Operation]:
             yield op.operation
 
 
-def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, Schedule]]:
+def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, NestSchedule]]:
     if not isinstance(entry, dict):
         raise InvalidInputError(f"schedules of '{kernel}' are an object with one entry for each nest")
     for number, fields in entry.items():
@@ -158,7 +158,7 @@ def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, Schedule]]:
             raise InvalidInputError(f"schedule of nest {number} of '{kernel}': {error}") from None
 
 
-def _fields(schedule: Schedule) -> dict[str, Any]:
+def _fields(schedule: NestSchedule) -> dict[str, Any]:
     """The fields that differ from their defaults, and the emitter."""
     fields = {field.name: (getattr(schedule, field.name), field.default) for field in dataclasses.fields(schedule)}
     return {name: _lists(value) for name, (value, default) in fields.items() if value != default or name == "emitter"}
@@ -168,11 +168,11 @@ def _lists(value: Any) -> Any:
     return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _schedule(fields: Any) -> Schedule:
+def _schedule(fields: Any) -> NestSchedule:
     """A schedule of plain data, checked as its attribute form is."""
     if not isinstance(fields, dict):
         raise ScheduleError(f"a schedule is an object, not {fields!r}")
-    known = {field.name: field.default for field in dataclasses.fields(Schedule)}
+    known = {field.name: field.default for field in dataclasses.fields(NestSchedule)}
     for name, value in fields.items():
         if name in known and not _is_like(value, known[name]):
             raise ScheduleError(f"'{name}' of a schedule cannot be {json.dumps(value)}")
@@ -180,9 +180,9 @@ def _schedule(fields: Any) -> Schedule:
     unknown = [name for name in given if name not in known]
     if unknown:
         raise ScheduleError(f"a schedule has no '{unknown[0]}'{did_you_mean(unknown[0], known)}")
-    schedule = Schedule(**given)
+    schedule = NestSchedule(**given)
     with ir.Context():
-        return Schedule.parse(schedule.attribute())
+        return NestSchedule.parse(schedule.attribute())
 
 
 def _tuples(value: Any) -> Any:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dlc.lowering.registry import passes
+
 ROOT = Path(__file__).resolve().parent.parent
 BINDINGS = {"torch_mlir", "mlir"}
 LEAVES = {"dlc._mlir", "dlc.devices", "dlc.errors", "dlc.diagnostics", "dlc.dtypes", "dlc.partial_files"}
@@ -25,7 +27,7 @@ ALLOWED = {
     "dlc": PARTS,
 }
 SCANNED = [*ALLOWED, "bench", "examples", "test"]
-JOBS: dict[str, set[str]] = {
+DL: dict[str, set[str]] = {
     "simplify": set(),
     "decompose": set(),
     "recompose": {"decompose"},
@@ -34,7 +36,23 @@ JOBS: dict[str, set[str]] = {
     "quantize": {"weights"},
     "fuse": {"weights", "quantize"},
 }
-"""The folders of `lowering/dl`, and which of those above them, and which other levels, each may import."""
+AFFINE: dict[str, set[str]] = {
+    "polyhedral": set(),
+    "ir": {"polyhedral"},
+    "dependences": {"polyhedral"},
+    "equivalence": {"ir", "polyhedral", "dependences"},
+    "cost": {"ir", "polyhedral", "dependences"},
+    "loop_generation": {"ir", "polyhedral"},
+    "schedule": {"ir", "polyhedral", "dependences", "cost", "loop_generation"},
+    "primitives": {"ir", "polyhedral", "dependences", "cost", "loop_generation", "schedule"},
+    "search": {"ir", "polyhedral", "dependences", "cost", "loop_generation", "schedule"},
+    "fuse": {"ir"},
+    "codegen": {"ir", "cost", "schedule", "search"},
+    "memory": {"ir", "polyhedral", "dependences", "schedule", "codegen"},
+    "vectors": {"ir", "codegen"},
+}
+JOBS: dict[str, dict[str, set[str]]] = {"dl": DL, "affine": AFFINE}
+"""The folders of levels that are sorted by job, and which of those above them, and which other levels, each may import."""
 MOST_FILES = 20
 """Files of such a folder beside its `__init__.py`."""
 
@@ -70,16 +88,17 @@ def faults(source: str, folder: str, package: str) -> list[str]:
     return found
 
 
-def job_faults(source: str, job: str, package: str) -> list[str]:
-    """What `source` imports and may not, lying in `lowering/dl/<job>`, or in `lowering/dl` itself where `job` is ""."""
+def job_faults(source: str, level: str, job: str, package: str) -> list[str]:
+    """What `source` imports and may not, lying in `lowering/<level>/<job>`, or in the level itself where `job` is ""."""
+    jobs = JOBS[level]
     found = []
     for name in imports_of(source, package):
-        _, part, level, inner, *_ = [*name.split("."), "", "", ""]
-        target = inner if level == "dl" else level
-        is_folder = target in JOBS if level == "dl" else (ROOT / "lowering" / level).is_dir()
-        if part != "lowering" or not target or not is_folder or target == job or target in JOBS.get(job, set()):
+        _, part, there, inner, *_ = [*name.split("."), "", "", ""]
+        target = inner if there == level else there
+        is_folder = target in jobs if there == level else (ROOT / "lowering" / there).is_dir()
+        if part != "lowering" or not target or not is_folder or target == job or target in jobs.get(job, set()):
             continue
-        found.append(f"imports {name}; lowering/dl/{job} may import {', '.join(sorted(JOBS.get(job, set()))) or 'no folder'}")
+        found.append(f"imports {name}; lowering/{level}/{job} may import {', '.join(sorted(jobs.get(job, set()))) or 'no folder'}")
     return found
 
 
@@ -98,29 +117,39 @@ def test_imports_follow_the_table(folder: str) -> None:
     assert not found, "\n".join(found)
 
 
-def test_folders_of_dl_follow_their_table() -> None:
-    top = ROOT / "lowering" / "dl"
+@pytest.mark.parametrize("level", JOBS)
+def test_folders_of_a_level_follow_their_table(level: str) -> None:
+    top = ROOT / "lowering" / level
     found = []
     for file in sorted(top.rglob("*.py")):
         job = "".join(file.relative_to(top).parts[:-1])
-        assert job == "" or job in JOBS, f"the table JOBS lacks lowering/dl/{job}"
+        assert job == "" or job in JOBS[level], f"the table JOBS lacks lowering/{level}/{job}"
         package = ".".join(("dlc", *file.relative_to(ROOT).parts[:-1]))
-        found += [f"{file.relative_to(ROOT)} {fault}" for fault in job_faults(file.read_text("utf-8"), job, package)]
+        found += [f"{file.relative_to(ROOT)} {fault}" for fault in job_faults(file.read_text("utf-8"), level, job, package)]
     assert not found, "\n".join(found)
 
 
-def test_folders_of_dl_import_those_above_them() -> None:
-    jobs = list(JOBS)
-    assert [job for job in jobs if not JOBS[job] & JOBS.keys() <= set(jobs[: jobs.index(job)])] == []
+@pytest.mark.parametrize("level", JOBS)
+def test_folders_of_a_level_import_those_above_them(level: str) -> None:
+    jobs = list(JOBS[level])
+    assert [job for job in jobs if not JOBS[level][job] & set(jobs) <= set(jobs[: jobs.index(job)])] == []
 
 
-def test_folders_of_dl_are_small_and_name_each_file_once() -> None:
+@pytest.mark.parametrize("level", JOBS)
+def test_folders_of_a_level_are_small_and_say_what_they_hold(level: str) -> None:
+    for folder in (ROOT / "lowering" / level / job for job in JOBS[level]):
+        assert len(list(folder.glob("*.py"))) - 1 <= MOST_FILES, f"{folder.name} has more than {MOST_FILES} files"
+        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))), (
+            f"{folder.name}/__init__.py has no docstring"
+        )
+
+
+@pytest.mark.parametrize("level", JOBS)
+def test_names_of_passes_are_unique_in_a_level(level: str) -> None:
     """A pass is called by its file's name, whichever the folder, so that a second file of the name would hide the first."""
-    found = [file for file in (ROOT / "lowering" / "dl").rglob("*.py") if file.name != "__init__.py"]
-    names = [file.name for file in found]
-    assert not {name for name in names if names.count(name) > 1}
-    folders = [file.parent for file in found]
-    assert not {folder.name for folder in folders if folders.count(folder) > MOST_FILES}
+    names = [file.stem for file in (ROOT / "lowering" / level).rglob("*.py")]
+    stems = [entry.file.stem for entry in passes().values() if entry.folder.split("/")[0] == level]
+    assert not {stem for stem in stems if names.count(stem) > 1}
 
 
 @pytest.mark.parametrize(
@@ -134,19 +163,19 @@ def test_folders_of_dl_are_small_and_name_each_file_once() -> None:
     ],
 )
 def test_wrong_import_between_jobs_is_found(job: str, source: str) -> None:
-    assert len(job_faults(source, job, f"dlc.lowering.dl.{job}".strip("."))) == 1
+    assert len(job_faults(source, "dl", job, f"dlc.lowering.dl.{job}".strip("."))) == 1
 
 
 @pytest.mark.parametrize(
     ("job", "source"),
     [
         ("simplify", "from dlc.lowering.dl.matching import type_of\nfrom dlc.lowering.dl.simplify import views"),
-        ("weights", "from dlc.lowering.affine.copied_panels import MOST_ROWS"),
+        ("weights", "from dlc.lowering.affine.search.copied_panels import MOST_ROWS"),
         ("fuse", "from ..quantize import byte_operands\nfrom dlc.lowering.outlining import outline"),
     ],
 )
 def test_right_import_between_jobs_passes(job: str, source: str) -> None:
-    assert job_faults(source, job, f"dlc.lowering.dl.{job}") == []
+    assert job_faults(source, "dl", job, f"dlc.lowering.dl.{job}") == []
 
 
 @pytest.mark.parametrize(

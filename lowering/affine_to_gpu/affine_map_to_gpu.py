@@ -9,27 +9,27 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
-from dlc.analysis.polyhedral.dependences import Dependence
-from dlc.analysis.polyhedral.extract import extract
-from dlc.analysis.polyhedral.last_writers import value_dependences
-from dlc.analysis.polyhedral.legality import carried_by_parallel, violations
-from dlc.analysis.polyhedral.model import ExtractionError, Scop
-from dlc.analysis.polyhedral.schedule_tree import original_schedule
+from dlc.lowering.affine.dependences.dependences import Dependence
+from dlc.lowering.affine.dependences.last_writers import value_dependences
+from dlc.lowering.affine.dependences.legality import carried_by_parallel, violations
+from dlc.lowering.affine.dependences.ordering import ordering_dependences
+from dlc.lowering.affine.loop_generation.emit import replace_loops
+from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
+from dlc.lowering.affine.polyhedral.extract import extract
+from dlc.lowering.affine.polyhedral.loop_marks import parts_of as parts_of_word
+from dlc.lowering.affine.polyhedral.loop_marks import words_of
+from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
+from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
+from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
+from dlc.lowering.affine.schedule.driver import has_loops, limited_work
+from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_schedule
+from dlc.lowering.affine.schedule.program import PrimitiveError
+from dlc.lowering.affine.search.distribution import distributed_schedule
+from dlc.lowering.affine.search.scheduler import Part, compute_schedules, parts_of
 from dlc.lowering.affine_to_gpu.grid import is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.lowering.polyhedral.ast_expressions import EmissionError
-from dlc.lowering.polyhedral.distribution import distributed_schedule
-from dlc.lowering.polyhedral.driver import has_loops, limited_work
-from dlc.lowering.polyhedral.emit import replace_loops
-from dlc.lowering.polyhedral.loop_marks import parts_of as parts_of_word
-from dlc.lowering.polyhedral.loop_marks import words_of
-from dlc.lowering.polyhedral.loop_tree import block, from_schedule, to_schedule
-from dlc.lowering.polyhedral.movable import refuse_unmovable
-from dlc.lowering.polyhedral.ordering import ordering_dependences
-from dlc.lowering.polyhedral.program import PrimitiveError
-from dlc.lowering.polyhedral.scheduler import Part, compute_schedules, parts_of
 from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 ON_CPU = "dlc.on_cpu"

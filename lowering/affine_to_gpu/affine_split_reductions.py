@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, arith, ir, memref
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.accesses import stride_along
-from dlc.lowering.affine.loops import Bound, Loop, apply, build_for, real_ops
-from dlc.lowering.affine.reductions import chain_of, combine, identity
+from dlc.lowering.affine.ir.accesses import stride_along
+from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
+from dlc.lowering.affine.ir.reductions import chain_of, combine, identity
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import gpu_facts_of
 

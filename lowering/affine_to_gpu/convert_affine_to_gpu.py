@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, is_memref, nested_ops
-from dlc.lowering.affine.loops import real_ops
+from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.grid import place_of
 from dlc.lowering.affine_to_gpu.launches import Launch, launch_of

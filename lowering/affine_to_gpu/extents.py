@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from dlc._mlir import affine, ir
-from dlc.lowering.polyhedral.affine_builder import AffineScope, substitute
+from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
 
 Ends = tuple[list[ir.AffineExpr], list[ir.AffineExpr]]
 """Lower bounds of a variable, all of which hold, and upper ones, which it stays below."""

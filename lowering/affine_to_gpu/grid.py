@@ -13,7 +13,7 @@ from math import prod
 from typing import Literal, cast
 
 from dlc._mlir import ir
-from dlc.lowering.polyhedral.loop_marks import NAME
+from dlc.lowering.affine.polyhedral.loop_marks import NAME
 from dlc.targets.machine import GpuMachine
 
 Unit = Literal["block", "thread"]

@@ -13,16 +13,16 @@ from math import prod
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.loop_values import LoopValues
-from dlc.analysis.polyhedral.model import Scop
+from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
+from dlc.lowering.affine.polyhedral.loop_values import LoopValues
+from dlc.lowering.affine.polyhedral.model import Scop
+from dlc.lowering.affine.schedule.iterations import stride_of
+from dlc.lowering.affine.schedule.loop_tree import Block, Loop, Tree, around, block, with_children
 from dlc.lowering.affine_to_gpu.grid import UNITS, Place, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
 from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, place_in, tile_of, tile_shape
-from dlc.lowering.polyhedral.coincidence import stays, within_iterations
-from dlc.lowering.polyhedral.iterations import stride_of
-from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, around, block, with_children
 from dlc.targets.machine import GpuMachine
 
 _MOST_DIMS = 3

@@ -11,10 +11,10 @@ from math import prod
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.analysis.polyhedral.loop_values import ends_of
-from dlc.analysis.polyhedral.model import Access, Scop
-from dlc.lowering.polyhedral.loop_tree import Leaf, Loop, Tree, loops_above, walk
-from dlc.lowering.polyhedral.strides import access_strides
+from dlc.lowering.affine.cost.strides import access_strides
+from dlc.lowering.affine.polyhedral.loop_values import ends_of
+from dlc.lowering.affine.polyhedral.model import Access, Scop
+from dlc.lowering.affine.schedule.loop_tree import Leaf, Loop, Tree, loops_above, walk
 from dlc.targets.machine import GpuMachine
 
 _UNBOUNDED = 1 << 20

@@ -12,13 +12,13 @@ from math import prod
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.loop_values import LoopValues
-from dlc.analysis.polyhedral.model import Scop
+from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
+from dlc.lowering.affine.polyhedral.loop_values import LoopValues
+from dlc.lowering.affine.polyhedral.model import Scop
+from dlc.lowering.affine.schedule.loop_tree import Block, Loop, Tree, block
 from dlc.lowering.affine_to_gpu.grid import Place, Unit, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sectors_along
 from dlc.lowering.affine_to_gpu.thread_tiles import nested, place_in, tile_of
-from dlc.lowering.polyhedral.coincidence import stays, within_iterations
-from dlc.lowering.polyhedral.loop_tree import Block, Loop, Tree, block
 from dlc.targets.machine import GpuMachine
 
 

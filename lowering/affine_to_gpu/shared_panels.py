@@ -9,12 +9,10 @@ from math import prod
 
 import islpy as isl
 
-from dlc.analysis.polyhedral.model import Scop
-from dlc.lowering.affine_to_gpu.grid import Place, name_of
-from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
-from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested, place_in, tile_of
-from dlc.lowering.polyhedral.buffers import Buffer
-from dlc.lowering.polyhedral.loop_tree import (
+from dlc.lowering.affine.polyhedral.model import Scop
+from dlc.lowering.affine.polyhedral.packed_buffers import Buffer
+from dlc.lowering.affine.primitives.pack_buffer import pack
+from dlc.lowering.affine.schedule.loop_tree import (
     Loop,
     Path,
     Scratch,
@@ -28,8 +26,10 @@ from dlc.lowering.polyhedral.loop_tree import (
     walk,
     with_children,
 )
-from dlc.lowering.polyhedral.primitives.pack import pack
-from dlc.lowering.polyhedral.program import PrimitiveError, Program, dependences_of
+from dlc.lowering.affine.schedule.program import PrimitiveError, Program, dependences_of
+from dlc.lowering.affine_to_gpu.grid import Place, name_of
+from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
+from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested, place_in, tile_of
 from dlc.targets.machine import GpuMachine
 
 _SHARE = 4

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from dlc.analysis.polyhedral.model import Access, Scop, Statement
+from dlc.lowering.affine.cost.strides import access_strides
+from dlc.lowering.affine.polyhedral.model import Access, Scop, Statement
+from dlc.lowering.affine.schedule.loop_tree import Block, Leaf, Loop, Tree, statement_names
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
-from dlc.lowering.polyhedral.loop_tree import Block, Leaf, Loop, Tree, statement_names
-from dlc.lowering.polyhedral.strides import access_strides
 
 _COPIES = 4
 _MOST_LOADS = 0.4

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops
-from dlc.lowering.affine.loops import real_ops
+from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
 from dlc.lowering.affine_to_gpu.grid import Place, place_of
 from dlc.lowering.affine_to_gpu.launches import Dimension, Launch

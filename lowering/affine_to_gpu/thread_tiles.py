@@ -12,10 +12,10 @@ from math import prod
 
 import islpy as isl
 
+from dlc.lowering.affine.schedule.iterations import value_map
+from dlc.lowering.affine.schedule.loop_tree import Kind, Loop, Tree, around, block, restrict
 from dlc.lowering.affine_to_gpu.grid import Place, Unit, name_of
 from dlc.lowering.affine_to_gpu.sums_of_products import Sum, SumsOfProducts
-from dlc.lowering.polyhedral.iterations import value_map
-from dlc.lowering.polyhedral.loop_tree import Kind, Loop, Tree, around, block, restrict
 from dlc.targets.machine import GpuMachine
 
 _SUM_TILE = 16

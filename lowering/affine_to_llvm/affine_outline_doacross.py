@@ -8,15 +8,15 @@ from itertools import combinations
 
 from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.loops import APART, COLUMNS, DOACROSS, PARALLEL, ROWS, Bound, apply, build_for, real_ops, role_of
-from dlc.lowering.affine.places import Bounds, ends_before, loops_around
+from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
+from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.affine.ir.loops import APART, COLUMNS, DOACROSS, PARALLEL, ROWS, Bound, apply, build_for, real_ops, role_of
+from dlc.lowering.affine.ir.places import Bounds, ends_before, loops_around
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
-from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of
 from dlc.lowering.affine_to_llvm.parallel_nests import least_work
 from dlc.lowering.affine_to_llvm.ranges import count_of, declare, extreme, loop_range
 from dlc.lowering.outlining import captures_of, free_numbers, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass, option
-from dlc.lowering.polyhedral.affine_builder import substitute
 
 _RUN, _AWAIT, _FINISH = "dlc_doacross", "dlc_await_column", "dlc_finish_column"
 _VALUES = ("arith.", "affine.apply", "affine.min", "affine.max")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from dlc._mlir import arith, func, ir
-from dlc.lowering.affine.loops import Bound, apply, build_for, real_ops
+from dlc.lowering.affine.ir.loops import Bound, apply, build_for, real_ops
 from dlc.lowering.affine_to_llvm.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel_nests import ParallelNest, least_work, parallel_loop, parallel_nests

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import arith, func, ir, memref, vector
 from dlc.analysis.buffers import is_memref, nested_ops, root_of
-from dlc.lowering.affine.accesses import Linear
-from dlc.lowering.affine.crowding import lines_in_set, ways_of
-from dlc.lowering.affine.expressions import result_maps
-from dlc.lowering.affine.lanes import element_bits
-from dlc.lowering.affine.loops import PARALLEL, apply
-from dlc.lowering.affine.streaming import (
+from dlc.lowering.affine.codegen.streaming import (
     buffers_masked,
     buffers_read,
     bytes_of,
@@ -22,7 +17,12 @@ from dlc.lowering.affine.streaming import (
     place_in_buffer,
     streamed_bytes,
 )
-from dlc.lowering.affine_to_llvm.loop_work import work_of
+from dlc.lowering.affine.cost.loop_work import work_of
+from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
+from dlc.lowering.affine.ir.accesses import Linear
+from dlc.lowering.affine.ir.expressions import result_maps
+from dlc.lowering.affine.ir.lanes import element_bits
+from dlc.lowering.affine.ir.loops import PARALLEL, apply
 from dlc.lowering.affine_to_llvm.ranges import declare
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.targets.machine import Machine, facts_of

@@ -8,8 +8,8 @@ from math import prod
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_allocation, may_alias, nested_ops, touched_roots, written_roots
-from dlc.lowering.affine.loops import APART, PARALLEL, Bound, build_for, real_ops
-from dlc.lowering.affine_to_llvm.loop_work import likely_trips, range_at, work_of
+from dlc.lowering.affine.cost.loop_work import likely_trips, range_at, work_of
+from dlc.lowering.affine.ir.loops import APART, PARALLEL, Bound, build_for, real_ops
 from dlc.lowering.outlining import noalias_arguments
 
 

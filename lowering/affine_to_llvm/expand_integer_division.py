@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.values import splat_constant
+from dlc.lowering.affine.ir.values import splat_constant
 from dlc.lowering.pass_base import Pass
 
 _ToFloat = Callable[[ir.Type, ir.Value], ir.Value]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.loops import PARALLEL, Bound, build_for, real_ops
+from dlc.lowering.affine.cost.loop_work import likely_trips, work_of, work_of_iteration
+from dlc.lowering.affine.ir.loops import PARALLEL, Bound, build_for, real_ops
 from dlc.lowering.affine_to_llvm.apart_nests import ApartNest, apart_nest
-from dlc.lowering.affine_to_llvm.loop_work import likely_trips, work_of, work_of_iteration
 from dlc.lowering.affine_to_llvm.ranges import LoopRange, loop_range
 
 ENOUGH_ITERATIONS = 64

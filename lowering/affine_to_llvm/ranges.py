@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import arith, func, ir
-from dlc.lowering.affine.loops import Bound, apply
+from dlc.lowering.affine.ir.loops import Bound, apply
 
 
 @dataclass(frozen=True)

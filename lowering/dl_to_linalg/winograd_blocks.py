@@ -9,7 +9,7 @@ from itertools import product
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.affine.blocked_fusion import FAR, arrives_in_time
+from dlc.lowering.affine.fuse.blocked_fusion import FAR, arrives_in_time
 from dlc.targets.machine import Machine
 
 NEAR = 1 / 32

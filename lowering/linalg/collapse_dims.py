@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.expressions import mentions
+from dlc.lowering.affine.ir.expressions import mentions
 from dlc.lowering.linalg.collapse_plans import CollapsePlan, agree
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position, uses_loop
 from dlc.lowering.native import run_native

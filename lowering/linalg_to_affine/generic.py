@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.expressions import mentions
-from dlc.lowering.affine.loops import Bound
+from dlc.lowering.affine.ir.expressions import mentions
+from dlc.lowering.affine.ir.loops import Bound
 from dlc.lowering.linalg.buffer_sizes import axis_size
 
 

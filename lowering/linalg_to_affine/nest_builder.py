@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dlc._mlir import affine, arith, ir
-from dlc.lowering.affine.loops import Bound, build_for
+from dlc.lowering.affine.ir.loops import Bound, build_for
 from dlc.lowering.linalg_to_affine.generic import Generic, uses_loop
 
 

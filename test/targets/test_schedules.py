@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dlc
-from dlc.lowering.affine.schedule import Schedule
+from dlc.lowering.affine.schedule.nest_schedule import NestSchedule
 from dlc.targets.schedules import ScheduleTable, read_schedules
 
 _MODEL = """
@@ -31,7 +31,7 @@ def _compile(schedule: Any = None, measure: bool = False) -> tuple[dlc.CompiledM
 
 
 def test_a_table_is_read_as_it_was_written() -> None:
-    table = ScheduleTable({"kernel_0": {0: Schedule(lane_loop=1, jams=((0, 4),), order=(1, 0)), 3: Schedule("generic")}})
+    table = ScheduleTable({"kernel_0": {0: NestSchedule(lane_loop=1, jams=((0, 4),), order=(1, 0)), 3: NestSchedule("generic")}})
     assert ScheduleTable.of_json(json.loads(json.dumps(table.to_json()))) == table
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
-from dlc.lowering.affine.copied_panels import MOST_ROWS
+from dlc.lowering.affine.search.copy_choice import MOST_ROWS
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.weights.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
@@ -103,7 +103,7 @@ def _least_rows(y: TensorType, cpu: Machine) -> int:
 
 
 def _is_copied_later(x: TensorType, y: TensorType, cpu: Machine) -> bool:
-    """Whether the tiles of a product that is no batch copy blocks of `y` themselves (`affine/copied_panels.py`)."""
+    """Whether the tiles of a product that is no batch copy blocks of `y` themselves (`affine/search/copy_choice.py`)."""
     return x.rank == 2 and y.dtype in ("f32", "f64") and not cpu.has_many_registers and _sizes(x)[0] <= MOST_ROWS
 
 

@@ -1,0 +1,283 @@
+"""Sums and maxima over sliding windows become tiles of positions whose taps share their loads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.codegen.window_emitter import Place, TileAxis, WindowEmitter
+from dlc.lowering.affine.codegen.windows import Windows, cuts, few_borders, windows_of
+from dlc.lowering.affine.ir.accesses import stride_along
+from dlc.lowering.affine.ir.forwarding import remove_unread_buffers
+from dlc.lowering.affine.ir.lanes import widest_element
+from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
+from dlc.lowering.affine.ir.nests import Nest, nests_of
+from dlc.lowering.affine.ir.padding import PaddedCopy, padded_copies
+from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, given_schedule, leave_schedule
+from dlc.lowering.affine.search.choose import TileLimits
+from dlc.lowering.pass_base import Pass, PassFailure, option
+
+_EMITTER = "windows"
+_MOST_ROW_VECTORS = 4
+_COPIES = 8
+"""Vectors of sums: enough to hide the latency of an accumulation. More rows or columns than that share more loads, but take the
+registers of the weights: 28x28x192 takes 22.4 us with two vectors by 2x2 positions, 23.0 by 2x4 and 23.9 by 1x7.
+"""
+_ROWS = 2
+_NEARLY = 1.5
+"""Rows of so many times the first cache still are not worth another order: 65 KB of 58x56x56 take 20.7 us and 23.7 with channels
+outermost, 86 KB of 384x14x14 13.2 us and 11.2 (48 KB of cache).
+"""
+_SHARE_OF_L2 = 1 / 4
+"""A larger image is read in the order of memory: beside it the cache holds the result, and weights of other ops. 28x28x192 (0.6 of
+2 MB) took 58 us in MobileNetV2 in the order of memory and 70 with channels outermost, 14x14x576 (0.45) 55 and 49.
+"""
+_FEW_TAPS = 9
+"""More taps leave no registers for two vectors of each: 5x5 on 28x28x120 takes 41 us with one by 2x4 positions, two by 2x2 49."""
+
+
+@dataclass(frozen=True)
+class WindowTile:
+    """How windows are cut: `vectors` of `lanes`, the copies of each jammed loop, and the loops from the outside in."""
+
+    lanes: int
+    vectors: int
+    jams: tuple[tuple[Loop, int], ...]
+    order: tuple[Loop, ...]
+
+    def rolled(self, windows: Windows) -> Loop | None:
+        """The outermost reduction loop, if several are and the positions that it slides over are taken one at a time."""
+        first = windows.taps[0]
+        tiled = {windows.lane_loop.iv, *(loop.iv for loop, _ in self.jams)}
+        sliding = {iv for iv, taps in windows.slid.items() if first.iv in taps}
+        return first if len(windows.taps) > 1 and not sliding & tiled else None
+
+    def schedule(self, windows: Windows) -> NestSchedule:
+        """The tile as data."""
+        place = {loop.iv: index for index, loop in enumerate(windows.nest.band)}
+        return NestSchedule(
+            emitter=_EMITTER,
+            lane_loop=place[windows.lane_loop.iv],
+            lanes=self.lanes,
+            vectors=self.vectors,
+            jams=tuple((place[loop.iv], count) for loop, count in self.jams),
+            order=tuple(place[loop.iv] for loop in self.order),
+        )
+
+
+def choose_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTile:
+    """The tile for `windows`, by the positions that its accumulators can stand for, and by where rows lie in the caches."""
+    return _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, machine)
+
+
+def _row_tile(windows: Windows, lanes: int) -> WindowTile:
+    """A row as lanes: up to four vectors of it, by as many rows as give each sum time to end."""
+    band = windows.nest.band
+    slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
+    vectors = balanced(-(-(windows.lane_loop.extent or 1) // lanes), _MOST_ROW_VECTORS)
+    order = (*(loop for loop in band if loop is not windows.lane_loop), windows.lane_loop)
+    rows = balanced(slid[-1].extent or 1, _COPIES // vectors) if slid else 1
+    return WindowTile(lanes, vectors, ((slid[-1], rows),) if rows > 1 else (), order)
+
+
+def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTile:
+    """Channels as lanes: two rows by a few columns, since two neighbours share most of the rows that they read.
+
+    Where rows are few and most of them are at a border, tiles of one row by up to seven columns need less code.
+    """
+    band = windows.nest.band
+    slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
+    vectors = min(-(-(windows.lane_loop.extent or 1) // lanes), 2)
+    order = _channel_order(windows, machine)
+    if len(slid) < 2 or not _has_inner_rows(windows, slid[-2]):
+        columns = balanced(slid[-1].extent or 1, (machine.registers // 2 - 2) // vectors)
+        return WindowTile(lanes, vectors, _known(((slid[-1], columns),)), order)
+    if math.prod(loop.extent or 1 for loop in windows.taps) > _FEW_TAPS:
+        vectors = 1
+    columns = balanced(slid[-1].extent or 1, max(1, _COPIES // (_ROWS * vectors)))
+    return WindowTile(lanes, vectors, _known(((slid[-2], _ROWS), (slid[-1], columns))), order)
+
+
+def _known(jams: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int], ...]:
+    """Those of `jams` whose loops have a known extent: the others stay loops of single steps."""
+    return tuple((loop, count) for loop, count in jams if loop.extent is not None)
+
+
+def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
+    """Whether most of the tiles along `loop` read no padding."""
+    begin, end = windows.safe(loop)
+    inner = end // _ROWS - -(-begin // _ROWS)
+    return 2 * inner > -(-(loop.extent or 0) // _ROWS)
+
+
+def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
+    """Channels go outermost where the rows that a tile reads, all channels of them, fall out of the first cache.
+
+    Images beyond a share of the second cache are read in the order of memory all the same: 112x112x96 takes 344 us against 264.
+    """
+    band = windows.nest.band
+    outer = next(loop for loop in band if loop.iv in windows.slid)
+    tap = next(loop for loop in windows.taps if loop.iv in windows.slid[outer.iv])
+    row, tap_row = _most_bytes(windows, outer), _most_bytes(windows, tap)
+    fits_first = row * (_ROWS - 1) + tap_row * (tap.extent or 1) <= _NEARLY * machine.caches.l1_bytes
+    fits_second = row * (outer.extent or 1) <= _SHARE_OF_L2 * machine.caches.l2_bytes
+    if fits_first or not fits_second:
+        return band
+    return (windows.lane_loop, *(loop for loop in band if loop is not windows.lane_loop))
+
+
+def _most_bytes(windows: Windows, loop: Loop) -> int:
+    """The way that an iteration of `loop` is in an image that the windows slide over."""
+    ways = [(stride_along(slide.op, loop.iv) or 0) * slide.op.results[0].type.width // 8 for slide in windows.slides]
+    return max(ways)
+
+
+def given_tile(windows: Windows, schedule: NestSchedule) -> WindowTile:
+    """The tile that `schedule`, which fits the nest, asks for; `PassFailure` where windows cannot be cut so."""
+    band = windows.nest.band
+    jams = tuple((band[place], count) for place, count in schedule.jams)
+    if any(loop.extent is None for loop, _ in jams):
+        raise PassFailure(windows.nest.top, "a jammed loop of windows has an unknown extent", "jam another loop")
+    order = tuple(band[place] for place in schedule.order) or band
+    return WindowTile(schedule.lanes, schedule.vectors, jams, order)
+
+
+def balanced(extent: int, most: int) -> int:
+    """Iterations of each tile when `extent` is cut into as few even tiles of up to `most` as possible."""
+    return -(-extent // -(-extent // max(1, most)))
+
+
+@dataclass
+class _Tiler:
+    """Builds the loops of one nest over windows, from the outside in."""
+
+    windows: Windows
+    tile: WindowTile
+    made: list[ir.Operation] = field(default_factory=list)
+    places: dict[ir.Value, Place] = field(default_factory=dict)
+    axes: list[TileAxis] = field(default_factory=list)
+
+    @cached_property
+    def rolled(self) -> Loop | None:
+        """The reduction loop that stays a loop."""
+        return self.tile.rolled(self.windows)
+
+    def levels(self, loops: Sequence[Loop]) -> None:
+        """Emit `loops`, then the body."""
+        if not loops:
+            lane_axis = next(index for index, axis in enumerate(self.axes) if axis.iv == self.windows.lane_loop.iv)
+            emitter = WindowEmitter(self.windows, self.tile.lanes, list(self.axes), lane_axis, dict(self.places), self.rolled)
+            emitter.ops(self.windows.nest.body)
+            return
+        loop, rest = loops[0], loops[1:]
+        step = self._step(loop)
+        if step is None:
+            made = self._build(Bound.constant(0), loop.upper, 1)
+            self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), 1, rest)
+            return
+        for begin, end, count in cuts(loop.extent or 0, step, self.safe(loop)):
+            if end - begin == count:
+                self._with_axis(loop, (None, begin), count, rest)
+                continue
+            made = self._build(Bound.constant(begin), Bound.constant(end), step)
+            self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), count, rest)
+
+    def _build(self, lower: Bound, upper: Bound, step: int) -> ir.Operation:
+        made = build_for(lower, upper, step, parallel=True)
+        self.made.append(made)
+        return made
+
+    def leave_schedule(self) -> None:
+        """Say on the first loop that was made how the nest was cut."""
+        if self.made:
+            leave_schedule(self.made[0], self.windows.nest, self.tile.schedule(self.windows))
+
+    def _step(self, loop: Loop) -> int | None:
+        """The iterations of `loop` in a tile; None where it stays a loop of single steps."""
+        if loop.iv == self.windows.lane_loop.iv:
+            return self.tile.lanes * self.tile.vectors
+        for jammed, count in self.tile.jams:
+            if jammed.iv == loop.iv:
+                return count
+        return 1 if self.safe(loop) != (0, loop.extent or 0) else None
+
+    def safe(self, loop: Loop) -> tuple[int, int]:
+        """The iterations of `loop` whose unrolled taps all fall inside."""
+        return self.windows.safe(loop, {self.rolled.iv} if self.rolled is not None else ())
+
+    def has_few_borders(self) -> bool:
+        """Whether the code for the tiles at the borders stays small."""
+        return all(
+            step is None or few_borders(cuts(loop.extent or 0, step, self.safe(loop)))
+            for loop in self.windows.nest.band
+            for step in [self._step(loop)]
+        )
+
+    def _inside(self, made: ir.Operation, loop: Loop, place: Place, count: int, rest: Sequence[Loop]) -> None:
+        with ir.InsertionPoint(made.regions[0].blocks[0]):
+            self._with_axis(loop, place, count, rest)
+            affine.AffineYieldOp([])
+
+    def _with_axis(self, loop: Loop, place: Place, count: int, rest: Sequence[Loop]) -> None:
+        if self._step(loop) is None:
+            self.places[loop.iv] = place
+            self.levels(rest)
+            return
+        is_lanes = loop.iv == self.windows.lane_loop.iv
+        lanes = self.tile.lanes
+        self.axes.append(TileAxis(loop.iv, place, -(-count // lanes) if is_lanes else count, lanes if is_lanes else 1))
+        self.places[loop.iv] = place
+        self.levels(rest)
+        self.axes.pop()
+
+
+@dataclass(frozen=True)
+class AffineTileWindows(Pass):
+    """Cut sums and maxima over windows into tiles whose taps share loads, and read around padding instead of copying it.
+
+    before: padded = 0; padded[h + 1, w + 1, c] = x[h, w, c]; y[h, w, c] = sum over i, j of padded[h + i, w + j, c] * k[i, j, c]
+    after:  parallel h by 2, w by 2, c by 32 { 32 loads of x, 18 of k, 72 products ; stores }, and tiles at the borders
+            without the taps outside
+
+    These are depthwise convolutions and pooling. Lanes run along the channels, or along a row where that is contiguous.
+    """
+
+    anchor = "func.func"
+
+    vector_bits: int = option(0, "bits of a vector register; 0: this machine's")
+    registers: int = option(0, "number of vector registers; 0: this machine's")
+
+    def run(self, op: ir.Operation) -> None:
+        """Tile the windows of one function."""
+        if not len(op.regions[0].blocks):
+            return
+        machine = TileLimits.of(op, self.vector_bits, self.registers)
+        copies = padded_copies(op)
+        for nest in nests_of(op):
+            tiler = _tiler(nest, copies, machine)
+            if tiler is None or not tiler.has_few_borders():
+                continue
+            with ir.InsertionPoint(nest.top), nest.top.location:
+                tiler.levels(tiler.tile.order)
+            tiler.leave_schedule()
+            nest.top.erase()
+        remove_unread_buffers(op)
+
+
+def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimits) -> _Tiler | None:
+    """What tiles `nest`: by its schedule if it has one, else by the tile that is chosen; None when it is not over windows."""
+    schedule = given_schedule(nest, _EMITTER)
+    if schedule is not None and schedule.emitter != _EMITTER:
+        return None
+    windows = windows_of(nest, copies, None if schedule is None else schedule.lane_loop)
+    if windows is None and schedule is not None:
+        raise PassFailure(nest.top, "the nest has no windows along these lanes", "give it another schedule, or none")
+    if windows is None:
+        return None
+    if schedule is not None:
+        return _Tiler(windows, given_tile(windows, schedule))
+    lanes = machine.vector_bits // widest_element(nest.body)
+    return _Tiler(windows, choose_tile(windows, lanes, machine)) if lanes > 1 else None

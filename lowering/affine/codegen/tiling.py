@@ -1,0 +1,204 @@
+"""Replaces a nest by its tiled form: outer loops over tiles, around copies of the body on vectors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.codegen.copied_panels import copy_panels
+from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
+from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
+from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
+from dlc.lowering.affine.cost.instructions import Tile, balanced
+from dlc.lowering.affine.ir.blocking import blocks_of
+from dlc.lowering.affine.ir.lanes import LaneFacts
+from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
+from dlc.lowering.affine.ir.masks import Segment, segments, tail_masks
+from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.values import TileDim, TileValues
+from dlc.lowering.affine.schedule.nest_schedule import (
+    NEST,
+    REMEDY,
+    SCHEDULE,
+    NestSchedule,
+    ScheduleError,
+    lane_facts,
+    leave_schedule,
+    tile_of,
+)
+from dlc.lowering.affine.search.prefetch import Panel, panels_of
+from dlc.lowering.pass_base import PassFailure
+
+_MANY_STEPS = 4
+
+
+@dataclass
+class _Tiler:
+    """Builds the loops of one tiled nest, from the outside in."""
+
+    nest: Nest
+    tile: Tile
+    facts: LaneFacts
+    values: TileValues
+    panels: Sequence[Panel] = ()
+    scalar_tail: bool = False
+
+    def levels(self, loops: Sequence[Loop]) -> None:
+        """Emit `loops`, then the body."""
+        if not loops:
+            self._body()
+            return
+        loop, rest = loops[0], loops[1:]
+        factor = dict(self.tile.jams).get(loop)
+        if loop == self.tile.lane_loop:
+            self._lane_level(loop, rest)
+        elif factor is not None:
+            self._jam_level(loop, factor, rest)
+        else:
+            made = copy_loop(loop, self.values)
+            self._inside(made, rest)
+
+    def _inside(self, loop: ir.Operation, rest: Sequence[Loop]) -> None:
+        with ir.InsertionPoint(loop.regions[0].blocks[0]):
+            self.values.enter_body()
+            self.levels(rest)
+            affine.AffineYieldOp([])
+            self.values.leave_body()
+
+    def _jam_level(self, loop: Loop, factor: int, rest: Sequence[Loop]) -> None:
+        """Steps of `factor` copies, and the rest in others."""
+        for lower, upper, count in _heights(loop, factor):
+            if upper.static != 0:
+                made = build_for(lower, upper, count, parallel=True)
+                self._with_dim(TileDim(loop.iv, made.regions[0].blocks[0].arguments[0], count), made, rest)
+
+    def _with_dim(self, dim: TileDim, made: ir.Operation, rest: Sequence[Loop]) -> None:
+        self.values.dims.append(dim)
+        self._inside(made, rest)
+        self.values.dims.pop()
+
+    def _lane_level(self, loop: Loop, rest: Sequence[Loop]) -> None:
+        for segment in segments(loop.upper, self.tile.lanes, self.tile.slots):
+            if segment.masked and self.scalar_tail:
+                self._scalar_tail(loop, segment, rest)
+                continue
+            made = build_for(segment.lower, segment.upper, segment.step, parallel=True)
+            body = made.regions[0].blocks[0]
+            iv, values = body.arguments[0], self.values
+            with ir.InsertionPoint(body):
+                values.masks = tail_masks(loop.upper, iv, segment, self.tile.lanes)
+            values.lane_dim = len(values.dims)
+            self._with_dim(TileDim(loop.iv, iv, segment.slots, self.tile.lanes), made, rest)
+            values.lane_dim, values.masks = None, ()
+
+    def _scalar_tail(self, loop: Loop, segment: Segment, rest: Sequence[Loop]) -> None:
+        """The tail as the scalar loop it was, where made-up lanes could trap or cannot be masked."""
+        made = build_for(segment.lower, segment.upper, parallel=True)
+        self.values.define(loop.iv, (), [made.regions[0].blocks[0].arguments[0]], False)
+        self._inside(made, rest)
+        del self.values.entries[loop.iv]
+
+    def _body(self) -> None:
+        tile = self.tile
+        if tile.reduces:
+            assert self.nest.chain is not None
+            reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.slots)
+            ReducingEmitter(self.values, self.facts, reduction).ops(self.nest.body)
+            return
+        facts = self.facts if self.values.lane_dim is not None else None
+        if self.nest.chain is not None and facts is not None and not self._is_small_rest() and (tile.unroll > 1 or self.panels):
+            emitter: TileEmitter = UnrollingEmitter(self.values, facts, self.nest.chain, tile.unroll, self.panels)
+        else:
+            emitter = TileEmitter(self.values, facts)
+        emitter.ops(self.nest.body)
+
+    def _is_small_rest(self) -> bool:
+        """Whether the body is for the last lanes of a long loop: unrolling it would take more time to compile than it saves."""
+        loop, step = self.tile.lane_loop, self.tile.lanes * self.tile.slots
+        is_rest = any(mask is not None for mask in self.values.masks) or any(
+            dim.iv == loop.iv and dim.count < self.tile.slots for dim in self.values.dims
+        )
+        return is_rest and (loop.extent is None or loop.extent >= _MANY_STEPS * step)
+
+
+def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
+    """(from, to, copies) of the parts of a jammed loop.
+
+    A known extent takes as few steps as `factor` allows, of two heights that differ by one: 49 rows are seven times 7, not six
+    times 8 and a single one. An unknown one ends with half the copies, then single ones.
+    """
+    if loop.extent is not None:
+        start, parts = 0, []
+        for trips, count in balanced(loop.extent, factor):
+            parts.append((Bound.constant(start), Bound.constant(start + trips * count), count))
+            start += trips * count
+        return parts
+    lower, parts = Bound.constant(0), []
+    for count in (factor, factor // 2) if factor % 2 == 0 and factor > 2 else (factor,):
+        upper = loop.upper.rounded_down(count)
+        parts.append((lower, upper, count))
+        lower = upper
+    return [*parts, (lower, loop.upper, 1)]
+
+
+def apply_blocks(nest: Nest, schedule: NestSchedule) -> None:
+    """Replace `nest` by the macro loops and tiles that `schedule`, which fits it, asks for; the first loop carries the schedule.
+
+    `PassFailure` at a block that the tiles do not fit.
+    """
+    if not schedule.blocks:
+        apply(nest, schedule)
+        return
+    block, before = nest.top.block, _position(nest.top)
+    marks = {NEST: nest.top.attributes[NEST]} if NEST in nest.top.attributes else {}
+    inner = dataclasses.replace(schedule, blocks=(), pack=0)
+    for part in blocks_of(nest, schedule.blocks):
+        if schedule.pack:
+            copy_panels(part.nest, tile_of(part.nest, inner))
+        try:
+            apply(part.nest, inner, part.ahead)
+        except ScheduleError as error:
+            raise PassFailure(part.nest.top, f"a block of the schedule does not fit: {error}", REMEDY) from None
+    made = _first_loop(block, before)
+    if made is None:
+        return
+    for name, mark in (marks | {SCHEDULE: schedule.attribute()}).items():
+        made.attributes[name] = mark
+
+
+def _first_loop(block: ir.Block, place: int) -> ir.Operation | None:
+    """The first loop of a block from a place on; None where a nest without iterations has left none."""
+    found = (op.operation for op in list(block.operations)[place:])
+    return next((op for op in found if op.name == "affine.for"), None)
+
+
+def apply(nest: Nest, schedule: NestSchedule, ahead: Mapping[ir.Value, int] | None = None) -> None:
+    """Replace `nest` by the loops that `schedule`, which fits it, asks for; the first of them carries the schedule.
+
+    `ahead` leads from the operands of `nest` to those of the nest that runs next.
+    """
+    top, facts, tile = nest.top, lane_facts(nest, schedule), tile_of(nest, schedule)
+    order = [nest.band[place] for place in schedule.order] or list(nest.band)
+    values = TileValues(dims=[], lanes=tile.lanes)
+    panels = panels_of(nest, tile, order, facts, ahead or {}) if tile.prefetch or tile.fetch_rows else []
+    block, before = top.block, _position(top)
+    with ir.InsertionPoint(top), top.location:
+        _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(order)
+    for result in top.results:
+        result.replace_all_uses_with(values.scalar(result, {}))
+    made = _first_loop(block, before)
+    if ahead is None and made is not None and made != top and _has_vectors(tile, facts):
+        leave_schedule(made, nest, schedule)
+    top.erase()
+
+
+def _position(op: ir.Operation) -> int:
+    """How many ops stand before `op` in its block."""
+    return next(index for index, other in enumerate(op.block.operations) if other.operation == op)
+
+
+def _has_vectors(tile: Tile, facts: LaneFacts) -> bool:
+    """Whether some step of the lane loop is not its scalar tail."""
+    return facts.maskable or tile.lane_loop.extent is None or tile.lane_loop.extent >= tile.lanes

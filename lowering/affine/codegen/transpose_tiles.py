@@ -1,0 +1,269 @@
+"""Copies between orders of axes move square tiles through registers."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import affine, ir
+from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
+from dlc.lowering.affine.codegen.streaming import streamed_bytes
+from dlc.lowering.affine.codegen.transposing import TransposingEmitter
+from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
+from dlc.lowering.affine.ir.accesses import stride_along
+from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, lane_stride, widest_element
+from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
+from dlc.lowering.affine.ir.masks import segments, tail_masks
+from dlc.lowering.affine.ir.nests import Nest, nests_of
+from dlc.lowering.affine.ir.values import TileDim, TileValues
+from dlc.lowering.affine.schedule.nest_schedule import SCHEDULE, NestSchedule, leave_schedule, schedule_of
+from dlc.lowering.affine.search.choose import TileLimits
+from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.targets.machine import Machine, facts_of
+
+_LARGEST, _SMALLEST = 16, 4
+"""Vectors of a tile: 16 of 16 lanes fill half of the registers, 4 of 4 still save loads."""
+_MOST_ROWS, _ANY_ROWS = 64, 32
+"""Rows of the target that are written in turn: at most, and where their distance is not known.
+
+More of them read more of each row of the source at once; few pages are written at a time, and what misaligned tiles leave of a
+cache line stays in the first-level cache. On a core with 12 ways of 4 KiB, f32 of 128x4096 take 98 us with 32 rows, 62 with 64 and
+57 with 128; 3136x256 105, 83 and 79; 256x1024 49, 38 and 46.
+"""
+
+
+@dataclass(frozen=True)
+class AffineTransposeTiles(Pass):
+    """Turn nests that load along one loop and store along another into square tiles, transposed in registers.
+
+    before: affine.for %i = 0 to 640 { affine.for %j = 0 to 48 { load x[%j, %i]; negf; store y[%i, %j] } }
+    after:  affine.for %i0 = 0 to 640 step 32 {
+              affine.for %j = 0 to 48 step 16 { affine.for %i = %i0 to min(%i0 + 32, 640) step 16 {
+                16 vector loads of x[%j + 0 ... %j + 15, %i]; 4 stages of shuffles
+                for each of 16 rows: negf on vectors, vector store to y[%i + 0 ... %i + 15, %j] } } }
+
+    Every store and every other load must be contiguous or fixed along the loop of the stores. Ends are masked; rows that are
+    left over of a dynamic number are done one by one. A nest whose outermost loop carries a `dlc.schedule` of the emitter
+    `move` is cut as that says (`lane_loop`, `lanes`, and the other loop in `jams`), one of another emitter stays.
+    """
+
+    anchor = "func.func"
+
+    vector_bits: int = option(0, "bits of a vector register; 0: this machine's")
+
+    def run(self, op: ir.Operation) -> None:
+        """Transpose in the nests of one function."""
+        machine, facts = TileLimits.of(op, self.vector_bits, 0), facts_of(op)
+        for nest in nests_of(op):
+            move = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
+            if move is not None:
+                _Mover(nest, move, _rows_in_turn(nest, move, facts)).emit()
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Stores are contiguous along `lane_loop`, the loads whose results are `loads` along `across`; tiles have `size` rows."""
+
+    lane_loop: Loop
+    across: Loop
+    loads: tuple[ir.Value, ...]
+    facts: LaneFacts
+    size: int
+
+
+def _given(nest: Nest) -> _Move | None:
+    """What the schedule on `nest` says, None when that is of another emitter; `PassFailure` where it does not fit."""
+    schedule = schedule_of(nest.top)
+    if schedule is None or schedule.emitter != "move":
+        return None
+    places = [schedule.lane_loop, *(place for place, _ in schedule.jams)]
+    if len(places) != 2 or any(place >= len(nest.band) for place in places) or schedule.lanes not in (4, 8, 16):
+        raise PassFailure(
+            nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
+        )
+    move = _move(nest, nest.band[places[0]], nest.band[places[1]], schedule.lanes)
+    if move is None:
+        raise PassFailure(
+            nest.top, "the nest does not load along one of the schedule's loops and store along the other", "leave it out"
+        )
+    return move
+
+
+def _found(nest: Nest, vector_bits: int) -> _Move | None:
+    """The move that `nest` is: the one with the most lanes of its stores; None when it is none, or one too small to pay."""
+    if nest.inner_loops:
+        return None
+    size = min(_LARGEST, vector_bits // widest_element(nest.body))
+    if size < _SMALLEST:
+        return None
+    moves = [move for lane_loop in nest.band for across in nest.band if (move := _move(nest, lane_loop, across, size))]
+    return next((move for move in moves if all(_is_long(loop) for loop in (move.lane_loop, move.across))), None)
+
+
+def _is_long(loop: Loop) -> bool:
+    return loop.extent is None or loop.extent >= _SMALLEST
+
+
+def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Move | None:
+    """`nest` as a move along two of its loops, None when it is not one."""
+    if lane_loop is across or nest.inner_loops:
+        return None
+    loads = [op for op in nest.body if op.name == "affine.load" and _stride(op, lane_loop) not in (0, 1)]
+    if not loads or any(_stride(op, across) != 1 or _is_bool(op) for op in loads):
+        return None
+    results = tuple(op.results[0] for op in loads)
+    others = [op for op in nest.body if not any(op == load for load in loads)]
+    try:
+        facts = analyse_lanes(others, lane_loop.iv, varying=results)
+    except NoLanesError:
+        return None
+    return _Move(lane_loop, across, results, facts, size) if facts.maskable else None
+
+
+def _stride(op: ir.Operation, loop: Loop) -> int | None:
+    """Elements between what two neighbouring iterations of `loop` load; None when it is not known."""
+    try:
+        return lane_stride(op, LaneFacts(loop.iv, {loop.iv}))
+    except NoLanesError:
+        return None
+
+
+def _is_bool(op: ir.Operation) -> bool:
+    return bool(op.results[0].type == ir.IntegerType.get_signless(1))
+
+
+def _rows_in_turn(nest: Nest, move: _Move, facts: Machine) -> int:
+    """The rows of the target to write in turn: fewer where their lines fall into the same sets of the nearest cache.
+
+    Lines that tiles fill at once may be a third more than a set holds: with 12 ways f32 of 4096x128, whose rows are 16 KiB apart,
+    take 105 us with 16 rows and 150 with 32; in half lines of AVX2 99 with 8 rows, 167 with 16 and 338 with 32. Where rows of the
+    source fall into one set, too, whole lines of it are read at once: 2048x1024 by AVX2 take 1.9 ms with 8 rows and 0.9 with 16.
+    Past the caches nothing else counts: by AVX-512 they take 910 us with 16 rows, 548 with 32 and 425 with 64.
+    """
+    stores = [(op, op.operands[1].type) for op in nest.body if op.name == "affine.store"]
+    loads = [(value.owner, value.owner.operands[0].type) for value in move.loads]
+    pitches = [_pitch(op, ir.MemRefType(kind), move.across) for op, kind in stores]
+    source = [_pitch(op, ir.MemRefType(kind), move.lane_loop) for op, kind in loads]
+    if None in pitches or None in source:
+        return _ANY_ROWS
+    ways = ways_of(facts.l1_bytes)
+    is_crowded = any(lines_in_set(move.size, pitch or 0) >= ways for pitch in source)
+    widths = [element_bits(ir.MemRefType(kind).element_type) or 0 for _, kind in stores]
+    fills = all(move.size * bits >= 8 * facts.line_bytes for bits in widths)
+    fills = fills and all((pitch or 0) % facts.line_bytes == 0 for pitch in pitches)
+    if is_crowded and fills and any(_is_streamed(ir.MemRefType(kind), facts) for _, kind in stores):
+        return _MOST_ROWS
+    most = ways * 4 // 3 if fills else ways
+    least = min(_MOST_ROWS, facts.line_bytes * 8 // widest_element(nest.body)) if is_crowded else move.size
+    counts = [rows for rows in (_MOST_ROWS, 32, 16, 8) if rows % move.size == 0 and rows >= least]
+    return next((rows for rows in counts if all(lines_in_set(rows, pitch or 0) <= most for pitch in pitches)), counts[-1])
+
+
+def _pitch(op: ir.Operation, kind: ir.MemRefType, loop: Loop) -> int | None:
+    """Bytes between what two neighbouring iterations of `loop` load or store; None when they are not known."""
+    stride, bits = stride_along(op, loop.iv), element_bits(kind.element_type)
+    return None if stride is None or bits is None else abs(stride) * bits // 8
+
+
+def _is_streamed(kind: ir.MemRefType, facts: Machine) -> bool:
+    bits = element_bits(kind.element_type) or 0
+    return kind.has_static_shape and math.prod(kind.shape) * bits >= 8 * streamed_bytes(facts)
+
+
+class _Mover:
+    """Builds the tiled form of one nest in its place, with so many rows of the target in turn."""
+
+    def __init__(self, nest: Nest, move: _Move, rows: int) -> None:
+        self.nest = nest
+        self.move = move
+        self.rows = rows
+        self.values = TileValues(dims=[], lanes=move.size)
+
+    def emit(self) -> None:
+        """Emit the loops before the nest and erase it."""
+        top = self.nest.top
+        around = [loop for loop in self.nest.band if loop is not self.move.lane_loop and loop is not self.move.across]
+        with ir.InsertionPoint(top), top.location:
+            made = self._levels(around)
+        leave_schedule(made, self.nest, self._schedule())
+        top.erase()
+
+    def _schedule(self) -> NestSchedule:
+        place = {loop.iv: index for index, loop in enumerate(self.nest.band)}
+        lane_loop, across = place[self.move.lane_loop.iv], place[self.move.across.iv]
+        return NestSchedule("move", lane_loop=lane_loop, lanes=self.move.size, jams=((across, self.move.size),))
+
+    def _levels(self, around: Sequence[Loop]) -> ir.Operation:
+        """Emit the loops `around` and the tiles in them; returns the first loop made."""
+        if not around:
+            return self._tiles()
+        made = copy_loop(around[0], self.values)
+        with self._inside(made):
+            self._levels(around[1:])
+        return made
+
+    def _tiles(self) -> ir.Operation:
+        """Whole tiles along `across`, in blocks, then what is left; returns the first loop."""
+        upper, size = self.move.across.upper, self.move.size
+        whole = upper.rounded_down(size)
+        made = []
+        if whole.static is not None and whole.static <= self.rows:
+            made += self._columns(Bound.constant(0), whole, size) if whole.static else []
+        else:
+            blocks = build_for(Bound.constant(0), whole, self.rows, parallel=True)
+            made.append(blocks)
+            with self._inside(blocks):
+                start = blocks.regions[0].blocks[0].arguments[0]
+                self._columns(Bound(ir.AffineMap.get_identity(1), (start,)), _at_most(whole, start, self.rows), size)
+        if upper.static is None:
+            self._single_rows(whole, upper)
+        elif upper.static % size:
+            made += self._columns(whole, upper, upper.static % size)
+        return made[0]
+
+    def _columns(self, lower: Bound, upper: Bound, count: int) -> list[ir.Operation]:
+        """The tiles between `lower` and `upper` along `across`, `count` rows each, for all of the lane loop."""
+        made, values, lanes = [], self.values, self.move.size
+        for segment in segments(self.move.lane_loop.upper, lanes, 1):
+            loop = build_for(segment.lower, segment.upper, lanes, parallel=True)
+            made.append(loop)
+            iv = loop.regions[0].blocks[0].arguments[0]
+            with self._inside(loop):
+                values.masks = tail_masks(self.move.lane_loop.upper, iv, segment, lanes)
+                rows = build_for(lower, upper, lanes, parallel=True)
+                start = rows.regions[0].blocks[0].arguments[0]
+                values.dims = [TileDim(self.move.across.iv, start, count), TileDim(self.move.lane_loop.iv, iv, 1, lanes)]
+                values.lane_dim = 1
+                with self._inside(rows):
+                    TransposingEmitter(values, self.move.facts, self.move.loads, across=0).ops(self.nest.body)
+                values.dims, values.lane_dim, values.masks = [], None, ()
+        return made
+
+    def _single_rows(self, lower: Bound, upper: Bound) -> None:
+        """The rows that are left of a dynamic number, element by element."""
+        across = build_for(lower, upper, parallel=True)
+        self.values.define(self.move.across.iv, (), [across.regions[0].blocks[0].arguments[0]], False)
+        with self._inside(across):
+            elements = copy_loop(self.move.lane_loop, self.values)
+            with self._inside(elements):
+                TileEmitter(self.values, None).ops(self.nest.body)
+        del self.values.entries[self.move.across.iv], self.values.entries[self.move.lane_loop.iv]
+
+    @contextlib.contextmanager
+    def _inside(self, loop: ir.Operation) -> Iterator[None]:
+        """Emit into the body of `loop`, and terminate it."""
+        with ir.InsertionPoint(loop.regions[0].blocks[0]):
+            self.values.enter_body()
+            yield
+            affine.AffineYieldOp([])
+            self.values.leave_body()
+
+
+def _at_most(upper: Bound, start: ir.Value, distance: int) -> Bound:
+    """The smaller of `start + distance` and `upper`."""
+    dims = upper.map.n_dims
+    results = [ir.AffineDimExpr.get(dims) + distance, upper.map.results[0]]
+    operands = (*upper.operands[:dims], start, *upper.operands[dims:])
+    return Bound(ir.AffineMap.get(dims + 1, upper.map.n_symbols, results), operands)

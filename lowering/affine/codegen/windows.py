@@ -1,0 +1,216 @@
+"""Nests over sliding windows: which loops they have, how their positions are cut into tiles, and where taps fall outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import Linear, access_of
+from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
+from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.padding import Inside, PaddedCopy
+
+_MOST_TAPS = 160
+"""Steps of the reduction beyond which the register tile, which keeps its loops, is the better form."""
+_MOST_UNROLLED = 64
+_MOST_BORDER_TILES = 8
+
+
+@dataclass(frozen=True)
+class PaddedAxis:
+    """An axis of a padded copy that a load follows: element `band * iv + tap * iv' + offset` of `inside`."""
+
+    inside: Inside
+    band: Loop
+    band_factor: int
+    tap: Loop | None
+    tap_factor: int
+    offset: int
+
+    def safe(self) -> tuple[int, int]:
+        """The iterations `begin` to `end` of the band loop whose taps all fall inside."""
+        last = (self.tap.extent or 1) - 1 if self.tap is not None else 0
+        begin = -((self.offset - self.inside.begin) // self.band_factor)
+        room = self.inside.begin + self.inside.extent - 1 - self.offset - self.tap_factor * last
+        return max(begin, 0), min(room // self.band_factor + 1, self.band.extent or 0)
+
+
+@dataclass(frozen=True)
+class WindowLoad:
+    """A load that the windows slide over; `copy` when it reads a padded copy that can be done without."""
+
+    op: ir.Operation
+    places: tuple[Linear, ...]
+    copy: PaddedCopy | None
+    axes: tuple[PaddedAxis, ...] = ()
+
+
+@dataclass(frozen=True)
+class Windows:
+    """A nest whose reduction runs over the taps of windows: depthwise convolution, pooling, a convolution of few channels."""
+
+    nest: Nest
+    lane_loop: Loop
+    facts: LaneFacts
+    slides: tuple[WindowLoad, ...]
+
+    @property
+    def taps(self) -> tuple[Loop, ...]:
+        """The reduction loops, outermost first."""
+        assert self.nest.chain is not None
+        return self.nest.chain.loops
+
+    @property
+    def lanes_slide(self) -> bool:
+        """Whether the lanes run along an axis that the windows slide over."""
+        return self.lane_loop.iv in self.slid
+
+    @cached_property
+    def slid(self) -> dict[ir.Value, set[ir.Value]]:
+        """The band loops that share a subscript with taps, each with those taps."""
+        found: dict[ir.Value, set[ir.Value]] = {}
+        taps = {loop.iv for loop in self.taps}
+        for slide in self.slides:
+            for form in slide.places:
+                for iv in set(form.factors) - taps:
+                    if set(form.factors) & taps:
+                        found.setdefault(iv, set()).update(set(form.factors) & taps)
+        return found
+
+    def safe(self, loop: Loop, rolled: Collection[ir.Value] = ()) -> tuple[int, int]:
+        """The iterations of `loop` whose taps all fall inside, but for those of the reduction loops `rolled`."""
+        begin, end = 0, loop.extent or 0
+        for slide in self.slides:
+            for axis in slide.axes:
+                if axis.band.iv == loop.iv and (axis.tap is None or axis.tap.iv not in rolled):
+                    begin, end = max(begin, axis.safe()[0]), min(end, axis.safe()[1])
+        return begin, end
+
+
+def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int | None = None) -> Windows | None:
+    """`nest` as windows; None when it is no such nest, or its loops are not all known and short enough.
+
+    The lanes run along loop `lane_loop` of the band where it is given, else along a loop that is good for them.
+    """
+    chain = nest.chain
+    if chain is None or nest.reduction is not None or not nest.band:
+        return None
+    taps = math.prod(loop.extent or 0 for loop in chain.loops)
+    inner = math.prod(loop.extent or 0 for loop in chain.loops[1:])
+    if not 1 < taps <= _MOST_TAPS or inner > _MOST_UNROLLED or not _has_plain_ops(nest):
+        return None
+    slides = _slides(nest, copies)
+    if not slides:
+        return None
+    for loop, facts in _lane_loops(nest):
+        if lane_loop is not None and loop is not nest.band[lane_loop]:
+            continue
+        found = Windows(nest, loop, facts, slides)
+        if _is_window_sum(found):
+            return found
+    return None
+
+
+def _has_plain_ops(nest: Nest) -> bool:
+    """Whether the body only computes on numbers it loads, at places that are linear in the loops."""
+    for op in nest.ops:
+        if op.name in ("affine.load", "affine.store"):
+            access = access_of(op)
+            if access.subscripts is None or any(form is None for form in access.subscripts):
+                return False
+        elif op.name not in ("affine.for", "affine.yield") and not _is_plain(op):
+            return False
+    return True
+
+
+def _is_plain(op: ir.Operation) -> bool:
+    """Whether `op` computes a number from numbers."""
+    values = (*op.results, *op.operands)
+    return op.name.startswith(("arith.", "math.")) and not any(isinstance(value.type, ir.IndexType) for value in values)
+
+
+def _lane_loops(nest: Nest) -> Iterator[tuple[Loop, LaneFacts]]:
+    """The loops that can become lanes, those along which memory is contiguous first."""
+    found = []
+    for loop in nest.band:
+        try:
+            facts = analyse_lanes(nest.body, loop.iv)
+        except NoLanesError:
+            continue
+        steps = set(facts.strides.values())
+        if loop.extent is not None and steps <= {0, 1, 2} and not facts.lanewise and 1 in steps and facts.maskable:
+            found.append((loop, facts))
+    return iter(sorted(found, key=lambda pair: max(pair[1].strides.values())))
+
+
+def _slides(nest: Nest, copies: Mapping[ir.Value, PaddedCopy]) -> tuple[WindowLoad, ...]:
+    """The loads of the innermost body that follow a parallel loop and a reduction loop in one subscript."""
+    assert nest.chain is not None
+    band = {loop.iv: loop for loop in nest.band}
+    taps = {loop.iv: loop for loop in nest.chain.loops}
+    found = []
+    for op in real_ops(nest.hot_block):
+        if op.name != "affine.load":
+            continue
+        places = tuple(form for form in access_of(op).subscripts or () if form is not None)
+        if any(set(form.factors) & set(band) and set(form.factors) & set(taps) for form in places):
+            copy = copies.get(op.operands[0])
+            axes = _padded_axes(copy, places, band, taps) if copy is not None else None
+            found.append(WindowLoad(op, places, copy if axes is not None else None, axes or ()))
+    return tuple(found)
+
+
+def _padded_axes(
+    copy: PaddedCopy, places: Sequence[Linear], band: Mapping[ir.Value, Loop], taps: Mapping[ir.Value, Loop]
+) -> tuple[PaddedAxis, ...] | None:
+    """The axes of `copy` that have padding, as a load at `places` follows them; None when it does so in no simple way."""
+    found = []
+    for inside, place in zip(copy.axes, places, strict=True):
+        if inside.is_whole:
+            continue
+        loops = [band[iv] for iv in place.factors if iv in band]
+        inner = [taps[iv] for iv in place.factors if iv in taps]
+        if len(loops) != 1 or len(inner) > 1 or len(place.factors) != len(loops) + len(inner) or loops[0].extent is None:
+            return None
+        tap = inner[0] if inner else None
+        factors = place.of(loops[0].iv), place.of(tap.iv) if tap is not None else 0
+        if min(factors) < 0:
+            return None
+        found.append(PaddedAxis(inside, loops[0], factors[0], tap, factors[1], place.constant))
+    return tuple(found)
+
+
+def _is_window_sum(windows: Windows) -> bool:
+    """Whether the lanes make a good use of vectors: the windows' elements are vectors, or each is used for many lanes.
+
+    A reduction over channels too is left to the register tile, but where the channels are those of an image.
+    """
+    taps = {loop.iv for loop in windows.taps}
+    slid = set().union(*windows.slid.values())
+    wide = any(windows.facts.strides[slide.op] for slide in windows.slides)
+    return wide and taps == slid
+
+
+def cuts(extent: int, step: int, safe: tuple[int, int]) -> list[tuple[int, int, int]]:
+    """The tiles of a loop: (begin, end, iterations of a tile); several of `step` in a row where all of them are safe.
+
+    Of an axis without padding all iterations are safe: `safe` is (0, extent).
+    """
+    parts: list[tuple[int, int, int]] = []
+    for begin in range(0, extent, step):
+        count = min(step, extent - begin)
+        inner = count == step and safe[0] <= begin and begin + count <= safe[1]
+        if inner and parts and parts[-1][1] == begin and parts[-1][2] == step and safe[0] <= parts[-1][0]:
+            parts[-1] = parts[-1][0], begin + count, step
+        else:
+            parts.append((begin, begin + count, count))
+    return parts
+
+
+def few_borders(parts: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether the tiles at the borders, each of which has code of its own, are few enough."""
+    return len(parts) <= _MOST_BORDER_TILES

@@ -1,0 +1,151 @@
+"""What an order of loops and blocks costs in a machine's caches, in cycles: lines and pages that go from one level to the next.
+
+A loop's body leaves in a cache what it touches where that fits, so a reference costs what the outermost body that fits touches,
+as often as that body runs with other elements (after Wolf and Lam, PLDI 1991). Copies of panels lie in one piece.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import prod
+from operator import mul
+
+from dlc.lowering.affine.cost.references import Reference, packed_runs
+
+Levels = Sequence[tuple[int, int]]
+"""Loops from the outside in: the place in the chain, and how many of its iterations a step takes."""
+
+_PAGE_BYTES = 4096
+_WRITTEN = 1.5
+"""How much more a line costs that goes back."""
+
+_BEYOND_L2 = 4.0
+"""Cycles for a line that comes from beyond the second-level cache."""
+
+_WALK = 12.0
+"""Cycles to find a page that no table holds."""
+
+_ROW, _VECTOR, _PART = 2.0, 1.0, 4.0
+"""Cycles to begin a row of a panel, to copy a vector of it, and part of one, which takes a mask."""
+
+_TRANSPOSED = 1.5
+"""Cycles to copy an element whose neighbours in the panel lie apart in memory."""
+
+
+@dataclass(frozen=True)
+class Caches:
+    """Sizes of the caches of a core, in bytes."""
+
+    l1_bytes: int
+    l2_bytes: int
+    line_bytes: int = 64
+
+
+@dataclass(frozen=True)
+class _Store:
+    """Something that holds `capacity` units of `unit` bytes; another one costs `cycles`."""
+
+    unit: int
+    capacity: int
+    cycles: float
+    has_sets: bool = False
+
+
+@functools.lru_cache
+def _stores(caches: Caches) -> tuple[_Store, ...]:
+    """Caches and tables of pages; the cycles, most of which work hides, fit products of matrices on a Sapphire Rapids core."""
+    line = caches.line_bytes
+    return (
+        _Store(line, caches.l1_bytes * 3 // 4 // line, 1.0, has_sets=True),
+        _Store(line, caches.l2_bytes * 5 // 8 // line, _BEYOND_L2),
+        _Store(_PAGE_BYTES, 64, 2.5),
+        _Store(_PAGE_BYTES, 1024, _WALK),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A copy of what a reference touches inside the first `depth` loops, in rows of `row` elements.
+
+    It `is_transposed` where neighbours come from apart.
+    """
+
+    depth: int
+    row: int
+    is_transposed: bool
+
+
+_Touched = tuple[int, ...]
+"""Units of each store that a reference takes, and lines."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryModel:
+    """The references of a chain whose loops have so many iterations, `lanes` of them in a vector."""
+
+    references: Sequence[Reference]
+    extents: Sequence[int]
+    caches: Caches
+    lanes: int
+
+    _known: dict[tuple[Reference, bool, tuple[int, ...]], _Touched] = field(default_factory=dict)
+    _known_copies: dict[tuple[Reference, int, bool, tuple[int, ...]], float] = field(default_factory=dict)
+
+    def extents_at(self, levels: Levels) -> list[tuple[int, ...]]:
+        """How many iterations of each loop are left inside the first 0, 1, ... levels."""
+        left = list(self.extents)
+        found = [tuple(left)]
+        for member, size in levels:
+            left[member] = size
+            found.append(tuple(left))
+        return found
+
+    def cycles(self, levels: Levels, extents: Sequence[tuple[int, ...]], panels: Mapping[Reference, Panel]) -> float:
+        """Cycles of all traffic, copies included; `extents` are those `extents_at` the levels."""
+        trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
+        runs = list(accumulate(trips, mul, initial=1))
+        touched = [self._touched_at(ref, ref in panels, levels, extents) for ref in self.references]
+        total = sum(self._copying(ref, panel, extents[panel.depth]) * runs[panel.depth] for ref, panel in panels.items())
+        for place, store in enumerate(_stores(self.caches)):
+            fits = next((at for at in range(len(trips)) if sum(own[at][place] for own in touched) <= store.capacity), len(trips))
+            for reference, own in zip(self.references, touched, strict=True):
+                around = fits
+                while around and not reference.moves_along(levels[around - 1][0]):
+                    around -= 1
+                moved = own[fits][-1 if store.has_sets else place] * runs[around]
+                total += moved * store.cycles * (_WRITTEN if reference.access.writes else 1.0)
+        return total
+
+    def _touched_at(
+        self, reference: Reference, is_packed: bool, levels: Levels, extents: Sequence[tuple[int, ...]]
+    ) -> list[_Touched]:
+        """What a reference takes inside the first 0, 1, ... levels."""
+        found = [self._touched(reference, is_packed, extents[0])]
+        for (member, _), inner in zip(levels, extents[1:], strict=True):
+            found.append(self._touched(reference, is_packed, inner) if reference.moves_along(member) else found[-1])
+        return found
+
+    def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
+        key = reference, is_packed, tuple(extents[at] for at in reference.movers)
+        if key not in self._known:
+            runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
+            self._known[key] = (
+                *(runs.occupied(store.unit) if store.has_sets else runs.units(store.unit) for store in _stores(self.caches)),
+                runs.units(self.caches.line_bytes),
+            )
+        return self._known[key]
+
+    def _copying(self, reference: Reference, panel: Panel, extents: Sequence[int]) -> float:
+        """Cycles to fill a panel once."""
+        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.movers)
+        if key not in self._known_copies:
+            elements = prod(reference.box(extents))
+            lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)
+            pages = reference.runs(extents, _PAGE_BYTES).units(_PAGE_BYTES)
+            whole, part = divmod(panel.row, self.lanes)
+            row = _TRANSPOSED * panel.row if panel.is_transposed else _VECTOR * whole + (_PART if part else 0.0)
+            self._known_copies[key] = elements / panel.row * (_ROW + row) + lines * _BEYOND_L2 + pages * _WALK
+        return self._known_copies[key]

@@ -1,0 +1,26 @@
+"""Cycles of stores whose lanes lie apart; `codegen/scattering.py` emits them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import stride_along
+
+_SHUFFLE = 0.75
+"""Cycles of a shuffle or a store of a part of a vector: 7x7 taps over 3x224x224 for 64 channels by 8 pixels at once."""
+
+
+def runs_along(op: ir.Operation, ivs: Iterable[ir.Value]) -> frozenset[ir.Value]:
+    """Those of `ivs` that move the affine.store `op` to the next element."""
+    return frozenset(iv for iv in ivs if stride_along(op, iv) == 1)
+
+
+def scatter_cycles(along: frozenset[ir.Value], jams: Mapping[ir.Value, int], copies: int, lanes: int) -> float:
+    """Cycles that `scatter` takes for a tile with `copies` vectors of `lanes`, where `along` (see `runs_along`) step by one."""
+    runs = [count for iv, count in jams.items() if 1 < count <= lanes and iv in along]
+    count = max(runs, default=1)
+    size = 1 << (count - 1).bit_length()
+    shuffles = lanes * (math.log2(size) + 1) + count * lanes / size
+    return copies / count * shuffles * _SHUFFLE

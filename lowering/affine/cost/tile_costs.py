@@ -1,0 +1,212 @@
+"""What a register tile costs: instructions, chains of sums, and lines of memory, in cycles for each iteration of a statement.
+
+A model of any core that starts two loads and two multiply-adds a cycle; only comparisons of its numbers mean something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log2, sqrt
+
+from dlc._mlir import ir
+from dlc.lowering.affine.cost.latencies import chain_latency
+from dlc.lowering.affine.polyhedral.model import Access, Scop
+
+Strides = Sequence[tuple[Access, "int | None"]]
+"""The stride of each access along one loop, in elements; None where there is none."""
+
+_PER_CYCLE = 2
+_GATHER = 1.5
+"""Instructions for each element of a vector whose elements do not lie side by side."""
+
+_SHUFFLE = 2.0
+"""Instructions that one shuffle of a transpose in registers counts as: a core starts one a cycle."""
+
+_FOLLOWED_ROWS = 8
+"""Rows that a core reads side by side at the full rate: 1300x1300 f64 times a vector takes 1.7 ms by 8 rows, 1.8 by 16, 3.0 by 32
+and 4.0 by 64 (Zen 4)."""
+
+LINE_CYCLES = 4.0
+"""Cycles to bring a line from the second-level cache or beyond, most of which other work hides."""
+
+_LINE_BYTES = 64
+
+_SLOT, _SPLIT = 0.25, 2.0
+"""Cycles of a load that other work does not hide, and how many more loads a vector takes that lies in two lines."""
+
+
+_PRODUCT_AND_SUM = 2
+"""Ops of a statement whose only value on its way is a factor."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `copied` over `copies` copies.
+
+    `width` are the iterations in the vectors, the last of which may be part of one.
+
+    `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
+    """
+
+    lanes: int | None = None
+    vectors: int = 1
+    copied: int | None = None
+    copies: int = 1
+    tiles_first: bool = True
+    width: int = 0
+
+    def step(self, member: int) -> int:
+        """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
+        if member == self.lanes:
+            return self.width
+        return self.copies if member == self.copied else 1
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector.
+
+    Loops of one of the `bands` may change places; others may not, but for those that carry nothing, which may go inwards.
+    """
+
+    strides: Sequence[Strides]
+    is_free: Sequence[bool]
+    lanes: int
+    bands: Sequence[Sequence[int]]
+    starts: Sequence[int]
+    """The least value of each loop's variable."""
+    straddling: frozenset[tuple[Access, int]] = frozenset()
+    """Accesses whose vectors along a loop begin anywhere in a line of memory."""
+    spare_registers: int = 2
+    """Registers that a tile takes beside those of its sums and of the vectors that its copies share."""
+
+    @cached_property
+    def kept(self) -> list[int]:
+        """The loops that carry dependences."""
+        return [at for at, free in enumerate(self.is_free) if not free]
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
+        return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
+
+    def latency(self, at: int) -> float:
+        """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
+        return chain_latency(dict(self.strides[at]))
+
+    def stride(self, access: Access, at: int | None) -> int | None:
+        """The stride of `access` along loop `at`, 0 along no loop."""
+        return 0 if at is None else self._strides[at].get(access, 0)
+
+    @cached_property
+    def _strides(self) -> list[dict[Access, int | None]]:
+        return [dict(strides) for strides in self.strides]
+
+
+def spare_registers(scop: Scop, strides: Sequence[Strides], has_fma: bool) -> int:
+    """Registers for values on their way, of a chain with these accesses: a factor in all lanes, and another one where there is
+    more than a multiply-add.
+
+    Zen 3, f64, share of the time of tiles of 4 vectors by 2 copies: 3 by 4, which take all 16 registers, 0.8 in plain products of
+    matrices, 1.9 in products that are scaled (`gemm`), whose values are spilled.
+    """
+    names = {access.statement_name for access, _ in strides[0]} if strides else set()
+    computing = ([op for op in scop.by_name[name].ops if _computes(op)] for name in names)
+    return 1 if has_fma and all(len(ops) <= _PRODUCT_AND_SUM for ops in computing) else 2
+
+
+def _computes(op: ir.Operation) -> bool:
+    return op.name.startswith(("arith.", "math.")) and op.name != "arith.constant" and isinstance(op.results[0].type, ir.FloatType)
+
+
+def outer_order(nest: Nest, tile: Tile) -> list[int]:
+    """The loops around a tile from the outside in, by their places in the chain."""
+    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    order: list[int] = []
+    for band in nest.bands:
+        kept = [at for at in band if not nest.is_free[at]]
+        own = [at for at in tiled if at in band] if tile.tiles_first else []
+        order += [*(at for at in band if nest.is_free[at] and at not in tiled), *own, *kept]
+    return order if tile.tiles_first else [*order, *tiled]
+
+
+def cycles(nest: Nest, tile: Tile, line_cycles: float = LINE_CYCLES) -> float:
+    """Cycles for each iteration that the tile takes."""
+    innermost = outer_order(nest, tile)[-1]
+    lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
+    return work_cycles(nest, tile) + (lines * line_cycles + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
+
+
+def work_cycles(nest: Nest, tile: Tile) -> float:
+    """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
+    innermost = outer_order(nest, tile)[-1]
+    loads = sum(
+        _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
+    )
+    work = max(loads / _PER_CYCLE, len(nest.accesses) * tile.vectors * tile.copies / _PER_CYCLE / 2)
+    chain = nest.latency(innermost) if innermost in nest.kept else 0.0
+    return max(work, chain) / _elements(nest, tile)
+
+
+def _elements(nest: Nest, tile: Tile) -> int:
+    """Iterations that one step of the tile takes."""
+    return (nest.lanes if tile.lanes is not None else 1) * tile.vectors * tile.copies
+
+
+def _is_kept(nest: Nest, access: Access, tile: Tile, innermost: int) -> bool:
+    """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
+    return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.lanes) in (0, 1)
+
+
+def _instructions(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
+    """Loads or stores for one tile."""
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
+    return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
+
+
+def _gather(nest: Nest, access: Access, innermost: int) -> float:
+    """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
+    if access.writes:
+        return 2 * _GATHER * nest.lanes
+    if innermost in nest.kept and nest.stride(access, innermost) == 1:
+        return 1 + _SHUFFLE * log2(nest.lanes)
+    return _GATHER * nest.lanes
+
+
+def _lines(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
+    """Lines of memory that one step of the innermost loop goes on to."""
+    step = nest.stride(access, innermost)
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    bytes_of = _bytes(access)
+    if innermost == tile.lanes and tile.lanes is not None and step is not None:
+        step = step * nest.lanes * tile.vectors
+    fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / _LINE_BYTES)
+    row = nest.lanes * tile.vectors
+    streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / _LINE_BYTES) if along == 1 else row
+    if along not in (0, 1) and fresh < 1:
+        streams *= max(1.0, sqrt(row / _FOLLOWED_ROWS))
+    return fresh * streams * (tile.copies if across != 0 else 1)
+
+
+def _straddling_cycles(nest: Nest, tile: Tile, innermost: int) -> float:
+    """Cycles that the loads of one step take beside other work, where vectors of some lie in two lines; 0 where none do.
+
+    3x3 windows of 56x56, 64 channels, share of the peak on a Zen 4 core: 6 vectors by 4 copies 81 %, 4 by 6 86 %, 3 by 8 90 %.
+    """
+    split = [access for access in nest.accesses if (access, tile.lanes) in nest.straddling]
+    if not split:
+        return 0.0
+    loads = sum(
+        _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
+    )
+    parts = (min(1.0, nest.lanes * _bytes(access) / _LINE_BYTES) for access in split)
+    return _SLOT * (loads + _SPLIT * tile.vectors * sum(parts))
+
+
+def _bytes(access: Access) -> int:
+    kind = access.array.value.type
+    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
+    return int(getattr(element, "width", 64)) // 8

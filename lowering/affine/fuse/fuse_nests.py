@@ -1,0 +1,165 @@
+"""Neighbouring loop nests become one, and what passes between them stays in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.lowering.affine.fuse.fusion import Fusion, Refusal, fusion_of
+from dlc.lowering.affine.fuse.reduction_fusion import fuse_reductions, reductions_fit
+from dlc.lowering.affine.fuse.scratch import shrink_buffers
+from dlc.lowering.affine.ir.accesses import accesses_in, conflicts
+from dlc.lowering.affine.ir.bands import Band, build_band, move_body
+from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
+from dlc.lowering.affine.ir.loops import real_ops
+from dlc.lowering.outlining import is_kernel
+from dlc.lowering.pass_base import Pass, option
+
+_WINDOW = 8
+_APART = "dlc.apart"
+_MOVABLE = ("arith.", "math.", "affine.apply", "memref.dim", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
+
+
+@dataclass(frozen=True)
+class FuseNests(Pass):
+    """Fuse the loop nests of a kernel function where that is legal and pays, then keep in registers what stays inside.
+
+    before: parallel i { %m = max over j of x[i, j]; store %m, top[i] }
+            parallel i { parallel j { store exp(x[i, j] - top[i]), y[i, j] } }
+    after:  parallel i { %m = max over j of x[i, j]; parallel j { store exp(x[i, j] - %m), y[i, j] } }
+
+    Two nests become one in every pair of parallel loops with equal bounds for which each dependence stays within an
+    iteration. Nests that match in all their loops always do, so that what follows a contraction works on its accumulators.
+    Else the loops of which one iteration still tiles and vectorises well do, and the bodies are fused on. Then values go
+    from stores to loads, stores that nobody reads go, and local buffers shrink to what one iteration needs: scratch
+    memory that is allocated in the loop (`convert-affine-to-llvm` allocates it once a function).
+    """
+
+    anchor = "func.func"
+
+    explain: bool = option(False, "say on each nest why it is apart from the one before, as attribute dlc.apart")
+
+    def run(self, op: ir.Operation) -> None:
+        """Fuse the nests of one function."""
+        if not is_kernel(op) or not len(op.regions[0].blocks):
+            return
+        block = op.regions[0].blocks[0]
+        self._fuse_block(block)
+        remove_dead_stores(op)
+        shrink_buffers(op)
+
+    def _fuse_block(self, block: ir.Block) -> None:
+        """Fuse the loops of `block`, then those inside them."""
+        _hoist_movable(block)
+        for op in real_ops(block):
+            if op.name == "affine.for":
+                self._fuse_into_earlier(op)
+        forward_stores(block)
+        for op in real_ops(block):
+            if op.name == "affine.for":
+                self._fuse_block(op.regions[0].blocks[0])
+
+    def _fuse_into_earlier(self, op: ir.Operation) -> None:
+        """Make `op` one with loops before it, nearest first, as long as there is one."""
+        current: ir.Operation | None = op
+        while current is not None:
+            op, current = current, None
+            for earlier, between in _earlier_loops(op):
+                current = self._fuse_pair(earlier, op, between)
+                if current is not None:
+                    break
+
+    def _fuse_pair(self, a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation]) -> ir.Operation | None:
+        """The one loop that `a` and `b` became, or None."""
+        place = _meeting_place(a, b, between)
+        bands = Band.at(a), Band.at(b)
+        if bands[0] is None or bands[1] is None:
+            return fuse_reductions(a, b, place) if place and reductions_fit(a, b) else None
+        found: Fusion | Refusal = fusion_of(bands[0], bands[1])
+        if place is None and isinstance(found, Fusion):
+            found = Refusal("what stands between them needs the first or makes what the second needs")
+        if isinstance(found, Refusal):
+            if self.explain and not between:
+                b.attributes[_APART] = ir.StringAttr.get(found.reason)
+            return None
+        assert place is not None
+        return _fuse(bands[0], bands[1], found, place)
+
+
+def _hoist_movable(block: ir.Block) -> None:
+    """Move ops without effects, and allocations, in front of the first loop as far as they do not need its results."""
+    ops = real_ops(block)
+    first = next((op for op in ops if op.name == "affine.for"), None)
+    if first is None:
+        return
+    later = set(ops[ops.index(first) :])
+    for op in ops[ops.index(first) :]:
+        is_free = op.name == "memref.alloc" or (op.name.startswith(_MOVABLE) and not len(op.regions))
+        if is_free and not any(defining_op(value) in later for value in op.operands):
+            op.move_before(first)
+            later.discard(op)
+
+
+def _earlier_loops(op: ir.Operation) -> Iterator[tuple[ir.Operation, list[ir.Operation]]]:
+    """The loops before `op` in its block, nearest first, each with the ops between the two."""
+    ops = real_ops(op.block)
+    position = ops.index(op)
+    loops = [place for place in range(position) if ops[place].name == "affine.for"]
+    for place in reversed(loops[-_WINDOW:]):
+        yield ops[place], ops[place + 1 : position]
+
+
+def _meeting_place(a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation]) -> ir.Operation | None:
+    """The op in front of which both loops can stand as one: `b` if `a` can move down, `a` if `b` can move up."""
+    others = [op for op in between if op.name != "memref.dealloc"]
+    if _uses(b, [a]):
+        return None
+    if not any(_uses(op, [a]) for op in others) and not _collides(a, others):
+        return b
+    return None if _uses(b, others) or _collides(b, others) else a
+
+
+def _uses(op: ir.Operation, makers: Sequence[ir.Operation]) -> bool:
+    """Whether `op`, or an op inside it, uses a result of `makers`."""
+    results = {result for maker in makers for result in maker.results}
+    return any(value in results for inner in nested_ops(op) for value in inner.operands) if results else False
+
+
+def _collides(loop: ir.Operation, others: Sequence[ir.Operation]) -> bool:
+    """Whether `loop` and one of `others` may touch the same memory, one of them writing."""
+    own = list(accesses_in(loop)) if others else []
+    return any(next(conflicts(own, list(accesses_in(other))), None) is not None for other in others)
+
+
+def _fuse(a: Band, b: Band, fusion: Fusion, place: ir.Operation) -> ir.Operation:
+    """Replace the nests by one in front of `place`."""
+    _delay_deallocs(a.top, b.top)
+    location = ir.Location.fused(list(dict.fromkeys((a.top.location, b.top.location))))
+    shared = [t for t, _ in fusion.pairs]
+    top, end = build_band(shared, place)
+    for t, u in fusion.pairs:
+        u.iv.replace_all_uses_with(_iv_of(top, shared.index(t)))
+    for band, done in ((a, shared), (b, [u for _, u in fusion.pairs])):
+        left = [loop for loop in band.loops if loop not in done]
+        move_body(band.body, build_band(left, end)[1] if left else end)
+    top.location = location
+    a.top.erase()
+    b.top.erase()
+    return top
+
+
+def _iv_of(top: ir.Operation, depth: int) -> ir.Value:
+    for _ in range(depth):
+        top = top.regions[0].blocks[0].operations[0].operation
+    return top.regions[0].blocks[0].arguments[0]
+
+
+def _delay_deallocs(a: ir.Operation, b: ir.Operation) -> None:
+    """Move the deallocations between the two loops behind the second, since the first may now run later."""
+    ops = real_ops(a.block)
+    first, last = ops.index(a), ops.index(b)
+    for op in ops[first:last]:
+        if op.name == "memref.dealloc":
+            op.move_after(b)

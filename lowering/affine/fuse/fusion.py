@@ -1,0 +1,188 @@
+"""Decides which loops of two neighbouring nests become one: legality first, then profit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
+from dlc.lowering.affine.ir.accesses import Access, Linear, conflicts, indices_of, span
+from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
+from dlc.lowering.affine.ir.expressions import coefficient
+from dlc.lowering.affine.ir.loops import Loop, real_ops
+
+_COMPARABLE = 8
+"""Nests whose iterations differ by more than this factor are not of one size: the larger one keeps its loop order."""
+_FEW, _LARGE = 8, 1 << 18
+"""Fewer iterations than `_FEW`, each of more than `_LARGE` points, gain nothing: threads starve and caches overflow."""
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """The pairs of loops that become one, outermost first."""
+
+    pairs: tuple[tuple[Loop, Loop], ...]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why two nests stay apart."""
+
+    reason: str
+
+
+def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
+    """What of the bands `a` and, later, `b` can be one.
+
+    Two loops may be one when every two accesses of the nests that may touch the same memory, one of them writing, do so
+    in the same iteration: some subscript grows by the same amount in both loops, and all else in it spans less than that.
+    """
+    pairs = list(conflicts(a.accesses, b.accesses))
+    if not pairs:
+        return Refusal("they have no written buffer in common")
+    extents = loop_extents(a.top, b.top)
+    legal = _legal_pairs(a, b, pairs, extents)
+    if not legal:
+        return Refusal(_why_none(a, b, pairs, extents))
+    both = holds_contraction(a) and holds_contraction(b)
+    if len(legal) == len(a.loops) == len(b.loops) and not both:
+        return Fusion(tuple(legal))
+    kept: list[tuple[Loop, Loop]] = []
+    reason = "two contractions on one register tile would spill" if both else ""
+    blocks = _outer_blocks(a, b, legal)
+    for t, u in legal:
+        why = _loss(a, t, b, u, kept, blocks)
+        if why is None:
+            kept.append((t, u))
+        reason = reason or why or ""
+    return Fusion(tuple(kept)) if kept else Refusal(reason)
+
+
+def _legal_pairs(
+    a: Band, b: Band, pairs: Sequence[tuple[Access, Access]], extents: Mapping[ir.Value, int]
+) -> list[tuple[Loop, Loop]]:
+    """Loops of `a`, in its order, each with the loop of `b` that it may be one with."""
+    found: list[tuple[Loop, Loop]] = []
+    common: dict[ir.Value, ir.Value] = {}
+    for t in a.loops:
+        for u in b.loops:
+            if u.iv not in common and same_trips(t, u) and all(stays_within(x, y, t, u, common, extents) for x, y in pairs):
+                found.append((t, u))
+                common[u.iv] = t.iv
+                break
+    return found
+
+
+def stays_within(
+    x: Access, y: Access, t: Loop, u: Loop, common: Mapping[ir.Value, ir.Value], extents: Mapping[ir.Value, int]
+) -> bool:
+    """Whether `x` in loop `t` and `y` in loop `u` touch the same element in the same iteration only."""
+    for form, other in _comparable_forms(x, y):
+        step = form.of(t.iv)
+        if step == 0 or other.of(u.iv) != step:
+            continue
+        reach = span(form.without(t.iv).plus(other.without(u.iv).renamed(common), -1), extents.get)
+        if reach is not None and max(abs(reach[0]), abs(reach[1])) < abs(step):
+            return True
+    return False
+
+
+def _comparable_forms(x: Access, y: Access) -> Iterator[tuple[Linear, Linear]]:
+    if x.flat is not None and y.flat is not None and x.root == y.root:
+        yield x.flat, y.flat
+    if x.buffer == y.buffer and x.subscripts is not None and y.subscripts is not None:
+        for form, other in zip(x.subscripts, y.subscripts, strict=True):
+            if form is not None and other is not None:
+                yield form, other
+
+
+def _why_none(a: Band, b: Band, pairs: Sequence[tuple[Access, Access]], extents: Mapping[ir.Value, int]) -> str:
+    """The reason why no loop of `a` can be one with a loop of `b`."""
+    candidates = [(t, u) for t in a.loops for u in b.loops if same_trips(t, u)]
+    if not candidates:
+        return "no two of their loops have the same bounds"
+    blame = next((x for x, y in pairs if not any(stays_within(x, y, t, u, {}, extents) for t, u in candidates)), pairs[0][0])
+    return f"'{blame.op.name}' of {blame.buffer.type} may touch what another iteration of the other nest touches"
+
+
+def holds_contraction(band: Band) -> bool:
+    """Whether a reduction of the nest reads a value again in other iterations of a band loop, as matrix products do."""
+    return any(reuses(band, loop) for loop in band.loops)
+
+
+def reuses(band: Band, loop: Loop) -> bool:
+    """Whether sums of products in the nest read a value again in other iterations of `loop`."""
+    for op in nested_ops(band.top):
+        if op.name == "affine.for" and len(op.results) and _sums_products(op):
+            loads = [load for load in real_ops(op.regions[0].blocks[0]) if load.name == "affine.load"]
+            if len(loads) > 1 and any(loop.iv not in list(load.operands) for load in loads):
+                return True
+    return False
+
+
+def _sums_products(op: ir.Operation) -> bool:
+    names = {inner.name for inner in real_ops(op.regions[0].blocks[0])}
+    return bool(names & {"arith.mulf", "arith.muli"}) and bool(names & {"arith.addf", "arith.addi"})
+
+
+def _outer_blocks(a: Band, b: Band, legal: Sequence[tuple[Loop, Loop]]) -> Sequence[tuple[Loop, Loop]]:
+    """The fewest outermost pairs that together cut the nests into blocks that pay, such as images and rows of tiles."""
+    for count in range(1, len(legal) + 1):
+        if keeps_blocks(a, b, [loop.iv for pair in legal[:count] for loop in pair]):
+            return legal[:count]
+    return ()
+
+
+def _loss(
+    a: Band, t: Loop, b: Band, u: Loop, fused: Sequence[tuple[Loop, Loop]], blocks: Sequence[tuple[Loop, Loop]]
+) -> str | None:
+    """What would be lost if only some of the loops, `t` and `u` among them, became one; None when nothing is."""
+    gone = [loop.iv for pair in (*fused, (t, u)) for loop in pair]
+    is_reused = reuses(a, t) or reuses(b, u)
+    if is_reused and (t, u) not in blocks and not keeps_blocks(a, b, gone):
+        return "a contraction uses values again across the loop"
+    if not is_reused and t.extent is not None and t.extent < _FEW and max(a.iterations, b.iterations) // max(t.extent, 1) > _LARGE:
+        return "the loop has few iterations, each larger than the caches"
+    sizes_differ = max(a.iterations, b.iterations) > _COMPARABLE * min(a.iterations, b.iterations)
+    large = [
+        (band, loop, [pair[side] for pair in fused])
+        for side, (band, loop) in enumerate(((a, t), (b, u)))
+        if not sizes_differ or band.iterations == max(a.iterations, b.iterations)
+    ]
+    contiguous = [contiguous_loops(band) for band, _, _ in large]
+    if any(loop.iv in ivs for (_, loop, _), ivs in zip(large, contiguous, strict=True)):
+        alone = all(ivs == {loop.iv} for (_, loop, _), ivs in zip(large, contiguous, strict=True))
+        if sizes_differ or not alone or holds_contraction(a) or holds_contraction(b):
+            return "the loop runs along contiguous memory"
+    for band, loop, gone in large:
+        if sizes_differ and next(outer for outer in band.loops if outer not in gone) is not loop:
+            return "the larger nest would lose its loop order"
+    return None
+
+
+def contiguous_loops(band: Band) -> set[ir.Value]:
+    """Induction variables of the loops along which the nest's innermost accesses to its largest buffers are contiguous."""
+    deepest = [access for access in band.accesses if access.subscripts and _is_innermost(access.op)]
+    most = max((len(_moving(access)) for access in deepest), default=0)
+    return {value for access in deepest if len(_moving(access)) == most for value in _along(access.op)}
+
+
+def _moving(access: Access) -> set[ir.Value]:
+    """The indices that change the place of `access`."""
+    linear = {value for form in access.subscripts or () if form is not None for value in form.factors}
+    is_linear = all(form is not None for form in access.subscripts or ())
+    return linear if is_linear else linear | set(indices_of(access.op))
+
+
+def _along(op: ir.Operation) -> Iterator[ir.Value]:
+    """The indices that move `op` by one element, within a block of a packed matrix where it reads one."""
+    indexing = op.attributes["map"].value
+    for place, value in enumerate(indices_of(op)):
+        if coefficient(indexing.results[-1], place, aligned=1) == 1:
+            yield value
+
+
+def _is_innermost(op: ir.Operation) -> bool:
+    return not any(inner.name == "affine.for" for inner in real_ops(op.block))

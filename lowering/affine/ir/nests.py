@@ -1,0 +1,163 @@
+"""A loop nest as the tiling passes see it: a band of parallel loops, and the body they repeat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dlc._mlir import ir
+from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
+from dlc.lowering.affine.ir.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
+from dlc.lowering.affine.ir.reductions import Chain, chain_of
+from dlc.lowering.pass_base import PassFailure
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Perfectly nested parallel loops, outermost first, around `body`; inner loops of the body are sequential.
+
+    A reduction loop that stands between other ops is a nest without a band: `reduction` is all of its body. `is_part` says
+    whether the nest is one of several in a loop, which pass values to each other.
+    """
+
+    band: tuple[Loop, ...]
+    reduction: ir.Operation | None = None
+    is_part: bool = False
+
+    @property
+    def top(self) -> ir.Operation:
+        """The outermost loop."""
+        return self.reduction or self.band[0].op
+
+    @property
+    def body(self) -> Sequence[ir.Operation]:
+        """The ops that the band repeats."""
+        return [self.reduction] if self.reduction else real_ops(self.band[-1].body)
+
+    @cached_property
+    def inner_loops(self) -> list[ir.Operation]:
+        """Every loop in the body, outermost first."""
+        return [op for op in self.ops if op.name == "affine.for"]
+
+    @cached_property
+    def ops(self) -> list[ir.Operation]:
+        """Every op in the body, at any depth."""
+        found: list[ir.Operation] = []
+
+        def visit(op: ir.Operation) -> ir.WalkResult:
+            found.append(op)
+            return ir.WalkResult.ADVANCE
+
+        for op in self.body:
+            op.walk(visit, ir.WalkOrder.PRE_ORDER)
+        return found
+
+    @cached_property
+    def chain(self) -> Chain | None:
+        """The reduction chain that holds every inner loop, None when there is none or it cannot be split."""
+        tops = [op for op in self.body if op.name == "affine.for"]
+        chain = chain_of(tops[0]) if len(tops) == 1 else None
+        return chain if chain and [loop.op for loop in chain.loops] == self.inner_loops else None
+
+    @property
+    def hot_block(self) -> ir.Block:
+        """The block that runs most often."""
+        return self.inner_loops[-1].regions[0].blocks[0] if self.inner_loops else self.band[-1].body
+
+
+def nests_of(function: ir.Operation) -> list[Nest]:
+    """The scalar nests of `function`: parallel ones, and reductions that can be split.
+
+    A parallel loop around several loops, or around parallel ones, counts as one nest only where its own iterations can
+    be lanes of contiguous memory; else each loop inside it is a nest. `PassFailure` at an argument that no memory holds.
+    """
+    for block in function.regions[0].blocks:
+        for argument in block.arguments:
+            _require_addressable(argument)
+    return [nest for op in top_level_loops(function) for nest in _nests_at(op)]
+
+
+_MOST_ELEMENTS = 1 << 47
+"""The user's half of an address space in bytes: strides beyond it do not fit the numbers that code computes with."""
+
+
+def _require_addressable(value: ir.Value) -> None:
+    kind = value.type
+    if isinstance(kind, ir.MemRefType) and math.prod(size for size in kind.shape if size > 0) > _MOST_ELEMENTS:
+        raise PassFailure(value.location, f"{kind} is larger than any memory", f"give it at most {_MOST_ELEMENTS} elements")
+
+
+def _nests_at(op: ir.Operation, is_part: bool = False) -> Iterator[Nest]:
+    nest = _nest_at(op, is_part)
+    if nest is None:
+        if len(op.results) and chain_of(op) is not None:
+            yield from _scalar([Nest((), op, is_part)])
+        elif PARALLEL in op.attributes:
+            yield from _nests_inside(op)
+        return
+    inner = [each for each in nest.body if each.name == "affine.for"]
+    if (len(inner) < 2 and not any(PARALLEL in each.attributes for each in inner)) or _has_contiguous_lanes(nest):
+        yield from _scalar([nest])
+        return
+    yield from (found for each in inner for found in _nests_at(each, is_part=True))
+
+
+def _nests_inside(op: ir.Operation) -> Iterator[Nest]:
+    """The nests in the body of a loop that is none itself, because loops inside it end where its index says."""
+    for each in real_ops(op.regions[0].blocks[0]):
+        if each.name == "affine.for":
+            yield from _nests_at(each, is_part=True)
+
+
+def _scalar(nests: Sequence[Nest]) -> Iterator[Nest]:
+    return (nest for nest in nests if not _is_transformed(nest))
+
+
+def _has_contiguous_lanes(nest: Nest) -> bool:
+    """Whether some loop of the band moves every access by one element, or not at all."""
+    return any(_moves_by_one(nest, loop) for loop in nest.band)
+
+
+def _moves_by_one(nest: Nest, loop: Loop) -> bool:
+    try:
+        return set(analyse_lanes(nest.body, loop.iv).strides.values()) <= {0, 1}
+    except NoLanesError:
+        return False
+
+
+def _nest_at(op: ir.Operation, is_part: bool) -> Nest | None:
+    band: list[Loop] = []
+    ivs: set[ir.Value] = set()
+    for loop in _perfect_loops(op):
+        if not loop.parallel or loop.inits or any(operand in ivs for operand in loop.upper.operands):
+            break
+        band.append(loop)
+        ivs.add(loop.iv)
+    if not band:
+        return None
+    nest = Nest(tuple(band), is_part=is_part)
+    return None if any(_bounds_use(inner, ivs) for inner in nest.inner_loops) else nest
+
+
+def _perfect_loops(op: ir.Operation) -> Iterator[Loop]:
+    current: ir.Operation | None = op
+    while current is not None:
+        loop = normalized(current)
+        if loop is None:
+            return
+        yield loop
+        inside = real_ops(loop.body)
+        current = inside[0] if len(inside) == 1 else None
+
+
+def _bounds_use(loop: ir.Operation, ivs: set[ir.Value]) -> bool:
+    lower, upper, _ = loop.attributes["operandSegmentSizes"]
+    return any(operand in ivs for operand in list(loop.operands)[: lower + upper])
+
+
+def _is_transformed(nest: Nest) -> bool:
+    """Whether a pass already made vectors or other structure of the nest."""
+    values = [value for op in nest.ops for value in (*op.operands, *op.results)]
+    return any(isinstance(value.type, ir.VectorType) for value in values)

@@ -1,0 +1,95 @@
+"""Padding is written around what it surrounds, not below it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.ir.forwarding import local_users
+from dlc.lowering.affine.ir.padding import Inside, ancestors, box_of, filled_with
+from dlc.lowering.affine.memory.box_loops import Range, store_in_box
+from dlc.lowering.affine.schedule.nest_schedule import SCHEDULE
+from dlc.lowering.pass_base import Pass
+
+_LANES = 16
+"""Elements that one store writes where they lie side by side."""
+_LARGEST_SHARE = 0.5
+"""Of the stores of the whole fill that those around the box may take."""
+
+
+@dataclass(frozen=True)
+class AffineTrimFills(Pass):
+    """Fill only what the next writer of a local buffer leaves of it.
+
+    before: affine.for %i = 0 to 66 { affine.for %j = 0 to 66 { store %zero, %p[%i, %j] } }    a copy to %p[1..65, 1..65]
+    after:  rows 0 and 65, then columns 0 and 65 of the rows between, in nests of their own    the same copy
+
+    That takes static sizes and a nest that writes all of a box before anything reads the buffer; a box so narrow that its border
+    takes half as many stores as the whole stays. On one core of AVX-512 whole fills make 3x3 taps by Winograd's tiles over 32
+    channels of 256x256 take 1.09 times as long, 5x5 taps over 16 channels of 28x28 1.08, 3x3 taps over 64 of 56x56 1.02.
+    """
+
+    anchor = "func.func"
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite the fills of one function."""
+        for inner in nested_ops(op):
+            if inner.name == "memref.alloc" and ir.MemRefType(inner.results[0].type).has_static_shape:
+                _trim(inner)
+
+
+def _trim(alloc: ir.Operation) -> None:
+    buffer, users = alloc.results[0], local_users(alloc)
+    fill = next((user for user in users or [] if user.name == "affine.store" and filled_with(user, buffer) is not None), None)
+    if fill is None or users is None:
+        return
+    top = ancestors(fill)[-1]
+    box = _box_after(top, buffer, [user for user in users if user != fill])
+    if SCHEDULE in top.attributes or box is None or not _only_fills(top):
+        return
+    slabs = list(_slabs(box))
+    whole = [(0, axis.size) for axis in box]
+    if sum(map(_stores, slabs)) > _LARGEST_SHARE * _stores(whole):
+        return
+    with ir.InsertionPoint(top), top.location:
+        for slab in slabs:
+            store_in_box([Range.of(start, end) for start, end in slab], buffer, lambda _: fill.operands[0])
+    top.erase()
+
+
+def _only_fills(top: ir.Operation) -> bool:
+    """Whether the nest holds nothing but one store."""
+    names = [op.name for op in nested_ops(top)]
+    return names.count("affine.store") == 1 and set(names) <= {"affine.for", "affine.store", "affine.yield"}
+
+
+def _box_after(top: ir.Operation, buffer: ir.Value, users: Sequence[ir.Operation]) -> Sequence[Inside] | None:
+    """The part of `buffer` that the next nest to touch it after `top` writes without reading it."""
+    nests = [ancestors(user)[-1] for user in users]
+    if any(nest.block != top.block for nest in nests):
+        return None
+    later = [(nest, user) for nest, user in zip(nests, users, strict=True) if top.is_before_in_block(nest)]
+    inside = [user for nest, user in later if not any(other.is_before_in_block(nest) for other, _ in later)]
+    if len(inside) != 1 or inside[0].name != "affine.store":
+        return None
+    found = box_of(inside[0], buffer)
+    return found[0] if found else None
+
+
+def _slabs(box: Sequence[Inside]) -> Iterator[list[tuple[int, int]]]:
+    """Boxes, each a range along every axis, that cover all but `box`: along the first axes whole rows."""
+    for place, axis in enumerate(box):
+        inside = [(before.begin, before.begin + before.extent) for before in box[:place]]
+        behind = [(0, other.size) for other in box[place + 1 :]]
+        for span in ((0, axis.begin), (axis.begin + axis.extent, axis.size)):
+            if span[0] < span[1]:
+                yield [*inside, span, *behind]
+
+
+def _stores(slab: Sequence[tuple[int, int]]) -> int:
+    """Stores of vectors along the last axis."""
+    *outer, (start, end) = slab
+    return math.prod(stop - begin for begin, stop in outer) * -(-(end - start) // _LANES)

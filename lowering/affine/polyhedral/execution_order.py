@@ -1,0 +1,78 @@
+"""Which instance runs before which, from the statements' places in the loops."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import islpy as isl
+
+from dlc.lowering.affine.polyhedral.model import Access, Scop, Statement
+
+
+def happens_before(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
+    """Instances of `first` to those of `second` that surely run after them.
+
+    Iterations of an `affine.parallel` have no order, so that two instances are ordered only within one iteration of it.
+    With `same_instance`, an instance counts as before itself.
+    """
+    pairs = isl.Map.from_domain_and_range(first.domain, second.domain)
+    return pairs.intersect(order_of(first, second, same_instance=same_instance))
+
+
+def order_of(first: Statement, second: Statement, *, same_instance: bool = False, sequential: bool = False) -> isl.Map:
+    """The same for all tuples of numbers, instances or not, in a space without their constraints.
+
+    With `sequential`, an `affine.parallel` has the order of a loop.
+    """
+    shared = shared_loops(first, second)
+    pairs = _all_pairs(first, second)
+    parts = [carried_at(pairs, depth) for depth in range(shared) if sequential or not first.loops[depth].is_parallel]
+    if first.beta[shared] < second.beta[shared] or (same_instance and first is second):
+        parts.append(_equal_above(pairs, shared))
+    return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
+
+
+def unordered(first: Statement, second: Statement) -> isl.Map:
+    """Pairs of tuples in iterations of one `affine.parallel` that differ, those of `first` with the smaller value."""
+    shared = shared_loops(first, second)
+    pairs = _all_pairs(first, second)
+    parts = [carried_at(pairs, depth) for depth in range(shared) if first.loops[depth].is_parallel]
+    return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
+
+
+def accesses_in_order(scop: Scop, first: Access, second: Access) -> isl.Map:
+    """Instances with `first` to instances with `second` where the first access surely happens before the second."""
+    one, other = scop.by_name[first.statement_name], scop.by_name[second.statement_name]
+    return happens_before(one, other, same_instance=one is other and comes_first(first, second))
+
+
+def comes_first(first: Access, second: Access) -> bool:
+    """Whether `first` happens before `second`, another access of its statement, in one instance: an op reads before it writes."""
+    return (first.position, first.writes) < (second.position, second.writes)
+
+
+def shared_loops(first: Statement, second: Statement) -> int:
+    """How many loops from the outside in are around both."""
+    count = 0
+    for one, other in zip(first.loops, second.loops, strict=False):
+        if one.op != other.op or one.variable != other.variable:
+            break
+        count += 1
+    return count
+
+
+def carried_at(pairs: isl.Map, depth: int) -> isl.Map:
+    """Those of `pairs` that agree in the dims before `depth`, and whose first instance has the smaller value there."""
+    return _equal_above(pairs, depth).order_lt(isl.dim_type.in_, depth, isl.dim_type.out, depth)
+
+
+def _all_pairs(first: Statement, second: Statement) -> isl.Map:
+    domain, range_ = first.domain.get_space(), second.domain.get_space()
+    return isl.Map.universe(isl.Space.map_from_domain_and_range(domain, range_))
+
+
+def _equal_above(pairs: isl.Map, depth: int) -> isl.Map:
+    """The pairs that agree in the first `depth` dims."""
+    for dim in range(depth):
+        pairs = pairs.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
+    return pairs

@@ -1,0 +1,153 @@
+"""Records of the polyhedral model: what a function of affine loops computes, as isl sets and relations.
+
+An instance of a statement is one run of it, named by the values of the loops around it: `S2[i0, i1]`. Everything about order
+is in `Statement.beta` and `Statement.loops` (see `execution_order.py`); everything about memory is in `Statement.accesses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+
+from dlc._mlir import ir
+
+
+class ExtractionError(Exception):
+    """Something that the polyhedral model cannot say, at `op`: `reason` says what, `remedy` what to do."""
+
+    def __init__(self, op: ir.Operation | ir.OpView, reason: str, remedy: str = "") -> None:
+        self.op = op.operation
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(f"{reason}; {remedy}" if remedy else reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """Memory that shares no element with other arrays: the root `value` is a memref, or an SSA value that crosses statements.
+
+    `name` is its tuple name in relations, unique in its scop. One that is allocated, or a value that is computed, inside loops
+    exists once an iteration: its first dims are the variables of `loops`, and `rank` counts them. Values have no dims beside these.
+    """
+
+    name: str
+    value: ir.Value
+    rank: int
+    is_memory: bool = True
+    is_local: bool = False
+    """Whether nothing outside the scop can see it: contents before and after do not matter."""
+    loops: tuple[Loop, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One op of a statement that reads or writes elements of `array`.
+
+    `relation` takes instances of the statement to elements; a vector access takes one to several. `position` is the index of
+    `op` in the statement's `ops`: within one instance, accesses happen in its order, reads of one op before its writes.
+    An op that reads a value of another statement has an access of that value's array.
+    """
+
+    statement_name: str
+    op: ir.Operation
+    array: Array
+    relation: isl.Map
+    writes: bool
+    position: int
+
+    @property
+    def text(self) -> str:
+        """`S1 reads A0[i0, i1 - 1]`, for messages."""
+        return f"{self.statement_name} {'writes' if self.writes else 'reads'} {self.array.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """One induction variable of an `affine.for`, or of an `affine.parallel`, whose iterations have no order."""
+
+    op: ir.Operation
+    variable: ir.Value
+    name: str
+    """Its dim's name in the domains of the statements inside."""
+    is_parallel: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """Ops of one block that run together, in their order, for every point of `domain`.
+
+    `loops` are those around it from the outside in, one dim of `domain` each. `beta` holds its place among the statements and
+    loops of each of these loops' bodies, the function's block first: one number more than loops.
+    """
+
+    name: str
+    ops: tuple[ir.Operation, ...]
+    loops: tuple[Loop, ...]
+    beta: tuple[int, ...]
+    domain: isl.Set
+    accesses: tuple[Access, ...]
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        return tuple(access for access in self.accesses if not access.writes)
+
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        return tuple(access for access in self.accesses if access.writes)
+
+    @property
+    def location(self) -> ir.Location:
+        """Where its last op, the one that writes, comes from."""
+        return self.ops[-1].location
+
+
+@dataclass(frozen=True, eq=False)
+class Scop:
+    """A static control part: consecutive ops of one block (`items`) whose loops, bounds and subscripts are affine.
+
+    `parameters` are the index values from outside that bounds and subscripts use, by name; `context` is what is known of them.
+    Items of `prologue` (allocations, views, values computed from outside ones) belong to no statement and may run before all
+    others, in their order; those of `epilogue` (`memref.dealloc`) after all others.
+    """
+
+    items: tuple[ir.Operation, ...]
+    statements: tuple[Statement, ...]
+    arrays: tuple[Array, ...]
+    parameters: Mapping[str, ir.Value]
+    context: isl.Set
+    prologue: tuple[ir.Operation, ...] = ()
+    epilogue: tuple[ir.Operation, ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Statement]:
+        """The statements by name."""
+        return {statement.name: statement for statement in self.statements}
+
+    @cached_property
+    def domain(self) -> isl.UnionSet:
+        """All instances of all statements."""
+        return union_set([statement.domain for statement in self.statements], self.context)
+
+    def accesses(self, *, writes: bool) -> isl.UnionMap:
+        """Instances to the elements that they write, or read."""
+        relations = [access.relation for statement in self.statements for access in statement.accesses if access.writes is writes]
+        return union_map(relations, self.context)
+
+
+def union_set(parts: list[isl.Set], context: isl.Set) -> isl.UnionSet:
+    """The union of `parts`, in the parameters of `context`."""
+    whole = isl.UnionSet.empty(context.get_space())
+    for part in parts:
+        whole = whole.union(isl.UnionSet.from_set(part))
+    return whole
+
+
+def union_map(parts: list[isl.Map], context: isl.Set) -> isl.UnionMap:
+    """The union of `parts`, in the parameters of `context`."""
+    whole = isl.UnionMap.empty(context.get_space())
+    for part in parts:
+        whole = whole.union(isl.UnionMap.from_map(part))
+    return whole

@@ -1,0 +1,327 @@
+"""Searches the tiles of a nest for the cheapest legal one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.lowering.affine.cost.instructions import NestCost, Tile, trips_of
+from dlc.lowering.affine.cost.loop_order import Caches, best_order
+from dlc.lowering.affine.cost.set_conflicts import SetCrowding
+from dlc.lowering.affine.ir.accesses import indices_of
+from dlc.lowering.affine.ir.expressions import block_size
+from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
+from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, lane_facts, schedule_for
+from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
+from dlc.lowering.affine.search.copy_choice import chosen_copies
+from dlc.lowering.affine.search.prefetch import Panel, panels_of
+from dlc.lowering.pass_base import PassFailure
+from dlc.targets.machine import L1_WAY_BYTES, MANY_REGISTERS, facts_of
+
+_LARGEST_JAM = 8
+_TALLEST_JAM = 16
+"""Copies where the lanes are one vector: on one core of AVX-512, 1000x10x1000 runs at 82 GFLOP/s with 16 rows and at 70 with 8."""
+_LINE_BITS = 512
+_MOST_SLOTS = 4
+_MOST_SLOTS_ALONE = 12
+"""Vectors of a step where there is no loop to copy, so that one row adds to as many sums as the latency of a sum asks for:
+1x333x777 takes 11.2 us with 12 vectors and 12.3 with 3.
+"""
+_UNROLL, _UNROLL_BYTES = 4, 2
+"""Steps of a reduction. Dot products of bytes take no operand that is one number in memory: LLVM loads those of all steps first,
+and spills what finds no register. On one core of AVX-512 with VNNI, four steps take 1.85 times as long as two for images of
+224x224x32 and 3x3 taps, and 2.2 times for 7x7 taps of 3 channels.
+"""
+_PREFETCH, _FETCH_ROWS = 2, 1
+"""The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
+_MOST_OF_L1 = 6 / 7
+"""Rows of an operand larger than L2 are fetched ahead up to this share of L1: 12544x64x147 then takes 0.95 of the time,
+2000x32x768 0.96, 1024x1024x1024 0.98. Larger ones, 1000x10x1000 in tiles of 16 rows, are as fast without, and slower where
+others use the memory.
+"""
+_MOST_OF_WAYS = 2 / 3
+"""Rows that share a set of L1 are fetched ahead for narrow panels where they are no more than such a part of its ways: beside more
+the next ones do not stay. On one core of AVX2 with 8 ways, 1024x1024x1024 takes 0.9 of the time without, and 129x255x1023 0.94.
+"""
+_MOST_OF_L2 = 3 / 5
+"""A panel larger than this share of L2 is not fetched ahead: too little of the one in use would stay.
+
+On one core with 2 MiB, fetching ahead makes 49x512x4608 (0.42 of L2) 1.25 times as fast, 49x512x6144 (0.56) 1.16 and
+49x512x9216 (0.84) 0.7.
+"""
+_FEWEST_TURNS = 4
+_MOST_TO_COME_BACK = 3 / 4
+"""Panels that a loop comes back to so often are not fetched ahead where all of them take no more than such a share of L2, where
+they still are: on a core with 1 MiB, the four products of 1024x128x256 in rows of 32 pixels (transposed 2x2/2 taps) take 0.92 of
+the time without, 3x3/2 taps for 28x28x128 0.99.
+"""
+_WHOLE_SLOTS = 8
+"""A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A tile and its estimated cycles."""
+
+    tile: Tile
+    cycles: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule that fits a nest, and its estimated cycles."""
+
+    schedule: NestSchedule
+    cycles: float
+
+
+@dataclass(frozen=True)
+class TileLimits:
+    """The vector registers to fill, and the caches that panels of operands stay in."""
+
+    vector_bits: int
+    registers: int
+    caches: Caches
+
+    @staticmethod
+    def of(op: ir.Operation, vector_bits: int, registers: int) -> TileLimits:
+        """The given numbers; the target's where they are 0. `PassFailure` at `op` when no vector fits them."""
+        facts = facts_of(op)
+        bits = vector_bits or facts.vector_bits
+        if bits < 64 or bits & (bits - 1):
+            raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
+        return TileLimits(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes))
+
+
+def chosen(nest: Nest, machine: TileLimits, emitter: str) -> NestSchedule | None:
+    """The cheapest schedule of `nest`; None when no loop can become lanes, or none of them pays."""
+    best = candidates(nest, machine, 1, emitter)
+    if not best or best[0].cycles >= NestCost(nest, None, None).scalar():
+        return None
+    return best[0].schedule
+
+
+def candidates(nest: Nest, machine: TileLimits, count: int, emitter: str = "") -> list[Candidate]:
+    """The `count` cheapest schedules of `nest` for `emitter` (default: the one that takes it), cheapest first.
+
+    The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
+    """
+    emitter = emitter or ("tile" if is_contraction(nest) else "rows")
+    crowding = SetCrowding(nest)
+    found = _choices(nest, machine, crowding, emitter == "tile")
+    choices = sorted(found, key=lambda choice: _rank(crowding, choice))
+    return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
+
+
+def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
+    """The cheapest choice has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
+
+    1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
+    from one block, not one from each of two, which read half a line.
+    """
+    tile = choice.tile
+    return choice.cycles, tile.copies, crowding.copies(tile), len(tile.jams)
+
+
+def _finished(nest: Nest, tile: Tile, machine: TileLimits, emitter: str) -> NestSchedule:
+    """The schedule of `tile`, with the choices that do not depend on other tiles."""
+    order = best_order(nest, tile, machine.caches)
+    blocks: tuple[tuple[int, int], ...] = ()
+    pack = 0
+    if emitter == "tile" and nest.chain is not None and not tile.reduces:
+        extent = nest.chain.loops[-1].extent
+        most = _UNROLL_BYTES if _multiplies_integers(nest) else _UNROLL
+        unroll = most if extent is None or extent >= most else 1
+        tile = dataclasses.replace(tile, unroll=unroll)
+        if strip := chosen_strip(nest, tile, order, machine.caches):
+            along = [*order[:-2], order[-1], order[-2]]
+            return dataclasses.replace(schedule_for(nest, tile, along, emitter), blocks=((nest.band.index(tile.lane_loop), strip),))
+        tile = _with_fetches(nest, tile, order, machine.caches)
+        copied = chosen_copies(nest, tile, order, machine.caches) if machine.registers < MANY_REGISTERS else ()
+        blocks, pack = copied or chosen_blocks(nest, tile, order, machine.caches), int(bool(copied))
+        if pack:
+            tile = dataclasses.replace(tile, prefetch=0)
+        elif any(place == len(nest.band) for place, _ in blocks):
+            tile = dataclasses.replace(tile, prefetch=_PREFETCH)
+    return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks, pack=pack)
+
+
+def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> Tile:
+    """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
+    facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
+    vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
+    vectors = [panel for panel in vectors if not _comes_back(panel, tile, order, caches)]
+    rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
+    most = caches.l1_bytes * _MOST_OF_WAYS / L1_WAY_BYTES
+    rows = [panel for panel in rows if not is_narrow(tile) or panel.crowding(tile) <= most]
+    streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
+    has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
+    is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1
+    return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
+
+
+def _comes_back(panel: Panel, tile: Tile, order: Sequence[Loop], caches: Caches) -> bool:
+    """Whether the tiles of a loop around read all panels of an operand again, often and before they leave L2."""
+    followed = set(list(panel.load.operands)[1:])
+    trips = {loop: trips_of(loop, tile.steps.get(loop, 1)) for loop in order}
+    moving = [loop for loop in order if trips[loop] != 1]
+    last = max((place for place, loop in enumerate(moving) if loop.iv in followed), default=0)
+    around = max((place for place, loop in enumerate(moving[:last]) if loop.iv not in followed), default=None)
+    if around is None or (trips[moving[around]] or 0) < _FEWEST_TURNS:
+        return False
+    inside = [trips[loop] for loop in moving[around + 1 :] if loop.iv in followed]
+    count = math.prod(trip or 0 for trip in inside)
+    return 0 < count * panel.bytes <= caches.l2_bytes * _MOST_TO_COME_BACK
+
+
+def _bytes_of(buffer: ir.MemRefType) -> int:
+    """Bytes of a buffer, 0 where its sizes are not known."""
+    return math.prod(buffer.shape) * (element_bits(buffer.element_type) or 0) // 8 if buffer.has_static_shape else 0
+
+
+def is_contraction(nest: Nest) -> bool:
+    """Whether the nest sums products of two loaded values."""
+    if nest.chain is None:
+        return False
+    products = [op for op in real_ops(nest.hot_block) if op.name in ("arith.mulf", "arith.muli")]
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
+    return all(sums) and bool(products) and len(loads) > 1
+
+
+def _multiplies_integers(nest: Nest) -> bool:
+    return any(op.name == "arith.muli" for op in real_ops(nest.hot_block))
+
+
+def _choices(nest: Nest, machine: TileLimits, crowding: SetCrowding, jam: bool) -> Iterator[Choice]:
+    """Every tile that fits the registers."""
+    lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
+    for loop, reduces, facts in _lane_loops(nest, lanes, jam):
+        cost = NestCost(nest, facts, loop)
+        for tile in _tiles(nest, loop, lanes, reduces, facts, crowding, jam):
+            if tile.copies == 1 or (cost.fits(tile, machine.registers) and not crowding.overflows(tile, machine.caches.l1_bytes)):
+                yield Choice(tile, cost.total(tile))
+
+
+def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[Loop, bool, LaneFacts]]:
+    """The loops that can become lanes: (loop, whether it is a reduction, facts)."""
+    for loop in nest.band:
+        is_whole = loop.extent is not None and loop.extent % lanes == 0
+        facts = _facts(nest, loop, lanes, may_scatter=may_scatter and is_whole)
+        if facts is not None:
+            yield loop, False, facts
+    if nest.chain is not None:
+        loop = nest.chain.loops[-1]
+        facts = _facts(nest, loop, lanes, reduces=True)
+        if facts is not None and facts.maskable and any(facts.strides.values()):
+            yield loop, True, facts
+
+
+def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatter: bool = False) -> LaneFacts | None:
+    chain = nest.chain.loops if reduces and nest.chain else ()
+    try:
+        return analyse_lanes(nest.body, loop.iv, chain, lanes=lanes, may_scatter=may_scatter)
+    except NoLanesError:
+        return None
+
+
+def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool) -> Iterator[Tile]:
+    jams = list(_jams(nest, loop)) if jam else [()]
+    whole = _whole_row(nest, loop, lanes)
+    if whole:
+        yield Tile(loop, lanes, whole, (), reduces)
+        return
+    is_alone = jam and not reduces and len(nest.band) == 1
+    most = 1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_SLOTS_ALONE if is_alone else _MOST_SLOTS
+    block = _block_of(nest, loop) // lanes
+    for slots in range(_fewest_slots(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
+        if slots > 1 and loop.extent is not None and (slots - 1) * lanes >= loop.extent:
+            break
+        if block and block % slots and slots % block:
+            continue
+        if slots > 1 and not (facts.maskable or _divides(loop, slots * lanes)):
+            continue
+        is_part = _is_part(loop, slots, lanes)
+        for factors in jams:
+            if not (is_part and _follows(nest, facts, factors)):
+                yield Tile(loop, lanes, slots, factors, reduces)
+    if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
+        for factors in _tall_jams(nest, loop, crowding):
+            yield Tile(loop, lanes, 1, factors, reduces)
+
+
+def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
+    """The vectors of a row of at most a line, which is not read in parts; else 1.
+
+    In blocks of 16, 3x3/2 taps for 14x14x512 to 512 channels take 0.75 of the time with two vectors of 8, not one.
+    """
+    if not loop.extent or not (facts.maskable or _divides(loop, lanes)):
+        return 1
+    widest = max((element_bits(op.results[0].type) or 64 for op in facts.strides if op.name == "affine.load"), default=64)
+    return -(-loop.extent // lanes) if loop.extent * widest <= _LINE_BITS else 1
+
+
+def _is_part(loop: Loop, slots: int, lanes: int) -> bool:
+    """Whether a row of few whole vectors is taken in parts of `slots` vectors."""
+    return loop.extent is not None and slots * lanes < loop.extent <= _MOST_SLOTS * lanes and loop.extent % lanes == 0
+
+
+def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
+    """Whether copies along a loop of `factors` load other vectors: parts of rows that are apart, where one whole row would do."""
+    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides.get(op)]
+    return any(loop.iv in set(op.operands) for op in loads for loop, _ in factors)
+
+
+def _divides(loop: Loop, size: int) -> bool:
+    """Whether steps of `size` iterations end where `loop` does."""
+    return loop.extent is not None and loop.extent % size == 0
+
+
+def _tall_jams(nest: Nest, lane_loop: Loop, crowding: SetCrowding) -> Iterator[tuple[tuple[Loop, int], ...]]:
+    """More copies of one loop than `_jams` gives, where what they read does not fall into one set of the cache."""
+    for loop in nest.band:
+        if loop is lane_loop or loop.extent is None or crowding.may_share(loop):
+            continue
+        for factor in range(_LARGEST_JAM + 1, min(_TALLEST_JAM, loop.extent) + 1):
+            yield ((loop, factor),)
+
+
+def _block_of(nest: Nest, loop: Loop) -> int:
+    """Columns of the blocks that some load reads along `loop`, 0 where none does: tiles that cut across them read apart."""
+    for op in real_ops(nest.hot_block):
+        if op.name != "affine.load":
+            continue
+        places = [place for place, index in enumerate(indices_of(op)) if index == loop.iv]
+        blocks = [block_size(result, place) for result in op.attributes["map"].value.results for place in places]
+        if any(blocks):
+            return max(blocks)
+    return 0
+
+
+def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:
+    """The vectors of the row that `nest` works on, if it is one of several that do and there are few; else 0."""
+    loops = [*nest.band, *(nest.chain.loops if nest.chain else ())]
+    if not nest.is_part or len(loops) != 1 or loop.extent is None or loop.extent % lanes:
+        return 0
+    return loop.extent // lanes if loop.extent <= _WHOLE_SLOTS * lanes else 0
+
+
+def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+    """Copies of none, one or two loops; only the first may leave a remainder."""
+    yield ()
+    loops = [loop for loop in nest.band if loop is not lane_loop]
+    for first in loops:
+        for factor in _factors(first):
+            yield ((first, factor),)
+            for second in loops:
+                if second is not first and second.extent is not None:
+                    yield from (((first, factor), (second, f)) for f in _factors(second) if second.extent % f == 0)
+
+
+def _factors(loop: Loop) -> range:
+    return range(2, min(_LARGEST_JAM, loop.extent or _LARGEST_JAM) + 1)

@@ -1,0 +1,389 @@
+"""Cuts the loops of a chain into register tiles: vectors along one loop, copies along another, sums kept across the rest."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from weakref import WeakKeyDictionary
+
+import islpy as isl
+
+from dlc._mlir import ir
+from dlc.lowering.affine.cost.memory_costs import Caches
+from dlc.lowering.affine.cost.references import references
+from dlc.lowering.affine.cost.strides import access_strides
+from dlc.lowering.affine.cost.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order, spare_registers
+from dlc.lowering.affine.dependences.band_nests import Level, Member, rebuild_innermost_chains
+from dlc.lowering.affine.dependences.volumes import volume_of
+from dlc.lowering.affine.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
+from dlc.lowering.affine.polyhedral.loop_values import ends_of
+from dlc.lowering.affine.polyhedral.model import Access, Scop
+from dlc.lowering.affine.search.cache_tiles import Blocker, CachePlan
+from dlc.lowering.affine.search.panels import LocalPanel, local_panels
+from dlc.lowering.affine.search.row_buffers import RowBuffer
+from dlc.targets.machine import Machine
+
+_NARROW_BITS = 128
+
+_UNBOUNDED = 1 << 20
+"""Stands for the iterations of a loop without known bounds."""
+
+
+@dataclass(frozen=True)
+class TileShape:
+    """Registers for vectors, and bytes of each; whether one instruction multiplies and adds, and masks are slow."""
+
+    vector_bytes: int
+    registers: int
+    has_fma: bool = False
+    slow_masks: bool = False
+
+    @classmethod
+    def of(cls, facts: Machine) -> TileShape:
+        """What a CPU has; vectors of 128 bits are not measured with masks."""
+        slow_masks = facts.vector_bits > _NARROW_BITS and not facts.has_mask_registers
+        return cls(facts.vector_bits // 8, facts.vector_registers, facts.has_fma, slow_masks)
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """That loops are cut into blocks for `caches`, and with `pack` panels copied."""
+
+    caches: Caches
+    pack: bool = True
+
+
+_COPIES = (1, 2, 4, 6, 8, 12, 14)
+_VECTORS = (1, 2, 3, 4, 6, 8)
+"""Sizes of tiles that are weighed."""
+
+_MOST_TAPS = 9
+"""Iterations of loops of sums that are written out."""
+
+_UNMASKED_REST = 8.0
+"""How much longer the copies take that fill no tile, where masks are no registers: they load and store sums by masks in each step.
+3x3 windows of 56x56 by 64 filters, Zen 3: tiles of 2 vectors by 6 filters take 9.3 ms, 6 of these for the last 4 filters, and tiles
+of 3 by 4, which leave none, 3.5 ms."""
+
+_RESIDENT = 0.5
+"""Cycles to bring a line where blocks keep it near."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tiled:
+    """A schedule in tiles, the cycles that they take by `tile_costs.py`, and the panels to copy at its scratch marks."""
+
+    schedule: isl.Schedule
+    cost: float = 0.0
+    panels: tuple[LocalPanel, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Which blocks were chosen, and why."""
+    buffers: tuple[RowBuffer, ...] = ()
+    """Buffers in place of arrays, at scratch marks of their names."""
+
+    def then(self, after: Tiled) -> Tiled:
+        """One schedule after the other."""
+        return Tiled(
+            self.schedule.sequence(after.schedule),
+            self.cost + after.cost,
+            self.panels + after.panels,
+            self.notes + after.notes,
+            self.buffers + after.buffers,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """What is known of an innermost chain: its loops, their iterations, and the cheapest tile where memory does not count."""
+
+    members: Sequence[Member]
+    nest: Nest
+    extents: Sequence[int]
+    tile: Tile
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A schedule, the cycles that it takes in tiles, and its innermost chains in the order in which they are visited."""
+
+    schedule: isl.Schedule
+    cost: float
+    chains: Sequence[Chain]
+
+
+def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
+    """What `schedule` costs with its innermost chains cut into tiles."""
+    chains: list[Chain] = []
+    costs: list[float] = []
+
+    def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
+        chain = _chain(scop, node, members, shape)
+        chains.append(chain)
+        of_tile = functools.partial(cycles, chain.nest)
+        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents, shape, of_tile) * volume_of(node.get_domain()))
+
+    rebuild_innermost_chains(schedule, look)
+    return Weighed(schedule, sum(costs), chains)
+
+
+def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> Chain:
+    strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
+    ranges = [_range(one.value, node) for one in members]
+    extents = [len(values) for values in ranges]
+    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, shape.has_fma)
+    nest = Nest(strides, is_free, lanes_of(scop, shape), _bands(members), starts, spare_registers=spare)
+    return Chain(members, nest, extents, _best_tile(scop, nest, extents, shape))
+
+
+def cut(scop: Scop, weighed: Weighed, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
+    """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
+    tiling = _Tiling(scop, shape, iter(weighed.chains), blocking)
+    schedule = rebuild_innermost_chains(weighed.schedule, tiling.levels)
+    return Tiled(schedule, weighed.cost, tuple(tiling.panels), tuple(tiling.notes))
+
+
+@dataclass
+class _Tiling:
+    """Cuts the chains of one schedule."""
+
+    scop: Scop
+    shape: TileShape
+    chains: Iterator[Chain]
+    blocking: Blocking | None = None
+    panels: list[LocalPanel] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
+        """The loops in place of a chain; None where it stays."""
+        chain = next(self.chains)
+        nest, tile, extents = chain.nest, chain.tile, chain.extents
+        if tile.lanes is None and tile.copied is None:
+            return None
+        blocked, plan = self._plan(node, members, chain)
+        if plan is None:
+            return _levels(node, members, tile, nest, extents, [(at, tile.step(at)) for at in outer_order(nest, tile)], {})
+        panels = local_panels(members, extents, nest, blocked, plan)
+        self.notes.append(plan.text)
+        self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
+        return _levels(node, members, blocked, nest, extents, plan.levels, panels)
+
+    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: Chain) -> tuple[Tile, CachePlan | None]:
+        """The tile where memory does not count, and blocks around it; no plan where the chain's tile is as good without."""
+        refs = None if self.blocking is None else references(self.scop, node, members)
+        if self.blocking is None or refs is None or _UNBOUNDED in chain.extents:
+            return chain.tile, None
+        blocker = Blocker(refs, chain.nest, chain.extents, self.blocking.caches, self.blocking.pack)
+        tile = _best_tile(self.scop, blocker.packed_nest, chain.extents, self.shape, _RESIDENT)
+        return tile, blocker.plan(tile, chain.tile)
+
+
+_KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
+"""The best tiles so far: schedules that are compared have nests in common."""
+
+
+def _best_tile(scop: Scop, nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES) -> Tile:
+    """The tile of the fewest cycles."""
+    strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
+    key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, nest.straddling, tuple(extents), shape, line_cycles
+    known = _KNOWN.setdefault(scop, {})
+    if key not in known:
+        known[key] = _cheapest(nest, extents, shape, line_cycles)
+    return known[key]
+
+
+def _cheapest(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float) -> Tile:
+    @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
+    def of_tile(tile: Tile) -> float:
+        return cycles(nest, tile, line_cycles)
+
+    return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, shape, of_tile))
+
+
+def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
+    """`schedule` in tiles, as `cut` does it."""
+    return cut(scop, weigh(scop, schedule, shape), shape, blocking)
+
+
+def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Tile]:
+    """The tiles that fit into the registers and the loops."""
+    yield Tile()
+    free = [at for at, is_free in enumerate(nest.is_free) if is_free]
+    lanes: list[int | None] = [at for at in free if nest.lanes > 1 and extents[at] >= nest.lanes]
+    orders = (True, False) if nest.kept else (True,)
+    sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
+    most = shape.registers - nest.spare_registers
+    sizes = [(vectors, copies) for vectors, copies in product(_VECTORS, _COPIES) if vectors * (copies + 1) <= most]
+    for along, across, (vectors, copies), first in product([*lanes, None], [*free, None], sizes if sums else [(1, 1)], orders):
+        if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
+            continue
+        room = 0 if along is None else extents[along] + (0 if nest.starts[along] else nest.lanes - 1)
+        if (along is not None and vectors * nest.lanes > room) or (across is not None and copies > extents[across]):
+            continue
+        width = 0 if along is None else min(vectors * nest.lanes, extents[along])
+        yield Tile(along, vectors, across, copies, first, width)
+
+
+def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], shape: TileShape, of_tile: Callable[[Tile], float]) -> float:
+    """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
+    total, slower = 0.0, _UNMASKED_REST if shape.slow_masks and tile.lanes is not None else 1.0
+    vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
+    copies = 1 if tile.copied is None else extents[tile.copied]
+    for width, wide in _parts(vectors, tile.vectors):
+        for height, high in _parts(copies, tile.copies):
+            one = of_tile(Tile(tile.lanes, width, tile.copied, height, tile.tiles_first))
+            total += wide * high * one * (1.0 if height == tile.copies else slower)
+    useful = 1.0 if tile.lanes is None else extents[tile.lanes] / nest.lanes
+    return total / (useful * copies)
+
+
+def _parts(extent: int, size: int) -> list[tuple[int, int]]:
+    """The sizes of the tiles of a loop and how many of its iterations are in tiles of that size."""
+    rest = extent % size
+    return [(size, extent - rest), *([(rest, rest)] if rest else [])]
+
+
+def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
+    """The values that the loop's variable has at most; a large number of them from 0 on where that is not bounded."""
+    low, high = ends_of(value.intersect_domain(node.get_domain()))
+    return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(_UNBOUNDED)
+
+
+def lanes_of(scop: Scop, shape: TileShape) -> int:
+    """Lanes of a vector of the widest elements that the scop touches; 0 where a type has no vectors."""
+    widths = [_width(array.value.type) for array in scop.arrays]
+    return 0 if None in widths or not widths else shape.vector_bytes * 8 // max(width for width in widths if width)
+
+
+def _width(kind: ir.Type) -> int | None:
+    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
+    return getattr(element, "width", None)
+
+
+def _levels(
+    node: isl.ScheduleNode,
+    members: Sequence[Member],
+    tile: Tile,
+    nest: Nest,
+    extents: Sequence[int],
+    order: Sequence[tuple[int, int]],
+    panels: Mapping[int, Sequence[LocalPanel]],
+) -> list[Level]:
+    """The loops over blocks and tiles, given from the outside in by member and iterations a step, and those in a tile."""
+    inner = [at for at in (tile.copied, tile.lanes) if at is not None]
+    is_inner = [any(not nest.is_free[other] for other, _ in order[:place]) for place in range(len(order))]
+    outer = [
+        _outer_level(members[at], size, is_shared=is_inner[place] and any(depth > place for depth in panels))
+        for place, (at, size) in enumerate(order)
+    ]
+    outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
+    outer = _short_sums_unrolled(outer, order, nest, extents)
+    tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
+    points = [Level(_point(members[at].value, tile.step(at)), LANES if at == tile.lanes else COPIES) for at in inner]
+    depth = node.get_schedule_depth()
+    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [tile.step(at) for at in inner]), depth + tiles)
+    outer[place - depth] = replace(outer[place - depth], isolated=isolated)
+    return [*outer, *points]
+
+
+def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
+    """The loop to isolate full tiles at, and its iterations: that number `tiles` from the outside, inside of which no other goes
+    over tiles, where those inside do not matter; else the innermost."""
+    inside = full.every.dim(isl.dim_type.set) - tiles
+    every, partial = (one.project_out(isl.dim_type.set, tiles, inside) for one in (full.every, full.partial))
+    outer = every.subtract(partial).coalesce()
+    whole = full.every.subtract(full.partial).coalesce()
+    lifted = outer.add_dims(isl.dim_type.set, inside).intersect(full.every)
+    return (tiles - 1, outer) if whole.is_subset(lifted) else (tiles + inside - 1, whole)
+
+
+def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[Access, int | None]]]:
+    """For each member the strides of all accesses along it."""
+    around = node.get_prefix_schedule_multi_union_pw_aff()
+    depth = around.dim(isl.dim_type.out)
+    times = [*(around.get_union_pw_aff(at) for at in range(depth)), *(member.value for member in members)]
+    return access_strides(scop, times, node.get_domain(), range(depth, len(times)))
+
+
+def _short_sums_unrolled(
+    levels: Sequence[Level], order: Sequence[tuple[int, int]], nest: Nest, extents: Sequence[int]
+) -> list[Level]:
+    """The loops with the innermost ones written out that carry sums over a few iterations, if there is another around them.
+
+    Sums carried through several loops change registers where these begin and end: 3 x 3 taps in loops took twice the time.
+    """
+    found, iterations = list(levels), 1
+    for place in range(len(order) - 1, 0, -1):
+        at, around = order[place][0], order[place - 1][0]
+        iterations *= extents[at]
+        if nest.is_free[at] or nest.is_free[around] or iterations > _MOST_TAPS:
+            break
+        found[place] = replace(found[place], word=COPIES)
+    return found
+
+
+def _outer_level(member: Member, size: int, *, is_shared: bool) -> Level:
+    """The loop over the tiles of a member, or over all its values; iterations that share a panel's memory have an order."""
+    return Level(_tile(member.value, size), PARALLEL if member.is_coincident and not is_shared else LOOP)
+
+
+def _bands(members: Sequence[Member]) -> list[list[int]]:
+    """The members that may change places with each other: those of a permutable band, and neighbours that carry nothing."""
+    found: list[list[int]] = []
+    for at, member in enumerate(members):
+        if at and _joins(member, [members[other] for other in found[-1]]):
+            found[-1].append(at)
+        else:
+            found.append([at])
+    return found
+
+
+def _joins(inner: Member, around: Sequence[Member]) -> bool:
+    """Whether a loop may go anywhere among those around it."""
+    if inner.is_coincident and all(member.is_coincident for member in around):
+        return True
+    return inner.is_permutable and around[-1].band == inner.band
+
+
+def _tile(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The number of the tile of `size` that `value` lies in."""
+    return value if size == 1 else value.scale_down_val(isl.Val(size)).floor()
+
+
+def _point(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The place of `value` in its tile."""
+    return value.sub(_tile(value, size).scale_val(isl.Val(size)))
+
+
+@dataclass(frozen=True, eq=False)
+class _FullTiles:
+    """Iterations of the loops around tiles: every one, and those that lack a point of their tile."""
+
+    every: isl.Set
+    partial: isl.Set
+
+
+def _full_tiles(node: isl.ScheduleNode, levels: Sequence[Level], sizes: Sequence[int]) -> _FullTiles:
+    """For the iterations of all loops but the points', whether every statement that has a point has all of them."""
+    times = node.get_prefix_schedule_union_map()
+    for level in levels:
+        times = times.flat_range_product(isl.UnionMap.from_union_pw_aff(level.value))
+    domain = node.get_domain()
+    whole: isl.Set | None = None
+    partial: isl.Set | None = None
+    ranges = times.intersect_domain(domain)
+    statements = ranges.get_map_list()
+    for at in range(statements.n_map()):
+        points = statements.get_map(at).range()
+        outer = points.dim(isl.dim_type.set) - len(sizes)
+        prefix = points.project_out(isl.dim_type.set, outer, len(sizes))
+        box = prefix.add_dims(isl.dim_type.set, len(sizes))
+        for place, size in enumerate(sizes):
+            box = box.lower_bound_val(isl.dim_type.set, outer + place, isl.Val(0))
+            box = box.upper_bound_val(isl.dim_type.set, outer + place, isl.Val(size - 1))
+        missing = box.subtract(points).project_out(isl.dim_type.set, outer, len(sizes))
+        whole = prefix if whole is None else whole.union(prefix)
+        partial = missing if partial is None else partial.union(missing)
+    assert whole is not None and partial is not None
+    return _FullTiles(whole, partial)

@@ -1,1 +1,0 @@
-"""What the affine passes share that transform loops by the polyhedral model: code generation, tree transformations, scheduling."""
