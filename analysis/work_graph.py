@@ -19,7 +19,7 @@ _TERMINATORS = frozenset({"func.return", "dl.yield", "scf.yield", "cf.br", "cf.c
 
 
 @dataclass(frozen=True)
-class Link:
+class OperandEdge:
     """One operand of an op, given by the node `producer`; `seen` is its type after views, None where only sizes count."""
 
     producer: int
@@ -42,7 +42,7 @@ class Node:
     foreign: bool
     is_output: bool
     kinds: tuple[ir.Type, ...]
-    links: tuple[Link, ...]
+    links: tuple[OperandEdge, ...]
     reads: frozenset[int]
 
     @property
@@ -151,10 +151,10 @@ class _Builder:
             self._graph.consumers[producer].append(number)
         self._sources.update((result, _Source(number, (number,))) for result in results)
 
-    def _links(self, value: ir.Value) -> Iterator[Link]:
+    def _links(self, value: ir.Value) -> Iterator[OperandEdge]:
         source = self._sources.get(value, _Source())
         for node in source.all:
-            yield Link(node, self._shapes.type_of(value) if node == source.viewed else None)
+            yield OperandEdge(node, self._shapes.type_of(value) if node == source.viewed else None)
 
     def _type(self, value: ir.Value) -> TensorType | None:
         return None if tensor_type(value.type) is None else self._shapes.type_of(value)

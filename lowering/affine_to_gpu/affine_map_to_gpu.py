@@ -25,7 +25,7 @@ from dlc.lowering.affine.schedule.driver import has_loops, limited_work
 from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_schedule
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.search.distribution import distributed_schedule
-from dlc.lowering.affine.search.scheduler import Part, compute_schedules, parts_of
+from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.affine_to_gpu.grid import is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
@@ -116,7 +116,7 @@ def _refuse_numbers(function: ir.Operation) -> None:
             raise PassFailure(source, "the function returns a number that kernels compute", "return it in a memref")
 
 
-def _best_of(scop: Scop, part: Part, facts: GpuMachine, first: int) -> Mapped:
+def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> Mapped:
     """The mapping of the cheapest order of a part."""
     best: Mapped | None = None
     for schedule in _orders(scop, part):
@@ -127,7 +127,7 @@ def _best_of(scop: Scop, part: Part, facts: GpuMachine, first: int) -> Mapped:
     return best
 
 
-def _orders(scop: Scop, part: Part) -> Iterator[isl.Schedule]:
+def _orders(scop: Scop, part: ScheduleUnit) -> Iterator[isl.Schedule]:
     yield original_schedule(scop, part.statements)
     yield distributed_schedule(part)
     yield from compute_schedules(part, "min")

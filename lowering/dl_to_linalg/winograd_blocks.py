@@ -68,7 +68,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Part:
+class KernelGroup2d:
     """Kernels of two dimensions, from `first` on: those of `rows` with those of `columns`."""
 
     first: int
@@ -94,7 +94,7 @@ class Part:
         return ir.AffineExpr.get_floor_div(place, self.columns.places), ir.AffineExpr.get_mod(place, self.columns.places)
 
 
-def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[Part]:
+def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[KernelGroup2d]:
     """The kernels by the places that they are multiplied with, of `height` by `width` results.
 
     Where the last row or column of results is not the last of a tile, what no result needs is left out: of 7x7 results, which
@@ -106,9 +106,9 @@ def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[Pa
     columns_differ = _differ(columns)
     columns = columns if columns_differ else _together(columns)
     rows = rows if columns_differ or _differ(rows) else _together(rows)
-    found: list[Part] = []
+    found: list[KernelGroup2d] = []
     for row, column in sorted(product(rows, columns), key=lambda sides: tuple(side.uses for side in sides)):
-        found.append(Part(sum(part.count for part in found), row, column))
+        found.append(KernelGroup2d(sum(part.count for part in found), row, column))
     return found
 
 

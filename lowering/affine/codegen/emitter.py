@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.codegen.scattering import scatter
-from dlc.lowering.affine.codegen.vector_loads import MOST_SPACED, Place, gather, load_repeated, load_spaced, load_vector
+from dlc.lowering.affine.codegen.vector_loads import MOST_SPACED, VectorAddress, gather, load_repeated, load_spaced, load_vector
 from dlc.lowering.affine.ir.expressions import block_size, result_maps, shifted
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
@@ -133,7 +133,7 @@ class TileEmitter:
         if stride == 0:
             return self._load_lane(op, subscripts, at, 0)
         new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)
-        place = Place(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
+        place = VectorAddress(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
         kind = self.values.vector_type(op.results[0].type)
         mask = None if self._lies_in_block(op, subscripts) else self.values.mask(at)
         if self.facts and op in self.facts.repeats:

@@ -10,7 +10,7 @@ from dlc.lowering.affine.ir.expressions import shifted
 from dlc.lowering.affine.ir.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
 from dlc.lowering.affine.ir.masks import LaneMask, Segment, segments, tail_masks
-from dlc.lowering.affine.ir.reductions import Chain, identity, reduce_lanes
+from dlc.lowering.affine.ir.reductions import ReductionNest, identity, reduce_lanes
 from dlc.lowering.affine.ir.values import Instance, TileDim, TileValues, splat_constant
 
 Key = tuple[int, int, int]
@@ -31,7 +31,7 @@ _SECOND_LEVEL = 2
 class LaneReduction:
     """Which loop of `chain` becomes lanes, and into how many vectors a step it is cut."""
 
-    chain: Chain
+    chain: ReductionNest
     loop: Loop
     slots: int
 

@@ -11,7 +11,7 @@ from dlc.lowering.affine.codegen.copied_panels import copy_panels
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
-from dlc.lowering.affine.cost.instructions import Tile, balanced
+from dlc.lowering.affine.cost.instructions import RegisterTile, balanced
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
@@ -28,7 +28,7 @@ from dlc.lowering.affine.schedule.nest_schedule import (
     leave_schedule,
     tile_of,
 )
-from dlc.lowering.affine.search.prefetch import Panel, panels_of
+from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 
 _MANY_STEPS = 4
@@ -39,10 +39,10 @@ class _Tiler:
     """Builds the loops of one tiled nest, from the outside in."""
 
     nest: Nest
-    tile: Tile
+    tile: RegisterTile
     facts: LaneFacts
     values: TileValues
-    panels: Sequence[Panel] = ()
+    panels: Sequence[PrefetchedPanel] = ()
     scalar_tail: bool = False
 
     def levels(self, loops: Sequence[Loop]) -> None:
@@ -199,6 +199,6 @@ def _position(op: ir.Operation) -> int:
     return next(index for index, other in enumerate(op.block.operations) if other.operation == op)
 
 
-def _has_vectors(tile: Tile, facts: LaneFacts) -> bool:
+def _has_vectors(tile: RegisterTile, facts: LaneFacts) -> bool:
     """Whether some step of the lane loop is not its scalar tail."""
     return facts.maskable or tile.lane_loop.extent is None or tile.lane_loop.extent >= tile.lanes

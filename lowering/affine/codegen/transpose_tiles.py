@@ -59,11 +59,11 @@ class AffineTransposeTiles(Pass):
         for nest in nests_of(op):
             move = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
             if move is not None:
-                _Mover(nest, move, _rows_in_turn(nest, move, facts)).emit()
+                _Transposer(nest, move, _rows_in_turn(nest, move, facts)).emit()
 
 
 @dataclass(frozen=True)
-class _Move:
+class _Transpose:
     """Stores are contiguous along `lane_loop`, the loads whose results are `loads` along `across`; tiles have `size` rows."""
 
     lane_loop: Loop
@@ -73,7 +73,7 @@ class _Move:
     size: int
 
 
-def _given(nest: Nest) -> _Move | None:
+def _given(nest: Nest) -> _Transpose | None:
     """What the schedule on `nest` says, None when that is of another emitter; `PassFailure` where it does not fit."""
     schedule = schedule_of(nest.top)
     if schedule is None or schedule.emitter != "move":
@@ -91,7 +91,7 @@ def _given(nest: Nest) -> _Move | None:
     return move
 
 
-def _found(nest: Nest, vector_bits: int) -> _Move | None:
+def _found(nest: Nest, vector_bits: int) -> _Transpose | None:
     """The move that `nest` is: the one with the most lanes of its stores; None when it is none, or one too small to pay."""
     if nest.inner_loops:
         return None
@@ -106,7 +106,7 @@ def _is_long(loop: Loop) -> bool:
     return loop.extent is None or loop.extent >= _SMALLEST
 
 
-def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Move | None:
+def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Transpose | None:
     """`nest` as a move along two of its loops, None when it is not one."""
     if lane_loop is across or nest.inner_loops:
         return None
@@ -119,7 +119,7 @@ def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Move | None:
         facts = analyse_lanes(others, lane_loop.iv, varying=results)
     except NoLanesError:
         return None
-    return _Move(lane_loop, across, results, facts, size) if facts.maskable else None
+    return _Transpose(lane_loop, across, results, facts, size) if facts.maskable else None
 
 
 def _stride(op: ir.Operation, loop: Loop) -> int | None:
@@ -134,7 +134,7 @@ def _is_bool(op: ir.Operation) -> bool:
     return bool(op.results[0].type == ir.IntegerType.get_signless(1))
 
 
-def _rows_in_turn(nest: Nest, move: _Move, facts: Machine) -> int:
+def _rows_in_turn(nest: Nest, move: _Transpose, facts: Machine) -> int:
     """The rows of the target to write in turn: fewer where their lines fall into the same sets of the nearest cache.
 
     Lines that tiles fill at once may be a third more than a set holds: with 12 ways f32 of 4096x128, whose rows are 16 KiB apart,
@@ -172,10 +172,10 @@ def _is_streamed(kind: ir.MemRefType, facts: Machine) -> bool:
     return kind.has_static_shape and math.prod(kind.shape) * bits >= 8 * streamed_bytes(facts)
 
 
-class _Mover:
+class _Transposer:
     """Builds the tiled form of one nest in its place, with so many rows of the target in turn."""
 
-    def __init__(self, nest: Nest, move: _Move, rows: int) -> None:
+    def __init__(self, nest: Nest, move: _Transpose, rows: int) -> None:
         self.nest = nest
         self.move = move
         self.rows = rows

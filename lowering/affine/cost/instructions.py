@@ -34,7 +34,7 @@ _WORDS = {4: 1, 2: 2}
 
 
 @dataclass(frozen=True)
-class Tile:
+class RegisterTile:
     """How a nest is cut: `lane_loop` into `slots` vectors of `lanes`, and each loop of `jams` into so many copies."""
 
     lane_loop: Loop
@@ -65,7 +65,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class _HotLoad:
+class _InnermostLoad:
     """A load of the hot block."""
 
     followed: frozenset[ir.Value]
@@ -100,7 +100,7 @@ class NestCost:
         self.lane_loop = lane_loop
 
     @cached_property
-    def _loads(self) -> list[_HotLoad]:
+    def _loads(self) -> list[_InnermostLoad]:
         """The loads of the hot block."""
         ivs = {loop.iv for loop in self.nest.band} | ({self.lane_loop.iv} if self.lane_loop else set())
         found = []
@@ -110,7 +110,7 @@ class NestCost:
                 wide = bool(self.facts and op in self.facts.lanewise)
                 followed = frozenset(set(op.operands) & ivs)
                 part = 1.0 if stride or wide else 1.0 / self._dot
-                found.append(_HotLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed), part))
+                found.append(_InnermostLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed), part))
         return found
 
     def _line_shares(self, op: ir.Operation, followed: frozenset[ir.Value]) -> tuple[float, Mapping[ir.Value, float]]:
@@ -161,12 +161,12 @@ class NestCost:
         )
         return busy + waits
 
-    def fits(self, tile: Tile, registers: int) -> bool:
+    def fits(self, tile: RegisterTile, registers: int) -> bool:
         """Whether the hot block of `tile` keeps at most so many vector registers alive."""
         sums = tile.copies if self.nest.inner_loops else 0
         return sums < registers and self.registers(tile) <= registers
 
-    def registers(self, tile: Tile) -> int:
+    def registers(self, tile: RegisterTile) -> int:
         """Vector registers that the hot block of `tile` keeps alive."""
         jams = {loop.iv: factor for loop, factor in tile.jams}
         loaded = []
@@ -181,7 +181,7 @@ class NestCost:
             held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
-    def total(self, tile: Tile) -> float:
+    def total(self, tile: RegisterTile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
         jams = dict(tile.jams)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
@@ -198,7 +198,7 @@ class NestCost:
                 cycles *= _extent(loop)
         return cycles
 
-    def _scatter_cycles(self, slots: int, tile: Tile, jams: Mapping[ir.Value, int]) -> float:
+    def _scatter_cycles(self, slots: int, tile: RegisterTile, jams: Mapping[ir.Value, int]) -> float:
         """Cycles to store the results of a tile where lanes lie apart."""
         copies = slots * math.prod(jams.values())
         return sum(scatter_cycles(along, jams, copies, tile.lanes) for along in self._scattered)
@@ -209,7 +209,7 @@ class NestCost:
         ivs = [loop.iv for loop in self.nest.band]
         return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
-    def _inner_trips(self, tile: Tile) -> float:
+    def _inner_trips(self, tile: RegisterTile) -> float:
         trips = 1.0
         chain = self.nest.chain
         for loop in chain.loops if chain else ():
@@ -251,7 +251,7 @@ def _extent(loop: Loop) -> int:
     return _TYPICAL_EXTENT if loop.extent is None else max(loop.extent, 1)
 
 
-def _lane_parts(tile: Tile) -> list[tuple[int, int]]:
+def _lane_parts(tile: RegisterTile) -> list[tuple[int, int]]:
     """(trips, slots) of the main steps and of the tail."""
     step = tile.lanes * tile.slots
     whole, left = divmod(_extent(tile.lane_loop), step)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -77,7 +77,7 @@ class _PartialLines:
         return 2 * self.bytes * (1 / self.share - 1) * caches.weight(footprint)
 
 
-def best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
+def best_order(nest: Nest, tile: RegisterTile, caches: Caches) -> list[Loop]:
     """The band loops in the order that moves the least data; the order of the source where it makes no difference."""
     band = list(nest.band)
     if not nest.inner_loops:
@@ -94,11 +94,11 @@ def best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
     return [*fixed, *min((list(order) for order in itertools.permutations(free)), key=moved)]
 
 
-def _lane_loops(nest: Nest, tile: Tile) -> list[Loop]:
+def _lane_loops(nest: Nest, tile: RegisterTile) -> list[Loop]:
     return [] if tile.reduces else [loop for loop in nest.band if loop is tile.lane_loop]
 
 
-def _trips(loop: Loop, tile: Tile) -> int:
+def _trips(loop: Loop, tile: RegisterTile) -> int:
     extent = _TYPICAL_EXTENT if loop.extent is None else loop.extent
     step = dict(tile.jams).get(loop, 1)
     if loop is tile.lane_loop:
@@ -106,7 +106,7 @@ def _trips(loop: Loop, tile: Tile) -> int:
     return max(1, -(-extent // step))
 
 
-def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
+def _operands(nest: Nest, tile: RegisterTile) -> list[_Operand]:
     """Every load of the hot block."""
     chain = nest.chain.loops if nest.chain else ()
     found = []
@@ -124,7 +124,7 @@ def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
     return found
 
 
-def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
+def _partial_lines(nest: Nest, tile: RegisterTile) -> list[_PartialLines]:
     """The stores of the tile's results that fill lines in several steps."""
     found = []
     elements = math.prod(_TYPICAL_EXTENT if loop.extent is None else loop.extent for loop in nest.band)

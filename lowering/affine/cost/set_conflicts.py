@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -32,14 +32,14 @@ class SetCrowding:
         self._loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
         self._found: dict[Loop, tuple[bool | None, ...]] = {}
 
-    def copies(self, tile: Tile) -> int:
+    def copies(self, tile: RegisterTile) -> int:
         """Copies of the loops of `tile` whose loads fall into one set of the cache.
 
         Of 16x16 pixels with 512 channels eight of a row make a tile that takes 0.85 of the time of eight of a column, 32 KiB apart.
         """
         return sum(factor for loop, factor in tile.jams if self.may_share(loop))
 
-    def overflows(self, tile: Tile, l1_bytes: int) -> bool:
+    def overflows(self, tile: RegisterTile, l1_bytes: int) -> bool:
         """Whether the copies of a load that fall into one set of the nearest cache are more than that holds.
 
         14 pixels of 7x7 that step over 14x14x512 lie 4 KiB apart: 3x3/2 taps to 512 channels by them take 1.6 times as long

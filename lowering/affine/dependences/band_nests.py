@@ -24,7 +24,7 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class LoopToBuild:
     """A loop to build: its variable for each instance, and the word of `loop_marks.py` that says what becomes of it.
 
     With `isolated`, code is made separately for those of its iterations (sets of the variables of all loops from the outside
@@ -37,7 +37,7 @@ class Level:
     buffers: tuple[str, ...] = ()
 
 
-Rebuild = Callable[[isl.ScheduleNode, Sequence[Member]], "Sequence[Level] | None"]
+Rebuild = Callable[[isl.ScheduleNode, Sequence[Member]], "Sequence[LoopToBuild] | None"]
 """From a chain's outermost band and its members to the levels that replace it; None keeps it."""
 
 
@@ -82,7 +82,7 @@ def _has_band(node: isl.ScheduleNode) -> bool:
     return is_band(node) or any(_has_band(node.child(at)) for at in range(node.n_children()))
 
 
-def replace_chain(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNode:
+def replace_chain(node: isl.ScheduleNode, levels: Sequence[LoopToBuild]) -> isl.ScheduleNode:
     """The tree with `levels` in place of the chain of `node`; returns the node of the outermost."""
     while is_band(node):
         node = node.delete()

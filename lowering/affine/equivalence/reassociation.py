@@ -47,7 +47,7 @@ def may_reassociate(op: ir.Operation, allow: bool) -> bool:
 
 
 @dataclass
-class Chains:
+class AssociativeTrees:
     """The chains of the nodes of `graph` whose ops have one signature."""
 
     graph: Graph
@@ -104,7 +104,7 @@ class Reassociation:
     after: Graph
     before: Graph
     allow: bool
-    _chains: dict[tuple[str, str], Chains] = field(default_factory=dict)
+    _chains: dict[tuple[str, str], AssociativeTrees] = field(default_factory=dict)
     _guesses: dict[tuple[str, str, int], isl.Map | None] = field(default_factory=dict)
 
     def covers(self, after: Node, before: Node) -> bool:
@@ -123,13 +123,13 @@ class Reassociation:
             return None
         return found
 
-    def _chains_of(self, graph: Graph, node: Node) -> Chains:
+    def _chains_of(self, graph: Graph, node: Node) -> AssociativeTrees:
         key = graph.side, node.signature
         if key not in self._chains:
-            self._chains[key] = Chains(graph, [one for one in graph.nodes.values() if one.signature == node.signature])
+            self._chains[key] = AssociativeTrees(graph, [one for one in graph.nodes.values() if one.signature == node.signature])
         return self._chains[key]
 
-    def _places(self, relation: isl.Map, chains: Chains, members: isl.UnionMap, end: int) -> isl.UnionMap:
+    def _places(self, relation: isl.Map, chains: AssociativeTrees, members: isl.UnionMap, end: int) -> isl.UnionMap:
         """`[after -> before]` to the places of all leaves of the one or the other end."""
         pairs = relation.domain_map() if end == 0 else relation.range_map()
         places = [_place(*leaf) for leaf in chains.leaves()]
@@ -137,7 +137,7 @@ class Reassociation:
         return reached.apply_range(union_map(places, self.after.shared.context()))
 
     def _partners(
-        self, relation: isl.Map, ends: Sequence[Chains], members: Sequence[isl.UnionMap]
+        self, relation: isl.Map, ends: Sequence[AssociativeTrees], members: Sequence[isl.UnionMap]
     ) -> tuple[isl.UnionMap, list[isl.Map]]:
         """`[after -> before]` to pairs of places that read the same, and the pairs of values there."""
         whole, values = isl.UnionMap.empty(relation.get_space().params()), []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from dlc.lowering.affine.equivalence.value_graph import Cells, Graph, MemoryUse, Node, Operand, initial
+from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryObject, MemoryUse, Node, Operand, initial
 
 
 def resolve_loads(graph: Graph) -> None:
@@ -19,7 +19,7 @@ def resolve_loads(graph: Graph) -> None:
             _resolve(graph, cells, reads, [use for use in uses if use.writes], length)
 
 
-def _resolve(graph: Graph, cells: Cells, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
+def _resolve(graph: Graph, cells: MemoryObject, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
     times = {use: time_of(graph, use, length) for use in (*reads, *writes)}
     for read in reads:
         found: list[isl.Map] = []

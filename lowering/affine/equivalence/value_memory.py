@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, root_of
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Cells, Operand
-from dlc.lowering.affine.equivalence.value_reader import Frame, Reader
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, MemoryObject, Operand
+from dlc.lowering.affine.equivalence.value_reader import Reader, ReadPosition
 from dlc.lowering.affine.polyhedral.memory_ops import is_store, memref_of, subscripts_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 
-def read_memory_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_memory_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """A load or store, of one element or of a vector of them."""
     writes = is_store(op)
     kind = op.operands[0].type if writes else op.results[0].type
@@ -28,7 +28,7 @@ def read_memory_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     _load(reader, op, frame, memref_of(op), subscripts, inside, padding, shape, spread=False)
 
 
-def read_masked_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_masked_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`vector.maskedload` and `vector.maskedstore`: lanes along the last axis, those alone whose mask is set."""
     memref = op.operands[0]
     rank = ir.MemRefType(memref.type).rank
@@ -43,7 +43,7 @@ def read_masked_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
 
 
 def _store(
-    reader: Reader, op: ir.Operation, frame: Frame, memref: ir.Value, place: list[str], inside: list[str], value: ir.Value
+    reader: Reader, op: ir.Operation, frame: ReadPosition, memref: ir.Value, place: list[str], inside: list[str], value: ir.Value
 ) -> None:
     _refuse_vectors(op, memref)
     shape = list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
@@ -56,7 +56,7 @@ def _store(
 def _load(
     reader: Reader,
     op: ir.Operation,
-    frame: Frame,
+    frame: ReadPosition,
     memref: ir.Value,
     place: list[str],
     inside: list[str],
@@ -81,7 +81,7 @@ def _refuse_vectors(op: ir.Operation, memref: ir.Value) -> None:
         raise ExtractionError(op, "it touches a memref of vectors", "make the memref one of scalars")
 
 
-def _transfer_mask(reader: Reader, op: ir.Operation, frame: Frame) -> list[str]:
+def _transfer_mask(reader: Reader, op: ir.Operation, frame: ReadPosition) -> list[str]:
     """The lanes that the mask of a transfer leaves, as conditions."""
     if not op.name.startswith("vector.transfer") or not list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1]:
         return []
@@ -92,7 +92,7 @@ def _transfer_mask(reader: Reader, op: ir.Operation, frame: Frame) -> list[str]:
     return mask_conditions(reader, op.operands[len(op.operands) - 1], lanes, frame, op)
 
 
-def mask_conditions(reader: Reader, mask: ir.Value, lanes: Sequence[str], frame: Frame, user: ir.Operation) -> list[str]:
+def mask_conditions(reader: Reader, mask: ir.Value, lanes: Sequence[str], frame: ReadPosition, user: ir.Operation) -> list[str]:
     """The lanes that `mask` sets, as conditions. Raises ExtractionError for masks that are not made of bounds."""
     op = defining_op(mask)
     name = op.name if op is not None else ""
@@ -127,7 +127,7 @@ def is_mask(op: ir.Operation) -> bool:
 
 
 def _with_lanes(
-    reader: Reader, op: ir.Operation, frame: Frame, subscripts: list[str], shape: Sequence[int]
+    reader: Reader, op: ir.Operation, frame: ReadPosition, subscripts: list[str], shape: Sequence[int]
 ) -> tuple[list[str], list[str]]:
     """The subscripts of lane `l0, l1, ...` of a vector, and the conditions under which it is inside of the memref."""
     if not shape:
@@ -160,7 +160,7 @@ def _position(result: ir.AffineExpr) -> int | None:
     return int(expression.position) if isinstance(expression, ir.AffineDimExpr) else None
 
 
-def read_copy(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_copy(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`memref.copy`: a load and a store of every element."""
     source, target = op.operands
     kind = ir.MemRefType(source.type)
@@ -175,7 +175,7 @@ def read_copy(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     store.operands.append(Operand((reader.graph.map(store, load.name, store.dims),)))
 
 
-def read_dealloc(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_dealloc(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`memref.dealloc`: every element is as if nobody had written it."""
     cells = reader.cells_at(root_of(op.operands[0]), op)
     node = reader.node(op, "frees", frame, cells.sizes)
@@ -183,7 +183,7 @@ def read_dealloc(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     node.operands.append(Operand((reader.graph.map(node, UNDEFINED, []),)))
 
 
-def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """An op that may read and write what it is given, all that others can see, and the world outside of memory.
 
     It becomes a node for its run, whose operands are its scalars and all the elements that it may read, and one for each array
@@ -214,9 +214,9 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
         reader.values[result] = node
 
 
-def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, Cells]]:
+def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, MemoryObject]]:
     """What an opaque op may read and write: slots are equal in both functions."""
-    found: dict[Cells, str] = {cells: cells.key for cells in reader.public_cells()}
+    found: dict[MemoryObject, str] = {cells: cells.key for cells in reader.public_cells()}
     for position, value in enumerate(op.operands):
         if not is_memref(value):
             continue

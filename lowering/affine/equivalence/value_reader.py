@@ -10,31 +10,31 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
 from dlc.lowering.affine.equivalence.shared_texts import SharedTexts, key_of
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, WORLD, Cells, Graph, MemoryUse, Node, Operand
-from dlc.lowering.affine.polyhedral.model import ExtractionError, Loop
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, WORLD, Graph, MemoryObject, MemoryUse, Node, Operand
+from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
 from dlc.lowering.affine.polyhedral.views import at_root
 
 
 @dataclass(frozen=True)
-class Frame:
+class ReadPosition:
     """Where the reader is: the loops around, the constraints on their variables, and the time up to here."""
 
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[LoopVariable, ...] = ()
     constraints: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
 
-    def at(self, place: int) -> Frame:
+    def at(self, place: int) -> ReadPosition:
         """Item number `place` of the body."""
         return replace(self, times=(*self.times, str(place)))
 
-    def inside(self, loops: Sequence[Loop], constraints: Sequence[str]) -> Frame:
+    def inside(self, loops: Sequence[LoopVariable], constraints: Sequence[str]) -> ReadPosition:
         """The body of `loops`, which are the item at hand; several variables of one loop have no places between them."""
         names = [part for loop in loops for part in ("0", loop.name)][1:]
-        return Frame((*self.loops, *loops), (*self.constraints, *constraints), (*self.times, *names))
+        return ReadPosition((*self.loops, *loops), (*self.constraints, *constraints), (*self.times, *names))
 
-    def branch(self, number: int, constraints: Sequence[str]) -> Frame:
+    def branch(self, number: int, constraints: Sequence[str]) -> ReadPosition:
         """A branch of a condition, which is the item at hand."""
-        return Frame(self.loops, (*self.constraints, *constraints), (*self.times, str(number)))
+        return ReadPosition(self.loops, (*self.constraints, *constraints), (*self.times, str(number)))
 
 
 @dataclass
@@ -43,29 +43,35 @@ class Reader:
 
     graph: Graph
     texts: SharedTexts
-    read_op: Callable[[Reader, ir.Operation, Frame], None]
+    read_op: Callable[[Reader, ir.Operation, ReadPosition], None]
     values: dict[ir.Value, Node] = field(default_factory=dict)
-    cells: dict[ir.Value, Cells] = field(default_factory=dict)
+    cells: dict[ir.Value, MemoryObject] = field(default_factory=dict)
     returned: list[tuple[int, ir.Value]] = field(default_factory=list)
 
-    def visit(self, ops: Sequence[ir.Operation], frame: Frame) -> None:
+    def visit(self, ops: Sequence[ir.Operation], frame: ReadPosition) -> None:
         """Read the ops of one block."""
         for place, op in enumerate(ops):
             self.read_op(self, op, frame.at(place))
 
     # Values.
 
-    def node(self, op: ir.Operation, role: str, frame: Frame, lanes: Sequence[int | str] = (), where: Sequence[str] = ()) -> Node:
+    def node(
+        self, op: ir.Operation, role: str, frame: ReadPosition, lanes: Sequence[int | str] = (), where: Sequence[str] = ()
+    ) -> Node:
         """A node at `frame` with as many lanes."""
         names = [f"l{at}" for at in range(len(lanes))]
         inside = [f"0 <= {name} < {size}" for name, size in zip(names, lanes, strict=True)]
         return self.graph.add(op, role, frame.loops, names, (*frame.constraints, *inside, *where))
 
-    def use(self, node: Node, value: ir.Value, frame: Frame, lanes: Sequence[str] = (), where: Sequence[str] = ()) -> Operand:
+    def use(
+        self, node: Node, value: ir.Value, frame: ReadPosition, lanes: Sequence[str] = (), where: Sequence[str] = ()
+    ) -> Operand:
         """`value`'s lane `lanes` as an operand of `node`, at the instances that fulfil `where`."""
         return Operand(tuple(self._sources(node, value, frame, lanes, where)))
 
-    def _sources(self, node: Node, value: ir.Value, frame: Frame, lanes: Sequence[str], where: Sequence[str]) -> list[isl.Map]:
+    def _sources(
+        self, node: Node, value: ir.Value, frame: ReadPosition, lanes: Sequence[str], where: Sequence[str]
+    ) -> list[isl.Map]:
         map = self.graph.map
         if value in self.values:
             target = self.values[value]
@@ -96,7 +102,7 @@ class Reader:
             for at, text in enumerate(texts)
         ]
 
-    def is_affine(self, value: ir.Value, frame: Frame) -> bool:
+    def is_affine(self, value: ir.Value, frame: ReadPosition) -> bool:
         """Whether the index `value` is an expression of the loops' variables."""
         try:
             self.texts.value(value, frame.loops, value.owner.operation)
@@ -108,7 +114,7 @@ class Reader:
 
     def see_arguments(self, block: ir.Block) -> None:
         """Note the memory that others can see: of arguments and globals, and what ops change beside memory."""
-        self.graph.cells.append(Cells(f"{WORLD}_cells", None, WORLD, ()))
+        self.graph.cells.append(MemoryObject(f"{WORLD}_cells", None, WORLD, ()))
         for value in block.arguments:
             if isinstance(value.type, ir.MemRefType):
                 self.cells_at(value, self.graph.function)
@@ -118,7 +124,7 @@ class Reader:
 
     def see_results(self, place: int) -> None:
         """Add the results that memory is: all that others can see when the function ends."""
-        frame = Frame().at(place)
+        frame = ReadPosition().at(place)
         for cells in self.public_cells():
             self._result(cells.key, cells, frame)
         for position, value in self.returned:
@@ -127,29 +133,29 @@ class Reader:
             if not cells.key:
                 self._result(f"result {position}", cells, frame)
 
-    def _result(self, key: str, cells: Cells, frame: Frame) -> None:
+    def _result(self, key: str, cells: MemoryObject, frame: ReadPosition) -> None:
         node = self.node(self.graph.function, f"keeps {key}", frame, cells.sizes)
         self.touch(node, cells, node.dims, frame, writes=False)
         self.graph.results[key] = node
 
-    def public_cells(self) -> list[Cells]:
+    def public_cells(self) -> list[MemoryObject]:
         """The memory that others can see."""
         return [cells for cells in self.graph.cells if cells.key]
 
-    def allocate(self, op: ir.Operation, frame: Frame) -> None:
+    def allocate(self, op: ir.Operation, frame: ReadPosition) -> None:
         """Note fresh memory."""
         self.cells[op.results[0]] = self._new_cells(op.results[0], "", frame.loops)
 
-    def _new_cells(self, value: ir.Value, key: str, loops: Sequence[Loop] = ()) -> Cells:
+    def _new_cells(self, value: ir.Value, key: str, loops: Sequence[LoopVariable] = ()) -> MemoryObject:
         rank = ir.MemRefType(value.type).rank
         name = f"{key or self.graph.side + str(len(self.graph.cells))}_cells"
-        found = Cells(name, value, key, (), len(loops))
+        found = MemoryObject(name, value, key, (), len(loops))
         self.graph.cells.append(found)
         self.cells[value] = found
         found.sizes = tuple(self.size_of(value, axis, loops) for axis in range(rank))
         return found
 
-    def size_of(self, memref: ir.Value, axis: int, loops: Sequence[Loop]) -> str:
+    def size_of(self, memref: ir.Value, axis: int, loops: Sequence[LoopVariable]) -> str:
         """The size of `memref` along `axis`."""
         op = defining_op(memref)
         known = self.texts.size(memref, axis, loops, op or self.graph.function)
@@ -158,12 +164,14 @@ class Reader:
         key = key_of(memref) or f"{self.graph.side}{self.graph.cells.index(self.cells[memref])}"
         return self.graph.shared.parameter(f"memref.dim#0{{}}({key}, arith.constant#0{{value = {axis} : index}}())", is_size=True)
 
-    def cells_of(self, memref: ir.Value, subscripts: Sequence[str], frame: Frame, user: ir.Operation) -> tuple[Cells, list[str]]:
+    def cells_of(
+        self, memref: ir.Value, subscripts: Sequence[str], frame: ReadPosition, user: ir.Operation
+    ) -> tuple[MemoryObject, list[str]]:
         """The memory behind `memref` and the place there of its element at `subscripts`."""
         root, found = at_root(memref, subscripts, frame.loops, self.texts, user)
         return self.cells_at(root, user), found
 
-    def cells_at(self, root: ir.Value, user: ir.Operation) -> Cells:
+    def cells_at(self, root: ir.Value, user: ir.Operation) -> MemoryObject:
         """The memory whose first name is `root`: an allocation, an argument or a global."""
         if root in self.cells:
             return self.cells[root]
@@ -176,7 +184,14 @@ class Reader:
         return self.cells[root]
 
     def touch(
-        self, node: Node, cells: Cells, subscripts: Sequence[str], frame: Frame, *, writes: bool, where: Sequence[str] = ()
+        self,
+        node: Node,
+        cells: MemoryObject,
+        subscripts: Sequence[str],
+        frame: ReadPosition,
+        *,
+        writes: bool,
+        where: Sequence[str] = (),
     ) -> None:
         """Note that `node` reads or writes one element for each of its instances that fulfils `where`."""
         place = [*(loop.name for loop in frame.loops[: cells.depth]), *subscripts]

@@ -10,7 +10,7 @@ from functools import cached_property
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
-from dlc.lowering.affine.ir.reductions import Chain, chain_of
+from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
 from dlc.lowering.pass_base import PassFailure
 
 
@@ -55,7 +55,7 @@ class Nest:
         return found
 
     @cached_property
-    def chain(self) -> Chain | None:
+    def chain(self) -> ReductionNest | None:
         """The reduction chain that holds every inner loop, None when there is none or it cannot be split."""
         tops = [op for op in self.body if op.name == "affine.for"]
         chain = chain_of(tops[0]) if len(tops) == 1 else None

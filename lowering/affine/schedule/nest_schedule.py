@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.blocking import problem_of_blocks
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import Loop
@@ -214,10 +214,10 @@ def lane_facts(nest: Nest, schedule: NestSchedule) -> LaneFacts:
     return facts
 
 
-def tile_of(nest: Nest, schedule: NestSchedule) -> Tile:
+def tile_of(nest: Nest, schedule: NestSchedule) -> RegisterTile:
     """`schedule` in terms of the loops of `nest`, which it fits."""
     loops = loops_of(nest)
-    return Tile(
+    return RegisterTile(
         lane_loop=loops[schedule.lane_loop],
         lanes=schedule.lanes,
         slots=schedule.vectors,
@@ -229,7 +229,7 @@ def tile_of(nest: Nest, schedule: NestSchedule) -> Tile:
     )
 
 
-def schedule_for(nest: Nest, tile: Tile, order: Sequence[Loop], emitter: str) -> NestSchedule:
+def schedule_for(nest: Nest, tile: RegisterTile, order: Sequence[Loop], emitter: str) -> NestSchedule:
     """The schedule that says the same as `tile` with the band in the order `order`."""
     place = {loop.iv: index for index, loop in enumerate(loops_of(nest))}
     return NestSchedule(

@@ -20,7 +20,7 @@ from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.loop_tree import (
     Kind,
     Leaf,
-    Loop,
+    LoopNode,
     Path,
     Scratch,
     Tree,
@@ -68,7 +68,7 @@ class Program:
         whole = from_schedule(original_schedule(scop))
         tree = restrict(whole, whole.domain) or Leaf(whole.domain)
         for path, node in walk(tree):
-            if isinstance(node, Loop):
+            if isinstance(node, LoopNode):
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
                 kind: Kind = "unordered" if loop.is_parallel else "loop"
                 tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
@@ -86,7 +86,7 @@ class Program:
 
         Raises PrimitiveError, which lists the names that exist.
         """
-        loops = [(path, node) for path, node in walk(self.tree) if isinstance(node, Loop)]
+        loops = [(path, node) for path, node in walk(self.tree) if isinstance(node, LoopNode)]
         named = [path for path, node in loops if node.name == name]
         found = named or _by_depth(self.tree, name)
         if len(found) == 1:
@@ -97,7 +97,7 @@ class Program:
         remedy = f"use one of {', '.join(known)}{did_you_mean(name, known)}" if known else "there are no loops"
         raise PrimitiveError(f"no loop is called '{name}'", remedy, self.location)
 
-    def loop(self, name: str) -> Loop:
+    def loop(self, name: str) -> LoopNode:
         """The loop that `find` finds."""
         return loop_in(self.tree, self.find(name))
 
@@ -108,7 +108,7 @@ class Program:
 
     def fresh_name(self, base: str) -> str:
         """`base`, with a number where a loop is called so already."""
-        taken = {node.name for _, node in walk(self.tree) if isinstance(node, Loop)}
+        taken = {node.name for _, node in walk(self.tree) if isinstance(node, LoopNode)}
         numbers = (f"{base}.{number}" for number in range(2, len(taken) + 3))
         return next(name for name in (base, *numbers) if name not in taken)
 
@@ -141,7 +141,7 @@ class Program:
         source, sink = ends
         return source is not None and source == sink
 
-    def _dependences_that_count(self, homes: Mapping[str, Sequence[_Home]]) -> list[Dependence]:
+    def _dependences_that_count(self, homes: Mapping[str, Sequence[_AllocationScope]]) -> list[Dependence]:
         """All but those through a buffer between iterations of a loop without order around it, which have one each."""
         found = []
         for dependence in self.dependences:
@@ -150,7 +150,7 @@ class Program:
                 found.append(replace(dependence, relation=relation))
         return found
 
-    def _require_buffers(self, homes: Mapping[str, Sequence[_Home]]) -> None:
+    def _require_buffers(self, homes: Mapping[str, Sequence[_AllocationScope]]) -> None:
         """Raise PrimitiveError where a statement and one that reads what it leaves in a buffer would not share that."""
         for dependence in self.dependences:
             name, ends = dependence.source.array.name, (dependence.source.statement_name, dependence.sink.statement_name)
@@ -164,26 +164,26 @@ class Program:
 
 
 @dataclass(frozen=True, eq=False)
-class _Home:
+class _AllocationScope:
     """A place in a tree where a buffer exists: the instances there, and the loops without order around, by path."""
 
     domain: isl.UnionSet
-    loops: Mapping[Path, Loop]
+    loops: Mapping[Path, LoopNode]
 
 
-def _homes(tree: Tree) -> dict[str, list[_Home]]:
+def _homes(tree: Tree) -> dict[str, list[_AllocationScope]]:
     """The homes of each buffer. A tree has several where a loop around was cut."""
-    found: dict[str, list[_Home]] = {}
+    found: dict[str, list[_AllocationScope]] = {}
     for path, node in walk(tree):
         if not isinstance(node, Scratch):
             continue
         above = ((path[:length], at(tree, path[:length])) for length in range(len(path)))
-        loops = {where: loop for where, loop in above if isinstance(loop, Loop) and loop.kind in ("unordered", "parallel")}
-        found.setdefault(node.array, []).append(_Home(node.domain, loops))
+        loops = {where: loop for where, loop in above if isinstance(loop, LoopNode) and loop.kind in ("unordered", "parallel")}
+        found.setdefault(node.array, []).append(_AllocationScope(node.domain, loops))
     return found
 
 
-def _in_one_buffer(relation: isl.Map, homes: Sequence[_Home]) -> isl.Map:
+def _in_one_buffer(relation: isl.Map, homes: Sequence[_AllocationScope]) -> isl.Map:
     """Those of the pairs that no loop without order around both ends' homes keeps apart; all where there are no homes."""
     if len(homes) < 2:
         return _within_iterations(relation, list(homes[0].loops.values()) if homes else [])
@@ -194,7 +194,7 @@ def _in_one_buffer(relation: isl.Map, homes: Sequence[_Home]) -> isl.Map:
     return kept.coalesce()
 
 
-def _stays_in_buffer(flow: isl.Map, homes: Sequence[_Home]) -> bool:
+def _stays_in_buffer(flow: isl.Map, homes: Sequence[_AllocationScope]) -> bool:
     """Whether both ends of all pairs use the same memory."""
     if not flow.is_subset(_in_one_buffer(flow, homes)):
         return False
@@ -202,14 +202,14 @@ def _stays_in_buffer(flow: isl.Map, homes: Sequence[_Home]) -> bool:
     return all(_between(flow, one, other).is_empty() for one, other in others)
 
 
-def _between(relation: isl.Map, one: _Home, other: _Home) -> isl.Map:
+def _between(relation: isl.Map, one: _AllocationScope, other: _AllocationScope) -> isl.Map:
     """The pairs from an instance in one home to one in the other."""
     space = relation.get_space()
     first, second = one.domain.extract_set(space.domain()), other.domain.extract_set(space.range())
     return relation.intersect_domain(first).intersect_range(second)
 
 
-def _within_iterations(relation: isl.Map, loops: Sequence[Loop]) -> isl.Map:
+def _within_iterations(relation: isl.Map, loops: Sequence[LoopNode]) -> isl.Map:
     """The pairs that lie in the same iteration of `loops`."""
     for loop in loops:
         values = isl.UnionMap.from_union_pw_aff(loop.values)
@@ -240,7 +240,7 @@ def _by_depth(tree: Tree, name: str) -> list[Path]:
         return []
     found = []
     for path, node in walk(tree):
-        if isinstance(node, Loop) and len(loops_above(tree, path)) == int(depth) and statement in statement_names(node):
+        if isinstance(node, LoopNode) and len(loops_above(tree, path)) == int(depth) and statement in statement_names(node):
             found.append((path, node.name))
     nameless = [path for path, own in found if not own]
     return nameless if len(nameless) == 1 else [path for path, _ in found]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile, trips_of
+from dlc.lowering.affine.cost.instructions import RegisterTile, trips_of
 from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
@@ -75,7 +75,7 @@ class _Panel:
     """Whether its rows follow each other in memory."""
 
 
-def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
+def chosen_blocks(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
     """The blocks (loop, iterations) by position, from the outside in, that pay for tiles of `nest` in the order `order`."""
     chain = nest.chain
     if chain is None or tile.reduces or any(loop.extent is None for loop in (*nest.band, *chain.loops)):
@@ -93,7 +93,7 @@ def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     return _blocks_of_rows(nest, tile, order, caches, panels[0], bool(sums)) or sums
 
 
-def chosen_strip(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> int:
+def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> int:
     """Columns of strips in which rows go outside of columns, so that a result is written along its rows; 0 where panels go outside.
 
     That is for short sums over rows that lie apart: all that a strip reads stays in L2.
@@ -127,7 +127,7 @@ def bytes_of(kind: ir.Type) -> int:
     return -(-(element_bits(kind) or 64) // 8)
 
 
-def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Panel | None:
+def _panel_of(load: ir.Operation, nest: Nest, tile: RegisterTile, caches: Caches) -> _Panel | None:
     """The panel of `load`; None where its rows lie unevenly."""
     assert nest.chain is not None
     element, followed = bytes_of(load.results[0].type), set(load.operands)
@@ -141,7 +141,9 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Pa
     return _Panel(load, steps * (row if is_dense else max(row, apart)), is_dense)
 
 
-def _blocks_of_sums(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _blocks_of_sums(
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches, panel: _Panel
+) -> tuple[tuple[int, int], ...]:
     """Blocks of the outermost reduction loop: inside each panel where panels are dense and the rows run inside, else outside."""
     assert nest.chain is not None
     loop, followed = nest.chain.loops[0], set(panel.load.operands)
@@ -167,7 +169,7 @@ def _result_bytes(nest: Nest) -> float:
     return bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
 
 
-def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
+def _column_bytes(nest: Nest, tile: RegisterTile, caches: Caches) -> float:
     """What the results that all tiles on one panel make take of the cache, as `_Panel.bytes` does; 0 without such a result."""
     stores = [op for op in nest.body if op.name == "affine.store"]
     if len(stores) != 1 or not tile.jams:
@@ -178,7 +180,7 @@ def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
     return max(row, apart) * math.prod(loop.extent or 1 for loop in nest.band if loop is not tile.lane_loop)
 
 
-def _size_of_part(nest: Nest, tile: Tile, parts: int) -> int:
+def _size_of_part(nest: Nest, tile: RegisterTile, parts: int) -> int:
     """Iterations of so many parts of the outermost reduction loop, whole steps of it."""
     assert nest.chain is not None
     whole = tile.unroll if len(nest.chain.loops) == 1 else 1
@@ -187,7 +189,7 @@ def _size_of_part(nest: Nest, tile: Tile, parts: int) -> int:
 
 
 def _blocks_of_rows(
-    nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel, may_cut: bool
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches, panel: _Panel, may_cut: bool
 ) -> tuple[tuple[int, int], ...]:
     """Blocks of the loop whose copies share panels, where all rows of the other operand are more than L2 holds.
 
@@ -215,7 +217,9 @@ def _blocks_of_rows(
     return ()
 
 
-def _tall_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _tall_blocks(
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches, panel: _Panel
+) -> tuple[tuple[int, int], ...]:
     """Blocks of rows, several times as tall as panels are wide, and in them parts of the sum that leave room for two panels."""
     found = rows_of(nest, tile, order)
     if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _SNUG:
@@ -229,7 +233,7 @@ def _tall_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, 
     return ()
 
 
-def _blocks_of_pages(nest: Nest, tile: Tile, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _blocks_of_pages(nest: Nest, tile: RegisterTile, panel: _Panel) -> tuple[tuple[int, int], ...]:
     """For a single row, parts of the sum: rows of the matrix in so few pages that all tiles of columns find these again."""
     assert nest.chain is not None
     loop = nest.chain.loops[0]
@@ -242,12 +246,12 @@ def _blocks_of_pages(nest: Nest, tile: Tile, panel: _Panel) -> tuple[tuple[int, 
     return ((len(nest.band), _size_of_part(nest, tile, int(-(-pages // _PAGES)))),)
 
 
-def is_narrow(tile: Tile) -> bool:
+def is_narrow(tile: RegisterTile) -> bool:
     """Whether panels have so few columns that the time for rows, which come again for each, is no small part."""
     return tile.lanes * tile.slots <= _NARROW
 
 
-def rows_of(nest: Nest, tile: Tile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
+def rows_of(nest: Nest, tile: RegisterTile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
     """The loop over rows inside of the one over panels, and the bytes of a row; None where the nest has no such plain form."""
     if nest.chain is None or len(tile.jams) != 1 or len(nest.chain.loops) != 1:
         return None
@@ -272,5 +276,5 @@ def _even(extent: int, step: int, most: int) -> int:
     return -(-size // step) * step
 
 
-def _trips(loop: Loop, tile: Tile) -> int:
+def _trips(loop: Loop, tile: RegisterTile) -> int:
     return trips_of(loop, tile.steps.get(loop, 1)) or 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import NestCost, Tile, trips_of
+from dlc.lowering.affine.cost.instructions import NestCost, RegisterTile, trips_of
 from dlc.lowering.affine.cost.loop_order import Caches, best_order
 from dlc.lowering.affine.cost.set_conflicts import SetCrowding
 from dlc.lowering.affine.ir.accesses import indices_of
@@ -19,7 +19,7 @@ from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, lane_facts, schedule_for
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
 from dlc.lowering.affine.search.copy_choice import chosen_copies
-from dlc.lowering.affine.search.prefetch import Panel, panels_of
+from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import L1_WAY_BYTES, MANY_REGISTERS, facts_of
 
@@ -68,7 +68,7 @@ _WHOLE_SLOTS = 8
 class Choice:
     """A tile and its estimated cycles."""
 
-    tile: Tile
+    tile: RegisterTile
     cycles: float
 
 
@@ -128,7 +128,7 @@ def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
     return choice.cycles, tile.copies, crowding.copies(tile), len(tile.jams)
 
 
-def _finished(nest: Nest, tile: Tile, machine: TileLimits, emitter: str) -> NestSchedule:
+def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str) -> NestSchedule:
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
     order = best_order(nest, tile, machine.caches)
     blocks: tuple[tuple[int, int], ...] = ()
@@ -151,7 +151,7 @@ def _finished(nest: Nest, tile: Tile, machine: TileLimits, emitter: str) -> Nest
     return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks, pack=pack)
 
 
-def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> Tile:
+def _with_fetches(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> RegisterTile:
     """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
     facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
@@ -165,7 +165,7 @@ def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
-def _comes_back(panel: Panel, tile: Tile, order: Sequence[Loop], caches: Caches) -> bool:
+def _comes_back(panel: PrefetchedPanel, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> bool:
     """Whether the tiles of a loop around read all panels of an operand again, often and before they leave L2."""
     followed = set(list(panel.load.operands)[1:])
     trips = {loop: trips_of(loop, tile.steps.get(loop, 1)) for loop in order}
@@ -230,11 +230,13 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
         return None
 
 
-def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool) -> Iterator[Tile]:
+def _tiles(
+    nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool
+) -> Iterator[RegisterTile]:
     jams = list(_jams(nest, loop)) if jam else [()]
     whole = _whole_row(nest, loop, lanes)
     if whole:
-        yield Tile(loop, lanes, whole, (), reduces)
+        yield RegisterTile(loop, lanes, whole, (), reduces)
         return
     is_alone = jam and not reduces and len(nest.band) == 1
     most = 1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_SLOTS_ALONE if is_alone else _MOST_SLOTS
@@ -249,10 +251,10 @@ def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, 
         is_part = _is_part(loop, slots, lanes)
         for factors in jams:
             if not (is_part and _follows(nest, facts, factors)):
-                yield Tile(loop, lanes, slots, factors, reduces)
+                yield RegisterTile(loop, lanes, slots, factors, reduces)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
         for factors in _tall_jams(nest, loop, crowding):
-            yield Tile(loop, lanes, 1, factors, reduces)
+            yield RegisterTile(loop, lanes, 1, factors, reduces)
 
 
 def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:

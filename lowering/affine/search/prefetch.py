@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.cost.instructions import Tile, trips_of
+from dlc.lowering.affine.cost.instructions import RegisterTile, trips_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Loop, apply, real_ops
@@ -28,7 +28,7 @@ _TYPICAL_TRIPS = 16
 
 
 @dataclass(frozen=True)
-class Panel:
+class PrefetchedPanel:
     """How the panel after the one that `load` reads is fetched: `count` units of `unit` elements, `stride` apart."""
 
     load: ir.Operation
@@ -49,7 +49,7 @@ class Panel:
         """Bytes of the panel's cache lines."""
         return self.count * len(self.line_offsets) * _LINE_BITS // 8
 
-    def crowding(self, tile: Tile) -> int:
+    def crowding(self, tile: RegisterTile) -> int:
         """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
         places = [0]
@@ -144,8 +144,8 @@ def _share_set(one: int, other: int) -> bool:
 
 
 def panels_of(
-    nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None
-) -> list[Panel]:
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None
+) -> list[PrefetchedPanel]:
     """The panels that tiles of `nest`, in the order `order`, can fetch ahead: of vectors, and rows that all lanes share.
 
     Where all tiles of `nest` read one panel, the next one is that of the nest which runs next, `ahead` of this one.
@@ -158,8 +158,8 @@ def panels_of(
 
 
 def _panel_of(
-    load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop], is_vector: bool, after: Mapping[ir.Value, int]
-) -> Panel | None:
+    load: ir.Operation, nest: Nest, tile: RegisterTile, order: Sequence[Loop], is_vector: bool, after: Mapping[ir.Value, int]
+) -> PrefetchedPanel | None:
     """The panel of `load`, which tiles must share where it is one of vectors: a tile alone would read them no later."""
     assert nest.chain is not None
     followed, steps = set(list(load.operands)[1:]), tile.steps
@@ -179,10 +179,10 @@ def _panel_of(
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = rows[0], rows[1], tuple(range(0, row, line))
-    return Panel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
+    return PrefetchedPanel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
 
 
-def _adjacent_copies(load: ir.Operation, tile: Tile, rows: tuple[int, int], size: int) -> int | None:
+def _adjacent_copies(load: ir.Operation, tile: RegisterTile, rows: tuple[int, int], size: int) -> int | None:
     """How many panels a tile reads that lie one after the other, as the blocks that a jam copies do; None for any others.
 
     `rows` are those of a panel, with `size` elements each.

@@ -16,7 +16,7 @@ import islpy as isl
 
 from dlc.lowering.affine.polyhedral.loop_marks import LOOP, mark_band
 from dlc.lowering.affine.polyhedral.model import Statement
-from dlc.lowering.affine.search.scheduler import Part
+from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
 from dlc.lowering.affine.search.tile_footprints import Footprints, footprints
 from dlc.targets.machine import Machine
@@ -87,7 +87,7 @@ class _Model:
         return count / self.facts.line_bytes
 
 
-def choose_time_tiles(part: Part, skewed: Skewed, facts: Machine) -> tuple[int, ...] | None:
+def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, facts: Machine) -> tuple[int, ...] | None:
     """The sizes of the tiles of each skewed loop, 0 where it is not cut; None where tiles do not pay.
 
     They pay where the arrays are larger than the second-level cache and a tile that fits takes less for memory than it costs.
@@ -123,7 +123,7 @@ def _extents(statements: Sequence[Statement]) -> tuple[int, ...] | None:
 
 
 def _choices(
-    part: Part, skewed: Skewed, extents: Sequence[int], rows: Sequence[int]
+    part: ScheduleUnit, skewed: Skewed, extents: Sequence[int], rows: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], Footprints]]:
     """The sizes that are weighed, with what their tiles touch; `rows` are those of the innermost loop."""
     cut = range(len(extents) - (0 in rows))

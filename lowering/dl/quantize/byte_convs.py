@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import attributes_of, constant_scalar, source, type_of
-from dlc.lowering.dl.quantize.byte_operands import Centered, Words
+from dlc.lowering.dl.quantize.byte_operands import Centered, VnniGroup
 
 _PAIR = 2
 _LIMITS = {"ui8": (0, 255), "i8": (-128, 127)}
@@ -72,7 +72,7 @@ class ByteConv:
         taps = type_of(self.kernel.bytes).shape[2:]
         return {*taps, *self.window["strides"]} == {1}
 
-    def operands(self, words: Words) -> tuple[Centered, Centered, dict[str, list[int]]]:
+    def operands(self, words: VnniGroup) -> tuple[Centered, Centered, dict[str, list[int]]]:
         """The padded image [n, pixels..., channels] and the kernel [taps..., channels, out], as `words` takes them, and the window.
 
         Channels are added until they are words: the zero point in the image, so that their products are nothing whatever the
@@ -93,7 +93,7 @@ class ByteConv:
     def _channels(self) -> int:
         return int(str(type_of(self.image.bytes).dim(1)))
 
-    def _has_whole_steps(self, words: Words) -> bool:
+    def _has_whole_steps(self, words: VnniGroup) -> bool:
         """Whether words are two numbers of an odd number of channels, and each result in a row begins with one of them.
 
         7 taps of 3 channels, in steps of two, are 11 words, and 14 with a fourth channel: on a core of Zen 3, 7x7 taps of images of

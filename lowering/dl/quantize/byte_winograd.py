@@ -10,7 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.winograd_matrices import MATRICES, TAPS
 from dlc.lowering.dl.matching import type_of
-from dlc.lowering.dl.quantize.byte_operands import Words
+from dlc.lowering.dl.quantize.byte_operands import VnniGroup
 from dlc.lowering.dl.weights.winograd_choice import LANES, pays_for_words
 from dlc.targets.machine import Machine
 
@@ -23,7 +23,7 @@ _MOST = 4 * TAPS * TAPS * 255 * 255
 _PAIR = 2
 
 
-def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], words: Words, facts: Machine) -> bool:
+def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], words: VnniGroup, facts: Machine) -> bool:
     """Whether an image [n, height, width, C] of i16 and a kernel [taps..., C, out] are convolved, with stride 1, by tiles.
 
     `tiles` are the sizes that the module allows. Transformed bytes have no more than 12 bits, so that nothing is lost as long as
@@ -39,12 +39,12 @@ def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], words: 
     return pays_for_words(height - TAPS + 1, width - TAPS + 1, inner // _PAIR, out, facts)
 
 
-def convolved(image: ir.Value, kernel: ir.Value, words: Words) -> ir.Value:
+def convolved(image: ir.Value, kernel: ir.Value, words: VnniGroup) -> ir.Value:
     """The convolution of what `takes_tiles` takes."""
     return dl.pair_winograd_conv(image, _transformed(kernel, words))
 
 
-def _transformed(kernel: ir.Value, words: Words) -> ir.Value:
+def _transformed(kernel: ir.Value, words: VnniGroup) -> ir.Value:
     """The operand of dl.pair_winograd_conv from a kernel [taps, taps, in, out]."""
     *_, inner, out = (int(str(dim)) for dim in type_of(kernel).shape)
     factors = _WHOLE * MATRICES[_RESULTS].kernels

@@ -14,7 +14,7 @@ from dlc.dialects import dl
 from dlc.lowering.dl.matching import WeightFacts, constant_scalar, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.quantize.byte_convs import ByteConv, channels_first, with_bias
-from dlc.lowering.dl.quantize.byte_operands import Centered, Words, number
+from dlc.lowering.dl.quantize.byte_operands import Centered, VnniGroup, number
 from dlc.lowering.dl.quantize.byte_winograd import convolved, takes_tiles
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles
 from dlc.lowering.pass_base import Pass
@@ -60,13 +60,13 @@ class _Target:
     """What products are made for, and the sizes of Winograd's tiles that the module allows."""
 
     cpu: Machine
-    words: Words
+    words: VnniGroup
     tiles: tuple[int, ...]
 
     @staticmethod
     def of(module: ir.Operation) -> _Target:
         cpu = facts_of(module)
-        return _Target(cpu, Words.of(cpu), tuple(allowed_tiles(module)))
+        return _Target(cpu, VnniGroup.of(cpu), tuple(allowed_tiles(module)))
 
 
 def _convolve(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
@@ -135,7 +135,7 @@ def _is_zero(zero: ir.Value | None) -> bool:
     return zero is None or constant_scalar(zero) == 0
 
 
-def _dot(words: Words, values: ir.Value, weights: ir.Value) -> ir.Value:
+def _dot(words: VnniGroup, values: ir.Value, weights: ir.Value) -> ir.Value:
     """The product of bytes [..., K] with [1..., K, N]."""
     columns = int(str(type_of(weights).dim(-1)))
     values, packed = _in_words(words, values, weights)
@@ -156,7 +156,7 @@ def _convolved(target: _Target, values: ir.Value, weights: ir.Value, window: dic
     return dl.slice(found, None, starts=[0], ends=[columns], axes=[last], steps=[1]) if filled else found
 
 
-def _in_words(words: Words, values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
+def _in_words(words: VnniGroup, values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Numbers, and [taps..., K, N] bytes as words of them in blocks of columns; zeros are added where these are not full."""
     *taps, inner, columns = (int(str(dim)) for dim in type_of(weights).shape)
     width = words.block_of(columns)
