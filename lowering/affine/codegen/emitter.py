@@ -90,15 +90,15 @@ class TileEmitter:
         for product in products:
             operands = [*product.operands, accumulator]
             dims = values.dims_of(operands)
-            # Slot by slot, what is the same in all lanes would stay in registers from the first to the last: 6x16 spills on AVX2.
+            # Vector by vector, what all lanes share would stay in registers from the first to the last: 6x16 spills on AVX2.
             made = {
                 tuple(at.values()): vector.FMAOp(*[values.vector(operand, at) for operand in operands]).result
-                for at in sorted(values.instances(dims), key=self._slots_last)
+                for at in sorted(values.instances(dims), key=self._vectors_last)
             }
             accumulator = op.results[0] if product == products[-1] else product.results[0]
             values.define(accumulator, dims, [made[tuple(at.values())] for at in values.instances(dims)], True)
 
-    def _slots_last(self, at: Instance) -> tuple[list[int], int]:
+    def _vectors_last(self, at: Instance) -> tuple[list[int], int]:
         lane_dim = self.values.lane_dim
         return [index for dim, index in at.items() if dim != lane_dim], 0 if lane_dim is None else at.get(lane_dim, 0)
 

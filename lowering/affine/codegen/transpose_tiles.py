@@ -46,7 +46,7 @@ class AffineTransposeTiles(Pass):
 
     Every store and every other load must be contiguous or fixed along the loop of the stores. Ends are masked; rows that are
     left over of a dynamic number are done one by one. A nest whose outermost loop carries a `dlc.schedule` of the emitter
-    `move` is cut as that says (`lane_loop`, `lanes`, and the other loop in `jams`), one of another emitter stays.
+    `move` is cut as that says (`lane_loop`, `lanes`, and the other loop in `unroll_and_jam`), one of another emitter stays.
     """
 
     anchor = "func.func"
@@ -78,7 +78,7 @@ def _given(nest: Nest) -> _Transpose | None:
     schedule = schedule_of(nest.top)
     if schedule is None or schedule.emitter != "move":
         return None
-    places = [schedule.lane_loop, *(place for place, _ in schedule.jams)]
+    places = [schedule.lane_loop, *(place for place, _ in schedule.unroll_and_jam)]
     if len(places) != 2 or any(place >= len(nest.band) for place in places) or schedule.lanes not in (4, 8, 16):
         raise PassFailure(
             nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
@@ -193,7 +193,7 @@ class _Transposer:
     def _schedule(self) -> NestSchedule:
         place = {loop.iv: index for index, loop in enumerate(self.nest.band)}
         lane_loop, across = place[self.move.lane_loop.iv], place[self.move.across.iv]
-        return NestSchedule("move", lane_loop=lane_loop, lanes=self.move.size, jams=((across, self.move.size),))
+        return NestSchedule("move", lane_loop=lane_loop, lanes=self.move.size, unroll_and_jam=((across, self.move.size),))
 
     def _levels(self, around: Sequence[Loop]) -> ir.Operation:
         """Emit the loops `around` and the tiles in them; returns the first loop made."""

@@ -35,12 +35,12 @@ _WORDS = {4: 1, 2: 2}
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """How a nest is cut: `lane_loop` into `slots` vectors of `lanes`, and each loop of `jams` into so many copies."""
+    """How a nest is cut: `lane_loop` into steps of `vectors` vectors of `lanes`, each loop of `unroll_and_jam` into copies."""
 
     lane_loop: Loop
     lanes: int
-    slots: int
-    jams: tuple[tuple[Loop, int], ...] = ()
+    vectors: int
+    unroll_and_jam: tuple[tuple[Loop, int], ...] = ()
     reduces: bool = False
     """Whether `lane_loop` is a reduction loop; else it is one of the parallel band."""
     unroll: int = 1
@@ -53,13 +53,13 @@ class RegisterTile:
     @property
     def steps(self) -> dict[Loop, int]:
         """How many iterations a step of each cut loop takes."""
-        return {self.lane_loop: self.lanes * self.slots, **dict(self.jams)}
+        return {self.lane_loop: self.lanes * self.vectors, **dict(self.unroll_and_jam)}
 
     @cached_property
     def copies(self) -> int:
         """How many times the body stands in the tile."""
-        total = self.slots
-        for _, factor in self.jams:
+        total = self.vectors
+        for _, factor in self.unroll_and_jam:
             total *= factor
         return total
 
@@ -79,7 +79,7 @@ class _InnermostLoad:
     part: float = 1.0
     """Its part of an instruction: bytes that are multiplied by those of a word are loaded together."""
 
-    def lines(self, jams: Mapping[ir.Value, int]) -> float:
+    def lines(self, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
 
         A tile of 1024x14x14 images with 7 pixels of a row is 1.3 times as fast as with 7 of a column.
@@ -87,7 +87,7 @@ class _InnermostLoad:
         lines = self.line_share
         if lines:
             for iv, share in self.line_shares.items():
-                lines *= max(1.0, jams.get(iv, 1) * share)
+                lines *= max(1.0, unroll_and_jam.get(iv, 1) * share)
         return lines
 
 
@@ -142,19 +142,19 @@ class NestCost:
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
         return plain + _EXPENSIVE * sum(name.startswith("math.") for name in names)
 
-    def step(self, slots: int, lanes: int, jams: Mapping[ir.Value, int]) -> float:
-        """Cycles of one run of the hot block with `slots` vectors and `jams` copies."""
-        copies = slots
-        for factor in jams.values():
+    def step(self, vectors: int, lanes: int, unroll_and_jam: Mapping[ir.Value, int]) -> float:
+        """Cycles of one run of the hot block with `vectors` vectors and the copies of `unroll_and_jam`."""
+        copies = vectors
+        for factor in unroll_and_jam.values():
             copies *= factor
         loads = waits = 0.0
         for load in self._loads:
             share = load.part * _LOADS.get(load.stride, float(lanes))
             for iv in load.followed:
-                share *= jams.get(iv, 1)
-            share *= slots if self.lane_loop and self.lane_loop.iv in load.followed else 1
+                share *= unroll_and_jam.get(iv, 1)
+            share *= vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
             loads += share
-            waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(jams) * _VECTOR_WAIT)
+            waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(unroll_and_jam) * _VECTOR_WAIT)
         latency = _LATENCY if self.nest.inner_loops else 1.0
         busy = max(
             loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies * (1 + self._sums_apart) + loads) / 4.0
@@ -168,40 +168,40 @@ class NestCost:
 
     def registers(self, tile: RegisterTile) -> int:
         """Vector registers that the hot block of `tile` keeps alive."""
-        jams = {loop.iv: factor for loop, factor in tile.jams}
+        unroll_and_jam = {loop.iv: factor for loop, factor in tile.unroll_and_jam}
         loaded = []
         for load in self._loads:
             if load.stride:
-                share = tile.slots
+                share = tile.vectors
                 for iv in load.followed:
-                    share *= jams.get(iv, 1)
+                    share *= unroll_and_jam.get(iv, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
-        if len(loaded) == 1 and tile.copies == tile.slots:
+        if len(loaded) == 1 and tile.copies == tile.vectors:
             held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
     def total(self, tile: RegisterTile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
-        jams = dict(tile.jams)
+        unroll_and_jam = dict(tile.unroll_and_jam)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
-        for lane_trips, slots in _lane_parts(tile):
-            for jam_trips, factors in _jam_parts(list(tile.jams)):
+        for lane_trips, vectors in _lane_parts(tile):
+            for jam_trips, factors in _unroll_and_jam_parts(list(tile.unroll_and_jam)):
                 named = {loop.iv: factor for loop, factor in factors}
-                once = self.step(slots, tile.lanes, named) * inner_trips
-                once += self._scatter_cycles(slots, tile, named)
+                once = self.step(vectors, tile.lanes, named) * inner_trips
+                once += self._scatter_cycles(vectors, tile, named)
                 once *= lane_trips if tile.reduces else 1
                 copies = tile.copies if tile.reduces else 0
                 cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
         for loop in self.nest.band:
-            if loop not in jams and loop != tile.lane_loop:
+            if loop not in unroll_and_jam and loop != tile.lane_loop:
                 cycles *= _extent(loop)
         return cycles
 
-    def _scatter_cycles(self, slots: int, tile: RegisterTile, jams: Mapping[ir.Value, int]) -> float:
+    def _scatter_cycles(self, vectors: int, tile: RegisterTile, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cycles to store the results of a tile where lanes lie apart."""
-        copies = slots * math.prod(jams.values())
-        return sum(scatter_cycles(along, jams, copies, tile.lanes) for along in self._scattered)
+        copies = vectors * math.prod(unroll_and_jam.values())
+        return sum(scatter_cycles(along, unroll_and_jam, copies, tile.lanes) for along in self._scattered)
 
     @cached_property
     def _scattered(self) -> list[frozenset[ir.Value]]:
@@ -252,19 +252,19 @@ def _extent(loop: Loop) -> int:
 
 
 def _lane_parts(tile: RegisterTile) -> list[tuple[int, int]]:
-    """(trips, slots) of the main steps and of the tail."""
-    step = tile.lanes * tile.slots
+    """(trips, vectors) of the main steps and of the tail."""
+    step = tile.lanes * tile.vectors
     whole, left = divmod(_extent(tile.lane_loop), step)
     tail = -(-left // tile.lanes)
     if tail and tile.reduces:
-        return [(whole, tile.slots), (tail, 1)]
-    return [(whole, tile.slots), *([(1, tail)] if tail else [])]
+        return [(whole, tile.vectors), (tail, 1)]
+    return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _jam_parts(jams: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
+def _unroll_and_jam_parts(unroll_and_jam: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
     """(trips, factors) of every combination of main steps and remainders."""
     parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
-    for loop, factor in jams:
+    for loop, factor in unroll_and_jam:
         cuts = balanced(_extent(loop), factor)
         parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts]
     return parts

@@ -100,9 +100,9 @@ def _lane_loops(nest: Nest, tile: RegisterTile) -> list[Loop]:
 
 def _trips(loop: Loop, tile: RegisterTile) -> int:
     extent = _TYPICAL_EXTENT if loop.extent is None else loop.extent
-    step = dict(tile.jams).get(loop, 1)
+    step = dict(tile.unroll_and_jam).get(loop, 1)
     if loop is tile.lane_loop:
-        step = tile.lanes * tile.slots
+        step = tile.lanes * tile.vectors
     return max(1, -(-extent // step))
 
 

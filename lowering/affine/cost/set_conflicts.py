@@ -37,7 +37,7 @@ class SetCrowding:
 
         Of 16x16 pixels with 512 channels eight of a row make a tile that takes 0.85 of the time of eight of a column, 32 KiB apart.
         """
-        return sum(factor for loop, factor in tile.jams if self.may_share(loop))
+        return sum(factor for loop, factor in tile.unroll_and_jam if self.may_share(loop))
 
     def overflows(self, tile: RegisterTile, l1_bytes: int) -> bool:
         """Whether the copies of a load that fall into one set of the nearest cache are more than that holds.
@@ -46,10 +46,12 @@ class SetCrowding:
         as by 7.
         """
         ways = ways_of(l1_bytes)
-        if tile.copies // tile.slots <= ways:
+        if tile.copies // tile.vectors <= ways:
             return False
-        jams = [(self._shares(loop), factor) for loop, factor in tile.jams]
-        return any(math.prod(factor for shares, factor in jams if shares[load]) > ways for load in range(len(self._loads)))
+        unroll_and_jam = [(self._shares(loop), factor) for loop, factor in tile.unroll_and_jam]
+        return any(
+            math.prod(factor for shares, factor in unroll_and_jam if shares[load]) > ways for load in range(len(self._loads))
+        )
 
     def may_share(self, loop: Loop) -> bool:
         """Whether steps of `loop` move some load by multiples of `L1_WAY_BYTES`, or by what is not known."""

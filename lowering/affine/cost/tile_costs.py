@@ -33,7 +33,7 @@ LINE_CYCLES = 4.0
 
 _LINE_BYTES = 64
 
-_SLOT, _SPLIT = 0.25, 2.0
+_LOAD_CYCLES, _SPLIT = 0.25, 2.0
 """Cycles of a load that other work does not hide, and how many more loads a vector takes that lies in two lines."""
 
 
@@ -203,7 +203,7 @@ def _straddling_cycles(nest: BandNestCosts, tile: BandTile, innermost: int) -> f
         _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
     )
     parts = (min(1.0, nest.lanes * _bytes(access) / _LINE_BYTES) for access in split)
-    return _SLOT * (loads + _SPLIT * tile.vectors * sum(parts))
+    return _LOAD_CYCLES * (loads + _SPLIT * tile.vectors * sum(parts))
 
 
 def _bytes(access: AccessRelation) -> int:

@@ -29,7 +29,7 @@ _COMMUTATIVE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.a
 
 @dataclass(frozen=True, eq=False)
 class RelatedInstances:
-    """Instances of `after` that must have the values of instances of `before`, found as operand `slot` of `parent`.
+    """Instances of `after` that must have the values of instances of `before`, found as that operand of `parent`.
 
     Ends are names of nodes or of terminals.
     """
@@ -38,7 +38,7 @@ class RelatedInstances:
     before: str
     relation: isl.Map
     parent: RelatedInstances | None
-    slot: int
+    operand_number: int
     is_widened: bool = False
 
 
@@ -111,7 +111,7 @@ class Matching:
             fresh = wide if known is None else wide.subtract(known)
             whole = wide
         self.related[key] = whole.coalesce()
-        return RelatedInstances(pair.after, pair.before, fresh.coalesce(), pair.parent, pair.slot, is_widened)
+        return RelatedInstances(pair.after, pair.before, fresh.coalesce(), pair.parent, pair.operand_number, is_widened)
 
     def _widened(self, relation: isl.Map, after: str, before: str) -> isl.Map:
         """The pairs of instances that fulfil the equations that all of `relation` does, and meet the same elements of memory."""
@@ -177,18 +177,20 @@ class Matching:
         self._is_whole(after)
         self._is_whole(before)
         found = []
-        slots = list(zip(after.operands, before.operands, strict=True))
-        if before.op.name in _COMMUTATIVE and self._is_swapped(pair, slots):
-            slots = [(slots[0][0], slots[1][1]), (slots[1][0], slots[0][1])]
-        for slot, (one, other) in enumerate(slots):
+        operands = list(zip(after.operands, before.operands, strict=True))
+        if before.op.name in _COMMUTATIVE and self._is_swapped(pair, operands):
+            operands = [(operands[0][0], operands[1][1]), (operands[1][0], operands[0][1])]
+        for operand_number, (one, other) in enumerate(operands):
             for relation in _ends(pair.relation, one, other):
-                found.append(_pair(relation, pair, slot))
+                found.append(_pair(relation, pair, operand_number))
         return found
 
-    def _is_swapped(self, pair: RelatedInstances, slots: list[tuple[Operand, Operand]]) -> bool:
+    def _is_swapped(self, pair: RelatedInstances, operands: list[tuple[Operand, Operand]]) -> bool:
         """Whether the operands plainly fit crosswise only: what computes them differs else."""
-        straight = self._fits(pair, *slots[0]) and self._fits(pair, *slots[1])
-        return not straight and self._fits(pair, slots[0][0], slots[1][1]) and self._fits(pair, slots[1][0], slots[0][1])
+        straight = self._fits(pair, *operands[0]) and self._fits(pair, *operands[1])
+        return (
+            not straight and self._fits(pair, operands[0][0], operands[1][1]) and self._fits(pair, operands[1][0], operands[0][1])
+        )
 
     def _fits(self, pair: RelatedInstances, one: Operand, other: Operand) -> bool:
         """Whether no end of these operands is of different kinds."""
@@ -220,7 +222,8 @@ class Matching:
             wrong = pair.relation.subtract(_identity(pair.relation))
             reason = "different index values" if pair.after == INDEX else "different elements"
             self._differ(
-                RelatedInstances(pair.after, pair.before, wrong, pair.parent, pair.slot, pair.is_widened), f"they are {reason}"
+                RelatedInstances(pair.after, pair.before, wrong, pair.parent, pair.operand_number, pair.is_widened),
+                f"they are {reason}",
             )
 
     def _differ(self, pair: RelatedInstances, reason: str) -> None:
@@ -247,8 +250,8 @@ def _ends(relation: isl.Map, one: Operand, other: Operand) -> Iterator[isl.Map]:
                 yield pairs
 
 
-def _pair(relation: isl.Map, parent: RelatedInstances, slot: int) -> RelatedInstances:
-    return RelatedInstances(*_names(relation), relation, parent, slot, parent.is_widened)
+def _pair(relation: isl.Map, parent: RelatedInstances, operand_number: int) -> RelatedInstances:
+    return RelatedInstances(*_names(relation), relation, parent, operand_number, parent.is_widened)
 
 
 def _names(relation: isl.Map) -> tuple[str, str]:

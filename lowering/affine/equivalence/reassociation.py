@@ -61,7 +61,11 @@ class AssociativeTrees:
     def steps(self) -> isl.UnionMap:
         """Instances to those of the chain that are operands of theirs."""
         found = [
-            source for node in self.nodes for slot in node.operands for source in slot.sources if _target(source) in self.names
+            source
+            for node in self.nodes
+            for operand in node.operands
+            for source in operand.sources
+            if _target(source) in self.names
         ]
         return union_map(found, self._context)
 
@@ -84,17 +88,17 @@ class AssociativeTrees:
 
     def _is_double(self, node: Node) -> bool:
         """Whether an instance has one instance of the chain as both of its operands."""
-        slots = [[source for source in slot.sources if _target(source) in self.names] for slot in node.operands]
-        one, other = (union_map(list(sources), self._context) for sources in slots)
+        operands = [[source for source in operand.sources if _target(source) in self.names] for operand in node.operands]
+        one, other = (union_map(list(sources), self._context) for sources in operands)
         return not one.intersect(other).is_empty()
 
     def leaves(self) -> Iterator[tuple[Node, int, isl.Map]]:
-        """The places of leaves: `(node, slot, instances of the node to what is there)`, one for each that it comes from."""
+        """The places of leaves: `(node, operand_number, instances of the node to what is there)`, one for each source."""
         for node in self.nodes:
-            for slot, operand in enumerate(node.operands):
+            for operand_number, operand in enumerate(node.operands):
                 for source in operand.sources:
                     if _target(source) not in self.names:
-                        yield node, slot, source
+                        yield node, operand_number, source
 
 
 @dataclass
@@ -141,7 +145,7 @@ class Reassociation:
     ) -> tuple[isl.UnionMap, list[isl.Map]]:
         """`[after -> before]` to pairs of places that read the same, and the pairs of values there."""
         whole, values = isl.UnionMap.empty(relation.get_space().params()), []
-        for one, slot, source in ends[0].leaves():
+        for one, operand_number, source in ends[0].leaves():
             for other, at, target in ends[1].leaves():
                 equal = self._equal(_target(source), _target(target), 0)
                 if equal is None:
@@ -150,7 +154,7 @@ class Reassociation:
                 reached = _reached(relation, members, places)
                 if reached.is_empty():
                     continue
-                named = _place(one, slot, source).product(_place(other, at, target))
+                named = _place(one, operand_number, source).product(_place(other, at, target))
                 whole = whole.union(isl.UnionMap.from_map(reached.apply_range(named)))
                 values.append(reached.range().unwrap().apply_domain(source).apply_range(target).intersect(equal))
         return whole, values
@@ -207,9 +211,9 @@ def _reached(relation: isl.Map, members: Sequence[isl.UnionMap], places: isl.Map
     return ends[0].range_product(ends[1]).intersect_range(places.wrap())
 
 
-def _place(node: Node, slot: int, source: isl.Map) -> isl.Map:
-    """Instances of `node` to their places number `slot`, where what is there comes from `source`."""
-    return source.domain().identity().set_tuple_name(isl.dim_type.out, f"{node.name}_{slot}")
+def _place(node: Node, operand_number: int, source: isl.Map) -> isl.Map:
+    """Instances of `node` to their places number `operand_number`, where what is there comes from `source`."""
+    return source.domain().identity().set_tuple_name(isl.dim_type.out, f"{node.name}_{operand_number}")
 
 
 def _target(source: isl.Map) -> str:

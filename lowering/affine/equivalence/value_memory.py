@@ -194,13 +194,13 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> Non
     run.signature = _signature(op)
     names = [loop.name for loop in frame.loops]
     run.operands += [reader.use(run, value, frame) for value in op.operands if not is_memref(value)]
-    for slot, cells in touched:
-        load = reader.node(op, f"reads {slot}", frame.branch(0, ()), cells.sizes)
+    for memory_key, cells in touched:
+        load = reader.node(op, f"reads {memory_key}", frame.branch(0, ()), cells.sizes)
         reader.touch(load, cells, load.dims[len(names) :], frame.branch(0, ()), writes=False)
         run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(cells.sizes)))
-    for slot, cells in touched:
-        after = reader.node(op, f"writes {slot}", frame.branch(1, ()), cells.sizes)
-        after.signature = f"{run.signature} writes {slot}"
+    for memory_key, cells in touched:
+        after = reader.node(op, f"writes {memory_key}", frame.branch(1, ()), cells.sizes)
+        after.signature = f"{run.signature} writes {memory_key}"
         place = after.dims[len(names) :]
         after.operands.append(Operand((reader.graph.map(after, run.name, names),)))
         after.operands += [Operand((reader.graph.map(after, INDEX, [name]),)) for name in place]
@@ -215,7 +215,7 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> Non
 
 
 def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, MemoryObject]]:
-    """What an opaque op may read and write: slots are equal in both functions."""
+    """What an opaque op may read and write, by a key that is equal in both functions."""
     found: dict[MemoryObject, str] = {cells: cells.key for cells in reader.public_cells()}
     for position, value in enumerate(op.operands):
         if not is_memref(value):
@@ -230,7 +230,7 @@ def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, MemoryObject]]
         ):
             raise ExtractionError(op, f"it is given a view of a memref, by '{view.name}'", "give it the memref itself")
         found.setdefault(reader.cells_at(root, op), f"operand {position}")
-    return [(slot, cells) for cells, slot in found.items()]
+    return [(memory_key, cells) for cells, memory_key in found.items()]
 
 
 def _signature(op: ir.Operation) -> str:

@@ -23,7 +23,7 @@ def problem_of_copies(nest: Nest, tile: RegisterTile, blocks: Sequence[tuple[int
         return problem
     sizes = {nest.band[place]: size for place, size in blocks if place < len(nest.band)}
     size, extent = sizes.get(tile.lane_loop), tile.lane_loop.extent or 0
-    if size is None or size >= extent or size % (tile.lanes * tile.slots):
+    if size is None or size >= extent or size % (tile.lanes * tile.vectors):
         return "the lane loop is not cut into blocks of whole tiles"
     return ""
 
@@ -31,7 +31,7 @@ def problem_of_copies(nest: Nest, tile: RegisterTile, blocks: Sequence[tuple[int
 def problem_of_panels(nest: Nest, tile: RegisterTile) -> str:
     if tile.reduces or nest.chain is None or len(nest.chain.loops) != 1 or nest.chain.loops[0].extent is None:
         return "the nest has no single reduction loop of a known extent"
-    if tile.lane_loop.extent is None or tile.lane_loop.extent % (tile.lanes * tile.slots):
+    if tile.lane_loop.extent is None or tile.lane_loop.extent % (tile.lanes * tile.vectors):
         return "the lane loop does not consist of whole tiles"
     load, chain = panel_load(nest, tile), nest.chain.loops[0]
     if load is None or not isinstance(load.results[0].type, (ir.F32Type, ir.F64Type)):

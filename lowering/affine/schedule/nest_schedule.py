@@ -1,7 +1,7 @@
 """The schedule of a nest: everything that an emitter decides about it, as data and as an attribute in the IR.
 
     affine.for %i = 0 to 128 { ... } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 16 : i64,
-        vectors = 3 : i64, jams = [array<i64: 0, 8>], order = array<i64: 1, 0>, unroll = 4 : i64, prefetch = 2 : i64}}
+        vectors = 3 : i64, unroll_and_jam = [array<i64: 0, 8>], order = array<i64: 1, 0>, unroll = 4 : i64, prefetch = 2 : i64}}
 
 Loops go by their position in the nest: 0, 1, ... for the band from the outside in, then the reduction loops. The attribute
 stands on the outermost loop of the nest; what an emitter finds there it does, and what it did it leaves on the first
@@ -49,7 +49,7 @@ class NestSchedule:
     """Elements of a vector."""
     vectors: int = 1
     """Vectors of a step of the lane loop."""
-    jams: tuple[tuple[int, int], ...] = ()
+    unroll_and_jam: tuple[tuple[int, int], ...] = ()
     """(loop, copies) of each other parallel loop that is unrolled into the tile."""
     order: tuple[int, ...] = ()
     """The band from the outside in; empty for the order of the source."""
@@ -69,7 +69,7 @@ class NestSchedule:
     def copies(self) -> int:
         """How many times the body stands in the tile, not counting `unroll`."""
         total = self.vectors
-        for _, count in self.jams:
+        for _, count in self.unroll_and_jam:
             total *= count
         return total
 
@@ -113,7 +113,7 @@ def _value_of(name: str, attribute: ir.Attribute, default: object) -> Any:
     if isinstance(default, int) and isinstance(attribute, ir.IntegerAttr):
         return int(attribute.value)
     has_pairs = isinstance(attribute, ir.ArrayAttr) and all(isinstance(pair, ir.DenseI64ArrayAttr) for pair in attribute)
-    if name in ("jams", "blocks") and has_pairs:
+    if name in ("unroll_and_jam", "blocks") and has_pairs:
         return tuple(tuple(ir.DenseI64ArrayAttr(pair)) for pair in attribute)
     if name == "order" and isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
@@ -183,10 +183,10 @@ def _require_loops(nest: Nest, schedule: NestSchedule) -> None:
             raise ScheduleError(f"'{name}' needs a reduction loop that is not the lane loop")
     if schedule.order and sorted(schedule.order) != list(range(band)):
         raise ScheduleError(f"'order' {list(schedule.order)} does not name each of the {band} parallel loops once")
-    jammed = [loop for loop, _ in schedule.jams]
-    for loop, count in schedule.jams:
+    jammed = [loop for loop, _ in schedule.unroll_and_jam]
+    for loop, count in schedule.unroll_and_jam:
         if not 0 <= loop < band or loop == schedule.lane_loop or jammed.count(loop) > 1 or count < 1:
-            raise ScheduleError(f"the jam of loop {loop} by {count} is not one of another parallel loop than the lane loop")
+            raise ScheduleError(f"unroll-and-jam of loop {loop} by {count}: not another parallel loop than the lane loop")
 
 
 def _require_blocks(nest: Nest, schedule: NestSchedule) -> None:
@@ -220,8 +220,8 @@ def tile_of(nest: Nest, schedule: NestSchedule) -> RegisterTile:
     return RegisterTile(
         lane_loop=loops[schedule.lane_loop],
         lanes=schedule.lanes,
-        slots=schedule.vectors,
-        jams=tuple((loops[place], count) for place, count in schedule.jams),
+        vectors=schedule.vectors,
+        unroll_and_jam=tuple((loops[place], count) for place, count in schedule.unroll_and_jam),
         reduces=schedule.lane_loop >= len(nest.band),
         unroll=schedule.unroll,
         prefetch=schedule.prefetch,
@@ -236,8 +236,8 @@ def schedule_for(nest: Nest, tile: RegisterTile, order: Sequence[Loop], emitter:
         emitter=emitter,
         lane_loop=place[tile.lane_loop.iv],
         lanes=tile.lanes,
-        vectors=tile.slots,
-        jams=tuple((place[loop.iv], count) for loop, count in tile.jams),
+        vectors=tile.vectors,
+        unroll_and_jam=tuple((place[loop.iv], count) for loop, count in tile.unroll_and_jam),
         order=tuple(place[loop.iv] for loop in order),
         unroll=tile.unroll,
         prefetch=tile.prefetch,

@@ -83,7 +83,7 @@ def chosen_blocks(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if tile.lane_loop.iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
-    if tile.copies == tile.slots and not panels[0].is_dense and len(order) == 1:
+    if tile.copies == tile.vectors and not panels[0].is_dense and len(order) == 1:
         return _blocks_of_pages(nest, tile, panels[0])
     sums = _blocks_of_sums(nest, tile, order, caches, panels[0])
     if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, order, caches, panels[0])):
@@ -100,9 +100,15 @@ def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: 
     """
     stores = [op for op in nest.body if op.name == "affine.store"]
     loops = (*nest.band, *(nest.chain.loops if nest.chain else ()))
-    if nest.chain is None or tile.reduces or len(stores) != 1 or len(tile.jams) != 1 or any(each.extent is None for each in loops):
+    if (
+        nest.chain is None
+        or tile.reduces
+        or len(stores) != 1
+        or len(tile.unroll_and_jam) != 1
+        or any(each.extent is None for each in loops)
+    ):
         return 0
-    lane, (row, _) = tile.lane_loop, tile.jams[0]
+    lane, (row, _) = tile.lane_loop, tile.unroll_and_jam[0]
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if lane.iv in set(load.operands)]
     if list(order[-2:]) != [lane, row] or len(panels) != 1 or panels[0] is None or panels[0].is_dense or not is_narrow(tile):
         return 0
@@ -114,7 +120,7 @@ def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: 
     read = sums * ((row.extent or 1) + _STRIP) * element
     if is_near or stride_along(stores[0], lane.iv) != 1 or read > caches.l2_bytes * _STRIPS:
         return 0
-    size = _even(extent, tile.lanes * tile.slots, _STRIP)
+    size = _even(extent, tile.lanes * tile.vectors, _STRIP)
     return size if size < extent else 0
 
 
@@ -131,7 +137,7 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: RegisterTile, caches: Caches
     """The panel of `load`; None where its rows lie unevenly."""
     assert nest.chain is not None
     element, followed = bytes_of(load.results[0].type), set(load.operands)
-    row = element * tile.lanes * tile.slots * math.prod(count for loop, count in tile.jams if loop.iv in followed)
+    row = element * tile.lanes * tile.vectors * math.prod(count for loop, count in tile.unroll_and_jam if loop.iv in followed)
     pitch = stride_along(load, nest.chain.loops[-1].iv)
     if not pitch or pitch < 0:
         return None
@@ -149,7 +155,9 @@ def _blocks_of_sums(
     loop, followed = nest.chain.loops[0], set(panel.load.operands)
     extent, again = loop.extent or 1, [each for each in order if each.iv not in followed and _trips(each, tile) > 1]
     before = order[: max(place for place, each in enumerate(order) if each.iv in followed) + 1]
-    is_inside = panel.is_dense and bool(again) and again[0] not in before and not any(each in dict(tile.jams) for each in before)
+    is_inside = (
+        panel.is_dense and bool(again) and again[0] not in before and not any(each in dict(tile.unroll_and_jam) for each in before)
+    )
     falls_out, stays = _DENSE if panel.is_dense else _APART
     if panel.bytes <= caches.l2_bytes * falls_out or not again or problem_of_parts(nest):
         return ()
@@ -172,11 +180,11 @@ def _result_bytes(nest: Nest) -> float:
 def _column_bytes(nest: Nest, tile: RegisterTile, caches: Caches) -> float:
     """What the results that all tiles on one panel make take of the cache, as `_Panel.bytes` does; 0 without such a result."""
     stores = [op for op in nest.body if op.name == "affine.store"]
-    if len(stores) != 1 or not tile.jams:
+    if len(stores) != 1 or not tile.unroll_and_jam:
         return 0.0
     element = bytes_of(stores[0].operands[0].type)
-    row = element * tile.lanes * tile.slots
-    apart = math.gcd((stride_along(stores[0], tile.jams[0][0].iv) or 0) * element, caches.l2_way_bytes)
+    row = element * tile.lanes * tile.vectors
+    apart = math.gcd((stride_along(stores[0], tile.unroll_and_jam[0][0].iv) or 0) * element, caches.l2_way_bytes)
     return max(row, apart) * math.prod(loop.extent or 1 for loop in nest.band if loop is not tile.lane_loop)
 
 
@@ -199,7 +207,7 @@ def _blocks_of_rows(
     if found is None or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
         return ()
     loop, row = found
-    (_, step), columns, extent = tile.jams[0], tile.lanes * tile.slots, loop.extent or 1
+    (_, step), columns, extent = tile.unroll_and_jam[0], tile.lanes * tile.vectors, loop.extent or 1
     if extent * row <= caches.l2_bytes * (_SNUG if is_narrow(tile) else 1):
         return ()
     place, size = nest.band.index(loop), caches.l2_bytes
@@ -227,8 +235,8 @@ def _tall_blocks(
     (loop, row), size = found, caches.l2_bytes
     for parts in range(2, _PARTS + 1):
         most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes / parts) * parts) // row
-        rows = _even(loop.extent or 1, tile.jams[0][1], most)
-        if _TALL * tile.lanes * tile.slots <= rows < (loop.extent or 1):
+        rows = _even(loop.extent or 1, tile.unroll_and_jam[0][1], most)
+        if _TALL * tile.lanes * tile.vectors <= rows < (loop.extent or 1):
             return (nest.band.index(loop), rows), (len(nest.band), _size_of_part(nest, tile, parts))
     return ()
 
@@ -239,7 +247,7 @@ def _blocks_of_pages(nest: Nest, tile: RegisterTile, panel: _Panel) -> tuple[tup
     loop = nest.chain.loops[0]
     element = bytes_of(panel.load.results[0].type)
     pages = (loop.extent or 1) * min(1.0, (stride_along(panel.load, loop.iv) or 0) * element / _PAGE)
-    if len(nest.chain.loops) > 1 or tile.lanes * tile.slots * element > _PAGE * _PART_OF_PAGE:
+    if len(nest.chain.loops) > 1 or tile.lanes * tile.vectors * element > _PAGE * _PART_OF_PAGE:
         return ()
     if pages <= _PAGES or _trips(tile.lane_loop, tile) == 1 or problem_of_parts(nest):
         return ()
@@ -248,14 +256,14 @@ def _blocks_of_pages(nest: Nest, tile: RegisterTile, panel: _Panel) -> tuple[tup
 
 def is_narrow(tile: RegisterTile) -> bool:
     """Whether panels have so few columns that the time for rows, which come again for each, is no small part."""
-    return tile.lanes * tile.slots <= _NARROW
+    return tile.lanes * tile.vectors <= _NARROW
 
 
 def rows_of(nest: Nest, tile: RegisterTile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
     """The loop over rows inside of the one over panels, and the bytes of a row; None where the nest has no such plain form."""
-    if nest.chain is None or len(tile.jams) != 1 or len(nest.chain.loops) != 1:
+    if nest.chain is None or len(tile.unroll_and_jam) != 1 or len(nest.chain.loops) != 1:
         return None
-    loop = tile.jams[0][0]
+    loop = tile.unroll_and_jam[0][0]
     rows = [load for load in _loads(nest) if loop.iv in set(load.operands)]
     is_plain = len(rows) == 1 and not any(each.iv in set(rows[0].operands) for each in nest.band if each is not loop)
     places = [place for place, each in enumerate(order) if each in (tile.lane_loop, loop)]

@@ -23,12 +23,12 @@ from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import L1_WAY_BYTES, MANY_REGISTERS, facts_of
 
-_LARGEST_JAM = 8
-_TALLEST_JAM = 16
+_MOST_JAMMED_COPIES = 8
+_MOST_JAMMED_ROWS = 16
 """Copies where the lanes are one vector: on one core of AVX-512, 1000x10x1000 runs at 82 GFLOP/s with 16 rows and at 70 with 8."""
 _LINE_BITS = 512
-_MOST_SLOTS = 4
-_MOST_SLOTS_ALONE = 12
+_MOST_VECTORS = 4
+_MOST_VECTORS_ALONE = 12
 """Vectors of a step where there is no loop to copy, so that one row adds to as many sums as the latency of a sum asks for:
 1x333x777 takes 11.2 us with 12 vectors and 12.3 with 3.
 """
@@ -60,7 +60,7 @@ _MOST_TO_COME_BACK = 3 / 4
 they still are: on a core with 1 MiB, the four products of 1024x128x256 in rows of 32 pixels (transposed 2x2/2 taps) take 0.92 of
 the time without, 3x3/2 taps for 28x28x128 0.99.
 """
-_WHOLE_SLOTS = 8
+_MOST_WHOLE_VECTORS = 8
 """A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
 
 
@@ -125,7 +125,7 @@ def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
     from one block, not one from each of two, which read half a line.
     """
     tile = choice.tile
-    return choice.cycles, tile.copies, crowding.copies(tile), len(tile.jams)
+    return choice.cycles, tile.copies, crowding.copies(tile), len(tile.unroll_and_jam)
 
 
 def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str) -> NestSchedule:
@@ -233,31 +233,33 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
 def _tiles(
     nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool
 ) -> Iterator[RegisterTile]:
-    jams = list(_jams(nest, loop)) if jam else [()]
+    unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
     whole = _whole_row(nest, loop, lanes)
     if whole:
         yield RegisterTile(loop, lanes, whole, (), reduces)
         return
     is_alone = jam and not reduces and len(nest.band) == 1
-    most = 1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_SLOTS_ALONE if is_alone else _MOST_SLOTS
+    most = (
+        1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_VECTORS_ALONE if is_alone else _MOST_VECTORS
+    )
     block = _block_of(nest, loop) // lanes
-    for slots in range(_fewest_slots(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
-        if slots > 1 and loop.extent is not None and (slots - 1) * lanes >= loop.extent:
+    for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
+        if vectors > 1 and loop.extent is not None and (vectors - 1) * lanes >= loop.extent:
             break
-        if block and block % slots and slots % block:
+        if block and block % vectors and vectors % block:
             continue
-        if slots > 1 and not (facts.maskable or _divides(loop, slots * lanes)):
+        if vectors > 1 and not (facts.maskable or _divides(loop, vectors * lanes)):
             continue
-        is_part = _is_part(loop, slots, lanes)
-        for factors in jams:
+        is_part = _is_part(loop, vectors, lanes)
+        for factors in unroll_and_jam:
             if not (is_part and _follows(nest, facts, factors)):
-                yield RegisterTile(loop, lanes, slots, factors, reduces)
+                yield RegisterTile(loop, lanes, vectors, factors, reduces)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
-        for factors in _tall_jams(nest, loop, crowding):
+        for factors in _tall_unroll_and_jam_choices(nest, loop, crowding):
             yield RegisterTile(loop, lanes, 1, factors, reduces)
 
 
-def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
+def _fewest_vectors(loop: Loop, lanes: int, facts: LaneFacts) -> int:
     """The vectors of a row of at most a line, which is not read in parts; else 1.
 
     In blocks of 16, 3x3/2 taps for 14x14x512 to 512 channels take 0.75 of the time with two vectors of 8, not one.
@@ -268,9 +270,9 @@ def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
     return -(-loop.extent // lanes) if loop.extent * widest <= _LINE_BITS else 1
 
 
-def _is_part(loop: Loop, slots: int, lanes: int) -> bool:
-    """Whether a row of few whole vectors is taken in parts of `slots` vectors."""
-    return loop.extent is not None and slots * lanes < loop.extent <= _MOST_SLOTS * lanes and loop.extent % lanes == 0
+def _is_part(loop: Loop, vectors: int, lanes: int) -> bool:
+    """Whether a row of few whole vectors is taken in parts of `vectors` vectors."""
+    return loop.extent is not None and vectors * lanes < loop.extent <= _MOST_VECTORS * lanes and loop.extent % lanes == 0
 
 
 def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
@@ -284,12 +286,12 @@ def _divides(loop: Loop, size: int) -> bool:
     return loop.extent is not None and loop.extent % size == 0
 
 
-def _tall_jams(nest: Nest, lane_loop: Loop, crowding: SetCrowding) -> Iterator[tuple[tuple[Loop, int], ...]]:
-    """More copies of one loop than `_jams` gives, where what they read does not fall into one set of the cache."""
+def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, crowding: SetCrowding) -> Iterator[tuple[tuple[Loop, int], ...]]:
+    """Larger factors for one loop than `_unroll_and_jam_choices` has, where what copies read does not fall into one cache set."""
     for loop in nest.band:
         if loop is lane_loop or loop.extent is None or crowding.may_share(loop):
             continue
-        for factor in range(_LARGEST_JAM + 1, min(_TALLEST_JAM, loop.extent) + 1):
+        for factor in range(_MOST_JAMMED_COPIES + 1, min(_MOST_JAMMED_ROWS, loop.extent) + 1):
             yield ((loop, factor),)
 
 
@@ -310,10 +312,10 @@ def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:
     loops = [*nest.band, *(nest.chain.loops if nest.chain else ())]
     if not nest.is_part or len(loops) != 1 or loop.extent is None or loop.extent % lanes:
         return 0
-    return loop.extent // lanes if loop.extent <= _WHOLE_SLOTS * lanes else 0
+    return loop.extent // lanes if loop.extent <= _MOST_WHOLE_VECTORS * lanes else 0
 
 
-def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
     """Copies of none, one or two loops; only the first may leave a remainder."""
     yield ()
     loops = [loop for loop in nest.band if loop is not lane_loop]
@@ -326,4 +328,4 @@ def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]
 
 
 def _factors(loop: Loop) -> range:
-    return range(2, min(_LARGEST_JAM, loop.extent or _LARGEST_JAM) + 1)
+    return range(2, min(_MOST_JAMMED_COPIES, loop.extent or _MOST_JAMMED_COPIES) + 1)

@@ -32,7 +32,7 @@ def chosen_copies(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
     if found is None or not is_narrow(tile) or len(nest.band) != 2 or problem_of_panels(nest, tile):
         return ()
     (loop, row), load = found, panel_load(nest, tile)
-    rows, columns, width = loop.extent or 0, tile.lane_loop.extent or 0, tile.lanes * tile.slots
+    rows, columns, width = loop.extent or 0, tile.lane_loop.extent or 0, tile.lanes * tile.vectors
     assert nest.chain is not None and load is not None
     steps, pitch = nest.chain.loops[0].extent or 1, stride_along(load, nest.chain.loops[0].iv) or 0
     apart = bytes_of(load.results[0].type) * pitch

@@ -64,7 +64,7 @@ class LocalPanel:
     access: AccessRelation
     first: isl.Map
     shape: tuple[int, ...]
-    slots: tuple[PackedDim, ...]
+    packed_dims: tuple[PackedDim, ...]
     lanes: int
 
 
@@ -80,8 +80,8 @@ def local_panels(
         access = reference.access
         name = f"{access.array.name}_{access.statement_name}_{access.position}"
         first = _first_elements(reference, members, origins, plan.levels[: panel.depth])
-        slots = _slots(reference, inner, nest, tile, plan.levels[panel.depth :])
-        found.setdefault(panel.depth, []).append(LocalPanel(name, access, first, reference.box(inner), slots, nest.lanes))
+        packed_dims = _packed_dims(reference, inner, nest, tile, plan.levels[panel.depth :])
+        found.setdefault(panel.depth, []).append(LocalPanel(name, access, first, reference.box(inner), packed_dims, nest.lanes))
     return found
 
 
@@ -113,7 +113,7 @@ def _block_start(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return value if size == 1 else value.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
 
 
-def _slots(
+def _packed_dims(
     reference: Reference, extents: Sequence[int], nest: BandNestCosts, tile: BandTile, inner: Sequence[tuple[int, int]]
 ) -> tuple[PackedDim, ...]:
     """The dims of the buffer: subscripts and numbers of tiles in the order of the loops that move them, then places in tiles."""
@@ -129,7 +129,7 @@ def _slots(
             ordered += [(place, PackedDim(dim, -(-size // step), step, True)), (inf, PackedDim(dim, step, step))]
         else:
             ordered.append((inf if step or tile.lanes in movers else place, PackedDim(dim, size)))
-    return tuple(slot for _, slot in sorted(ordered, key=lambda one: one[0]))
+    return tuple(packed_dim for _, packed_dim in sorted(ordered, key=lambda one: one[0]))
 
 
 def _tile_size(reference: Reference, movers: Sequence[int], nest: BandNestCosts, tile: BandTile) -> int:
@@ -160,23 +160,27 @@ def _with_panel(scop: Scop, tree: Tree, path: Path, panel: LocalPanel) -> tuple[
     outer = isl.Map.from_union_map(value_map(loops, instances))
     box = FixedBox(isl.PwMultiAff.from_map(outer.reverse().apply_range(panel.first).coalesce()), panel.shape)
     buffer = Buffer(
-        panel.name, panel.access.array.value, len(panel.slots), is_local=True, shape=tuple(slot.extent for slot in panel.slots)
+        panel.name,
+        panel.access.array.value,
+        len(panel.packed_dims),
+        is_local=True,
+        shape=tuple(packed_dim.extent for packed_dim in panel.packed_dims),
     )
-    places = box.places("").apply_range(_to_slots(panel)).set_tuple_name(isl.dim_type.out, panel.name)
+    places = box.places("").apply_range(_to_packed_dims(panel)).set_tuple_name(isl.dim_type.out, panel.name)
     (name,) = next_names(scop, 1)
     copy = _copy_statement(name, panel, buffer, elements, places)
     reading = _reading_buffer(statement, panel.access, buffer, outer, places)
     return with_statements(scop, [reading, copy], buffer), _inserted(tree, path, loops, copy, panel)
 
 
-def _to_slots(panel: LocalPanel) -> isl.Map:
+def _to_packed_dims(panel: LocalPanel) -> isl.Map:
     """Distances from the first element to places in the buffer."""
     space = isl.Space.set_alloc(panel.first.get_ctx(), 0, len(panel.shape)).set_tuple_name(isl.dim_type.set, "")
     local = isl.LocalSpace.from_space(space)
     distances = [isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, dim)) for dim in range(len(panel.shape))]
     found: isl.Map | None = None
-    for slot in panel.slots:
-        column = isl.Map.from_pw_aff(slot.of(distances[slot.dim]))
+    for packed_dim in panel.packed_dims:
+        column = isl.Map.from_pw_aff(packed_dim.of(distances[packed_dim.dim]))
         found = column if found is None else found.flat_range_product(column)
     assert found is not None
     return found
@@ -233,7 +237,7 @@ def _copy_loops(copy: CopyStatement, panel: LocalPanel) -> Tree:
     """Loops over the places of the buffer, which have no order, those of the last dim in vectors."""
     instances = isl.UnionSet.from_set(copy.domain)
     places = isl.PwMultiAff.from_map(copy.writes[0].relation)
-    columns = [isl.UnionPwAff.from_pw_aff(places.get_pw_aff(slot)) for slot in range(len(panel.slots))]
+    columns = [isl.UnionPwAff.from_pw_aff(places.get_pw_aff(packed_dim)) for packed_dim in range(len(panel.packed_dims))]
     step = isl.Val(_VECTORS_AT_ONCE * panel.lanes)
     rows = columns[-1].scale_down_val(step).floor()
     tree: Tree = around(columns[-1].sub(rows.scale_val(step)), Leaf(instances), kind="lanes")

@@ -53,7 +53,7 @@ class PrefetchedPanel:
         """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
         places = [0]
-        for loop, count in tile.jams:
+        for loop, count in tile.unroll_and_jam:
             stride = (stride_along(self.load, loop.iv) or 0) * width
             places = [place + copy * stride for place in places for copy in range(count if stride else 1)]
         return max(sum(_share_set(one, other) for other in places) for one in places)
@@ -171,7 +171,7 @@ def _panel_of(
     inside = order[moving[-1] + 1 :] if moving else order
     inner = tuple((loop, steps.get(loop, 1)) for loop in inside if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
-    row = tile.lanes * tile.slots if is_vector else 1
+    row = tile.lanes * tile.vectors if is_vector else 1
     copies = _adjacent_copies(load, tile, rows, row)
     if copies is None or (is_vector and not inner):
         return None
@@ -183,16 +183,16 @@ def _panel_of(
 
 
 def _adjacent_copies(load: ir.Operation, tile: RegisterTile, rows: tuple[int, int], size: int) -> int | None:
-    """How many panels a tile reads that lie one after the other, as the blocks that a jam copies do; None for any others.
+    """How many panels a tile reads that lie one after the other, as the blocks that an unrolled loop reads do; None for others.
 
     `rows` are those of a panel, with `size` elements each.
     """
     followed = set(list(load.operands)[1:])
-    jams = [(loop, count) for loop, count in tile.jams if loop.iv in followed]
-    if not jams:
+    unroll_and_jam = [(loop, count) for loop, count in tile.unroll_and_jam if loop.iv in followed]
+    if not unroll_and_jam:
         return 1
-    is_adjacent = len(jams) == 1 and rows[1] == size and stride_along(load, jams[0][0].iv) == rows[0] * size
-    return jams[0][1] if is_adjacent else None
+    is_adjacent = len(unroll_and_jam) == 1 and rows[1] == size and stride_along(load, unroll_and_jam[0][0].iv) == rows[0] * size
+    return unroll_and_jam[0][1] if is_adjacent else None
 
 
 def _uniform_rows(load: ir.Operation, chain: Sequence[Loop]) -> tuple[int, int] | None:
