@@ -102,7 +102,7 @@ class ThreadTiles:
         threads, domain = self._mapped("thread"), part.leaf.domain
         whole = self._whole(outer, part)
         found = [
-            restrict(nested([*threads, *inner, *self._results("copies")], part.leaf), whole),
+            restrict(nested([*threads, *inner, *self._results("unroll")], part.leaf), whole),
             restrict(nested([*threads, *self._results("loop"), *inner], part.leaf), domain.subtract(whole)),
         ]
         return nested(outer, block([tree for tree in found if tree is not None]))

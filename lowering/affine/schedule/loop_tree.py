@@ -13,11 +13,11 @@ from typing import Literal, get_args
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.loop_marks import mark_band, mark_scratch, parts_of, scratch_of, word_of, words_of
+from dlc.lowering.affine.polyhedral.loop_marks import LoopMark, loop_marks_of, mark_band, mark_scratch, scratch_of
 
-Kind = Literal["loop", "unordered", "parallel", "lanes", "copies", "unrolled"]
+Kind = Literal["loop", "unordered", "parallel", "lanes", "unroll", "unroll_by_isl"]
 """How iterations run: one after the other; without order, as an `affine.parallel` or a loop that says so; as lanes of a vector;
-written out by the emitter, or by isl. All but the last are words of `loop_marks.py`."""
+written out by the emitter, or by isl. All but the last are kinds of `loop_marks.py`."""
 
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
@@ -181,17 +181,17 @@ def from_schedule(schedule: isl.Schedule) -> Tree:
     return _read(schedule.get_root().child(0), schedule.get_domain(), ())
 
 
-def _read(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) -> Tree:
-    """The records of `node`; `words` are those of the mark above."""
+def _read(node: isl.ScheduleNode, domain: isl.UnionSet, marks: tuple[LoopMark, ...]) -> Tree:
+    """The records of `node`; `marks` are those right above."""
     kind = node.get_type()
     if kind == isl.schedule_node_type.leaf:
         return block([Leaf(isl.UnionSet.from_set(found)) for found in sets_of(domain)] or [Leaf(domain)])
     if kind == isl.schedule_node_type.mark:
         mark = node.mark_get_id().get_name()
-        body = _read(node.child(0), domain, words_of(mark) or words)
+        body = _read(node.child(0), domain, loop_marks_of(mark) or marks)
         return Scratch(domain, scratch_of(mark), body) if scratch_of(mark) else body
     if kind == isl.schedule_node_type.band:
-        return _read_band(node, domain, words)
+        return _read_band(node, domain, marks)
     if kind == isl.schedule_node_type.filter:
         return _read(node.child(0), domain.intersect(node.filter_get_filter()), ())
     if kind in (isl.schedule_node_type.sequence, isl.schedule_node_type.set):
@@ -201,13 +201,13 @@ def _read(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) 
     raise ValueError(f"a node of kind {kind} in a schedule tree")
 
 
-def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) -> Tree:
+def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, marks: tuple[LoopMark, ...]) -> Tree:
     tree = _read(node.child(0), domain, ())
     partial = node.band_get_partial_schedule()
     for member in reversed(range(node.band_n_member())):
-        plain = "parallel" if node.band_member_get_coincident(member) else "loop"
-        kind, name = parts_of(words[member]) if member < len(words) else (plain, "")
-        tree = around(partial.get_union_pw_aff(member), tree, name, _KINDS.get(kind, "loop"))
+        plain = LoopMark("parallel" if node.band_member_get_coincident(member) else "loop")
+        mark = marks[member] if member < len(marks) else plain
+        tree = around(partial.get_union_pw_aff(member), tree, mark.name, _KINDS.get(mark.kind, "loop"))
     options = node.band_get_ast_build_options()
     return replace(tree, ast_options=options) if isinstance(tree, LoopNode) and not options.is_empty() else tree
 
@@ -241,10 +241,10 @@ def _to_schedule(tree: Tree) -> isl.Schedule:
     band = _top(_to_schedule(tree.body).insert_partial_schedule(values))
     if tree.kind in ("unordered", "parallel", "lanes"):
         band = band.band_member_set_coincident(0, True)
-    if tree.kind == "unrolled" or tree.is_separated:
-        option = "unroll" if tree.kind == "unrolled" else "separate"
+    if tree.kind == "unroll_by_isl" or tree.is_separated:
+        option = "unroll" if tree.kind == "unroll_by_isl" else "separate"
         band = band.band_set_ast_build_options(isl.UnionSet(f"{{ {option}[i] }}"))
-    return mark_band(band, [word_of(tree.kind, tree.name)]).get_schedule()
+    return mark_band(band, [LoopMark(tree.kind, tree.name)]).get_schedule()
 
 
 def _top(schedule: isl.Schedule) -> isl.ScheduleNode:

@@ -14,7 +14,7 @@ from dlc.diagnostics import did_you_mean
 from dlc.lowering.affine.dependences.dependences import Dependence, kind_of, memory_dependences
 from dlc.lowering.affine.dependences.legality import Violation, carried_by_parallel, violations
 from dlc.lowering.affine.dependences.reduction_dependences import reductions
-from dlc.lowering.affine.polyhedral.loop_marks import NAME, parts_of, words_of
+from dlc.lowering.affine.polyhedral.loop_marks import NAME, kinds_of
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.loop_tree import (
@@ -131,7 +131,7 @@ class Program:
         broken = violations([one for one in dependences if not self._is_reduction(one)], self.schedule)
         if broken:
             raise _refusal(broken[0], "before")
-        mixed = carried_by_parallel(dependences, self.schedule, _kinds_of)
+        mixed = carried_by_parallel(dependences, self.schedule, kinds_of)
         if mixed:
             raise _refusal(mixed[0], "at the same time as")
 
@@ -223,10 +223,6 @@ def _within_iterations(relation: isl.Map, loops: Sequence[LoopNode]) -> isl.Map:
 def _refusal(violation: Violation, when: str) -> PrimitiveError:
     witness = violation.witness
     return PrimitiveError(witness.text("the new order", when), "", witness.location)
-
-
-def _kinds_of(mark: str) -> list[str]:
-    return [parts_of(word)[0] for word in words_of(mark)]
 
 
 def _name_of(op: ir.Operation) -> str:

@@ -19,20 +19,20 @@ from dlc.lowering.affine.schedule.loop_tree import (
 )
 from dlc.lowering.affine.schedule.program import Program
 
-_WORDS = {
+_KEYWORDS = {
     "loop": "for",
     "unordered": "parallel for",
     "parallel": "parallel for",
     "lanes": "vector lanes",
-    "copies": "copies of",
-    "unrolled": "copies of",
+    "unroll": "copies of",
+    "unroll_by_isl": "copies of",
 }
 
 
 def loop_names(tree: Tree) -> list[str]:
     """What the loops are called, in the order in which they begin; lanes and copies, which are no loops, left out."""
     loops = [(path, node) for path, node in walk(tree) if isinstance(node, LoopNode)]
-    shown = [label(tree, path) for path, node in loops if _WORDS[node.kind].endswith("for")]
+    shown = [label(tree, path) for path, node in loops if _KEYWORDS[node.kind].endswith("for")]
     return list(dict.fromkeys(shown))
 
 
@@ -47,7 +47,7 @@ def _lines(program: Program, node: Tree, path: Path, depth: int) -> Iterator[str
         yield from (indent + _statement_line(program, name) for name in statement_names(node))
         return
     if isinstance(node, LoopNode):
-        yield f"{indent}{_WORDS[node.kind]} {node.name or label(program.tree, path)}"
+        yield f"{indent}{_KEYWORDS[node.kind]} {node.name or label(program.tree, path)}"
     if isinstance(node, Scratch):
         yield f"{indent}buffer {node.array}"
     inner = depth if isinstance(node, SequenceNode) else depth + 1

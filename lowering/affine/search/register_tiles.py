@@ -17,7 +17,7 @@ from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.cost.tile_costs import LINE_CYCLES, BandNestCosts, BandTile, cycles, outer_order, spare_registers
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
-from dlc.lowering.affine.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
+from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.loop_values import ends_of
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
@@ -284,7 +284,9 @@ def _levels(
     outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
     outer = _short_sums_unrolled(outer, order, nest, extents)
     tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
-    points = [LoopToBuild(_point(members[at].value, tile.step(at)), LANES if at == tile.lanes else COPIES) for at in inner]
+    points = [
+        LoopToBuild(_point(members[at].value, tile.step(at)), LoopMark(LANES if at == tile.lanes else UNROLL)) for at in inner
+    ]
     depth = node.get_schedule_depth()
     place, isolated = _isolated(_full_tiles(node, [*outer, *points], [tile.step(at) for at in inner]), depth + tiles)
     outer[place - depth] = replace(outer[place - depth], isolated=isolated)
@@ -323,13 +325,13 @@ def _short_sums_unrolled(
         iterations *= extents[at]
         if nest.is_free[at] or nest.is_free[around] or iterations > _MOST_TAPS:
             break
-        found[place] = replace(found[place], word=COPIES)
+        found[place] = replace(found[place], mark=LoopMark(UNROLL))
     return found
 
 
 def _outer_level(member: Member, size: int, *, is_shared: bool) -> LoopToBuild:
     """The loop over the tiles of a member, or over all its values; iterations that share a panel's memory have an order."""
-    return LoopToBuild(_tile(member.value, size), PARALLEL if member.is_coincident and not is_shared else LOOP)
+    return LoopToBuild(_tile(member.value, size), LoopMark(PARALLEL if member.is_coincident and not is_shared else LOOP))
 
 
 def _bands(members: Sequence[Member]) -> list[list[int]]:

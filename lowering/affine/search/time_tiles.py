@@ -14,7 +14,7 @@ from itertools import product
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.loop_marks import LOOP, mark_band
+from dlc.lowering.affine.polyhedral.loop_marks import LOOP, LoopMark, mark_band
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
@@ -142,7 +142,7 @@ def with_time_tiles(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]
     """
     cut = [(value, size) for value, size in zip(skewed.values, sizes, strict=True) if size]
     numbers = [value.scale_down_val(isl.Val(size)).floor() for value, size in cut]
-    words = [f"{LOOP}@tile{size}" for _, size in cut]
+    marks = [LoopMark(LOOP, f"tile{size}") for _, size in cut]
     whole = reduce(isl.MultiUnionPwAff.flat_range_product, map(isl.MultiUnionPwAff.from_union_pw_aff, numbers))
     band = schedule.insert_partial_schedule(whole).get_root().child(0).band_set_permutable(True)
-    return mark_band(band, words).child(0).child(0).insert_mark(isl.Id(TILE)).get_schedule()
+    return mark_band(band, marks).child(0).child(0).insert_mark(isl.Id(TILE)).get_schedule()

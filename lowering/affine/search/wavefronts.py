@@ -13,7 +13,7 @@ from functools import reduce
 import islpy as isl
 
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, is_band, replace_chain
-from dlc.lowering.affine.polyhedral.loop_marks import COPIES, LOOP
+from dlc.lowering.affine.polyhedral.loop_marks import LOOP, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
@@ -76,9 +76,9 @@ def with_wavefronts(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]
     places = [value.sub(number.scale_val(isl.Val(size))) for (value, size), number in zip(cut, numbers, strict=True) if size > 1]
     waves = reduce(lambda one, other: one.add(other), skewed.values)
     whole = _whole_waves([*numbers, waves, *places], [size for _, size in cut if size > 1])
-    loops = [LoopToBuild(number, f"{LOOP}@tile{size}") for number, (_, size) in zip(numbers, cut, strict=True)]
+    loops = [LoopToBuild(number, LoopMark(LOOP, f"tile{size}")) for number, (_, size) in zip(numbers, cut, strict=True)]
     return replace_chain(
-        node, [*loops, LoopToBuild(waves, LOOP, whole), *(LoopToBuild(place, COPIES) for place in places)]
+        node, [*loops, LoopToBuild(waves, LoopMark(), whole), *(LoopToBuild(place, LoopMark(UNROLL)) for place in places)]
     ).get_schedule()
 
 
