@@ -56,7 +56,7 @@ class RegisterTile:
         return {self.lane_loop: self.lanes * self.vectors, **dict(self.unroll_and_jam)}
 
     @cached_property
-    def copies(self) -> int:
+    def body_copies(self) -> int:
         """How many times the body stands in the tile."""
         total = self.vectors
         for _, factor in self.unroll_and_jam:
@@ -163,7 +163,7 @@ class NestCost:
 
     def fits(self, tile: RegisterTile, registers: int) -> bool:
         """Whether the hot block of `tile` keeps at most so many vector registers alive."""
-        sums = tile.copies if self.nest.inner_loops else 0
+        sums = tile.body_copies if self.nest.inner_loops else 0
         return sums < registers and self.registers(tile) <= registers
 
     def registers(self, tile: RegisterTile) -> int:
@@ -177,9 +177,9 @@ class NestCost:
                     share *= unroll_and_jam.get(iv, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
-        if len(loaded) == 1 and tile.copies == tile.vectors:
+        if len(loaded) == 1 and tile.body_copies == tile.vectors:
             held = min(held, 1)  # each vector meets one number, and is read where it does
-        return (tile.copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
+        return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
     def total(self, tile: RegisterTile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
@@ -191,7 +191,7 @@ class NestCost:
                 once = self.step(vectors, tile.lanes, named) * inner_trips
                 once += self._scatter_cycles(vectors, tile, named)
                 once *= lane_trips if tile.reduces else 1
-                copies = tile.copies if tile.reduces else 0
+                copies = tile.body_copies if tile.reduces else 0
                 cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
         for loop in self.nest.band:
             if loop not in unroll_and_jam and loop != tile.lane_loop:

@@ -136,7 +136,7 @@ def _partial_lines(nest: Nest, tile: RegisterTile) -> list[_PartialLines]:
             step = tile.steps.get(loop, 1)
             share = step * size / _LINE_BYTES
             if stride_along(op, loop.iv) == 1 and share < 1 and _trips(loop, tile) > 1:
-                lines = tile.copies * (1 if tile.reduces else tile.lanes) // step
+                lines = tile.body_copies * (1 if tile.reduces else tile.lanes) // step
                 found.append(_PartialLines(loop, share, lines * _LINE_BYTES, elements * size))
     return found
 

@@ -46,7 +46,7 @@ class SetCrowding:
         as by 7.
         """
         ways = ways_of(l1_bytes)
-        if tile.copies // tile.vectors <= ways:
+        if tile.body_copies // tile.vectors <= ways:
             return False
         unroll_and_jam = [(self._shares(loop), factor) for loop, factor in tile.unroll_and_jam]
         return any(

@@ -43,7 +43,7 @@ _PRODUCT_AND_SUM = 2
 
 @dataclass(frozen=True)
 class BandTile:
-    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `copied` over `copies` copies.
+    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `unroll_and_jam` over `copies` copies.
 
     `width` are the iterations in the vectors, the last of which may be part of one.
 
@@ -52,7 +52,7 @@ class BandTile:
 
     lanes: int | None = None
     vectors: int = 1
-    copied: int | None = None
+    unroll_and_jam: int | None = None
     copies: int = 1
     tiles_first: bool = True
     width: int = 0
@@ -61,7 +61,7 @@ class BandTile:
         """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
         if member == self.lanes:
             return self.width
-        return self.copies if member == self.copied else 1
+        return self.copies if member == self.unroll_and_jam else 1
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _computes(op: ir.Operation) -> bool:
 
 def outer_order(nest: BandNestCosts, tile: BandTile) -> list[int]:
     """The loops around a tile from the outside in, by their places in the chain."""
-    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
     order: list[int] = []
     for band in nest.bands:
         kept = [at for at in band if not nest.is_free[at]]
@@ -162,7 +162,7 @@ def _is_kept(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innerm
 
 def _instructions(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
     """Loads or stores for one tile."""
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
@@ -179,7 +179,7 @@ def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> floa
 def _lines(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
     bytes_of = _bytes(access)
     if innermost == tile.lanes and tile.lanes is not None and step is not None:
         step = step * nest.lanes * tile.vectors

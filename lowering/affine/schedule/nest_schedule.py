@@ -66,7 +66,7 @@ class NestSchedule:
     """1: what the vectors of a block read is copied in front of it, in the order of its tiles."""
 
     @property
-    def copies(self) -> int:
+    def body_copies(self) -> int:
         """How many times the body stands in the tile, not counting `unroll`."""
         total = self.vectors
         for _, count in self.unroll_and_jam:
@@ -163,8 +163,8 @@ def require_fit(nest: Nest, schedule: NestSchedule) -> None:
     for name in _FETCHES:
         if not 0 <= getattr(schedule, name) <= 3:
             raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be a level of cache, 1 to 3, or 0")
-    if schedule.copies * schedule.unroll > _MOST_COPIES:
-        raise ScheduleError(f"{schedule.copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
+    if schedule.body_copies * schedule.unroll > _MOST_COPIES:
+        raise ScheduleError(f"{schedule.body_copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
     _require_loops(nest, schedule)
     _require_blocks(nest, schedule)
     lane_facts(nest, schedule)

@@ -83,7 +83,7 @@ def chosen_blocks(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if tile.lane_loop.iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
-    if tile.copies == tile.vectors and not panels[0].is_dense and len(order) == 1:
+    if tile.body_copies == tile.vectors and not panels[0].is_dense and len(order) == 1:
         return _blocks_of_pages(nest, tile, panels[0])
     sums = _blocks_of_sums(nest, tile, order, caches, panels[0])
     if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, order, caches, panels[0])):

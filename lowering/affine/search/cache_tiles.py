@@ -127,7 +127,7 @@ def _rises(reference: Reference) -> bool:
 
 def _is_packable(reference: Reference, tile: BandTile) -> bool:
     """Whether several tiles read the same elements, and a panel can have them in the order in which a tile reads them."""
-    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
     along = [factors[at] for factors in reference.factors for at in tiled if at == tile.lanes and factors[at]]
     is_reused = not all(reference.moves_along(at) for at in tiled)
     return _rises(reference) and not reference.is_joined and along in ([], [1]) and is_reused
@@ -207,7 +207,7 @@ class CacheSearch:
     @cached_property
     def _tiled(self) -> list[int]:
         """The tile's loops in the order of those over tiles."""
-        return [at for at in self._order if at in (self.tile.lanes, self.tile.copied)]
+        return [at for at in self._order if at in (self.tile.lanes, self.tile.unroll_and_jam)]
 
     @cached_property
     def _around(self) -> list[int]:
@@ -236,7 +236,7 @@ class CacheSearch:
         if unit == "sums":
             hoisted, split = self.sums[: choice.hoisted], self.sums[choice.hoisted]
             return [*((at, 1) for at in hoisted), *([(split, choice.sums)] if choice.sums else [])]
-        member, tiles = (self.tile.lanes, choice.lanes) if unit == "lanes" else (self.tile.copied, choice.copies)
+        member, tiles = (self.tile.lanes, choice.lanes) if unit == "lanes" else (self.tile.unroll_and_jam, choice.copies)
         return [] if member is None or not tiles else [(member, tiles * self.tile.step(member))]
 
     def _levels(self, choice: _Choice) -> tuple[tuple[tuple[int, int], ...], int]:
@@ -261,7 +261,7 @@ class CacheSearch:
 
     def _panel(self, reference: Reference, depth: int) -> PackedPanel:
         """A copy whose rows are those of a tile, or else of the array."""
-        lanes, copied = self.tile.lanes, self.tile.copied
+        lanes, copied = self.tile.lanes, self.tile.unroll_and_jam
         if lanes is not None and reference.moves_along(lanes):
             return PackedPanel(depth, self.tile.width, reference.stride(lanes) != 1)
         if copied is not None and reference.stride(copied) == 1:

@@ -125,7 +125,7 @@ def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
     from one block, not one from each of two, which read half a line.
     """
     tile = choice.tile
-    return choice.cycles, tile.copies, crowding.copies(tile), len(tile.unroll_and_jam)
+    return choice.cycles, tile.body_copies, crowding.copies(tile), len(tile.unroll_and_jam)
 
 
 def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str) -> NestSchedule:
@@ -204,7 +204,9 @@ def _choices(nest: Nest, machine: TileLimits, crowding: SetCrowding, jam: bool) 
     for loop, reduces, facts in _lane_loops(nest, lanes, jam):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, crowding, jam):
-            if tile.copies == 1 or (cost.fits(tile, machine.registers) and not crowding.overflows(tile, machine.caches.l1_bytes)):
+            if tile.body_copies == 1 or (
+                cost.fits(tile, machine.registers) and not crowding.overflows(tile, machine.caches.l1_bytes)
+            ):
                 yield Choice(tile, cost.total(tile))
 
 

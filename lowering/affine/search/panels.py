@@ -136,7 +136,7 @@ def _tile_size(reference: Reference, movers: Sequence[int], nest: BandNestCosts,
     """By what a subscript is cut, which one of the tile's loops alone moves; 0 for no cut."""
     if movers == [tile.lanes]:
         return tile.width
-    is_row = movers == [tile.copied] and reference.stride(movers[0]) == 1
+    is_row = movers == [tile.unroll_and_jam] and reference.stride(movers[0]) == 1
     return tile.copies if is_row else 0
 
 

@@ -159,7 +159,7 @@ class _Tiling:
         """The loops in place of a chain; None where it stays."""
         chain = next(self.chains)
         nest, tile, extents = chain.nest, chain.tile, chain.extents
-        if tile.lanes is None and tile.copied is None:
+        if tile.lanes is None and tile.unroll_and_jam is None:
             return None
         blocked, plan = self._plan(node, members, chain)
         if plan is None:
@@ -233,10 +233,10 @@ def _cycles_with_rest(
     """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
     total, slower = 0.0, _UNMASKED_REST if shape.slow_masks and tile.lanes is not None else 1.0
     vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
-    copies = 1 if tile.copied is None else extents[tile.copied]
+    copies = 1 if tile.unroll_and_jam is None else extents[tile.unroll_and_jam]
     for width, wide in _parts(vectors, tile.vectors):
         for height, high in _parts(copies, tile.copies):
-            one = of_tile(BandTile(tile.lanes, width, tile.copied, height, tile.tiles_first))
+            one = of_tile(BandTile(tile.lanes, width, tile.unroll_and_jam, height, tile.tiles_first))
             total += wide * high * one * (1.0 if height == tile.copies else slower)
     useful = 1.0 if tile.lanes is None else extents[tile.lanes] / nest.lanes
     return total / (useful * copies)
@@ -275,7 +275,7 @@ def _levels(
     panels: Mapping[int, Sequence[LocalPanel]],
 ) -> list[LoopToBuild]:
     """The loops over blocks and tiles, given from the outside in by member and iterations a step, and those in a tile."""
-    inner = [at for at in (tile.copied, tile.lanes) if at is not None]
+    inner = [at for at in (tile.unroll_and_jam, tile.lanes) if at is not None]
     is_inner = [any(not nest.is_free[other] for other, _ in order[:place]) for place in range(len(order))]
     outer = [
         _outer_level(members[at], size, is_shared=is_inner[place] and any(depth > place for depth in panels))
