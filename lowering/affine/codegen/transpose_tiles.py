@@ -149,14 +149,14 @@ def _rows_in_turn(nest: Nest, move: _Transpose, facts: Machine) -> int:
     if None in pitches or None in source:
         return _ANY_ROWS
     ways = ways_of(facts.l1_bytes)
-    is_crowded = any(lines_in_set(move.size, pitch or 0) >= ways for pitch in source)
+    has_set_conflicts = any(lines_in_set(move.size, pitch or 0) >= ways for pitch in source)
     widths = [element_bits(ir.MemRefType(kind).element_type) or 0 for _, kind in stores]
     fills = all(move.size * bits >= 8 * facts.line_bytes for bits in widths)
     fills = fills and all((pitch or 0) % facts.line_bytes == 0 for pitch in pitches)
-    if is_crowded and fills and any(_is_streamed(ir.MemRefType(kind), facts) for _, kind in stores):
+    if has_set_conflicts and fills and any(_is_streamed(ir.MemRefType(kind), facts) for _, kind in stores):
         return _MOST_ROWS
     most = ways * 4 // 3 if fills else ways
-    least = min(_MOST_ROWS, facts.line_bytes * 8 // widest_element(nest.body)) if is_crowded else move.size
+    least = min(_MOST_ROWS, facts.line_bytes * 8 // widest_element(nest.body)) if has_set_conflicts else move.size
     counts = [rows for rows in (_MOST_ROWS, 32, 16, 8) if rows % move.size == 0 and rows >= least]
     return next((rows for rows in counts if all(lines_in_set(rows, pitch or 0) <= most for pitch in pitches)), counts[-1])
 

@@ -25,7 +25,7 @@ def ways_of(l1_bytes: int) -> int:
     return max(_FEWEST_WAYS, l1_bytes // L1_WAY_BYTES)
 
 
-class SetCrowding:
+class SetConflicts:
     """Which loops of a nest move which of its loads by multiples of the size of a way: found once, asked for each tile."""
 
     def __init__(self, nest: Nest) -> None:

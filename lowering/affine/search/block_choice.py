@@ -34,13 +34,13 @@ _ROWS, _ALL, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 2 / 3, 4, 4
 1024x1024x1024 in blocks of 128 rows takes 0.98 of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of
 64 rows 0.97; 1024x768x3072, whose panels leave too little room, would take 1.06 in blocks of 32 rows and 1.1 in blocks of 64.
 """
-_CROWDED_ROWS, _CROWDED_ALL, _FEWER_BYTES = 9 / 16, 6 / 7, 3 / 5
+_ROWS_WITHOUT_NEXT_PANEL, _ALL_WITHOUT_NEXT_PANEL, _FEWER_BYTES = 9 / 16, 6 / 7, 3 / 5
 """The same shares, the second one of a block of rows and one panel, for blocks of rows as far as these bring in at most so many of
 the bytes that panels do without blocks. With 1 MiB, 1536x1536x1536 takes 0.94 of the time in blocks of 96 rows, 1280x1280x1280 0.97
 in blocks of 80 against blocks of 40 (which bring in more bytes than none), and 2048x2048x2048 0.93 in blocks of 128 rows and halves
 of the sum.
 """
-_NARROW, _SNUG, _MOST_TILES = 24, 3 / 5, 16
+_NARROW, _RESIDENT_SHARE_NARROW, _MOST_TILES = 24, 3 / 5, 16
 """Columns of a panel, for each of which rows come again: so often that they go in blocks from such a share of L2 on, and not where
 they are more than it holds; and tiles of a block. On one core of AVX2 with 512 KiB, blocks of 96 rows take 0.98 of the time for
 401x601x201 (0.61 of L2), 0.95 for 300x768x256 (0.59) and 333x333x333 (0.85), 0.97 for 784x256x128 (0.77), whose blocks of 264 gain
@@ -208,7 +208,7 @@ def _blocks_of_rows(
         return ()
     loop, row = found
     (_, step), columns, extent = tile.unroll_and_jam[0], tile.lanes * tile.vectors, loop.extent or 1
-    if extent * row <= caches.l2_bytes * (_SNUG if is_narrow(tile) else 1):
+    if extent * row <= caches.l2_bytes * (_RESIDENT_SHARE_NARROW if is_narrow(tile) else 1):
         return ()
     place, size = nest.band.index(loop), caches.l2_bytes
     most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes)) // row
@@ -217,7 +217,7 @@ def _blocks_of_rows(
     if most >= max(_FEWEST_TILES * step, columns):
         return ((place, _even(extent, step, most)),)
     for parts in range(1, _PARTS + 1 if may_cut else 2):
-        most = int(min(size * _CROWDED_ROWS, size * _CROWDED_ALL - panel.bytes / parts) * parts) // row
+        most = int(min(size * _ROWS_WITHOUT_NEXT_PANEL, size * _ALL_WITHOUT_NEXT_PANEL - panel.bytes / parts) * parts) // row
         rows = _even(extent, step, most)
         if columns <= rows * _FEWER_BYTES and rows < extent:
             sums = ((len(nest.band), _size_of_part(nest, tile, parts)),) if parts > 1 else ()
@@ -230,7 +230,7 @@ def _tall_blocks(
 ) -> tuple[tuple[int, int], ...]:
     """Blocks of rows, several times as tall as panels are wide, and in them parts of the sum that leave room for two panels."""
     found = rows_of(nest, tile, order)
-    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _SNUG:
+    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _RESIDENT_SHARE_NARROW:
         return ()
     (loop, row), size = found, caches.l2_bytes
     for parts in range(2, _PARTS + 1):

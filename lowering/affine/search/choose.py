@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.instructions import NestCost, RegisterTile, trips_of
 from dlc.lowering.affine.cost.loop_order import Caches, best_order
-from dlc.lowering.affine.cost.set_conflicts import SetCrowding
+from dlc.lowering.affine.cost.set_conflicts import SetConflicts
 from dlc.lowering.affine.ir.accesses import indices_of
 from dlc.lowering.affine.ir.expressions import block_size
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
@@ -112,20 +112,20 @@ def candidates(nest: Nest, machine: TileLimits, count: int, emitter: str = "") -
     The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
     emitter = emitter or ("tile" if is_contraction(nest) else "rows")
-    crowding = SetCrowding(nest)
-    found = _choices(nest, machine, crowding, emitter == "tile")
-    choices = sorted(found, key=lambda choice: _rank(crowding, choice))
+    conflicts = SetConflicts(nest)
+    found = _choices(nest, machine, conflicts, emitter == "tile")
+    choices = sorted(found, key=lambda choice: _rank(conflicts, choice))
     return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
 
 
-def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
+def _rank(conflicts: SetConflicts, choice: Choice) -> tuple[float, ...]:
     """The cheapest choice has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
     tile = choice.tile
-    return choice.cycles, tile.body_copies, crowding.copies(tile), len(tile.unroll_and_jam)
+    return choice.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
 def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str) -> NestSchedule:
@@ -158,7 +158,7 @@ def _with_fetches(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
     vectors = [panel for panel in vectors if not _comes_back(panel, tile, order, caches)]
     rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
     most = caches.l1_bytes * _MOST_OF_WAYS / L1_WAY_BYTES
-    rows = [panel for panel in rows if not is_narrow(tile) or panel.crowding(tile) <= most]
+    rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(tile) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
     is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1
@@ -198,14 +198,14 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.hot_block))
 
 
-def _choices(nest: Nest, machine: TileLimits, crowding: SetCrowding, jam: bool) -> Iterator[Choice]:
+def _choices(nest: Nest, machine: TileLimits, conflicts: SetConflicts, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
     for loop, reduces, facts in _lane_loops(nest, lanes, jam):
         cost = NestCost(nest, facts, loop)
-        for tile in _tiles(nest, loop, lanes, reduces, facts, crowding, jam):
+        for tile in _tiles(nest, loop, lanes, reduces, facts, conflicts, jam):
             if tile.body_copies == 1 or (
-                cost.fits(tile, machine.registers) and not crowding.overflows(tile, machine.caches.l1_bytes)
+                cost.fits(tile, machine.registers) and not conflicts.overflows(tile, machine.caches.l1_bytes)
             ):
                 yield Choice(tile, cost.total(tile))
 
@@ -233,7 +233,7 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
 
 
 def _tiles(
-    nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool
+    nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, conflicts: SetConflicts, jam: bool
 ) -> Iterator[RegisterTile]:
     unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
     whole = _whole_row(nest, loop, lanes)
@@ -257,7 +257,7 @@ def _tiles(
             if not (is_part and _follows(nest, facts, factors)):
                 yield RegisterTile(loop, lanes, vectors, factors, reduces)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
-        for factors in _tall_unroll_and_jam_choices(nest, loop, crowding):
+        for factors in _tall_unroll_and_jam_choices(nest, loop, conflicts):
             yield RegisterTile(loop, lanes, 1, factors, reduces)
 
 
@@ -288,10 +288,10 @@ def _divides(loop: Loop, size: int) -> bool:
     return loop.extent is not None and loop.extent % size == 0
 
 
-def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, crowding: SetCrowding) -> Iterator[tuple[tuple[Loop, int], ...]]:
+def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConflicts) -> Iterator[tuple[tuple[Loop, int], ...]]:
     """Larger factors for one loop than `_unroll_and_jam_choices` has, where what copies read does not fall into one cache set."""
     for loop in nest.band:
-        if loop is lane_loop or loop.extent is None or crowding.may_share(loop):
+        if loop is lane_loop or loop.extent is None or conflicts.may_share(loop):
             continue
         for factor in range(_MOST_JAMMED_COPIES + 1, min(_MOST_JAMMED_ROWS, loop.extent) + 1):
             yield ((loop, factor),)

@@ -49,7 +49,7 @@ class PrefetchedPanel:
         """Bytes of the panel's cache lines."""
         return self.count * len(self.line_offsets) * _LINE_BITS // 8
 
-    def crowding(self, tile: RegisterTile) -> int:
+    def set_conflicts(self, tile: RegisterTile) -> int:
         """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
         places = [0]

@@ -45,9 +45,9 @@ func.func private @columns(%x: memref<64x14x14xf32>, %w: memref<64x48xf32>, %y: 
 }
 
 // Eight pixels of a column are 32 KiB apart and share a set of the cache, those of a row do not: of tiles that cost the same, the row's.
-// CHECK-LABEL: func.func private @crowded(
+// CHECK-LABEL: func.func private @set_conflicts(
 // CHECK: dlc.schedule = {emitter = "tile", lane_loop = 3 : i64, {{.*}}unroll_and_jam = [array<i64: 2, 3>, array<i64: 1, 8>]
-func.func private @crowded(%x: memref<16x16x512xf32>, %w: memref<16x512x16xf32>, %y: memref<16x2x16x16x16xf32> {llvm.noalias}) {
+func.func private @set_conflicts(%x: memref<16x16x512xf32>, %w: memref<16x512x16xf32>, %y: memref<16x2x16x16x16xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %h = 0 to 16 {
     affine.for %v = 0 to 16 {
