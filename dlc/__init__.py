@@ -22,7 +22,9 @@ _PUBLIC = {
     "lower": "dlc.compiler",
     "optimize": "dlc.compiler",
     "explain": "dlc.explanation",
+    "kernels": "dlc.kernels",
     "schedules_of": "dlc.scheduling",
+    "verify_schedules": "dlc.verification",
     "CompiledModel": "dlc.compiler",
     "CompileOptions": "dlc.compiler",
     "count_ops": "dlc.compiler",
@@ -126,6 +128,7 @@ if TYPE_CHECKING:
         VerifyError as VerifyError,
     )
     from dlc.explanation import explain as explain
+    from dlc.kernels import kernels as kernels
     from dlc.lowering.affine.schedule.schedule import Schedule as Schedule
     from dlc.lowering.pass_base import Pass as Pass
     from dlc.lowering.pass_base import PassFailure as PassFailure
@@ -136,6 +139,7 @@ if TYPE_CHECKING:
     from dlc.sources import save_params as save_params
     from dlc.targets.base import Target as Target
     from dlc.targets.registry import register_target as register_target
+    from dlc.verification import verify_schedules as verify_schedules
 
 
 def __getattr__(name: str) -> Any:

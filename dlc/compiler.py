@@ -41,6 +41,8 @@ from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 if TYPE_CHECKING:
     import onnx
 
+    from dlc.verification import Verdict
+
 Stage = str
 """A level on the way to a target: `dl`, `linalg`, `affine`, `llvm` for CPUs, `dl`, `linalg`, `affine`, `gpu`, `nvvm` for GPUs."""
 
@@ -104,6 +106,8 @@ class CompiledModel:
         """How many kernels it has, and how many of them were compiled for it."""
         self.profiled = profiled
         """Names of the kernels by rows of the runtime's profile, from row 1 on; row 0 is all else. None without `profile`."""
+        self.verdicts: tuple[Verdict, ...] = ()
+        """What `verify_schedules` found out of each kernel; none without it."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -244,18 +248,20 @@ def lower(
     if table is None:
         _run(pipeline, module, progress)
         return module
-    _require_units(found, start, end)
+    _require_units(found, start, end, table)
     _run(found.passes(start, UNITS), module, progress)
     table.attach(module)
     _run(found.passes(UNITS, end), module, progress)
     return module
 
 
-def _require_units(target: Target, start: Stage, end: Stage) -> None:
+def _require_units(target: Target, start: Stage, end: Stage, table: ScheduleTable) -> None:
     """Raise `InvalidInputError` unless schedules can be given to kernels on the way between two levels."""
     at = positions(target.stages, target.pipelines)
-    if not target.has_stage(SCHEDULED) or not at[start] < at[UNITS] <= at[end]:
+    if not target.has_stage(UNITS) or not at[start] <= at[UNITS] <= at[end]:
         raise InvalidInputError(f"schedules are chosen at the stage '{UNITS}', which is not on the way to '{end}'")
+    if any(table.kernels.values()) and not target.has_stage(SCHEDULED):
+        raise InvalidInputError(f"nests get no schedules for target '{target.name}'; give steps, or name a CPU")
 
 
 def _run(pipeline: Pipeline, module: ir.Module, progress: Progress | None) -> None:
@@ -296,6 +302,7 @@ def compile(
     memory_limit: int | str | None = None,
     lenient: bool = False,
     timeout: float | None = None,
+    verify_schedules: bool = False,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -312,6 +319,8 @@ def compile(
     that of `DLC_MEMORY_LIMIT`, else what the system has.
     `timeout` bounds the seconds of the compilation: from then on it ends with `CompileTimeoutError` where the next pass or kernel
     would begin. Kernels that are done by then are in the cache.
+    With `verify_schedules`, each kernel is compared before and after its schedule, which takes seconds: an illegal one is refused
+    with a counterexample, and `verdicts` of the model says what is proved and what could not be decided.
     `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
     A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
@@ -326,9 +335,21 @@ def compile(
     if donate:
         source = donating(source, donate)
     source = with_accuracy(source, winograd, precision)
+    verdicts = _verified(source, options, progress) if verify_schedules else ()
     record, report = _find_or_build(source, options, progress)
     session = record.code.session(record.recipe.evaluate(source.params), num_threads, limit)
-    return CompiledModel(source, session, options, record.recipe, report, record.code.profiled)
+    compiled = CompiledModel(source, session, options, record.recipe, report, record.code.profiled)
+    compiled.verdicts = verdicts
+    return compiled
+
+
+def _verified(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[Verdict, ...]:
+    """The verdicts on the schedules of all kernels."""
+    from dlc.verification import verify_schedules  # brings isl, which compiling does without
+
+    if options.measure:
+        raise InvalidInputError("schedules that are measured cannot be verified; leave out measure or verify_schedules")
+    return verify_schedules(source, options.target, schedule=options.schedules, progress=progress)
 
 
 def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:

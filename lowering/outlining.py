@@ -143,10 +143,10 @@ def is_alone(index: int, roots: Sequence[ir.Value | None], written: Sequence[boo
     return not any(may_alias(roots[index], other) for other in others)
 
 
-def noalias_marks(function: ir.Operation, loop: ir.Operation, captured: Sequence[ir.Value]) -> list[ir.Attribute]:
+def noalias_marks(function: ir.Operation, loops: Sequence[ir.Operation], captured: Sequence[ir.Value]) -> list[ir.Attribute]:
     """Attributes of the body's arguments: `llvm.noalias` where the function's own say so, or its memory is fresh."""
     roots = [root_of(value) if is_memref(value) else None for value in captured]
-    changed = set(written_roots(loop))
+    changed = {root for loop in loops for root in written_roots(loop)}
     written = [root in changed for root in roots]
     known = noalias_arguments(function)
     marks = []

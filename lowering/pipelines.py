@@ -158,6 +158,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "schedule",
                 (
+                    "affine-apply-steps",
                     "affine-assign-schedules",
                     "affine-schedule-generic{select=reuse}",
                     "affine-tile-windows",
@@ -199,6 +200,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "map",
                 (
+                    "affine-apply-steps",
                     "affine-split-reductions",
                     "affine-demote-values",
                     "affine-expand-buffers",

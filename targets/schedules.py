@@ -3,7 +3,10 @@
     {"kernel_3_conv_relu": {"0": {"emitter": "tile", "lane_loop": 3, "lanes": 16, "vectors": 2, "unroll_and_jam": [[1, 7]]}}}
 
 A kernel goes by its name in the IR or by a pattern (`*_conv_*`), a nest of it by its number. What a table leaves out is the
-cost model's. `dlc compile --emit=schedule` writes the whole table of a model.
+cost model's. `dlc compile --emit=schedule` writes the whole table of a model. The entry `steps` of a kernel holds steps of a
+`dlc.Schedule` on its loops, which are made first: a list of calls, or what `to_python` or `to_transform` printed.
+
+    {"kernel_5_matmul_add": {"steps": ["distribute(loop='S0:1', before=['S2'])"]}}
 """
 
 from __future__ import annotations
@@ -12,19 +15,21 @@ import dataclasses
 import fnmatch
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.devices import refuse_endless
 from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError
+from dlc.errors import ScheduleError as StepError
 from dlc.lowering.affine.codegen.schedule_generic import GENERIC
-from dlc.lowering.affine.schedule.assign_schedules import SCHEDULES
+from dlc.lowering.affine.schedule.assign_schedules import SCHEDULES, STEPS
 from dlc.lowering.affine.schedule.nest_schedule import NEST, NestSchedule, ScheduleError, schedule_of
+from dlc.lowering.affine.schedule.schedule_text import lines_of
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
@@ -35,9 +40,10 @@ Nests = Mapping[int, NestSchedule]
 
 @dataclass(frozen=True)
 class ScheduleTable:
-    """Schedules by name or pattern of a kernel, then by nest."""
+    """Schedules by name or pattern of a kernel, then by nest; and the steps that a kernel's loops are changed by before."""
 
     kernels: Mapping[str, Nests]
+    steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @staticmethod
     def read(file: Path) -> ScheduleTable:
@@ -59,38 +65,58 @@ class ScheduleTable:
         """The table of plain data, the inverse of `to_json`; `InvalidInputError` that names the entry that is wrong."""
         if not isinstance(content, Mapping):
             raise InvalidInputError("schedules are an object with one entry for each kernel")
-        return ScheduleTable({kernel: dict(_nests(kernel, entry)) for kernel, entry in content.items()})
+        nests = {kernel: dict(_nests(kernel, entry)) for kernel, entry in content.items()}
+        return ScheduleTable(nests, {kernel: _steps(kernel, entry[_STEPS]) for kernel, entry in content.items() if _STEPS in entry})
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a file."""
         return {
-            kernel: {str(number): _fields(schedule) for number, schedule in sorted(nests.items())}
-            for kernel, nests in self.kernels.items()
+            kernel: ({_STEPS: list(self.steps[kernel])} if self.steps.get(kernel) else {})
+            | {str(number): _fields(schedule) for number, schedule in sorted(self.kernels.get(kernel, {}).items())}
+            for kernel in dict.fromkeys((*self.kernels, *self.steps))
         }
 
     def attach(self, module: ir.Module) -> None:
-        """Write the schedules on the kernels of `module`; `InvalidInputError` for an entry that names no kernel.
+        """Write the schedules on the kernels of `module`; `InvalidInputError` for an entry that names no kernel."""
+        functions = kernels_of(module)
+        for name, (nests, steps) in self.entries(functions).items():
+            attach_to(functions[name], nests, steps)
 
-        Later entries win where several name one kernel.
+    def entries(self, names: Collection[str]) -> dict[str, tuple[Nests, tuple[str, ...]]]:
+        """What is given for the kernels `names`: schedules of nests, and steps. Later entries win where several name one kernel.
+
+        `InvalidInputError` for an entry that names none of them.
         """
-        functions = {name: op for op in _kernels(module) for name in [ir.StringAttr(op.attributes["sym_name"]).value]}
-        for pattern, nests in self.kernels.items():
-            names = fnmatch.filter(functions, pattern)
-            if not names:
-                hint = did_you_mean(pattern, functions) or "; `dlc explain` lists the kernels"
+        found: dict[str, tuple[Nests, tuple[str, ...]]] = {}
+        for pattern in dict.fromkeys((*self.kernels, *self.steps)):
+            fitting = fnmatch.filter(names, pattern)
+            if not fitting:
+                hint = did_you_mean(pattern, names) or f"; the model has {_listed(names)}"
                 raise InvalidInputError(f"schedules: no kernel is called '{pattern}'{hint}")
-            for name in names:
-                attach_to(functions[name], nests)
+            for name in fitting:
+                nests, steps = found.get(name, ({}, ()))
+                found[name] = {**nests, **self.kernels.get(pattern, {})}, self.steps.get(pattern, steps)
+        return found
 
 
-Schedules = ScheduleTable | str | os.PathLike[str] | Mapping[str, Any]
-"""What `compile` takes as schedules: a table, a JSON file, or its content."""
+@runtime_checkable
+class HasTable(Protocol):
+    """What makes a table of schedules, as the kernels of a model do (`dlc.kernels`)."""
+
+    def table(self) -> ScheduleTable:
+        """The table."""
+
+
+Schedules = ScheduleTable | HasTable | str | os.PathLike[str] | Mapping[str, Any]
+"""What `compile` takes as schedules: a table, kernels with schedules, a JSON file, or its content."""
 
 
 def read_schedules(given: Schedules | None) -> ScheduleTable | None:
     """The table that is meant; `InvalidInputError` that names what is wrong with it."""
     if given is None or isinstance(given, ScheduleTable):
         return given
+    if isinstance(given, HasTable):
+        return given.table()
     if isinstance(given, Mapping):
         return ScheduleTable.of_json(given)
     if not isinstance(given, (str, os.PathLike)):
@@ -98,9 +124,13 @@ def read_schedules(given: Schedules | None) -> ScheduleTable | None:
     return ScheduleTable.read(Path(given))
 
 
-def attach_to(function: ir.Operation, nests: Nests) -> None:
-    """Write schedules on one kernel, beside those that are there."""
+def attach_to(function: ir.Operation, nests: Nests, steps: Sequence[str] = ()) -> None:
+    """Write schedules on one kernel, beside those that are there; steps take the place of others."""
     with function.context:
+        if steps:
+            function.attributes[STEPS] = ir.ArrayAttr.get([ir.StringAttr.get(line) for line in steps])
+        if not nests:
+            return
         known = ir.DictAttr(function.attributes[SCHEDULES]) if SCHEDULES in function.attributes else ()
         given = {str(number): schedule.attribute() for number, schedule in nests.items()}
         function.attributes[SCHEDULES] = ir.DictAttr.get({named.name: named.attr for named in known} | given)
@@ -117,15 +147,12 @@ def chosen_schedules(module: ir.Module, passes: Pipeline, instruments: Sequence[
     """
     with module.context, ir.Location.unknown():
         passes.run(module, instruments=instruments)
-    found = {}
-    for function in _kernels(module):
-        found[ir.StringAttr(function.attributes["sym_name"]).value] = dict(_scheduled(function))
-    return ScheduleTable(found)
+    return ScheduleTable({name: dict(_scheduled(function)) for name, function in kernels_of(module).items()})
 
 
 def generic_nests(module: ir.Module) -> dict[str, tuple[str, ...]]:
     """What became of the nests that go the generic affine path, by kernel; after `chosen_schedules`."""
-    found = {ir.StringAttr(op.attributes["sym_name"]).value: op.attributes for op in _kernels(module)}
+    found = {name: op.attributes for name, op in kernels_of(module).items()}
     return {
         name: tuple(ir.StringAttr(text).value for text in ir.ArrayAttr(attributes[GENERIC]))
         for name, attributes in found.items()
@@ -140,16 +167,47 @@ def _scheduled(function: ir.Operation) -> Iterator[tuple[int, NestSchedule]]:
             yield ir.IntegerAttr(op.attributes[NEST]).value, schedule_of(op) or NestSchedule("generic")
 
 
-def _kernels(module: ir.Module) -> Iterator[ir.Operation]:
-    for op in module.body.operations:
-        if op.operation.name == "func.func" and is_kernel(op.operation) and len(op.regions[0].blocks):
-            yield op.operation
+def kernels_of(module: ir.Module) -> dict[str, ir.Operation]:
+    """The kernels of a module by name."""
+    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+    found = [op for op in functions if is_kernel(op) and len(op.regions[0].blocks)]
+    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in found}
+
+
+def given_steps(module: ir.Module) -> dict[str, tuple[str, ...]]:
+    """The steps on the kernels of a module that `ScheduleTable.attach` has written."""
+    given = {name: op.attributes[STEPS] for name, op in kernels_of(module).items() if STEPS in op.attributes}
+    return {name: tuple(ir.StringAttr(line).value for line in ir.ArrayAttr(lines)) for name, lines in given.items()}
+
+
+_MOST_LISTED = 8
+
+
+def _listed(names: Collection[str]) -> str:
+    """Some of the names, for messages."""
+    rest = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return (", ".join(list(names)[:_MOST_LISTED]) or "no kernels") + rest
+
+
+_STEPS = "steps"
+
+
+def _steps(kernel: str, given: Any) -> tuple[str, ...]:
+    """The calls of the entry `steps`."""
+    if not isinstance(given, str) and not (isinstance(given, list) and all(isinstance(line, str) for line in given)):
+        raise InvalidInputError(f"steps of '{kernel}' are a list of calls or a text")
+    try:
+        return lines_of(given if isinstance(given, str) else "\n".join(given))
+    except StepError as error:
+        raise InvalidInputError(f"steps of '{kernel}': {error.reason}; {error.remedy}") from None
 
 
 def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, NestSchedule]]:
     if not isinstance(entry, dict):
         raise InvalidInputError(f"schedules of '{kernel}' are an object with one entry for each nest")
     for number, fields in entry.items():
+        if number == _STEPS:
+            continue
         if not number.isdecimal():
             raise InvalidInputError(f"schedules of '{kernel}': nests go by number, not '{number}'")
         try:

@@ -25,7 +25,8 @@ from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_sche
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
-from dlc.lowering.affine_to_gpu.grid import is_place
+from dlc.lowering.affine_to_gpu.bound_loops import map_beside
+from dlc.lowering.affine_to_gpu.grid import has_bound_loops, is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -52,7 +53,8 @@ class AffineMapToGpu(Pass):
     kernels. Of the text's order, its loops distributed, and isl's schedules the one that costs least is mapped. Sums of products
     get several results a thread and panels of what they read in memory of the block; loops that follow each other in rows run
     along the threads of a warp. A function that has no parallel loop stays as it is and says so in `dlc.on_cpu`. Memory that loops
-    allocate is to be expanded before. The sizes are those of the GPU that the module's `dlc.gpu` describes (`dl-set-target`).
+    allocate is to be expanded before. The sizes are those of the GPU that the module's `dlc.gpu` describes (`dl-set-target`). Nests
+    with loops that a user has bound (`affine-bind-loop`) stay as they are.
     """
 
     anchor = "func.func"
@@ -92,10 +94,8 @@ def _map(function: ir.Operation) -> None:
     refuse_unmovable(scop)
     dependences = value_dependences(scop)
     facts = gpu_facts_of(function)
-    done: list[Mapped] = []
-    parts = parts_of(scop, ordering_dependences(scop, dependences), "min")
-    for part in [part for part in parts if not part.domain.is_empty()]:
-        done.append(_best_of(scop, part, facts, sum(len(one.kernels) for one in done)))
+    ordering = ordering_dependences(scop, dependences)
+    done = map_beside(scop, ordering, facts) if has_bound_loops(function) else _map_parts(scop, ordering, facts)
     if not any(one.kernels for one in done):
         function.attributes[ON_CPU] = ir.StringAttr.get("no loop has iterations that may run at the same time")
         return
@@ -104,6 +104,14 @@ def _map(function: ir.Operation) -> None:
     kernels = [kernel for one in done for kernel in one.kernels]
     scop, tree = share_panels(scop, tree, kernels, facts)
     replace_loops(scop, _with_single_loops(to_schedule(tree)))
+
+
+def _map_parts(scop: Scop, ordering: isl.UnionMap, facts: GpuMachine) -> list[Mapped]:
+    """The best mapping of each part of the function."""
+    done: list[Mapped] = []
+    for part in [part for part in parts_of(scop, ordering, "min") if not part.domain.is_empty()]:
+        done.append(_best_of(scop, part, facts, sum(len(one.kernels) for one in done)))
+    return done
 
 
 def _refuse_numbers(function: ir.Operation) -> None:

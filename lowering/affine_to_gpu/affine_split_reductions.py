@@ -10,6 +10,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import chain_of, combine, identity
+from dlc.lowering.affine_to_gpu.grid import is_bound
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import gpu_facts_of
 
@@ -39,7 +40,7 @@ class AffineSplitReductions(Pass):
         lanes = gpu_facts_of(op).warp_threads
         for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for" and len(inner.results)]:
             chain = chain_of(loop)
-            if chain is None or len(chain.loops) != 1 or not self._pays(chain.loops[0]):
+            if chain is None or is_bound(loop) or len(chain.loops) != 1 or not self._pays(chain.loops[0]):
                 continue
             _split(chain.loops[0], chain.combiners, lanes)
 

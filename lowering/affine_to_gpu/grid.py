@@ -13,6 +13,7 @@ from math import prod
 from typing import Literal, cast
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.polyhedral.loop_marks import NAME
 from dlc.targets.machine import GpuMachine
 
@@ -54,6 +55,21 @@ def place_of(op: ir.Operation) -> GpuMapping | None:
         return None
     found = _NAME.fullmatch(ir.StringAttr(op.attributes[NAME]).value)
     return GpuMapping(cast(Unit, found[1]), DIMENSIONS.index(found[2])) if found else None
+
+
+def has_bound_loops(function: ir.Operation) -> bool:
+    """Whether a loop of the function is mapped already."""
+    return any(place_of(op) for op in nested_ops(function))
+
+
+def is_bound(op: ir.Operation) -> bool:
+    """Whether `op` lies inside of a loop that is mapped already."""
+    around = op.parent
+    while around is not None and around.operation.name != "func.func":
+        if place_of(around.operation) is not None:
+            return True
+        around = around.operation.parent
+    return False
 
 
 def block_shape(extents: Sequence[int], facts: GpuMachine) -> tuple[int, ...]:

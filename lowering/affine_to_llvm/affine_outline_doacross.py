@@ -162,7 +162,7 @@ def _outline_tile(function: ir.Operation, loop: ir.Operation, name: str) -> None
     body = loop.regions[0].blocks[0]
     moved = real_ops(body)
     captured, constants = captures_of(moved)
-    marks = noalias_marks(function, loop, captured)
+    marks = noalias_marks(function, [loop], captured)
     with loop.location:
         tile = private_function(name, moved, captured, constants)
         tile.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)

@@ -71,7 +71,7 @@ def _outline(function: ir.Operation, nest: ParallelNest | ApartNest, body_name: 
     assert record is not None  # indices are all that is new
     index, long = ir.IndexType.get(function.context), ir.IntegerType.get_signless(64, function.context)
     module_block = function.block
-    marks = noalias_marks(function, job.root, captured)
+    marks = noalias_marks(function, [job.root], captured)
     with job.root.location:
         with ir.InsertionPoint(job.root):
             count = arith.index_cast(long, job.count)

@@ -10,6 +10,7 @@ import pytest
 
 _EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 _PROMISES = {
+    "edit_a_schedule": "the edited model gives the same results",
     "graph_by_hand": "result agrees with NumPy",
     "own_op": "result agrees with NumPy",
     "own_pass": "negations: 3 -> 1",

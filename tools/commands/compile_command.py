@@ -11,7 +11,7 @@ import click
 import dlc
 from dlc.accuracy import with_accuracy
 from dlc.lowering.deadline import timed
-from dlc.sources import read_source
+from dlc.sources import Source, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target, targets
 from dlc.tools.commands.options import (
@@ -26,6 +26,7 @@ from dlc.tools.commands.options import (
     precision_option,
     schedule_option,
     shape_option,
+    verify_option,
     winograd_option,
 )
 from dlc.tools.commands.outputs import write_bytes, write_module
@@ -43,6 +44,7 @@ _SCHEDULE = "schedule"
 @shape_option
 @lenient_option
 @schedule_option
+@verify_option
 @winograd_option
 @precision_option
 @compile_timeout_option
@@ -54,6 +56,7 @@ def command(
     shapes: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
+    verify_schedules: bool,
     winograd: int | None,
     precision: str | None,
     compile_timeout: float | None,
@@ -74,6 +77,8 @@ def command(
     output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
     source = with_accuracy(read_source(model, shapes=parse_shapes(shapes), lenient=lenient), winograd, precision)
+    if verify_schedules:
+        _verify(source, target, schedule)
     if emit == _SCHEDULE:
         table = dlc.schedules_of(source, target, schedule=schedule, timeout=compile_timeout)
         write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)
@@ -91,6 +96,13 @@ def command(
         write_bytes(code, output)
     else:
         write_module(module, source, output)
+
+
+def _verify(source: Source, target: str, schedule: Path | None) -> None:
+    """Say which schedules are proved; an illegal one is an error."""
+    from dlc.verification import summary, verify_schedules
+
+    click.echo(summary(verify_schedules(source, target, schedule=schedule)), err=True)
 
 
 def _checked(emit: str, chosen: Target, name: str) -> str:

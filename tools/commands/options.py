@@ -84,6 +84,12 @@ def schedule_option(command: Command) -> Command:
     return click.option("--schedule", type=click.Path(path_type=Path), metavar="FILE", help=text)(command)
 
 
+def verify_option(command: Command) -> Command:
+    """`--verify-schedules`."""
+    text = "Compare each kernel before and after its schedule; an illegal one is refused, what is undecided is told."
+    return click.option("--verify-schedules", is_flag=True, help=text)(command)
+
+
 def measure_option(command: Command) -> Command:
     """`--measure`."""
     text = "Time the few best schedules of each kernel where the cost model is not sure; the cache keeps the winners."

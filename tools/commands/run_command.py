@@ -35,6 +35,7 @@ from dlc.tools.commands.options import (
     schedule_option,
     shape_option,
     split_pair,
+    verify_option,
     winograd_option,
 )
 from dlc.tools.commands.outputs import write_bytes
@@ -54,6 +55,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @shape_option
 @lenient_option
 @schedule_option
+@verify_option
 @measure_option
 @winograd_option
 @precision_option
@@ -73,6 +75,7 @@ def command(
     shapes: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
+    verify_schedules: bool,
     measure: bool,
     winograd: int | None,
     precision: Precision | None,
@@ -107,8 +110,11 @@ def command(
             precision=precision,
             memory_limit=memory_limit,
             timeout=compile_timeout,
+            verify_schedules=verify_schedules,
         )
     compile_seconds = time.perf_counter() - begin
+    if verify_schedules:
+        click.echo(_verdicts(compiled), err=True)
     arrays = _arrays(compiled.inputs, given, sizes, seed)
     require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
     results, seconds = _timed(compiled, arrays, repeat)
@@ -120,6 +126,12 @@ def command(
     failed = [name for name, found in zip(names, differences, strict=False) if not found.within(tolerance)]
     if failed:
         raise dlc.DLCError(f"{model}: error: {', '.join(failed)} differs from {check} by more than {tolerance:g} relative")
+
+
+def _verdicts(compiled: dlc.CompiledModel) -> str:
+    from dlc.verification import summary
+
+    return summary(compiled.verdicts)
 
 
 def _read_inputs(given: Sequence[str]) -> dict[str, np.ndarray | None]:

@@ -11,7 +11,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.detached_nests import DetachedNest
-from dlc.lowering.affine.ir.loops import PARALLEL, SCHEDULED, real_ops, top_level_loops
+from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULED, real_ops, top_level_loops
 from dlc.lowering.affine.ir.nests import Nest, nests_of
 from dlc.lowering.affine.schedule.nest_schedule import NEST, SCHEDULE
 from dlc.lowering.affine.search.choose import is_contraction
@@ -75,7 +75,10 @@ class AffineScheduleGeneric(Pass):
 
 def _left(function: ir.Operation) -> list[ir.Operation]:
     """The nests that no emitter took."""
-    return [loop for loop in top_level_loops(function) if SCHEDULE not in loop.attributes and not _has_vectors(loop)]
+    done = (SCHEDULE, AS_WRITTEN)
+    return [
+        loop for loop in top_level_loops(function) if not any(name in loop.attributes for name in done) and not _has_vectors(loop)
+    ]
 
 
 def _reused(function: ir.Operation) -> list[ir.Operation]:

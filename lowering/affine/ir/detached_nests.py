@@ -22,7 +22,7 @@ class DetachedNest:
         """A copy of the top-level loop `loop` of `function`."""
         with loop.location:
             captured, constants = captures_of([loop])
-            marks = noalias_marks(function, loop, captured)
+            marks = noalias_marks(function, [loop], captured)
             copy = loop.clone(ip=ir.InsertionPoint(loop)).operation
             module = ir.Module.create()
             body = private_function("nest", [copy], captured, constants)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
-from dlc.lowering.affine.ir.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
+from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULE, SEARCH, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
 from dlc.lowering.pass_base import PassFailure
 
@@ -71,12 +72,23 @@ def nests_of(function: ir.Operation) -> list[Nest]:
     """The scalar nests of `function`: parallel ones, and reductions that can be split.
 
     A parallel loop around several loops, or around parallel ones, counts as one nest only where its own iterations can
-    be lanes of contiguous memory; else each loop inside it is a nest. `PassFailure` at an argument that no memory holds.
+    be lanes of contiguous memory; else each loop inside it is a nest. Of loops that a user has scheduled, those that are marked
+    for emitters count alone. `PassFailure` at an argument that no memory holds.
     """
     for block in function.regions[0].blocks:
         for argument in block.arguments:
             _require_addressable(argument)
-    return [nest for op in top_level_loops(function) for nest in _nests_at(op)]
+    return [
+        nest for op in top_level_loops(function) for nest in (_nests_chosen(op) if AS_WRITTEN in op.attributes else _nests_at(op))
+    ]
+
+
+def _nests_chosen(op: ir.Operation) -> Iterator[Nest]:
+    """The nests in the loop `op`, which a user has scheduled, that are left to emitters."""
+    marked = [inner for inner in nested_ops(op) if SCHEDULE in inner.attributes or SEARCH in inner.attributes]
+    for inner in [inner for inner in marked if inner.name == "affine.for"]:
+        nest = _nest_at(inner, is_part=inner != op)
+        yield from _scalar([] if nest is None else [nest])
 
 
 _MOST_ELEMENTS = 1 << 47

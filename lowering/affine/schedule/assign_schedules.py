@@ -10,6 +10,8 @@ from dlc.lowering.affine.schedule.nest_schedule import NEST, SCHEDULE
 from dlc.lowering.pass_base import Pass, PassFailure
 
 SCHEDULES = "dlc.schedules"
+STEPS = "dlc.steps"
+"""Attribute of a kernel: the steps of its `dlc.Schedule`, one call a text, which `affine-apply-steps` makes before."""
 _REMEDY = "write the schedules of this version of the kernel with `dlc compile --emit=schedule`"
 
 

@@ -9,10 +9,12 @@ from typing import Protocol
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_allocation
+from dlc.analysis.buffers import is_allocation, nested_ops
+from dlc.lowering.affine.ir.loops import SCHEDULE, SEARCH
 from dlc.lowering.affine.loop_generation.emit import replace_loops, try_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
+from dlc.lowering.affine.polyhedral.loop_marks import NAME
 from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer
@@ -123,11 +125,21 @@ def write(program: Program) -> None:
 
     Raises PrimitiveError, with the IR as it was, where that cannot be done.
     """
+    function = program.scop.items[0].parent.operation
     _emitted(program, replace_loops)
+    for loop in nested_ops(function) if program.choices else ():
+        if name_of(loop) in program.choices:
+            choice = program.choices[name_of(loop)]
+            loop.attributes[SEARCH if choice is None else SCHEDULE] = ir.UnitAttr.get() if choice is None else choice.attribute()
     used = {access.array for statement in program.scop.statements for access in statement.accesses}
     for array in program.scop.arrays:
         if array.is_local and array not in used and not isinstance(array, Buffer):
             _erase_unused(array.value)
+
+
+def name_of(op: ir.Operation) -> str:
+    """What schedules call a loop; "" for one without a name."""
+    return ir.StringAttr(op.attributes[NAME]).value if NAME in op.attributes else ""
 
 
 def _erase_unused(memref: ir.Value) -> None:

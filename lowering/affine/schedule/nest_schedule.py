@@ -19,12 +19,12 @@ from dlc._mlir import ir
 from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.blocking import problem_of_blocks
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
+from dlc.lowering.affine.ir.loops import SCHEDULE as SCHEDULE
 from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.schedule.copied_panels import problem_of_copies
 from dlc.lowering.pass_base import PassFailure
 
-SCHEDULE = "dlc.schedule"
 NEST = "dlc.nest"
 """The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
 EMITTERS = ("tile", "windows", "rows", "move", "generic")

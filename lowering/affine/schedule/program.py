@@ -15,7 +15,7 @@ from dlc.lowering.affine.dependences.dependences import Dependence, kind_of, mem
 from dlc.lowering.affine.dependences.legality import Violation, carried_by_parallel, violations
 from dlc.lowering.affine.dependences.reduction_dependences import reductions
 from dlc.lowering.affine.polyhedral.loop_marks import NAME, kinds_of
-from dlc.lowering.affine.polyhedral.model import Scop
+from dlc.lowering.affine.polyhedral.model import Scop, union_map
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.loop_tree import (
     Kind,
@@ -35,6 +35,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
     to_schedule,
     walk,
 )
+from dlc.lowering.affine.schedule.nest_schedule import NestSchedule
 
 
 class PrimitiveError(Exception):
@@ -58,6 +59,8 @@ class Program:
     """The kinds of those accesses (statement, position) that belong to updates whose order does not matter among themselves."""
     lives: Mapping[str, isl.UnionMap] = field(default_factory=dict)
     """For each buffer, instances that touch it to the values of the loops that it was made in: what it holds lasts so long."""
+    choices: Mapping[str, NestSchedule | None] = field(default_factory=dict)
+    """How an emitter makes code of the nest whose outermost loop has that name; None leaves it to the search."""
 
     @classmethod
     def of(cls, scop: Scop, *, reassociate: bool = False) -> Program:
@@ -101,6 +104,10 @@ class Program:
         """The loop that `find` finds."""
         return loop_in(self.tree, self.find(name))
 
+    def depth(self, path: Path) -> int:
+        """How many loops there are around the node at `path`."""
+        return len(loops_above(self.tree, path))
+
     @property
     def location(self) -> ir.Location:
         """Where the loops begin."""
@@ -134,6 +141,10 @@ class Program:
         mixed = carried_by_parallel(dependences, self.schedule, kinds_of)
         if mixed:
             raise _refusal(mixed[0], "at the same time as")
+
+    def ordering(self) -> isl.UnionMap:
+        """The pairs of instances that must keep their order, but for those that have a buffer each."""
+        return union_map([one.relation for one in self._dependences_that_count(_homes(self.tree))], self.scop.context)
 
     def _is_reduction(self, dependence: Dependence) -> bool:
         """Whether the dependence lies between two updates that may run in either order, one after the other."""

@@ -14,7 +14,7 @@ Each step is checked when it is made and refused with a `ScheduleError` where it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from dlc._mlir import ir
@@ -23,7 +23,7 @@ from dlc.errors import ScheduleError
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.schedule.driver import LoopPass, has_loops, read, step, write
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program
-from dlc.lowering.affine.schedule.schedule_text import Recorded, as_python, as_transform, read_steps
+from dlc.lowering.affine.schedule.schedule_text import Recorded, Steps, as_lines, as_python, as_transform, read_steps
 from dlc.lowering.affine.schedule.tree_text import loop_names, tree_text
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.registry import find_pass
@@ -151,6 +151,34 @@ class Schedule:
         names = (statements,) if isinstance(statements, str) else tuple(statements)
         return self._step("compute-at", statements=names, loop=loop)[0]
 
+    def tile_registers(
+        self,
+        loop: str,
+        lane_loop: str = "",
+        lanes: int = 1,
+        vectors: int = 1,
+        unroll_and_jam: Sequence[str] = (),
+        factors: Sequence[int] = (),
+        **choices: Any,
+    ) -> str:
+        """Have an emitter make vectors and register tiles of the nest whose outermost loop is `loop`.
+
+        Other choices: `order`, `unroll`, `prefetch`, `fetch_rows`, `blocks`, `block_sizes`, `pack`, `emitter`, as in
+        `NestSchedule` but with names for loops.
+        """
+        others = {key: tuple(value) if isinstance(value, list) else value for key, value in choices.items()}
+        tile = {"lane_loop": lane_loop, "lanes": lanes, "vectors": vectors}
+        jams = {"unroll_and_jam": tuple(unroll_and_jam), "factors": tuple(factors)}
+        return self._step("set-register-tile", loop=loop, **tile, **jams, **others)[0]
+
+    def search(self, loop: str) -> str:
+        """Leave the nest whose outermost loop is `loop` to the search for register tiles, though steps have changed it."""
+        return self._step("search-nest", loop=loop)[0]
+
+    def bind(self, loop: str, unit: str) -> str:
+        """Make the iterations of a loop blocks or threads of a GPU's kernel: `block.x`, `thread.y`, ..."""
+        return self._step("bind-loop", loop=loop, unit=unit)[0]
+
     def _step(self, kind: str, **arguments: object) -> tuple[str, ...]:
         found = find_pass(f"affine-{kind}")
         assert found is not None
@@ -204,11 +232,25 @@ class Schedule:
         """Make the schedule that `to_python` or `to_transform` printed, apply it to `source`, and return it."""
         plan = read_steps(text)
         new = cls(source, **plan.where)
-        variables: dict[str, str] = {}
-        for planned in plan.steps:
-            variables |= dict(zip(planned.targets, new._do(planned.change(variables)), strict=False))
+        new.follow(plan)
         new.apply()
         return new
+
+    def follow(self, plan: Steps) -> None:
+        """Make the steps of a plan, whatever function they were made for."""
+        variables: dict[str, str] = {}
+        for planned in plan.steps:
+            change = replace(planned.change(variables), **self._where())
+            variables |= dict(zip(planned.targets, self._do(change), strict=False))
+
+    def to_lines(self) -> tuple[str, ...]:
+        """The steps as calls, one a line, without the function: what a table of schedules keeps."""
+        return as_lines(self._where(), self._recorded())
+
+    @property
+    def program(self) -> Program:
+        """The loops after the steps so far, as the polyhedral model has them."""
+        return self._program
 
 
 def _located(location: ir.Location, reason: str, remedy: str) -> ScheduleError:

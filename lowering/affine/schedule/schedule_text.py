@@ -34,6 +34,9 @@ METHODS: Mapping[str, str] = {
     "reverse": "affine-reverse-loop",
     "shift": "affine-shift-statement",
     "compute_at": "affine-compute-at",
+    "tile_registers": "affine-set-register-tile",
+    "search": "affine-search-nest",
+    "bind": "affine-bind-loop",
 }
 """The methods of `dlc.Schedule` and the passes that do the same; the passes' options are the methods' arguments in order."""
 
@@ -96,6 +99,30 @@ def as_python(where: Mapping[str, Any], steps: Sequence[Recorded]) -> str:
     return "\n".join([*lines, "schedule.apply()", ""])
 
 
+def as_lines(where: Mapping[str, Any], steps: Sequence[Recorded]) -> tuple[str, ...]:
+    """The calls of `as_python` one by one, without the function; `read_steps` reads them again as lines of one text."""
+    return lines_of(as_python({**where, "function": ""}, steps))
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """The calls of a text, one a line, as a table of schedules keeps them; ScheduleError for what is no schedule."""
+    if "transform.named_sequence" in text:
+        plan = _from_transform(text)
+        return as_lines(plan.where, [Recorded(planned.change({}), ()) for planned in plan.steps])
+    plan = _from_python(text, is_bare=True)
+    given = {key: value for key, value in plan.where.items() if value and key not in ("source", "function")}
+    first = [f"Schedule(module, {', '.join(f'{key}={_python(value)}' for key, value in given.items())})"] if given else []
+    calls = [line for line in map(_line_of, ast.parse(text).body) if line is not None]
+    kept = [line for line in calls if _method_of(line.call) not in ("Schedule", "apply")]
+    return (*first, *map(_as_line, kept))
+
+
+def _as_line(line: _Line) -> str:
+    arguments = [*map(ast.unparse, line.call.args), *(f"{word.arg}={ast.unparse(word.value)}" for word in line.call.keywords)]
+    call = f"{_method_of(line.call)}({', '.join(arguments)})"
+    return f"{', '.join(line.targets)} = {call}" if line.targets else call
+
+
 def _python(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(_python(item) for item in value)}]"
@@ -140,6 +167,11 @@ def _attribute(value: object) -> str:
 def read_steps(text: str) -> Steps:
     """What `as_python` or `as_transform` printed; ScheduleError says what else the text holds."""
     return _from_transform(text) if "transform.named_sequence" in text else _from_python(text)
+
+
+def read_lines(lines: Sequence[str]) -> Steps:
+    """What `lines_of` gave."""
+    return _from_python("\n".join(lines), is_bare=True)
 
 
 # Transform dialect.
@@ -206,19 +238,23 @@ class _Line:
     targets: tuple[str, ...]
 
 
-def _from_python(text: str) -> Steps:
-    """Read the calls without running them: literals and the results of earlier calls are all that they may use."""
+def _from_python(text: str, is_bare: bool = False) -> Steps:
+    """Read the calls without running them: literals and the results of earlier calls are all that they may use.
+
+    A text that `is_bare` may begin with a step.
+    """
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
         raise ScheduleError(f"line {error.lineno}: neither MLIR nor Python", _HOW) from None
     lines = [line for line in map(_line_of, body) if line is not None]
-    if not lines or _method_of(lines[0].call) != "Schedule":
+    has_first = bool(lines) and _method_of(lines[0].call) == "Schedule"
+    if not has_first and not is_bare:
         raise ScheduleError("the text makes no dlc.Schedule first", _HOW)
-    where = _given(lines[0].call, ("source", "function"), set(), skip=1)
+    where = _given(lines[0].call, ("source", "function"), set(), skip=1) if has_first else {}
     known: set[str] = set()
     planned = []
-    for line in lines[1:]:
+    for line in lines[1:] if has_first else lines:
         if _method_of(line.call) != "apply":
             planned.append(_planned(line, where, known))
             known |= set(line.targets)
