@@ -59,7 +59,7 @@ class ApartNest:
     def is_known_before(self) -> bool:
         """Whether the bounds of the loops are known before `root`."""
         inside = {block for op in nested_ops(self.root) for region in op.regions for block in region.blocks}
-        return all(inside.isdisjoint(_homes(loop)) for loop in self.loops)
+        return all(inside.isdisjoint(_operand_blocks(loop)) for loop in self.loops)
 
     def weights(self) -> dict[int, int]:
         """The work for the first and for the last value of the loops' variable, by estimate; nothing where bounds are not known."""
@@ -140,7 +140,7 @@ def _body(loop: ir.Operation) -> list[ir.Operation]:
     return real_ops(loop.regions[0].blocks[0])
 
 
-def _homes(loop: ir.Operation) -> list[ir.Block]:
+def _operand_blocks(loop: ir.Operation) -> list[ir.Block]:
     """The blocks that the operands of a loop belong to."""
     return [value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block for value in loop.operands]
 

@@ -50,7 +50,7 @@ class Caches:
 
 @dataclass(frozen=True)
 class _Operand:
-    """A load of the hot block."""
+    """A load of the innermost body."""
 
     used: frozenset[Loop]
     """The band loops that it follows."""
@@ -107,10 +107,10 @@ def _trips(loop: Loop, tile: RegisterTile) -> int:
 
 
 def _operands(nest: Nest, tile: RegisterTile) -> list[_Operand]:
-    """Every load of the hot block."""
+    """Every load of the innermost body."""
     chain = nest.chain.loops if nest.chain else ()
     found = []
-    for op in real_ops(nest.hot_block):
+    for op in real_ops(nest.innermost_body):
         if op.name != "affine.load":
             continue
         subscripts = set(op.operands)

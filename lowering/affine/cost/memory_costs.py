@@ -129,7 +129,7 @@ class MemoryModel:
         return found
 
     def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
-        key = reference, is_packed, tuple(extents[at] for at in reference.movers)
+        key = reference, is_packed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known:
             runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
             self._known[key] = (
@@ -140,7 +140,7 @@ class MemoryModel:
 
     def _copying(self, reference: Reference, panel: PackedPanel, extents: Sequence[int]) -> float:
         """Cycles to fill a panel once."""
-        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.movers)
+        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known_copies:
             elements = prod(reference.box(extents))
             lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)

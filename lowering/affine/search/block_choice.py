@@ -125,7 +125,7 @@ def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: 
 
 
 def _loads(nest: Nest) -> list[ir.Operation]:
-    return [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    return [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
 
 
 def bytes_of(kind: ir.Type) -> int:
