@@ -29,7 +29,7 @@ _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
 _LINE_BITS = 512
-_WORDS = {4: 1, 2: 2}
+_GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
 
@@ -77,7 +77,7 @@ class _InnermostLoad:
     line_shares: Mapping[ir.Value, float]
     """The same for each loop of `followed`."""
     part: float = 1.0
-    """Its part of an instruction: bytes that are multiplied by those of a word are loaded together."""
+    """Its part of an instruction: bytes that are multiplied by those of a group are loaded together."""
 
     def lines(self, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
@@ -122,15 +122,15 @@ class NestCost:
 
     @cached_property
     def _dot(self) -> int:
-        """Products that an instruction sums up: four where bytes are cut out of the lanes' words, two of i16."""
+        """Products that an instruction sums up: four where bytes are cut out of the lanes, two of i16."""
         names = [op.name for op in real_ops(self.nest.innermost_body)]
         products = names.count("arith.muli")
-        return products if products in _WORDS and "arith.shrsi" in names else 1
+        return products if products in _GROUPS and "arith.shrsi" in names else 1
 
     @property
     def _sums_apart(self) -> bool:
         """Whether products are added to a sum by another instruction, which takes no unit for products but a register between."""
-        return _WORDS.get(self._dot, 1) > 1
+        return _GROUPS.get(self._dot, 1) > 1
 
     @cached_property
     def _arithmetic(self) -> float:
