@@ -85,7 +85,7 @@ def _read_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     elif len(op.regions):
         raise ExtractionError(op, f"'{op.name}' is not a loop or condition of the affine dialect", "lower or outline it first")
     elif op.name.startswith("vector."):
-        raise ExtractionError(op, f"the comparison has no meaning for '{op.name}'", "compare before vectors are lowered")
+        raise ExtractionError(op, f"the comparison does not support '{op.name}'", "compare before vectors are lowered")
     else:
         read_opaque_op(reader, op, frame)
 

@@ -86,7 +86,7 @@ class Reader:
         if op is not None and op.name == "arith.constant":
             return self._constant(node, op.attributes["value"], lanes, where)
         what = f"a value of '{op.name}'" if op is not None else "a block's argument"
-        raise ExtractionError(node.op, f"it uses {what}, which the comparison has no meaning for", "lower it first")
+        raise ExtractionError(node.op, f"it uses {what}, which the comparison does not support", "lower it first")
 
     def _constant(self, node: Node, value: ir.Attribute, lanes: Sequence[str], where: Sequence[str]) -> list[isl.Map]:
         if not isinstance(value.type, ir.VectorType):

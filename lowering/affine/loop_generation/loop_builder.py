@@ -115,7 +115,7 @@ class LoopBuilder:
         if mark.kind in (PARALLEL, LANES):
             loop.attributes[loops.PARALLEL] = ir.UnitAttr.get()
         if mark.group:
-            loop.attributes[loops.APART] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(mark.group))
+            loop.attributes[loops.PARALLEL_GROUP] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(mark.group))
         if mark.role:
             loop.attributes[loops.DOACROSS] = ir.StringAttr.get(mark.role)
         return self._fill(loop, node, marks, mark.name)

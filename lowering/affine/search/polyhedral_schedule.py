@@ -31,10 +31,10 @@ from dlc.lowering.affine.schedule.driver import MOST_FOR_DEPENDENCES, limited_wo
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.proof_text import proof_text
-from dlc.lowering.affine.search.apart_loops import mark_apart
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.doacross import mark_doacross
 from dlc.lowering.affine.search.panels import with_panels
+from dlc.lowering.affine.search.parallel_groups import mark_parallel_groups
 from dlc.lowering.affine.search.register_tiles import (
     CacheBlockOptions,
     Tiled,
@@ -153,7 +153,9 @@ class PolyhedralSchedule(Pass):
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         facts = facts_of(op)
         lanes = lanes_of(scop, TileShape.of(facts))
-        marked = mark_doacross(mark_apart(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements)
+        marked = mark_doacross(
+            mark_parallel_groups(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements
+        )
         replace_loops(packed, marked, lanes)
         if proof:
             print(proof, file=sys.stderr)

@@ -2,7 +2,7 @@
 
     for k { parallel for j { x[j] = f(x[j], k) } }
 
-may run as one job for each range of `j`, which does all of `k`, instead of one for each `k`.
+may run as one parallel region whose threads each do all of `k` for a range of `j`, instead of one for each `k`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement
 
 
-def mark_apart(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Sequence[Statement] = ()) -> isl.Schedule:
+def mark_parallel_groups(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Sequence[Statement] = ()) -> isl.Schedule:
     """Number the outermost parallel loop of each chain and those serial loops around it that it may be moved out of.
 
     Beside it in these loops may be those of all `statements` that fill local memory. A loop of copies all of whose iterations fill
@@ -194,7 +194,7 @@ def _is_part(node: isl.ScheduleNode) -> bool:
 
 
 def _is_in_parallel_loop(node: isl.ScheduleNode) -> bool:
-    """Whether a loop around `node` is parallel: that one becomes the job."""
+    """Whether a loop around `node` is parallel: that one becomes the parallel region."""
     while node.has_parent():
         node = node.parent()
         if is_loop_mark(node) and any(mark.kind == PARALLEL for mark in loop_marks_of(node.mark_get_id().get_name())):
