@@ -112,7 +112,7 @@ class _Planner:
                 main=main.op,
                 results=tuple(node.op for node in results),
                 is_region=len({kind for node in results for kind in node.kinds}) <= 1,
-                is_formed=main.foreign,
+                is_formed=main.is_fusion_boundary,
             )
 
     def edges(self) -> Iterator[FusionEdge]:

@@ -107,7 +107,7 @@ def group_of_node(number: int, node: Node, escapes: bool) -> FusionCandidate:
 
 
 def _kind(node: Node, rows: ReducedAxes | None) -> str:
-    if node.foreign:
+    if node.is_fusion_boundary:
         return "foreign"
     if node.fusion_class == "broadcast":
         return "injective"

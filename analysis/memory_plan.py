@@ -98,11 +98,11 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     Buffers of 64 KiB and more start on pages, unless that costs more than 5 % above the lower bound: then fewer do.
     """
     reader = SizeReader()
-    lives = list(_lives(function, reader))
+    live_ranges = list(_live_ranges(function, reader))
     atoms = dict.fromkeys(range(len(reader.atoms)), nominal)
     best: MemoryPlan | None = None
     for threshold in PAGE_ALIGNED_FROM:
-        buffers = tuple(PlannedBuffer(*life, threshold) for life in lives)
+        buffers = tuple(PlannedBuffer(*live_range, threshold) for live_range in live_ranges)
         sizes = [taken_bytes(buffer.bytes.evaluate(atoms)) for buffer in buffers]
         plan = MemoryPlan(buffers, pack(blocks_of(buffers, sizes)), tuple(reader.atoms), atoms)
         if best is None or plan.peak() < best.peak():
@@ -113,7 +113,7 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     return best
 
 
-def _lives(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
+def _live_ranges(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
     """Allocations that can be planned, with their bytes and their first and last step."""
     block = function.regions[0].blocks[0]
     ops = [op.operation for op in block.operations]

@@ -86,7 +86,7 @@ def model_key(module: ir.Module, options: str, target: str = DEFAULT_TARGET) -> 
 
 def _is_own() -> bool:
     """Whether dlc defines all ops and lowerings. Others' are registered only where the table's module was imported."""
-    table = sys.modules.get("dlc.lowering.dl_to_linalg.lowerings")  # importing it takes 0.1 s, which a hit need not
+    table = sys.modules.get("dlc.lowering.dl_to_linalg.building.lowerings")  # importing it takes 0.1 s, which a hit need not
     lowerings = table._LOWERINGS.values() if table else ()
     return all(item.__module__.startswith("dlc.") for item in (*ops().values(), *lowerings))
 

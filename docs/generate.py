@@ -19,7 +19,7 @@ from dlc.dialects.dl import ops
 from dlc.dialects.dl.attributes import REQUIRED, ElementsAttr
 from dlc.dialects.dl.base import FUSION_CLASSES, DLOp, ext
 from dlc.frontends.onnx.importers import importers
-from dlc.lowering.dl_to_linalg.lowerings import lowerings
+from dlc.lowering.dl_to_linalg.building.lowerings import lowerings
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipelines import PIPELINES
 from dlc.lowering.registry import PassEntry, passes

@@ -12,9 +12,9 @@ from dlc._mlir import ir
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.types import FLOATS, TensorType, require
-from dlc.lowering.dl_to_linalg.builder import Builder
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.elementwise import lower_elementwise
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 
 class SquarePlus(DLOp, name="example_squareplus"):
@@ -52,7 +52,7 @@ def lower_squareplus(b: Builder, op: SourceOp) -> ir.Value:
 
 
 def main() -> None:
-    """Compile a graph with the new op and compare with its NumPy meaning."""
+    """Compile a graph with the new op and compare with its reference implementation."""
     with Graph() as graph:
         x = graph.input("x", ("n", 8))
         graph.output("y", SquarePlus.build(x))

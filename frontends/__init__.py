@@ -1,0 +1,4 @@
+"""What brings models in.
+
+Imports `dialects`.
+"""

@@ -51,8 +51,21 @@ AFFINE: dict[str, set[str]] = {
     "memory": {"ir", "polyhedral", "dependences", "schedule", "codegen"},
     "vectors": {"ir", "codegen"},
 }
-JOBS: dict[str, dict[str, set[str]]] = {"dl": DL, "affine": AFFINE}
-"""The folders of levels that are sorted by job, and which of those above them, and which other levels, each may import."""
+DL_TO_LINALG: dict[str, set[str]] = {
+    "building": set(),
+    "contractions": {"building", "affine"},
+    "": {"building", "contractions", "linalg"},
+}
+AFFINE_TO_LLVM: dict[str, set[str]] = {
+    "math": {"affine"},
+    "parallel": {"affine"},
+    "": {"math", "parallel", "affine"},
+}
+JOBS: dict[str, dict[str, set[str]]] = {"dl": DL, "dl_to_linalg": DL_TO_LINALG, "affine": AFFINE, "affine_to_llvm": AFFINE_TO_LLVM}
+"""The folders of levels that are sorted by job, and which of those above them, and which other levels, each may import.
+
+"" stands for the files of the level that lie in no folder.
+"""
 MOST_FILES = 23
 """Files of such a folder beside its `__init__.py`."""
 

@@ -1,0 +1,4 @@
+"""The commands.
+
+Imports the public API and any part.
+"""

@@ -60,7 +60,7 @@ class Program(Values):
         elif op.name == "vector.broadcast":
             self._read_broadcast(op, place)
         elif op.name not in _SILENT:
-            raise Unknown(f"the checker has no meaning for '{op.name}'")
+            raise Unknown(f"the checker does not support '{op.name}'")
 
     def _sizes(self, op: ir.Operation, place: ProgramPoint) -> list[str]:
         operands = iter(op.operands)
@@ -102,7 +102,7 @@ class Program(Values):
 
     def _read_parallel(self, op: ir.Operation, place: ProgramPoint) -> None:
         if len(op.results):
-            raise Unknown("the checker has no meaning for what an 'affine.parallel' combines")
+            raise Unknown("the checker does not support what an 'affine.parallel' combines")
         maps = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
         split = maps[0].n_dims + maps[0].n_symbols
         lowers = self.index.map(maps[0], list(op.operands)[:split], place.dims)
@@ -169,7 +169,7 @@ class Program(Values):
         """Add `l0, l1, ...` to subscripts; returns under which conditions they are inside of the memref."""
         if op.name.startswith("vector.transfer"):
             if list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1]:
-                raise Unknown("the checker has no meaning for masks")
+                raise Unknown("the checker does not support masks")
             axes = [_axis(result) for result in op.attributes["permutation_map"].value.results]
             clipped = [not ir.BoolAttr(flag).value for flag in ir.ArrayAttr(op.attributes["in_bounds"])]
         else:
@@ -204,7 +204,7 @@ class Program(Values):
     def _read_return(self, op: ir.Operation, place: ProgramPoint) -> None:
         for at, result in enumerate(op.operands):
             if isinstance(result.type, ir.MemRefType):
-                raise Unknown("the checker has no meaning for memrefs that a function returns")
+                raise Unknown("the checker does not support memrefs that a function returns")
             value = self._value(op, f"returns {at}", place, shape_of(result))
             value.operands = [self._sources(value, result, place, value.dims)]
 

@@ -110,7 +110,7 @@ class Values:
         constant = op.attributes["value"]
         if isinstance(constant.type, ir.VectorType):
             if not constant.is_splat:
-                raise Unknown("the checker has no meaning for constants of several values")
+                raise Unknown("the checker does not support constants of several values")
             constant = constant.get_splat_value()
         return [self._relation(user, self.terminal(f"constant {constant}"), [], where)]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.builder import Builder
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.elementwise import at_least, at_most, lower_elementwise
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 
 @lowering("relu")

@@ -9,11 +9,11 @@ import numpy as np
 
 from dlc._mlir import ir, linalg
 from dlc.dialects.dl.types import TensorType
-from dlc.lowering.dl_to_linalg.broadcasting import expand_ones
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent, accumulator_dtype
-from dlc.lowering.dl_to_linalg.checks import operand_name, require_groups, require_same, size_of
-from dlc.lowering.dl_to_linalg.contraction import Loops, contract, spread, widened, zeros
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.broadcasting import expand_ones
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.checks import operand_name, require_groups, require_same, size_of
+from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, spread, widened, zeros
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
 
 _SPLIT = [[0], [1, 2], [3], [4]]

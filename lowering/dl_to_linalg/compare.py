@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.builder import Builder
-from dlc.lowering.dl_to_linalg.checks import require_each
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.checks import require_each
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.elementwise import lower_elementwise
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _PREDICATES = {"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le"}
 _BIT_OPS = {"and": "arith.andi", "or": "arith.ori", "xor": "arith.xori"}

@@ -10,8 +10,8 @@ from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import tensor_type
-from dlc.lowering.dl_to_linalg.builder import Builder
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowerings
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowerings
 from dlc.lowering.pass_base import Pass, PassFailure
 
 

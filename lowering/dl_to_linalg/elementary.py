@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.builder import Builder
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.elementwise import lower_elementwise
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 
 @lowering(

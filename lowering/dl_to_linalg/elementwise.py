@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
-from dlc.lowering.dl_to_linalg.broadcasting import broadcast_extents, expand_ones
-from dlc.lowering.dl_to_linalg.builder import Builder
-from dlc.lowering.dl_to_linalg.checks import operand_name, require_no_zero
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.broadcasting import broadcast_extents, expand_ones
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.checks import operand_name, require_no_zero
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 _ROUNDINGS = {"floor": "math.floor", "ceil": "math.ceil", "round": "math.roundeven", "trunc": "math.trunc"}
 

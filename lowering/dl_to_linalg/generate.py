@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.indexing import element_at
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.indexing import element_at
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 
 @lowering("range")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_positions, require_same
-from dlc.lowering.dl_to_linalg.indexing import element_at, in_range
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.checks import require_elements, require_indices_within, require_positions, require_same
+from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 Placed = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[Extent]]
 

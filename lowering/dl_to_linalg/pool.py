@@ -10,10 +10,10 @@ from dlc._mlir import ir
 from dlc.dialects.dl.attributes import elements_of_array
 from dlc.dialects.dl.window import Layout, Window
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, Body, Builder, accumulator_dtype
-from dlc.lowering.dl_to_linalg.contraction import Loops, Part, spread, widened
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.windows import pad_for_positions, position_extents
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Body, Builder, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.contraction import Loops, Part, spread, widened
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.windows import pad_for_positions, position_extents
 
 
 @lowering("max_pool")

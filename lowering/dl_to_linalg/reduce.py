@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.reduce import reduced_axes
 from dlc.dialects.dl.types import FLOATS
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, REDUCTION, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.indexing import read_at
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.elementwise import safe_divide
-from dlc.lowering.dl_to_linalg.indexing import read_at
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
 
 _COMBINERS = {"reduce_sum": "add", "reduce_mean": "add", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "mul"}
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.resize import scaled_dim
-from dlc.lowering.dl_to_linalg.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, enlarged
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, enlarged
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 _F32 = "f32"
 _WHOLE_IN_VECTORS = (1, 2, 4, 8, 16)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.builder import Builder, Extent
-from dlc.lowering.dl_to_linalg.checks import require_elements, require_indices_within, require_positions, require_same, size_of
-from dlc.lowering.dl_to_linalg.indexing import element_at, in_range, insert_at
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.top_k_keys import KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
+from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.checks import (
+    require_elements,
+    require_indices_within,
+    require_positions,
+    require_same,
+    size_of,
+)
+from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range, insert_at
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.top_k_keys import KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
 
 Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
 """From the loops' indices and the carried values to the next carried values."""

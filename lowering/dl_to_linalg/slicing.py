@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Dim
-from dlc.lowering.dl_to_linalg.builder import Builder, Extent
-from dlc.lowering.dl_to_linalg.checks import size_of
-from dlc.lowering.dl_to_linalg.indexing import clamped, element_at, read_at
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.checks import size_of
+from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, read_at
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 _LEAST_INSIDE = 4
 """Rows of so many times their padding are cut into what lies inside and the ends."""

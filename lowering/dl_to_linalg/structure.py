@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects.dl.attributes import elements_of_array
-from dlc.lowering.dl_to_linalg.builder import Builder
-from dlc.lowering.dl_to_linalg.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 
 @lowering("constant")

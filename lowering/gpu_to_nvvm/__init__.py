@@ -1,0 +1,4 @@
+"""Kernels of a GPU as NVVM and as PTX.
+
+Imports no other level.
+"""

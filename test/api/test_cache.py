@@ -161,7 +161,7 @@ def test_foreign_ops_and_passes_are_not_kept_whole(folder: Path, monkeypatch: py
     assert not dlc.compile(source).build_report.whole
     monkeypatch.setattr(registry, "_PLUGIN_PASSES", set())
     assert dlc.compile(source).build_report.whole
-    from dlc.lowering.dl_to_linalg import lowerings
+    from dlc.lowering.dl_to_linalg.building import lowerings
 
     monkeypatch.setitem(lowerings._LOWERINGS, "relu", lambda b, op: None)
     assert dlc.model_cache.model_key(source.module, "") is None

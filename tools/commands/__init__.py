@@ -1,0 +1,4 @@
+"""`dlc`'s commands, a file each, found by listing the folder.
+
+Imports `tools` and the public API.
+"""

@@ -29,7 +29,7 @@ _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
 _LINE_BITS = 512
-_WORDS = {4: 1, 2: 2}
+_GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
 
@@ -66,7 +66,7 @@ class RegisterTile:
 
 @dataclass(frozen=True)
 class _InnermostLoad:
-    """A load of the hot block."""
+    """A load of the innermost body."""
 
     followed: frozenset[ir.Value]
     """The band loops that it follows."""
@@ -77,7 +77,7 @@ class _InnermostLoad:
     line_shares: Mapping[ir.Value, float]
     """The same for each loop of `followed`."""
     part: float = 1.0
-    """Its part of an instruction: bytes that are multiplied by those of a word are loaded together."""
+    """Its part of an instruction: bytes that are multiplied by those of a group are loaded together."""
 
     def lines(self, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
@@ -101,10 +101,10 @@ class NestCost:
 
     @cached_property
     def _loads(self) -> list[_InnermostLoad]:
-        """The loads of the hot block."""
+        """The loads of the innermost body."""
         ivs = {loop.iv for loop in self.nest.band} | ({self.lane_loop.iv} if self.lane_loop else set())
         found = []
-        for op in real_ops(self.nest.hot_block):
+        for op in real_ops(self.nest.innermost_body):
             if op.name in ("affine.load", "memref.load"):
                 stride = self.facts.strides[op] if self.facts else 0
                 wide = bool(self.facts and op in self.facts.lanewise)
@@ -122,28 +122,28 @@ class NestCost:
 
     @cached_property
     def _dot(self) -> int:
-        """Products that an instruction sums up: four where bytes are cut out of the lanes' words, two of i16."""
-        names = [op.name for op in real_ops(self.nest.hot_block)]
+        """Products that an instruction sums up: four where bytes are cut out of the lanes, two of i16."""
+        names = [op.name for op in real_ops(self.nest.innermost_body)]
         products = names.count("arith.muli")
-        return products if products in _WORDS and "arith.shrsi" in names else 1
+        return products if products in _GROUPS and "arith.shrsi" in names else 1
 
     @property
     def _sums_apart(self) -> bool:
         """Whether products are added to a sum by another instruction, which takes no unit for products but a register between."""
-        return _WORDS.get(self._dot, 1) > 1
+        return _GROUPS.get(self._dot, 1) > 1
 
     @cached_property
     def _arithmetic(self) -> float:
-        """Vector instructions of one copy of the hot block; a product and its sum count once."""
+        """Vector instructions of one copy of the innermost body; a product and its sum count once."""
         if self._dot > 1:
             return 1.0
-        names = [op.name for op in real_ops(self.nest.hot_block)]
+        names = [op.name for op in real_ops(self.nest.innermost_body)]
         multiply_adds = min(names.count("arith.mulf"), names.count("arith.addf")) if self.nest.inner_loops else 0
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
         return plain + _EXPENSIVE * sum(name.startswith("math.") for name in names)
 
     def step(self, vectors: int, lanes: int, unroll_and_jam: Mapping[ir.Value, int]) -> float:
-        """Cycles of one run of the hot block with `vectors` vectors and the copies of `unroll_and_jam`."""
+        """Cycles of one run of the innermost body with `vectors` vectors and the copies of `unroll_and_jam`."""
         copies = vectors
         for factor in unroll_and_jam.values():
             copies *= factor
@@ -162,12 +162,12 @@ class NestCost:
         return busy + waits
 
     def fits(self, tile: RegisterTile, registers: int) -> bool:
-        """Whether the hot block of `tile` keeps at most so many vector registers alive."""
+        """Whether the innermost body of `tile` keeps at most so many vector registers alive."""
         sums = tile.body_copies if self.nest.inner_loops else 0
         return sums < registers and self.registers(tile) <= registers
 
     def registers(self, tile: RegisterTile) -> int:
-        """Vector registers that the hot block of `tile` keeps alive."""
+        """Vector registers that the innermost body of `tile` keeps alive."""
         unroll_and_jam = {loop.iv: factor for loop, factor in tile.unroll_and_jam}
         loaded = []
         for load in self._loads:

@@ -13,6 +13,7 @@ from itertools import accumulate
 from math import prod
 from operator import mul
 
+from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.cost.references import Reference, packed_runs
 
 Levels = Sequence[tuple[int, int]]
@@ -33,15 +34,6 @@ _ROW, _VECTOR, _PART = 2.0, 1.0, 4.0
 
 _TRANSPOSED = 1.5
 """Cycles to copy an element whose neighbours in the panel lie apart in memory."""
-
-
-@dataclass(frozen=True)
-class Caches:
-    """Sizes of the caches of a core, in bytes."""
-
-    l1_bytes: int
-    l2_bytes: int
-    line_bytes: int = 64
 
 
 @dataclass(frozen=True)
@@ -129,7 +121,7 @@ class MemoryModel:
         return found
 
     def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
-        key = reference, is_packed, tuple(extents[at] for at in reference.movers)
+        key = reference, is_packed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known:
             runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
             self._known[key] = (
@@ -140,7 +132,7 @@ class MemoryModel:
 
     def _copying(self, reference: Reference, panel: PackedPanel, extents: Sequence[int]) -> float:
         """Cycles to fill a panel once."""
-        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.movers)
+        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known_copies:
             elements = prod(reference.box(extents))
             lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)

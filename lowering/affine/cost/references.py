@@ -34,10 +34,10 @@ class Reference:
 
     def moves_along(self, member: int) -> bool:
         """Whether another value of the loop leads to another element."""
-        return member in self.movers
+        return member in self.dependent_loops
 
     @cached_property
-    def movers(self) -> tuple[int, ...]:
+    def dependent_loops(self) -> tuple[int, ...]:
         """The loops that lead to other elements."""
         return tuple(sorted({at for factors in self.factors for at, factor in enumerate(factors) if factor}))
 

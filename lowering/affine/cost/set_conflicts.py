@@ -29,7 +29,7 @@ class SetConflicts:
     """Which loops of a nest move which of its loads by multiples of the size of a way: found once, asked for each tile."""
 
     def __init__(self, nest: Nest) -> None:
-        self._loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+        self._loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
         self._found: dict[Loop, tuple[bool | None, ...]] = {}
 
     def copies(self, tile: RegisterTile) -> int:

@@ -203,7 +203,7 @@ def _described(graph: Graph, name: str, point: isl.Set) -> str:
         return f"the index {place}"
     if name == UNDEFINED:
         return "memory that nothing wrote"
-    memory = next((cells for cells in graph.cells if initial(cells) == name), None)
+    memory = next((memory for memory in graph.memory_objects if initial(memory) == name), None)
     if memory is not None:
         return f"{memref_name(memory.value) if memory.value is not None else memory.key}[{place}] as the function found it"
     return next((f"the constant {key}" for key, constant in graph.shared.constants.items() if constant == name), f"argument {name}")

@@ -121,7 +121,7 @@ class Graph:
     function: ir.Operation
     shared: SharedSymbols
     nodes: dict[str, Node] = field(default_factory=dict)
-    cells: list[MemoryObject] = field(default_factory=list)
+    memory_objects: list[MemoryObject] = field(default_factory=list)
     uses: list[MemoryUse] = field(default_factory=list)
     results: dict[str, Node] = field(default_factory=dict)
     returns: list[str] = field(default_factory=list)
@@ -157,9 +157,9 @@ INDEX = "index"
 
 
 WORLD = "world"
-"""The key of the cells that stand for what ops change beside memory."""
+"""The key of the memory object that stands for what ops change beside memory."""
 
 
-def initial(cells: MemoryObject) -> str:
+def initial(memory: MemoryObject) -> str:
     """The terminal for the contents of memory before the function runs."""
-    return f"before_{cells.key}" if cells.key else UNDEFINED
+    return f"before_{memory.key}" if memory.key else UNDEFINED

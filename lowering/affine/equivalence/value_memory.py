@@ -47,9 +47,9 @@ def _store(
 ) -> None:
     _refuse_vectors(op, memref)
     shape = list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
-    cells, place = reader.cells_of(memref, place, frame, op)
+    memory, place = reader.object_of(memref, place, frame, op)
     node = reader.node(op, "stores", frame, shape, [f"({one})" for one in inside])
-    reader.touch(node, cells, place, frame, writes=True)
+    reader.touch(node, memory, place, frame, writes=True)
     node.operands.append(reader.use(node, value, frame, node.dims[len(frame.loops) :]))
 
 
@@ -67,9 +67,9 @@ def _load(
 ) -> None:
     """A load of the elements where `inside` holds; elsewhere it gives `other`, a scalar, or a vector where it is `spread`."""
     _refuse_vectors(op, memref)
-    cells, place = reader.cells_of(memref, place, frame, op)
+    memory, place = reader.object_of(memref, place, frame, op)
     node = reader.node(op, "result 0", frame, shape)
-    reader.touch(node, cells, place, frame, writes=False, where=[f"({one})" for one in inside])
+    reader.touch(node, memory, place, frame, writes=False, where=[f"({one})" for one in inside])
     if inside and other is not None:
         lanes = node.dims[len(frame.loops) :] if spread else ()
         node.operands.append(reader.use(node, other, frame, lanes, [f"not ({' and '.join(f'({one})' for one in inside)})"]))
@@ -167,19 +167,19 @@ def read_copy(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     names = [f"l{axis}" for axis in range(kind.rank)]
     sizes = [reader.size_of(source, axis, frame.loops) for axis in range(kind.rank)]
     load = reader.node(op, "loads", frame, sizes)
-    cells, place = reader.cells_of(source, names, frame, op)
-    reader.touch(load, cells, place, frame.branch(0, ()), writes=False)
+    memory, place = reader.object_of(source, names, frame, op)
+    reader.touch(load, memory, place, frame.branch(0, ()), writes=False)
     store = reader.node(op, "stores", frame, sizes)
-    cells, place = reader.cells_of(target, names, frame, op)
-    reader.touch(store, cells, place, frame.branch(1, ()), writes=True)
+    memory, place = reader.object_of(target, names, frame, op)
+    reader.touch(store, memory, place, frame.branch(1, ()), writes=True)
     store.operands.append(Operand((reader.graph.map(store, load.name, store.dims),)))
 
 
 def read_dealloc(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`memref.dealloc`: every element is as if nobody had written it."""
-    cells = reader.cells_at(root_of(op.operands[0]), op)
-    node = reader.node(op, "frees", frame, cells.sizes)
-    reader.touch(node, cells, node.dims[len(frame.loops) :], frame, writes=True)
+    memory = reader.object_at(root_of(op.operands[0]), op)
+    node = reader.node(op, "frees", frame, memory.sizes)
+    reader.touch(node, memory, node.dims[len(frame.loops) :], frame, writes=True)
     node.operands.append(Operand((reader.graph.map(node, UNDEFINED, []),)))
 
 
@@ -194,17 +194,17 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> Non
     run.signature = _signature(op)
     names = [loop.name for loop in frame.loops]
     run.operands += [reader.use(run, value, frame) for value in op.operands if not is_memref(value)]
-    for memory_key, cells in touched:
-        load = reader.node(op, f"reads {memory_key}", frame.branch(0, ()), cells.sizes)
-        reader.touch(load, cells, load.dims[len(names) :], frame.branch(0, ()), writes=False)
-        run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(cells.sizes)))
-    for memory_key, cells in touched:
-        after = reader.node(op, f"writes {memory_key}", frame.branch(1, ()), cells.sizes)
+    for memory_key, memory in touched:
+        load = reader.node(op, f"reads {memory_key}", frame.branch(0, ()), memory.sizes)
+        reader.touch(load, memory, load.dims[len(names) :], frame.branch(0, ()), writes=False)
+        run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(memory.sizes)))
+    for memory_key, memory in touched:
+        after = reader.node(op, f"writes {memory_key}", frame.branch(1, ()), memory.sizes)
         after.signature = f"{run.signature} writes {memory_key}"
         place = after.dims[len(names) :]
         after.operands.append(Operand((reader.graph.map(after, run.name, names),)))
         after.operands += [Operand((reader.graph.map(after, INDEX, [name]),)) for name in place]
-        reader.touch(after, cells, place, frame.branch(1, ()), writes=True)
+        reader.touch(after, memory, place, frame.branch(1, ()), writes=True)
     for number, result in enumerate(op.results):
         if is_memref(result) or isinstance(result.type, ir.VectorType):
             raise ExtractionError(op, f"it gives back a value of type {result.type}", "inline or outline what is around it")
@@ -216,7 +216,7 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> Non
 
 def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, MemoryObject]]:
     """What an opaque op may read and write, by a key that is equal in both functions."""
-    found: dict[MemoryObject, str] = {cells: cells.key for cells in reader.public_cells()}
+    found: dict[MemoryObject, str] = {memory: memory.key for memory in reader.public_objects()}
     for position, value in enumerate(op.operands):
         if not is_memref(value):
             continue
@@ -229,8 +229,8 @@ def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, MemoryObject]]
             and view.name not in ("memref.alloc", "memref.alloca", "memref.get_global")
         ):
             raise ExtractionError(op, f"it is given a view of a memref, by '{view.name}'", "give it the memref itself")
-        found.setdefault(reader.cells_at(root, op), f"operand {position}")
-    return [(memory_key, cells) for cells, memory_key in found.items()]
+        found.setdefault(reader.object_at(root, op), f"operand {position}")
+    return [(memory_key, memory) for memory, memory_key in found.items()]
 
 
 def _signature(op: ir.Operation) -> str:

@@ -61,7 +61,7 @@ def read_function(function: ir.Operation, side: str, shared: SharedSymbols, *, a
     note_places(graph)
     resolve_loads(graph)
     resolve_copies(graph)
-    arrays = {cells: Array(cells.name, cells.value, len(cells.sizes)) for cells in graph.cells if cells.key != WORLD}
+    arrays = {memory: Array(memory.name, memory.value, len(memory.sizes)) for memory in graph.memory_objects if memory.key != WORLD}
     uses = [(use.node.op, arrays[use.array], use.writes) for use in graph.uses if use.array in arrays and use.node.op != function]
     refuse_overlaps(uses)
     if not assume_no_alias:
@@ -85,7 +85,7 @@ def _read_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     elif len(op.regions):
         raise ExtractionError(op, f"'{op.name}' is not a loop or condition of the affine dialect", "lower or outline it first")
     elif op.name.startswith("vector."):
-        raise ExtractionError(op, f"the comparison has no meaning for '{op.name}'", "compare before vectors are lowered")
+        raise ExtractionError(op, f"the comparison does not support '{op.name}'", "compare before vectors are lowered")
     else:
         read_opaque_op(reader, op, frame)
 

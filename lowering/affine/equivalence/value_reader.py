@@ -45,7 +45,7 @@ class Reader:
     texts: SharedTexts
     read_op: Callable[[Reader, ir.Operation, ReadPosition], None]
     values: dict[ir.Value, Node] = field(default_factory=dict)
-    cells: dict[ir.Value, MemoryObject] = field(default_factory=dict)
+    objects: dict[ir.Value, MemoryObject] = field(default_factory=dict)
     returned: list[tuple[int, ir.Value]] = field(default_factory=list)
 
     def visit(self, ops: Sequence[ir.Operation], frame: ReadPosition) -> None:
@@ -86,7 +86,7 @@ class Reader:
         if op is not None and op.name == "arith.constant":
             return self._constant(node, op.attributes["value"], lanes, where)
         what = f"a value of '{op.name}'" if op is not None else "a block's argument"
-        raise ExtractionError(node.op, f"it uses {what}, which the comparison has no meaning for", "lower it first")
+        raise ExtractionError(node.op, f"it uses {what}, which the comparison does not support", "lower it first")
 
     def _constant(self, node: Node, value: ir.Attribute, lanes: Sequence[str], where: Sequence[str]) -> list[isl.Map]:
         if not isinstance(value.type, ir.VectorType):
@@ -114,44 +114,46 @@ class Reader:
 
     def see_arguments(self, block: ir.Block) -> None:
         """Note the memory that others can see: of arguments and globals, and what ops change beside memory."""
-        self.graph.cells.append(MemoryObject(f"{WORLD}_cells", None, WORLD, ()))
+        self.graph.memory_objects.append(MemoryObject(f"{WORLD}_cells", None, WORLD, ()))
         for value in block.arguments:
             if isinstance(value.type, ir.MemRefType):
-                self.cells_at(value, self.graph.function)
+                self.object_at(value, self.graph.function)
         for op in nested_ops(self.graph.function):
             if op.name == "memref.get_global":
-                self.cells_at(op.results[0], op)
+                self.object_at(op.results[0], op)
 
     def see_results(self, place: int) -> None:
         """Add the results that memory is: all that others can see when the function ends."""
         frame = ReadPosition().at(place)
-        for cells in self.public_cells():
-            self._result(cells.key, cells, frame)
+        for memory in self.public_objects():
+            self._result(memory.key, memory, frame)
         for position, value in self.returned:
-            cells, _ = self.cells_of(value, [f"l{at}" for at in range(ir.MemRefType(value.type).rank)], frame, self.graph.function)
-            self.graph.returns.append(f"result {position} is {cells.key or 'new'} of type {value.type}")
-            if not cells.key:
-                self._result(f"result {position}", cells, frame)
+            memory, _ = self.object_of(
+                value, [f"l{at}" for at in range(ir.MemRefType(value.type).rank)], frame, self.graph.function
+            )
+            self.graph.returns.append(f"result {position} is {memory.key or 'new'} of type {value.type}")
+            if not memory.key:
+                self._result(f"result {position}", memory, frame)
 
-    def _result(self, key: str, cells: MemoryObject, frame: ReadPosition) -> None:
-        node = self.node(self.graph.function, f"keeps {key}", frame, cells.sizes)
-        self.touch(node, cells, node.dims, frame, writes=False)
+    def _result(self, key: str, memory: MemoryObject, frame: ReadPosition) -> None:
+        node = self.node(self.graph.function, f"keeps {key}", frame, memory.sizes)
+        self.touch(node, memory, node.dims, frame, writes=False)
         self.graph.results[key] = node
 
-    def public_cells(self) -> list[MemoryObject]:
+    def public_objects(self) -> list[MemoryObject]:
         """The memory that others can see."""
-        return [cells for cells in self.graph.cells if cells.key]
+        return [memory for memory in self.graph.memory_objects if memory.key]
 
     def allocate(self, op: ir.Operation, frame: ReadPosition) -> None:
         """Note fresh memory."""
-        self.cells[op.results[0]] = self._new_cells(op.results[0], "", frame.loops)
+        self.objects[op.results[0]] = self._new_object(op.results[0], "", frame.loops)
 
-    def _new_cells(self, value: ir.Value, key: str, loops: Sequence[LoopVariable] = ()) -> MemoryObject:
+    def _new_object(self, value: ir.Value, key: str, loops: Sequence[LoopVariable] = ()) -> MemoryObject:
         rank = ir.MemRefType(value.type).rank
-        name = f"{key or self.graph.side + str(len(self.graph.cells))}_cells"
+        name = f"{key or self.graph.side + str(len(self.graph.memory_objects))}_cells"
         found = MemoryObject(name, value, key, (), len(loops))
-        self.graph.cells.append(found)
-        self.cells[value] = found
+        self.graph.memory_objects.append(found)
+        self.objects[value] = found
         found.sizes = tuple(self.size_of(value, axis, loops) for axis in range(rank))
         return found
 
@@ -161,32 +163,32 @@ class Reader:
         known = self.texts.size(memref, axis, loops, op or self.graph.function)
         if known is not None:
             return known
-        key = key_of(memref) or f"{self.graph.side}{self.graph.cells.index(self.cells[memref])}"
+        key = key_of(memref) or f"{self.graph.side}{self.graph.memory_objects.index(self.objects[memref])}"
         return self.graph.shared.parameter(f"memref.dim#0{{}}({key}, arith.constant#0{{value = {axis} : index}}())", is_size=True)
 
-    def cells_of(
+    def object_of(
         self, memref: ir.Value, subscripts: Sequence[str], frame: ReadPosition, user: ir.Operation
     ) -> tuple[MemoryObject, list[str]]:
         """The memory behind `memref` and the place there of its element at `subscripts`."""
         root, found = at_root(memref, subscripts, frame.loops, self.texts, user)
-        return self.cells_at(root, user), found
+        return self.object_at(root, user), found
 
-    def cells_at(self, root: ir.Value, user: ir.Operation) -> MemoryObject:
+    def object_at(self, root: ir.Value, user: ir.Operation) -> MemoryObject:
         """The memory whose first name is `root`: an allocation, an argument or a global."""
-        if root in self.cells:
-            return self.cells[root]
+        if root in self.objects:
+            return self.objects[root]
         key = key_of(root)
         if key is None:
             raise ExtractionError(user, "it touches a memref that comes from another op", "pass it as an argument")
         key = self.graph.shared.memory(key)
-        known = [cells for cells in self.graph.cells if cells.key == key]
-        self.cells[root] = known[0] if known else self._new_cells(root, key)
-        return self.cells[root]
+        known = [memory for memory in self.graph.memory_objects if memory.key == key]
+        self.objects[root] = known[0] if known else self._new_object(root, key)
+        return self.objects[root]
 
     def touch(
         self,
         node: Node,
-        cells: MemoryObject,
+        memory: MemoryObject,
         subscripts: Sequence[str],
         frame: ReadPosition,
         *,
@@ -194,8 +196,8 @@ class Reader:
         where: Sequence[str] = (),
     ) -> None:
         """Note that `node` reads or writes one element for each of its instances that fulfils `where`."""
-        place = [*(loop.name for loop in frame.loops[: cells.depth]), *subscripts]
-        use = MemoryUse(node, cells, self.graph.map(node, cells.name, place, where), frame.times, writes)
+        place = [*(loop.name for loop in frame.loops[: memory.depth]), *subscripts]
+        use = MemoryUse(node, memory, self.graph.map(node, memory.name, place, where), frame.times, writes)
         self.graph.uses.append(use)
         if not writes:
             node.reads = use

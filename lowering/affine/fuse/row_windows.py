@@ -17,7 +17,7 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True, eq=False)
 class SlidingWindow:
-    """A load at (row + others, column + others) of two axes: `movers` lead to other columns or to other places on other axes.
+    """A load at (row + others, column + others) of two axes, whose column or place on other axes the `dependent_loops` change.
 
     `low` is the least number of a row, `height` how many there are.
     """
@@ -25,7 +25,7 @@ class SlidingWindow:
     access: LinearAccess
     row_axis: int
     column_axis: int
-    movers: tuple[Loop, ...]
+    dependent_loops: tuple[Loop, ...]
     low: int
     height: int
     columns: int
@@ -33,7 +33,7 @@ class SlidingWindow:
     @property
     def rows(self) -> int:
         """Rows of the copy."""
-        return prod(_extent(loop) for loop in self.movers) * self.height
+        return prod(_extent(loop) for loop in self.dependent_loops) * self.height
 
     @property
     def elements(self) -> int:
@@ -173,8 +173,8 @@ def _window(access: LinearAccess, outer: Loop, inner: Loop, loops: Mapping[ir.Va
         return None
     ends = span(row, lambda value: loops[value].extent)
     assert ends is not None
-    movers = tuple(loop for value, loop in loops.items() if value in elsewhere)
-    return SlidingWindow(access, rows[0], columns[0], movers, ends[0], ends[1] - ends[0] + 1, _extent(inner))
+    dependent_loops = tuple(loop for value, loop in loops.items() if value in elsewhere)
+    return SlidingWindow(access, rows[0], columns[0], dependent_loops, ends[0], ends[1] - ends[0] + 1, _extent(inner))
 
 
 def _is_written(access: LinearAccess, top: ir.Operation) -> bool:
@@ -203,7 +203,7 @@ def merge_accesses(rows: RowLoops, function: ir.Operation) -> None:
         buffer = _copied(window, rows, function, top)
         row = (_forms(window.access) or [])[window.row_axis].without(rows.outer.iv)
         place = Linear({rows.inner.iv: 1}, -window.low * window.columns).plus(row, window.columns)
-        _redirect(window.access.op, buffer, [*(Linear({loop.iv: 1}) for loop in window.movers), place])
+        _redirect(window.access.op, buffer, [*(Linear({loop.iv: 1}) for loop in window.dependent_loops), place])
 
 
 def _without_rows(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
@@ -219,17 +219,17 @@ def _without_rows(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
 
 
 def _copied(window: SlidingWindow, rows: RowLoops, function: ir.Operation, before: ir.Operation) -> ir.Value:
-    """A buffer with the rows that a window reads, for each iteration of its movers, and the loops that fill it."""
+    """A buffer with the rows that a window reads, for each iteration of its dependent loops, and the loops that fill it."""
     kind = ir.MemRefType(window.access.buffer.type)
     block = function.regions[0].blocks[0]
-    shape = [*(_extent(loop) for loop in window.movers), window.height * window.columns]
+    shape = [*(_extent(loop) for loop in window.dependent_loops), window.height * window.columns]
     with window.access.op.location:
         view = ir.MemRefType.get(shape, kind.element_type)
         buffer = memref.AllocOp(view, [], [], alignment=_ALIGNMENT, ip=ir.InsertionPoint.at_block_begin(block)).result
         memref.DeallocOp(buffer, ip=ir.InsertionPoint.at_block_terminator(block))
         variables: list[ir.Value] = []
         place = ir.InsertionPoint(before)
-        for extent in (*(_extent(loop) for loop in window.movers), window.height, window.columns):
+        for extent in (*(_extent(loop) for loop in window.dependent_loops), window.height, window.columns):
             with place:
                 loop = build_for(Bound.constant(0), Bound.constant(extent), parallel=True)
             body = loop.regions[0].blocks[0]
@@ -243,9 +243,9 @@ def _copied(window: SlidingWindow, rows: RowLoops, function: ir.Operation, befor
 def _copy_element(
     window: SlidingWindow, rows: RowLoops, buffer: ir.Value, variables: Sequence[ir.Value], place: ir.InsertionPoint
 ) -> None:
-    """Copy one element, where loops over the movers, rows and columns have the values `variables`."""
+    """Copy one element, where the dependent loops, rows and columns have the values `variables`."""
     *others, y, x = variables
-    names = {loop.iv: other for loop, other in zip(window.movers, others, strict=True)} | {rows.inner.iv: x}
+    names = {loop.iv: other for loop, other in zip(window.dependent_loops, others, strict=True)} | {rows.inner.iv: x}
     forms = [form.renamed(names) for form in _forms(window.access) or ()]
     forms[window.row_axis] = Linear({y: 1}, window.low)
     target = [*(Linear({other: 1}) for other in others), Linear({y: window.columns, x: 1})]

@@ -63,7 +63,7 @@ class Nest:
         return chain if chain and [loop.op for loop in chain.loops] == self.inner_loops else None
 
     @property
-    def hot_block(self) -> ir.Block:
+    def innermost_body(self) -> ir.Block:
         """The block that runs most often."""
         return self.inner_loops[-1].regions[0].blocks[0] if self.inner_loops else self.band[-1].body
 

@@ -43,22 +43,22 @@ class LoopBuilder:
     site: LoopSite
     loop_names: Counter[str] = field(default_factory=Counter)
     """How many loops have been given each name: where isl makes several of one, the names get numbers."""
-    homes: list[tuple[ir.Block, list[Buffer]]] = field(default_factory=list)
+    allocation_scopes: list[tuple[ir.Block, list[Buffer]]] = field(default_factory=list)
     """The blocks that buffers may be allocated in, the innermost last, each with the buffers that are."""
 
     def build(self, tree: isl.AstNode, block: ir.Block) -> None:
         """Build the whole of `tree` in an empty block."""
         for name, value in self.site.scop.parameters.items():
             self.site.names[name] = self.site.scope.symbol(value)
-        with ir.InsertionPoint(block), self._home(block):
+        with ir.InsertionPoint(block), self._allocation_scope(block):
             self._node(tree)
 
     @contextmanager
-    def _home(self, block: ir.Block) -> Iterator[None]:
+    def _allocation_scope(self, block: ir.Block) -> Iterator[None]:
         """Buffers are allocated where `block` begins and freed where it ends: once for all loops in it that run in order."""
-        self.homes.append((block, []))
+        self.allocation_scopes.append((block, []))
         yield
-        for buffer in self.homes.pop()[1]:
+        for buffer in self.allocation_scopes.pop()[1]:
             memref = self.site.scope.buffers.pop(buffer.name)
             if not buffer.is_on_stack:
                 ir.Operation.create("memref.dealloc", [], [memref], loc=self.site.location)
@@ -68,7 +68,7 @@ class LoopBuilder:
         buffer = next((array for array in self.site.scop.arrays if array.name == name), None)
         if name in self.site.scope.buffers or not isinstance(buffer, Buffer):
             return
-        block, allocated = self.homes[-1]
+        block, allocated = self.allocation_scopes[-1]
         self.site.scope.buffers[name] = allocate(buffer, self.site.location, ir.InsertionPoint.at_block_begin(block))
         allocated.append(buffer)
 
@@ -115,7 +115,7 @@ class LoopBuilder:
         if mark.kind in (PARALLEL, LANES):
             loop.attributes[loops.PARALLEL] = ir.UnitAttr.get()
         if mark.group:
-            loop.attributes[loops.APART] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(mark.group))
+            loop.attributes[loops.PARALLEL_GROUP] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(mark.group))
         if mark.role:
             loop.attributes[loops.DOACROSS] = ir.StringAttr.get(mark.role)
         return self._fill(loop, node, marks, mark.name)
@@ -141,7 +141,7 @@ class LoopBuilder:
         self.site.scope.variables.append(body.arguments[0])
         has_order = loop.name == "affine.for" and loops.PARALLEL not in loop.attributes
         with ir.InsertionPoint(body):
-            with nullcontext() if has_order else self._home(body):
+            with nullcontext() if has_order else self._allocation_scope(body):
                 self._body_at(node, ir.AffineExpr.get_dim(len(self.site.scope.variables) - 1), marks)
             affine.AffineYieldOp([], loc=self.site.location)
         self.site.scope.variables.pop()

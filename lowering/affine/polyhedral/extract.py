@@ -16,7 +16,7 @@ from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overla
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
 from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op
 from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop, Statement
-from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, has_meaning, is_inside
+from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, is_inside, is_supported
 from dlc.lowering.affine.polyhedral.walk import Found, Note, Walk, WalkPosition
 
 
@@ -35,7 +35,7 @@ def extract_all(
 ) -> list[Scop]:
     """The models of the loops of `function`, a `func.func`, in order; blocks are models of their own.
 
-    Ops that the model has no meaning for (calls, other dialects' loops) lie between them. With `refused`, so do items that are
+    Ops that the model does not support (calls, other dialects' loops) lie between them. With `refused`, so do items that are
     refused, and the errors are put there; without, they raise ExtractionError.
     """
     scops = []
@@ -58,7 +58,7 @@ def items_of(function: ir.Operation) -> list[list[ir.Operation]]:
     """The ops of `function`'s blocks in parts, each from a first loop or store to a last one; between them lie ops without
     a meaning in the model."""
     blocks = [[op.operation for op in block.operations] for block in function.regions[0].blocks]
-    parts = [part for ops in blocks for part in _parts(ops, lambda op: not has_meaning(op))]
+    parts = [part for ops in blocks for part in _parts(ops, lambda op: not is_supported(op))]
     return [items for part in parts if (items := active_ops(part))]
 
 

@@ -2,7 +2,7 @@
 
 isl keeps the mark's name through schedules and ASTs, so the records are printed into it: `loops:` and, between commas, a kind for
 each member. `kind@name` gives the loop the attribute `dlc.name` (its name is quoted as in a URL), `!number` after it says to which
-loops that may change places this one belongs (`apart_loops.py`), `+role` what the loop is in a nest that several threads run
+loops that may change places this one belongs (`parallel_groups.py`), `+role` what the loop is in a nest that several threads run
 (`doacross.py`). A kind that is not listed here is a plain loop.
 """
 

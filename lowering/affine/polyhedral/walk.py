@@ -13,7 +13,7 @@ from dlc.lowering.affine.polyhedral.grouping import StatementGroup, group_ops, i
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
 from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, is_store, lanes_of, memref_of, spelled, subscripts_of
 from dlc.lowering.affine.polyhedral.model import Array, ExtractionError, LoopVariable
-from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, has_meaning, is_inside, is_local
+from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, is_inside, is_local, is_supported
 from dlc.lowering.affine.polyhedral.views import at_root
 
 
@@ -118,8 +118,8 @@ class Walk:
 
     def _groups(self, run: Sequence[ir.Operation], frame: WalkPosition) -> list[StatementGroup]:
         for op in run:
-            if op.name != "affine.yield" and not has_meaning(op):
-                raise ExtractionError(op, f"the polyhedral model has no meaning for '{op.name}'", "lower or outline it first")
+            if op.name != "affine.yield" and not is_supported(op):
+                raise ExtractionError(op, f"the polyhedral model does not support '{op.name}'", "lower or outline it first")
             if op.name in ALLOCATIONS:
                 self._add_memory(op.results[0], op.results[0], frame.loops)
         kept = [op for op in run if not self._is_silent(op)]

@@ -164,13 +164,13 @@ def localize(program: Program, part: LoopFootprint, copies_in: isl.Map | None, c
     ]
     scop = with_statements(program.scop, [*(one for one in changed if one), *(copy.statement for copy in copies if copy)], buffer)
     tree = _inserted(program.tree, part.path, part, copies, buffer)
-    lives = {**program.lives, name: _life(tree, name)}
-    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), lives=lives)
+    live_ranges = {**program.live_ranges, name: _live_range(tree, name)}
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), live_ranges=live_ranges)
     new.check()
     return new, tuple(name for copy in copies if copy for name in copy.loop_names)
 
 
-def _life(tree: Tree, buffer: str) -> isl.UnionMap:
+def _live_range(tree: Tree, buffer: str) -> isl.UnionMap:
     """The instances that run while `buffer` exists to the values of the loops around it."""
     path, node = next((path, node) for path, node in walk(tree) if isinstance(node, Scratch) and node.array == buffer)
     return value_map(loops_above(tree, path), node.domain)

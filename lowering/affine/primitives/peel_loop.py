@@ -43,15 +43,15 @@ def peel(
     return cut_in_two(program, path, old.domain.subtract(peeled) if last else peeled, ("", "last") if last else ("first", ""))
 
 
-def cut_in_two(program: Program, path: tuple[int, ...], first: isl.UnionSet, words: tuple[str, str]) -> Result:
-    """Two loops in place of one: for the instances `first`, then for the others; `words` are added to its name."""
+def cut_in_two(program: Program, path: tuple[int, ...], first: isl.UnionSet, suffixes: tuple[str, str]) -> Result:
+    """Two loops in place of one: for the instances `first`, then for the others; `suffixes` are added to its name."""
     old, base = loop_at(program, path), program.base_name(path)
     parts = restrict(old, first), restrict(old, old.domain.subtract(first))
     if parts[0] is None or parts[1] is None:
         raise PrimitiveError(f"all iterations of loop '{old.name or base}' lie on one side", "cut it elsewhere")
     named: list[LoopNode] = []
-    for part, word in zip(parts, words, strict=True):
+    for part, suffix in zip(parts, suffixes, strict=True):
         assert isinstance(part, LoopNode)
         kept = replace(part, name=old.name or program.fresh_name(base))
-        named.append(named_copy(program, path, part, word) if word else kept)
+        named.append(named_copy(program, path, part, suffix) if suffix else kept)
     return program.changed(put(program.tree, path, block(named))), tuple(part.name for part in named)

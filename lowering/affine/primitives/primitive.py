@@ -18,10 +18,10 @@ Primitive = TypeVar("Primitive", bound=Callable[..., Result])
 
 
 @dataclass(frozen=True)
-class PrimitivePass(Pass):
-    """What the passes of all primitives are: the options that say where one works, and how it changes a function."""
+class PrimitiveOptions:
+    """What the passes of all primitives share: the options that say where one works, and how it changes a function."""
 
-    anchor = "func.func"
+    anchor: ClassVar[str] = "func.func"
     primitive: ClassVar[Callable[..., Result]]
     """The function that the pass calls."""
     arguments: ClassVar[tuple[str, ...]]
@@ -49,8 +49,8 @@ def primitive(function: Primitive) -> Primitive:
     given = list(inspect.signature(function).parameters.values())[1:]
     own = {parameter.name: option(parameter.default, get_args(hints[parameter.name])[1]) for parameter in given}
     kinds: dict[str, Any] = {name: get_args(hints[name])[0] for name in own}
-    shared = {field.name: option(field.default, field.metadata["help"]) for field in dataclasses.fields(PrimitivePass)}
-    kinds |= {field.name: get_type_hints(PrimitivePass)[field.name] for field in dataclasses.fields(PrimitivePass)}
+    shared = {field.name: option(field.default, field.metadata["help"]) for field in dataclasses.fields(PrimitiveOptions)}
+    kinds |= {field.name: get_type_hints(PrimitiveOptions)[field.name] for field in dataclasses.fields(PrimitiveOptions)}
     space = {
         **own,
         **shared,
@@ -61,5 +61,5 @@ def primitive(function: Primitive) -> Primitive:
         "arguments": tuple(own),
     }
     name = class_name_of(function.__module__.rsplit(".", 1)[-1])
-    function.pass_class = dataclass(frozen=True)(type(name, (PrimitivePass,), space))  # type: ignore[attr-defined]
+    function.pass_class = dataclass(frozen=True)(type(name, (PrimitiveOptions, Pass), space))  # type: ignore[attr-defined]
     return function

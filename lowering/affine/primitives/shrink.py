@@ -57,8 +57,8 @@ def _folded(program: Program, part: LoopFootprint) -> Program:
     ]
     scop = with_statements(program.scop, statements, buffer)
     tree = Scratch(program.tree.domain, name, program.tree)
-    lives = {**program.lives, name: value_map([], tree.domain)}
-    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), lives=lives)
+    live_ranges = {**program.live_ranges, name: value_map([], tree.domain)}
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), live_ranges=live_ranges)
     same = _flow(program, part.array.name).is_equal(_flow(new, name))
     return new if same else program
 

@@ -47,5 +47,5 @@ def problem_of_panels(nest: Nest, tile: RegisterTile) -> str:
 
 def panel_load(nest: Nest, tile: RegisterTile) -> ir.Operation | None:
     """The only load of the sum that follows the lanes."""
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and tile.lane_loop.iv in set(op.operands)]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and tile.lane_loop.iv in set(op.operands)]
     return loads[0] if len(loads) == 1 else None

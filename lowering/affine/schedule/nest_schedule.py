@@ -27,7 +27,7 @@ from dlc.lowering.pass_base import PassFailure
 
 NEST = "dlc.nest"
 """The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
-EMITTERS = ("tile", "windows", "rows", "move", "generic")
+EMITTERS = ("tile", "windows", "rows", "transpose", "generic")
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
 _FETCHES = ("prefetch", "fetch_rows")
@@ -60,8 +60,8 @@ class NestSchedule:
     fetch_rows: int = 0
     """The same for the next rows of operands that all lanes share."""
     blocks: tuple[tuple[int, int], ...] = ()
-    """(loop, iterations of a block) of the macro loops around all others, from the outside in: parallel loops, and the outermost
-    reduction loop, whose blocks add to the result one after the other."""
+    """(loop, iterations of a block) of the cache-blocking loops around all others, from the outside in: parallel loops, and the
+    outermost reduction loop, whose blocks add to the result one after the other."""
     pack: int = 0
     """1: what the vectors of a block read is copied in front of it, in the order of its tiles."""
 

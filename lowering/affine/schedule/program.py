@@ -57,7 +57,7 @@ class Program:
     dependences: Sequence[Dependence]
     reductions: Mapping[tuple[str, int], str]
     """The kinds of those accesses (statement, position) that belong to updates whose order does not matter among themselves."""
-    lives: Mapping[str, isl.UnionMap] = field(default_factory=dict)
+    live_ranges: Mapping[str, isl.UnionMap] = field(default_factory=dict)
     """For each buffer, instances that touch it to the values of the loops that it was made in: what it holds lasts so long."""
     choices: Mapping[str, NestSchedule | None] = field(default_factory=dict)
     """How an emitter makes code of the nest whose outermost loop has that name; None leaves it to the search."""
@@ -132,9 +132,9 @@ class Program:
     def check(self) -> None:
         """Raise PrimitiveError unless every dependence goes forward, none lies between iterations without order, and buffers hold
         what they are made for."""
-        homes = _homes(self.tree)
-        self._require_buffers(homes)
-        dependences = self._dependences_that_count(homes)
+        scopes = _allocation_scopes(self.tree)
+        self._require_buffers(scopes)
+        dependences = self._dependences_that_count(scopes)
         broken = violations([one for one in dependences if not self._is_reduction(one)], self.schedule)
         if broken:
             raise _refusal(broken[0], "before")
@@ -152,24 +152,24 @@ class Program:
         source, sink = ends
         return source is not None and source == sink
 
-    def _dependences_that_count(self, homes: Mapping[str, Sequence[_AllocationScope]]) -> list[Dependence]:
+    def _dependences_that_count(self, scopes: Mapping[str, Sequence[_AllocationScope]]) -> list[Dependence]:
         """All but those through a buffer between iterations of a loop without order around it, which have one each."""
         found = []
         for dependence in self.dependences:
-            relation = _in_one_buffer(dependence.relation, homes.get(dependence.source.array.name, []))
+            relation = _in_one_buffer(dependence.relation, scopes.get(dependence.source.array.name, []))
             if not relation.is_empty():
                 found.append(replace(dependence, relation=relation))
         return found
 
-    def _require_buffers(self, homes: Mapping[str, Sequence[_AllocationScope]]) -> None:
+    def _require_buffers(self, scopes: Mapping[str, Sequence[_AllocationScope]]) -> None:
         """Raise PrimitiveError where a statement and one that reads what it leaves in a buffer would not share that."""
         for dependence in self.dependences:
             name, ends = dependence.source.array.name, (dependence.source.statement_name, dependence.sink.statement_name)
-            if dependence.kind != "flow" or name not in self.lives:
+            if dependence.kind != "flow" or name not in self.live_ranges:
                 continue
-            same_life = self.lives[name].apply_range(self.lives[name].reverse())
-            flow = isl.UnionMap.from_map(dependence.relation).intersect(same_life)
-            if not flow.is_empty() and not _stays_in_buffer(isl.Map.from_union_map(flow), homes.get(name, [])):
+            same_live_range = self.live_ranges[name].apply_range(self.live_ranges[name].reverse())
+            flow = isl.UnionMap.from_map(dependence.relation).intersect(same_live_range)
+            if not flow.is_empty() and not _stays_in_buffer(isl.Map.from_union_map(flow), scopes.get(name, [])):
                 reason = f"{ends[1]} would not find in {name} what {ends[0]} left there"
                 raise PrimitiveError(reason, "pack after this step", self.location)
 
@@ -182,8 +182,8 @@ class _AllocationScope:
     loops: Mapping[Path, LoopNode]
 
 
-def _homes(tree: Tree) -> dict[str, list[_AllocationScope]]:
-    """The homes of each buffer. A tree has several where a loop around was cut."""
+def _allocation_scopes(tree: Tree) -> dict[str, list[_AllocationScope]]:
+    """The scopes of each buffer. A tree has several where a loop around was cut."""
     found: dict[str, list[_AllocationScope]] = {}
     for path, node in walk(tree):
         if not isinstance(node, Scratch):
@@ -194,27 +194,27 @@ def _homes(tree: Tree) -> dict[str, list[_AllocationScope]]:
     return found
 
 
-def _in_one_buffer(relation: isl.Map, homes: Sequence[_AllocationScope]) -> isl.Map:
-    """Those of the pairs that no loop without order around both ends' homes keeps apart; all where there are no homes."""
-    if len(homes) < 2:
-        return _within_iterations(relation, list(homes[0].loops.values()) if homes else [])
+def _in_one_buffer(relation: isl.Map, scopes: Sequence[_AllocationScope]) -> isl.Map:
+    """Those of the pairs that no loop without order around both ends' scopes keeps apart; all where there are no scopes."""
+    if len(scopes) < 2:
+        return _within_iterations(relation, list(scopes[0].loops.values()) if scopes else [])
     kept = relation.subtract(relation)
-    for one, other in product(homes, homes):
+    for one, other in product(scopes, scopes):
         pairs = _between(relation, one, other)
         kept = kept.union(_within_iterations(pairs, [loop for path, loop in one.loops.items() if path in other.loops]))
     return kept.coalesce()
 
 
-def _stays_in_buffer(flow: isl.Map, homes: Sequence[_AllocationScope]) -> bool:
+def _stays_in_buffer(flow: isl.Map, scopes: Sequence[_AllocationScope]) -> bool:
     """Whether both ends of all pairs use the same memory."""
-    if not flow.is_subset(_in_one_buffer(flow, homes)):
+    if not flow.is_subset(_in_one_buffer(flow, scopes)):
         return False
-    others = ((one, other) for one, other in product(homes, homes) if one.loops.keys() != other.loops.keys())
+    others = ((one, other) for one, other in product(scopes, scopes) if one.loops.keys() != other.loops.keys())
     return all(_between(flow, one, other).is_empty() for one, other in others)
 
 
 def _between(relation: isl.Map, one: _AllocationScope, other: _AllocationScope) -> isl.Map:
-    """The pairs from an instance in one home to one in the other."""
+    """The pairs from an instance in one scope to one in the other."""
     space = relation.get_space()
     first, second = one.domain.extract_set(space.domain()), other.domain.extract_set(space.range())
     return relation.intersect_domain(first).intersect_range(second)

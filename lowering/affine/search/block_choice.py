@@ -1,4 +1,4 @@
-"""Chooses macro loops: blocks of sums where panels fall out of the second-level cache, and blocks of rows that stay in it."""
+"""Chooses cache-blocking loops: blocks of sums where panels fall out of L2, and blocks of rows that stay in it."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: 
 
 
 def _loads(nest: Nest) -> list[ir.Operation]:
-    return [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    return [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
 
 
 def bytes_of(kind: ir.Type) -> int:

@@ -95,7 +95,7 @@ class TileLimits:
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return TileLimits(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes))
+        return TileLimits(bits, registers or facts.vector_registers, Caches.of(facts))
 
 
 def chosen(nest: Nest, machine: TileLimits, emitter: str) -> NestSchedule | None:
@@ -188,19 +188,19 @@ def is_contraction(nest: Nest) -> bool:
     """Whether the nest sums products of two loaded values."""
     if nest.chain is None:
         return False
-    products = [op for op in real_ops(nest.hot_block) if op.name in ("arith.mulf", "arith.muli")]
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    products = [op for op in real_ops(nest.innermost_body) if op.name in ("arith.mulf", "arith.muli")]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
     sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
     return all(sums) and bool(products) and len(loads) > 1
 
 
 def _multiplies_integers(nest: Nest) -> bool:
-    return any(op.name == "arith.muli" for op in real_ops(nest.hot_block))
+    return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
 def _choices(nest: Nest, machine: TileLimits, conflicts: SetConflicts, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
-    lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
+    lanes = machine.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for loop, reduces, facts in _lane_loops(nest, lanes, jam):
         cost = NestCost(nest, facts, loop)
         for tile in _tiles(nest, loop, lanes, reduces, facts, conflicts, jam):
@@ -279,7 +279,7 @@ def _is_part(loop: Loop, vectors: int, lanes: int) -> bool:
 
 def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
     """Whether copies along a loop of `factors` load other vectors: parts of rows that are apart, where one whole row would do."""
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides.get(op)]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides.get(op)]
     return any(loop.iv in set(op.operands) for op in loads for loop, _ in factors)
 
 
@@ -299,7 +299,7 @@ def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConf
 
 def _block_of(nest: Nest, loop: Loop) -> int:
     """Columns of the blocks that some load reads along `loop`, 0 where none does: tiles that cut across them read apart."""
-    for op in real_ops(nest.hot_block):
+    for op in real_ops(nest.innermost_body):
         if op.name != "affine.load":
             continue
         places = [place for place, index in enumerate(indices_of(op)) if index == loop.iv]

@@ -120,23 +120,23 @@ def _packed_dims(
     box = reference.box(extents)
     ordered: list[tuple[float, PackedDim]] = []
     for dim, size in enumerate(box):
-        movers = [at for at, factor in enumerate(reference.factors[dim]) if factor and extents[at] > 1]
-        if not movers:
+        dependent_loops = [at for at, factor in enumerate(reference.factors[dim]) if factor and extents[at] > 1]
+        if not dependent_loops:
             continue
-        place = next(place for place, (at, _) in enumerate(inner) if at in movers)
-        step = _tile_size(reference, movers, nest, tile)
+        place = next(place for place, (at, _) in enumerate(inner) if at in dependent_loops)
+        step = _tile_size(reference, dependent_loops, nest, tile)
         if step and size > step:
             ordered += [(place, PackedDim(dim, -(-size // step), step, True)), (inf, PackedDim(dim, step, step))]
         else:
-            ordered.append((inf if step or tile.lanes in movers else place, PackedDim(dim, size)))
+            ordered.append((inf if step or tile.lanes in dependent_loops else place, PackedDim(dim, size)))
     return tuple(packed_dim for _, packed_dim in sorted(ordered, key=lambda one: one[0]))
 
 
-def _tile_size(reference: Reference, movers: Sequence[int], nest: BandNestCosts, tile: BandTile) -> int:
+def _tile_size(reference: Reference, dependent_loops: Sequence[int], nest: BandNestCosts, tile: BandTile) -> int:
     """By what a subscript is cut, which one of the tile's loops alone moves; 0 for no cut."""
-    if movers == [tile.lanes]:
+    if dependent_loops == [tile.lanes]:
         return tile.width
-    is_row = movers == [tile.unroll_and_jam] and reference.stride(movers[0]) == 1
+    is_row = dependent_loops == [tile.unroll_and_jam] and reference.stride(dependent_loops[0]) == 1
     return tile.copies if is_row else 0
 
 

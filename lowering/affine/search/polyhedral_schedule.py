@@ -13,7 +13,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.diagnostics import at_location
-from dlc.lowering.affine.cost.memory_costs import Caches
+from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import value_dependences
@@ -31,10 +31,10 @@ from dlc.lowering.affine.schedule.driver import MOST_FOR_DEPENDENCES, limited_wo
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.proof_text import proof_text
-from dlc.lowering.affine.search.apart_loops import mark_apart
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.doacross import mark_doacross
 from dlc.lowering.affine.search.panels import with_panels
+from dlc.lowering.affine.search.parallel_groups import mark_parallel_groups
 from dlc.lowering.affine.search.register_tiles import (
     CacheBlockOptions,
     Tiled,
@@ -109,9 +109,7 @@ class PolyhedralSchedule(Pass):
         facts = facts_of(op)
         shape = TileShape.of(facts)
         dependences = self._dependences(op, scop)
-        blocking = (
-            CacheBlockOptions(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
-        )
+        blocking = CacheBlockOptions(Caches.of(facts), self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, dependences, order, shape, blocking)
         try:
@@ -153,7 +151,9 @@ class PolyhedralSchedule(Pass):
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         facts = facts_of(op)
         lanes = lanes_of(scop, TileShape.of(facts))
-        marked = mark_doacross(mark_apart(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements)
+        marked = mark_doacross(
+            mark_parallel_groups(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements
+        )
         replace_loops(packed, marked, lanes)
         if proof:
             print(proof, file=sys.stderr)

@@ -152,7 +152,7 @@ def panels_of(
     """
     if nest.chain is None or tile.reduces:
         return []
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
     panels = [_panel_of(load, nest, tile, order, bool(facts.strides[load]), ahead or {}) for load in loads]
     return [panel for panel in panels if panel is not None and panel.level]
 

@@ -86,7 +86,7 @@ class VnniGroup:
 
     @property
     def _base(self) -> int:
-        """What a number is to the one after it in a word."""
+        """What a number is to the one after it in a group."""
         return int(1 << 32 // self.numbers)
 
     def left(self, side: Centered) -> Centered:
@@ -94,11 +94,11 @@ class VnniGroup:
         return side.unsigned() if self.numbers > 2 else Centered(dl.cast(side.bytes, to="i16"), side.zero)
 
     def right(self, side: Centered) -> Centered:
-        """An operand whose numbers come in words: signed bytes, or any."""
+        """An operand whose numbers come in groups: signed bytes, or any."""
         return side.signed() if self.numbers > 2 else side
 
     def pack(self, parts: Sequence[ir.Value]) -> ir.Value:
-        """The words, in i32, of as many bytes, each a tensor; the first ones lowest."""
+        """The groups, in i32, of as many bytes, each a tensor; the first ones lowest."""
         found: ir.Value | None = None
         for part in reversed(parts):
             digit = dl.mod(dl.cast(part, to="i32"), number(self._base))

@@ -14,7 +14,7 @@ from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrice
 from dlc.lowering.affine.fuse.blocked_fusion import BEYOND_L2_CYCLES_PER_BYTE
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import multiplies_bf16
-from dlc.lowering.dl_to_linalg.winograd_blocks import cycles_of, grid_of, products_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, products_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import Machine, facts_of
 

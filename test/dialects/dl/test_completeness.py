@@ -12,7 +12,7 @@ from case import all_cases
 from dlc.dialects.dl import ops
 from dlc.dialects.dl.base import DLOp
 from dlc.dialects.dl.types import ALL_DTYPES
-from dlc.lowering.dl_to_linalg.lowerings import lowerings
+from dlc.lowering.dl_to_linalg.building.lowerings import lowerings
 
 _HERE = Path(__file__).parent
 _STRUCTURE = "structure"

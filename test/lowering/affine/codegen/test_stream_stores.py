@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_codegen import run
 
-from dlc.lowering.affine_to_llvm import affine_stream_stores
+from dlc.lowering.affine_to_llvm.parallel import affine_stream_stores
 from dlc.runtime.library import load_library
 from dlc.targets.machine import host_facts
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
-from dlc.lowering.affine_to_llvm.affine_outline_parallel import AffineOutlineParallel
+from dlc.lowering.affine_to_llvm.parallel.affine_outline_parallel import AffineOutlineParallel
 from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.session import Session
 from dlc.targets.cpu.jit import build_session

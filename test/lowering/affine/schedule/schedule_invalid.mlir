@@ -62,7 +62,7 @@ func.func private @unfit2(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit3(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{no emitter is called 'best' (emitters: tile, windows, rows, move, generic)}}
+  // expected-error@below {{no emitter is called 'best' (emitters: tile, windows, rows, transpose, generic)}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>

@@ -1,0 +1,232 @@
+"""Large results go to memory past the caches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import arith, func, ir, memref, vector
+from dlc.analysis.buffers import is_memref, nested_ops, root_of
+from dlc.lowering.affine.codegen.streaming import (
+    buffers_masked,
+    buffers_read,
+    bytes_of,
+    is_large,
+    is_multiple,
+    place_in_buffer,
+    streamed_bytes,
+)
+from dlc.lowering.affine.cost.loop_work import work_of
+from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
+from dlc.lowering.affine.ir.accesses import Linear
+from dlc.lowering.affine.ir.expressions import result_maps
+from dlc.lowering.affine.ir.lanes import element_bits
+from dlc.lowering.affine.ir.loops import PARALLEL, apply
+from dlc.lowering.affine_to_llvm.parallel.ranges import declare
+from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.targets.machine import Machine, facts_of
+
+_NEAR_CYCLES = 4
+"""A last cache that gives a core a line in so many cycles is better than memory for several cores, see `_is_for_one_thread`."""
+_LIGHT_WORK = 64
+"""Nests of up to so many instructions for a line that they write wait for memory. erf takes 35, a convolution hundreds."""
+_THREADS = "dlc_num_threads"
+
+_REGISTERS = (128, 256, 512)
+_LINE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class AffineStreamStores(Pass):
+    """Write buffers that no near cache holds with non-temporal stores, which do not read the lines that they replace.
+
+    before: affine.for %i = 0 to 4194304 step 16 { ...; affine.vector_store %v, %y[%i] }
+    after:  scf.if (%y starts at a multiple of 64 bytes) { affine.for { ...; vector.store %v, %y[%i] {nontemporal} } }
+            else { affine.for { ...; affine.vector_store %v, %y[%i] } }
+
+    Light parallel nests, all of whose buffers fit in the last cache of a few cores, do so on one thread only: two threads on cores
+    of 32 MiB in common write 8 MiB of a layer norm in 0.20 ms past that cache, 0.12 into it.
+
+    That takes static sizes, whole vectors at aligned places, line after line, and a nest that does not read the buffer. 16 MiB
+    of max(x, 0) take 1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but then the next kernel may find them in a cache.
+    """
+
+    min_bytes: int = option(0, "size of the smallest buffer that is written so; 0: by the target's caches")
+
+    def run(self, op: ir.Operation) -> None:
+        """Rewrite the nests of the functions of a module."""
+        if self.min_bytes < 0:
+            raise PassFailure(op, f"min-bytes is {self.min_bytes}", "give 0 or more")
+        facts = facts_of(op)
+        least = self.min_bytes or streamed_bytes(facts)
+        sizes = _Sizes(least, self.min_bytes or min(least, facts.l2_bytes), self.min_bytes or max(least, facts.l3_bytes))
+        module_block = op.regions[0].blocks[0]
+        functions = [item.operation for item in module_block.operations if item.operation.name == "func.func"]
+        blocks = [block for function in functions for block in function.regions[0].blocks]
+        tops = [inner.operation for block in blocks for inner in block.operations if inner.operation.name == "affine.for"]
+        for top in tops:
+            if not len(top.results):
+                _stream(top, sizes, facts, module_block)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Bytes of the smallest buffers that go past the caches: of any, of those with set conflicts in the nearest one, and
+    of those whose rows end in masked vectors.
+
+    The last are as large as the last cache: zeros of 11 MB that `covariance` adds to next take 1.04 of its time past the caches.
+    """
+
+    any: int
+    with_set_conflicts: int
+    masked: int
+
+
+def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.Block) -> None:
+    """Make a second version of the nest `top`, for buffers that are aligned."""
+    ops = nested_ops(top)
+    read, masked = buffers_read(top), buffers_masked(top)
+    places = [
+        place
+        for place, op in enumerate(ops)
+        if op.name == "affine.vector_store"
+        and is_large(op.operands[1], sizes.with_set_conflicts)
+        and _is_whole(op, facts.vector_bits)
+        and (is_large(op.operands[1], sizes.any) or _has_set_conflicts(op, facts))
+        and root_of(op.operands[1]) not in read
+        and (root_of(op.operands[1]) not in masked or is_large(op.operands[1], sizes.masked))
+    ]
+    if not places:
+        return
+    buffers: list[ir.Value] = []
+    for place in places:
+        if not any(ops[place].operands[1] == known for known in buffers):
+            buffers.append(ops[place].operands[1])
+    is_for_one_thread = _is_for_one_thread(top, [ops[place] for place in places], facts)
+    if is_for_one_thread:
+        declare(module_block, _THREADS, [], [ir.IntegerType.get_signless(32)])
+    with ir.InsertionPoint(top), top.location:
+        condition = _all_aligned(buffers)
+        if is_for_one_thread:
+            condition = arith.andi(condition, _has_one_thread())
+        choice = ir.Operation.create("scf.if", operands=[condition], regions=2)
+        streaming, plain = (region.blocks.append() for region in choice.regions)
+        ends = []
+        for block in (streaming, plain):
+            with ir.InsertionPoint(block):
+                ends.append(ir.Operation.create("scf.yield"))
+    with ir.InsertionPoint(ends[0]):
+        copy = top.clone()
+    top.move_before(ends[1])
+    copies = nested_ops(copy.operation)
+    for place in places:
+        _make_streaming(copies[place])
+
+
+def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts: Machine) -> bool:
+    """Whether several threads are faster if the nest `top` leaves what `stores` write in the last cache.
+
+    Memory takes lines that go past the caches no faster from two cores than from one, a last cache near them does: on two cores
+    with 32 MiB in common, max(x, 0) of 8 MiB takes 2.3, of 16 MiB 1.5 times as long past it, an erf 1.4 and 1.2; sums of two arrays
+    of 8 MiB 1.5, of 12 MiB 1.1, of 16 MiB 0.9. Transposes of any size take 0.65 to 0.8 of the time past it, and so do nests
+    of much work a line: networks of convolutions take 0.93 to 0.99.
+    """
+    if facts.l3_line_cycles > _NEAR_CYCLES or not any(PARALLEL in op.attributes for op in (top, *nested_ops(top))):
+        return False
+    if not all(_goes_along(store, place) for store in stores if (place := place_in_buffer(store)) is not None):
+        return False
+    sizes = {root: bytes_of(root) for op in nested_ops(top) for root in map(root_of, filter(is_memref, op.operands))}
+    if None in sizes.values() or sum(size or 0 for size in sizes.values()) > facts.l3_bytes:
+        return False
+    lines = sum(sizes[root] or 0 for root in {root_of(store.operands[1]) for store in stores}) / _LINE_BYTES
+    return work_of(top) <= _LIGHT_WORK * lines
+
+
+def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
+    """Whether the store writes one register, or a part that is one, at a multiple of its size from the start of the buffer.
+
+    What is less than a line must be followed by the rest: of a transpose whose stores go down columns, half a line each,
+    1024x1024 takes 4.8 times as long past the caches.
+    """
+    stored = ir.VectorType(store.operands[0].type)
+    lanes, bits = stored.shape[-1], element_bits(stored.element_type) or 0
+    if stored.rank != 1 or bits % 8 or lanes * bits not in _REGISTERS or lanes * bits > vector_bits:
+        return False
+    place = place_in_buffer(store)
+    if place is None or not is_multiple(place, lanes):
+        return False
+    return lanes * bits >= 8 * _LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * _LINE_BYTES // bits)
+
+
+def _has_set_conflicts(store: ir.Operation, facts: Machine) -> bool:
+    """Whether the lines that stores of the same block write are more of one set of the nearest cache than that holds.
+
+    They push each other out of it before they are written: 4096x128 f32 transposed, in rows 16 KiB apart, takes 100 us, past the
+    caches 52, 1024x512 124 and 69. Rows 2 KiB apart, 512x512, take as long.
+    """
+    place = place_in_buffer(store)
+    places = [place_in_buffer(other.operation) for other in store.block.operations if _writes_same(other.operation, store)]
+    constants = [other.constant for other in places if place is not None and other is not None and other.factors == place.factors]
+    pitch = math.gcd(*(constant - constants[0] for constant in constants)) if constants else 0
+    size = (element_bits(ir.MemRefType(store.operands[1].type).element_type) or 0) // 8
+    is_far = pitch * size >= _LINE_BYTES
+    return is_far and lines_in_set(len(constants), pitch * size) > ways_of(facts.l1_bytes)
+
+
+def _writes_same(op: ir.Operation, store: ir.Operation) -> bool:
+    return op.name == "affine.vector_store" and bool(op.operands[1] == store.operands[1])
+
+
+def _goes_along(store: ir.Operation, place: Linear) -> bool:
+    """Whether the loop around `store` moves it along its row."""
+    loop = store.parent.operation
+    if loop.name != "affine.for":
+        return False
+    factor = place.of(loop.regions[0].blocks[0].arguments[0])
+    lanes = ir.VectorType(store.operands[0].type).shape[-1]
+    return factor == 1 or factor * ir.IntegerAttr(loop.attributes["step"]).value == lanes
+
+
+def _has_line(store: ir.Operation, place: Linear, line: int) -> bool:
+    """Whether the stores of the same block write all `line` elements of the line that `store` writes a part of."""
+    if not is_multiple(Linear(place.factors), line):
+        return False
+    lanes = ir.VectorType(store.operands[0].type).shape[-1]
+    first = place.constant // line * line
+    missing = set(range(first, first + line, lanes))
+    for other in store.block.operations:
+        if _writes_same(other.operation, store):
+            there = place_in_buffer(other.operation)
+            if there is not None and there.factors == place.factors:
+                missing.discard(there.constant)
+    return not missing
+
+
+def _all_aligned(buffers: Sequence[ir.Value]) -> ir.Value:
+    """Whether all `buffers` start with a cache line."""
+    index = ir.IndexType.get()
+    starts = [memref.ExtractAlignedPointerAsIndexOp(buffer).result for buffer in buffers]
+    bits = starts[0]
+    for start in starts[1:]:
+        bits = arith.ori(bits, start)
+    low = arith.andi(bits, arith.constant(index, _LINE_BYTES - 1))
+    return arith.cmpi(arith.CmpIPredicate.eq, low, arith.constant(index, 0))
+
+
+def _has_one_thread() -> ir.Value:
+    """Whether parallel loops run on the thread that calls."""
+    number = ir.IntegerType.get_signless(32)
+    count = func.CallOp([number], _THREADS, []).result
+    return arith.cmpi(arith.CmpIPredicate.eq, count, arith.constant(number, 1))
+
+
+def _make_streaming(store: ir.Operation) -> None:
+    """Put a non-temporal store in place of `store`; it is an error of the processor where it is not aligned."""
+    value, buffer, *operands = store.operands
+    kind = ir.VectorType(value.type)
+    alignment = kind.shape[0] * (element_bits(kind.element_type) or 0) // 8
+    with ir.InsertionPoint(store), store.location:
+        indices = [apply(single, operands) for single in result_maps(store.attributes["map"].value)]
+        vector.StoreOp(value, buffer, indices, nontemporal=True, alignment=alignment)
+    store.erase()

@@ -1,0 +1,210 @@
+"""Lowering of dl.winograd_conv: tiles of inputs, products for each position in a tile, tiles of results; one `linalg.generic` each.
+
+The three share their outer loops, over images and blocks of rows of tiles, so that `affine-fuse-nests` makes one loop of them
+and what passes between them stays in the second-level cache. A transform is a generic with a loop over the positions that it
+writes, which chooses one of the values that a tile gives: `affine-unroll-choices` makes straight code of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects.dl.window import Layout
+from dlc.dialects.dl.winograd import matrices_of, window_of
+from dlc.dialects.dl.winograd_matrices import Matrices
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.checks import require_same, size_of
+from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, zeros
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.windows import pad_spatial
+from dlc.lowering.dl_to_linalg.contractions.quantized import integer_products
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, KernelGroup2d, Side, grid_of, parts_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import transformed
+from dlc.targets.machine import facts_of
+
+_LAYOUT = Layout(2, channels_last=True)
+_QUARTER = 2
+"""Bits that a number of i32 is moved by to be divided by four."""
+_LOOPS = (0, 1, 3, 4, 2, 5, 6, 7, 8)
+"""The loop of each axis of the tiles of results: blocks of columns are inside of blocks of rows, as in the other two ops."""
+
+
+@lowering("winograd_conv")
+def lower_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
+    """Pad the input to whole tiles, convolve, and cut what lies beyond the result."""
+    _, weight, bias = op.operands
+    require_same(b, op, (0, 3), (1, 2))
+    if bias is not None:
+        outputs = b.extent("mul", b.dim(weight, 1), b.dim(weight, 3))
+        b.require_equal(size_of(b, op, (2, 0)), ("weight dim 1 times dim 3", outputs))
+    return _convolve(b, op, bias, op["stride"])
+
+
+@lowering("pair_winograd_conv")
+def lower_pair_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
+    """The same with products of pairs and a quarter of their sums."""
+    return _convolve(b, op, None, 1)
+
+
+def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None, stride: int) -> ir.Value:
+    x, weight = list(op.operands)[:2]
+    matrices = matrices_of(op.types[1].dim(0), stride)
+    window = window_of(op["pads"], matrices)
+    height, width = (int(dim or 0) for dim in window.output_dims("", op.types[0].shape[1:3], 1))
+    grid = grid_of(height, width, matrices, op.types[1], facts_of(b.ip.block.owner.operation))
+    high = [
+        max(0, (extent - 1) * matrices.step + matrices.inputs - have - begin)
+        for extent, have, begin in zip((grid.rows, grid.columns), x.type.shape[1:3], window.pads_begin, strict=True)
+    ]
+    padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.types[0].dtype))
+    parts = parts_of(grid, height, width, matrices)
+    found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices, parts).convolve(padded, weight, bias)
+    sizes = [b.dim(found, 0), height, width, b.dim(found, 3)]
+    return found if b.shape(found)[1:3] == sizes[1:3] else b.slice(found, [0] * 4, sizes, [1] * 4)
+
+
+@dataclass(frozen=True)
+class _Tiles:
+    """A convolution of images that are padded to the whole tiles of `grid`."""
+
+    b: Builder
+    given: str
+    """The element type of images; i16 has weights of two numbers, and transforms that give four times the result."""
+    dtype: str
+    grid: Grid
+    matrices: Matrices
+    parts: Sequence[KernelGroup2d]
+
+    def convolve(self, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
+        """The results of all tiles, [batch, rows, columns, channels]."""
+        return self._outputs([self._products(self._inputs(x, part), weight, part) for part in self.parts], bias)
+
+    def _outer(self, x: ir.Value) -> list[Extent]:
+        """Images and blocks of them."""
+        return [self.b.dim(x, 0), self.grid.row_blocks, self.grid.column_blocks]
+
+    def _inputs(self, x: ir.Value, part: KernelGroup2d) -> ir.Value:
+        """What kernels of a part are multiplied with: [batch, block of rows, of columns, kernel, place of the block, channel]."""
+        b, grid, step = self.b, self.grid, self.matrices.step
+        shape = [*self._outer(x), part.count, part.places, b.dim(x, 3)]
+        image, rows, columns, _, place, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
+        row, column = part.place(place)
+        of_rows, of_columns = self._transform(part.rows), self._transform(part.columns)
+        top = rows * (grid.block_rows * step) + row * (step // part.rows.uses) + of_rows.first
+        left = columns * (grid.block_columns * step) + column * (step // part.columns.uses) + of_columns.first
+        window = product(range(of_rows.factors.shape[1]), range(of_columns.factors.shape[1]))
+        reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i, j in window]
+
+        def body(*scalars: ir.Value) -> ir.Value:
+            found = transformed(b, of_rows.factors, of_columns.factors, scalars[:-1], self.given)
+            values = dict(zip(product(part.rows.kernels, part.columns.kernels), found, strict=True))
+            return self._chosen([3], [values[kernels] for kernels in self._kernels(part)])
+
+        maps = [*reads, ir.AffineMap.get_identity(6)]
+        return b.generic([x] * len(reads), b.empty(shape, self.given), maps, [PARALLEL] * 6, body)
+
+    def _kernels(self, part: KernelGroup2d) -> Sequence[tuple[int, int]]:
+        """The kernels of both dimensions for each one of a part."""
+        return self.matrices.places[part.first : part.first + part.count]
+
+    def _transform(self, side: Side) -> _Transform:
+        """What the first uses of kernels multiply."""
+        rows = self.matrices.input[[self.matrices.uses_of(kernel)[0] for kernel in side.kernels]]
+        read = np.flatnonzero(rows.any(axis=0))
+        return _Transform(int(read[0]), rows[:, read[0] : read[-1] + 1])
+
+    def _products(self, inputs: ir.Value, weight: ir.Value, part: KernelGroup2d) -> ir.Value:
+        """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
+        b, loops = self.b, Loops(7, 1)
+        shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]
+        if len(self.parts) > 1:
+            weight = b.slice(weight, [part.first, 0, 0, 0], [part.count, *b.shape(weight)[1:]], [1] * 4)
+        *outer, position, tile, channels, lane, summed = loops.dims()
+        read, written = loops.map([position, channels, summed, lane]), loops.map(loops.dims()[:-1])
+        if self._is_paired:
+            pair = [loops.map([*outer, position, tile, summed * 2 + place]) for place in (0, 1)]
+            return self._pairs(inputs, weight, zeros(b, shape, self.dtype), [*pair, read, written], loops)
+        maps = [loops.map([*outer, position, tile, summed]), read, written]
+        return contract(b, loops, inputs, weight, zeros(b, shape, self.dtype), maps, self.dtype)
+
+    @property
+    def _is_paired(self) -> bool:
+        return self.given == "i16"
+
+    def _pairs(self, inputs: ir.Value, weight: ir.Value, start: ir.Value, maps: list[ir.AffineMap], loops: Loops) -> ir.Value:
+        """The sums of products of neighbouring channels with the two numbers of a word."""
+        b = self.b
+
+        def body(low: ir.Value, high: ir.Value, packed: ir.Value, total: ir.Value) -> ir.Value:
+            return b.arith("add", total, integer_products(b, [low, high], packed), self.dtype)
+
+        return b.generic([inputs, inputs, weight], start, maps, loops.iterators, body)
+
+    def _outputs(self, products: Sequence[ir.Value], bias: ir.Value | None) -> ir.Value:
+        """The tiles of results, from the products of each part, with the bias added, put together to images.
+
+        What a part has not computed is read from other tiles; results that it counts for lie beyond the image.
+        """
+        b, step = self.b, self.matrices.outputs
+        batch, row_blocks, column_blocks, _, _, channels, lanes = b.shape(products[0])
+        shape = [batch, row_blocks, self.grid.block_rows, step, column_blocks, self.grid.block_columns, step, channels, lanes]
+        image, rows, row, below, columns, column, beside, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in _LOOPS)
+        parts = {
+            kernels: (value, part) for value, part in zip(products, self.parts, strict=True) for kernels in self._kernels(part)
+        }
+        values, reads = [], []
+        for i, j in product(range(self.matrices.products), repeat=2):
+            kernels = self.matrices.kernel_of[i], self.matrices.kernel_of[j]
+            value, part = parts[kernels]
+            place = self._place(part.rows, row, i, self.grid.block_rows) * part.columns.places
+            place = place + self._place(part.columns, column, j, self.grid.block_columns)
+            position = ir.AffineExpr.get_constant(self._kernels(part).index(kernels))
+            values.append(value)
+            reads.append(ir.AffineMap.get(9, 0, [image, rows, columns, position, place, channel, lane]))
+        if bias is not None:
+            values.append(b.expand(bias, [[0, 1]], [channels, lanes]))
+            reads.append(ir.AffineMap.get(9, 0, [channel, lane]))
+
+        def body(*scalars: ir.Value) -> ir.Value:
+            back = self.matrices.output
+            found = transformed(b, back, back, scalars[: self.matrices.products**2], self.dtype)
+            if self._is_paired:
+                found = [b.binary("arith.shrsi", value, b.scalar(_QUARTER, self.dtype)) for value in found]
+            chosen = self._chosen([_LOOPS[3], _LOOPS[6]], found)
+            return chosen if bias is None else b.arith("add", chosen, scalars[-2], self.dtype)
+
+        written = ir.AffineMap.get(9, 0, [image, rows, row, below, columns, column, beside, channel, lane])
+        found = b.generic(values, b.empty(shape, self.dtype), [*reads, written], [PARALLEL] * 9, body)
+        return b.collapse(found, [[0], [1, 2, 3], [4, 5, 6], [7, 8]])
+
+    def _chosen(self, loops: Sequence[int], values: Sequence[ir.Value]) -> ir.Value:
+        """That of `values` which the iteration of `loops`, of as many values each, is at; the first loop counts most."""
+        b = self.b
+        if len(loops) > 1:
+            share = round(len(values) ** (1 / len(loops)))
+            groups = [values[start : start + share] for start in range(0, len(values), share)]
+            values = [self._chosen(loops[1:], group) for group in groups]
+        index = b.iteration(loops[0])
+        chosen = values[-1]
+        for place, value in enumerate(values[:-1]):
+            chosen = b.select(b.compare_index("eq", index, b.index(place)), value, chosen)
+        return chosen
+
+    def _place(self, side: Side, tile: ir.AffineExpr, product: int, tiles: int) -> ir.AffineExpr:
+        """The place in a block of a tile's product of one dimension; one that is not computed is at any."""
+        use = self.matrices.uses_of(self.matrices.kernel_of[product]).index(product)
+        place = tile * side.uses + use
+        return place if (tiles - 1) * side.uses + use < side.places else ir.AffineExpr.get_mod(place, side.places)
+
+
+@dataclass(frozen=True)
+class _Transform:
+    """Sums of inputs from the one at `first` of a tile on, [sums, inputs]."""
+
+    first: int
+    factors: np.ndarray

@@ -1,0 +1,86 @@
+"""The blocks that Winograd's tiles are worked on in, by the facts of the target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dlc.dialects.dl.types import TensorType
+from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, STRIDED, Matrices
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, cycles_of, grid_of, parts_of, products_of
+from dlc.targets.machine import target_facts
+
+
+def _grid(target: str, height: int, width: int, inner: int = 64, out: int = 32) -> Grid:
+    weight = TensorType((16, out // 16, inner, 16), "f32")
+    return grid_of(height, width, MATRICES[2], weight, target_facts(target))
+
+
+def test_small_images_are_one_block() -> None:
+    assert _grid("znver4", 7, 7) == Grid(1, 4, 1, 4)
+
+
+def test_rows_that_fall_out_of_the_cache_are_cut() -> None:
+    """128 tiles of a row pass on 768 KiB: more than half of 1 MiB, less than half of 2 MiB."""
+    small, large = _grid("znver4", 256, 256), _grid("sapphirerapids", 256, 256)
+    assert (small.block_rows, small.column_blocks, small.block_columns) == (1, 2, 64)
+    assert large.column_blocks == 1
+
+
+def test_blocks_cover_images_of_any_width() -> None:
+    for width in range(600, 700, 7):
+        grid = _grid("znver4", 5, width)
+        assert grid.columns * 2 >= width and grid.rows * 2 >= 5 and grid.blocks == grid.row_blocks * grid.column_blocks > 1
+
+
+def test_large_images_are_cut_where_the_kernel_arrives_in_time() -> None:
+    """2 MiB of weights do not stay in 512 KiB, but 32 tiles take longer to multiply than they take to come."""
+    assert _grid("znver3", 64, 64, 256, 128) == Grid(32, 1, 1, 32)
+
+
+def test_kernels_of_a_quarter_of_the_third_cache_are_read_once() -> None:
+    """8 MiB of weights are more than a quarter of 22 MiB, which may not keep them for the next block."""
+    assert _grid("skylake-avx512", 32, 32, 512, 256).blocks == 1
+
+
+def test_one_multiply_add_a_cycle_takes_longer() -> None:
+    weight, facts = TensorType((16, 4, 64, 16), "f32"), target_facts("sapphirerapids")
+    grid = Grid(14, 2, 1, 28)
+    two, one = (cycles_of(grid, weight, 16 * grid.tiles, facts.override(fma_ports=ports)) for ports in (2, 1))
+    assert 1.5 * two < one < 2 * two
+
+
+@pytest.mark.parametrize(("matrices", "products"), [(MATRICES[2], 225), (STRIDED[2], 324)])
+def test_products_that_no_result_needs_are_left_out(matrices: Matrices, products: int) -> None:
+    """7x7 results in four by four tiles of 16 or 25 products."""
+    assert products_of(Grid(1, 4, 1, 4), 7, 7, matrices) == products
+    assert products_of(Grid(1, 4, 1, 4), 8, 8, matrices) == 16 * matrices.products**2
+    assert products_of(Grid(2, 2, 1, 4), 7, 8, matrices) == 8 * matrices.products**2
+
+
+@pytest.mark.parametrize("sizes", [(7, 7), (7, 8), (8, 7), (8, 8), (1, 7), (2, 3)])
+@pytest.mark.parametrize("matrices", [*MATRICES.values(), *STRIDED.values()])
+def test_parts_have_each_kernel_once(matrices: Matrices, sizes: tuple[int, int]) -> None:
+    grid = Grid(1, -(-sizes[0] // matrices.outputs), 1, -(-sizes[1] // matrices.outputs))
+    found: list[tuple[int, int]] = []
+    for part in parts_of(grid, *sizes, matrices):
+        kernels = matrices.places[part.first : part.first + part.count]
+        assert part.first == len(found) and part.places > 0
+        assert set(kernels) == {(row, column) for row in part.rows.kernels for column in part.columns.kernels}
+        found += kernels
+    assert found == list(matrices.places)
+
+
+@pytest.mark.parametrize(("stride", "outputs"), [(stride, outputs) for stride in BY_STRIDE for outputs in BY_STRIDE[stride]])
+def test_matrices_convolve(stride: int, outputs: int) -> None:
+    """A row of results; uses of one kernel take the same sums of inputs further on."""
+    matrices, generator = BY_STRIDE[stride][outputs], np.random.default_rng(0)
+    inputs, taps = generator.integers(-9, 9, matrices.inputs), generator.integers(-9, 9, 3)
+    kernels = (matrices.kernel @ taps)[list(matrices.kernel_of)]
+    wanted = [taps @ inputs[place * stride : place * stride + 3] for place in range(outputs)]
+    np.testing.assert_allclose(matrices.output @ (kernels * (matrices.input @ inputs)), wanted, atol=1e-9)
+    for kernel in range(len(matrices.kernel)):
+        first, *others = uses = matrices.uses_of(kernel)
+        for place, other in enumerate(others, 1):
+            moved = np.roll(matrices.input[first], place * matrices.step // len(uses))
+            np.testing.assert_array_equal(matrices.input[other], moved)
