@@ -18,7 +18,7 @@ _DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass(frozen=True)
-class Box:
+class SymbolicBox:
     """Per axis the first element and how many from there; an axis that is not known is None."""
 
     axes: tuple[tuple[Polynomial, Polynomial] | None, ...]
@@ -28,7 +28,7 @@ class Box:
         """Per axis the first element and the one behind the last; None where that is no number."""
         return tuple(None if axis is None else _numbers_of(*axis) for axis in self.axes)
 
-    def is_apart_from(self, other: Box) -> bool:
+    def is_apart_from(self, other: SymbolicBox) -> bool:
         """Whether the two boxes of one buffer surely share no element."""
         for own, their in zip(self._numbers, other._numbers, strict=True):
             if own is not None and their is not None and (own[1] <= their[0] or their[1] <= own[0]):
@@ -40,12 +40,12 @@ class Box:
             for own, their in zip(self.axes, other.axes, strict=True)
         )
 
-    def moved_by(self, outer: Box) -> Box:
+    def moved_by(self, outer: SymbolicBox) -> SymbolicBox:
         """The part of a buffer that is this part of its part `outer`."""
         axes: list[tuple[Polynomial, Polynomial] | None] = []
         for own, frame in zip(self.axes, outer.axes, strict=True):
             axes.append(frame if own is None or frame is None else (frame[0] + own[0], own[1]))
-        return Box(tuple(axes))
+        return SymbolicBox(tuple(axes))
 
 
 def _numbers_of(start: Polynomial, size: Polynomial) -> tuple[int, int] | None:
@@ -60,15 +60,15 @@ def _ends_before(low: tuple[Polynomial, Polynomial], high: tuple[Polynomial, Pol
 
 
 @dataclass(frozen=True)
-class Access:
+class BufferUse:
     """One step that touches a part of a buffer; None stands for all of it."""
 
     step: int
-    box: Box | None
+    box: SymbolicBox | None
     writes: bool
 
 
-def overlap(one: Box | None, other: Box | None) -> bool:
+def overlap(one: SymbolicBox | None, other: SymbolicBox | None) -> bool:
     """Whether two parts of one buffer may share elements."""
     return one is None or other is None or len(one.axes) != len(other.axes) or not one.is_apart_from(other)
 
@@ -130,13 +130,13 @@ class Accesses:
 
     def __init__(self, block: ir.Block, effects: Effects, sizes: SizeReader) -> None:
         self._sizes = sizes
-        self._of: dict[ir.Value, list[Access]] = {}
+        self._of: dict[ir.Value, list[BufferUse]] = {}
         self.ops = [op.operation for op in block.operations]
         for step, op in enumerate(self.ops):
             for root, access in self._of_step(step, op, effects):
                 self._of.setdefault(root, []).append(access)
 
-    def of(self, root: ir.Value) -> list[Access]:
+    def of(self, root: ir.Value) -> list[BufferUse]:
         """The accesses of one buffer, in order."""
         return self._of.get(root, [])
 
@@ -144,24 +144,24 @@ class Accesses:
         """All buffers that are accessed."""
         return list(self._of)
 
-    def merge(self, root: ir.Value, into: ir.Value, box: Box | None, same_axes: bool, without: int) -> None:
+    def merge(self, root: ir.Value, into: ir.Value, box: SymbolicBox | None, same_axes: bool, without: int) -> None:
         """`root` is now the part `box` of `into`, and step `without` is gone."""
         moved = [
-            Access(access.step, access.box.moved_by(box) if access.box and box and same_axes else box, access.writes)
+            BufferUse(access.step, access.box.moved_by(box) if access.box and box and same_axes else box, access.writes)
             for access in self._of.pop(root, [])
         ]
         kept = [access for access in (*self.of(into), *moved) if access.step != without]
         self._of[into] = sorted(kept, key=lambda access: access.step)
 
-    def _of_step(self, step: int, op: ir.Operation, effects: Effects) -> Iterator[tuple[ir.Value, Access]]:
+    def _of_step(self, step: int, op: ir.Operation, effects: Effects) -> Iterator[tuple[ir.Value, BufferUse]]:
         for inner in nested_ops(op):
             touched = set(touched_roots(inner)) if not inner.regions or inner.name.startswith("linalg.") else set()
             written = set(effects.written_operands(inner))
             for value in dict.fromkeys(inner.operands):
                 if is_memref(value) and (root_of(value) in touched or value in written):
-                    yield root_of(value), Access(step, self.box(value), value in written)
+                    yield root_of(value), BufferUse(step, self.box(value), value in written)
 
-    def box(self, value: ir.Value) -> Box | None:
+    def box(self, value: ir.Value) -> SymbolicBox | None:
         """The part of its root that a view shows; None where that is no window along the root's axes."""
         windows: list[ir.Operation] = []
         op = defining_op(value)
@@ -172,7 +172,7 @@ class Accesses:
             op = defining_op(value)
         if value != root_of(value) or not windows:
             return None
-        box: Box | None = None
+        box: SymbolicBox | None = None
         for window in reversed(windows):
             own = self._window(window)
             if own is None:
@@ -180,7 +180,7 @@ class Accesses:
             box = own if box is None else own.moved_by(box)
         return box
 
-    def _window(self, op: ir.Operation) -> Box | None:
+    def _window(self, op: ir.Operation) -> SymbolicBox | None:
         """A subview as a box of its source; None where it drops axes."""
         if ir.MemRefType(op.results[0].type).rank != ir.MemRefType(op.operands[0].type).rank:
             return None
@@ -193,7 +193,7 @@ class Accesses:
         axes: list[tuple[Polynomial, Polynomial] | None] = []
         for offset, size, stride in zip(*parts, strict=True):
             axes.append(None if offset is None or size is None or stride is None else (offset, size * stride))
-        return Box(tuple(axes))
+        return SymbolicBox(tuple(axes))
 
     def _extents(self, statics: Sequence[int], dynamic: Sequence[ir.Value]) -> list[Polynomial | None]:
         given = iter(dynamic)

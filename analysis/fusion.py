@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.fusion_groups import Crossing, Group, Pair, group_of_node
+from dlc.analysis.fusion_groups import FusionCandidate, GroupEdge, GroupPair, group_of_node
 from dlc.analysis.fusion_rules import REASONS as REASONS
 from dlc.analysis.fusion_rules import quick_refusal, refusal
 from dlc.analysis.merge_order import MergeOrder
@@ -23,7 +23,7 @@ _ROUNDS = 16
 
 
 @dataclass(frozen=True)
-class Edge:
+class FusionEdge:
     """One op with work takes what another gives, through views or not; `reason` is a key of `REASONS`."""
 
     producer: ir.Operation
@@ -33,7 +33,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class KernelGroup:
+class FusionGroup:
     """Ops of one kernel in program order. `kind` is the class of the `main` op: injective, reduction, contraction or opaque.
 
     `results` are the ops whose values are used outside; `is_region` says whether they have one type, as a `dl.kernel` must;
@@ -52,15 +52,15 @@ class KernelGroup:
 class FusionPlan:
     """All ops with work of a function in groups, in an order in which they can run, and every edge between two of them."""
 
-    groups: tuple[KernelGroup, ...]
-    edges: tuple[Edge, ...]
+    groups: tuple[FusionGroup, ...]
+    edges: tuple[FusionEdge, ...]
 
 
 def plan_kernels(function: ir.Operation) -> FusionPlan:
     """The kernels of a function; each block is planned alone, and ops inside of others belong to those."""
     shapes = SymbolicShapes(function)
-    groups: list[KernelGroup] = []
-    edges: list[Edge] = []
+    groups: list[FusionGroup] = []
+    edges: list[FusionEdge] = []
     for region in function.regions:
         for block in region.blocks:
             planner = _Planner(work_graph(block, shapes))
@@ -80,7 +80,7 @@ class _Planner:
         self._edges = edges
         self._order = MergeOrder(count, [*edges, *graph.order])
         self._outside = [len(consumers) for consumers in graph.consumers]
-        self._groups: dict[int, Group] = {
+        self._groups: dict[int, FusionCandidate] = {
             number: group_of_node(number, node, node.is_output or self._outside[number] > 0)
             for number, node in enumerate(graph.nodes)
         }
@@ -99,29 +99,29 @@ class _Planner:
         """Merge what fits of these edges; how many did."""
         return sum(self._try(*edge) == "fused" for edge in edges)
 
-    def groups(self) -> Iterator[KernelGroup]:
+    def groups(self) -> Iterator[FusionGroup]:
         """The groups in an order in which they can run."""
         for number in sorted(self._groups, key=self._order.rank):
             group = self._groups[number]
             nodes = self._graph.nodes
             results = [nodes[node] for node in sorted(group.escaping)]
             main = nodes[group.main]
-            yield KernelGroup(
+            yield FusionGroup(
                 ops=tuple(nodes[node].op for node in sorted(group.nodes)),
                 kind="reduction" if group.kind == "window" else "opaque" if group.kind == "foreign" else group.kind,
                 main=main.op,
                 results=tuple(node.op for node in results),
                 is_region=len({kind for node in results for kind in node.kinds}) <= 1,
-                is_formed=main.foreign,
+                is_formed=main.is_fusion_boundary,
             )
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self) -> Iterator[FusionEdge]:
         """Every edge with its verdict."""
         for producer, consumer in self._edges:
             nodes = self._graph.nodes[producer].op, self._graph.nodes[consumer].op
             first, second = self._order.group_of(producer), self._order.group_of(consumer)
             reason = "fused" if first == second else self._verdict(first, second)
-            yield Edge(*nodes, reason == "fused", reason)
+            yield FusionEdge(*nodes, reason == "fused", reason)
 
     def _verdict(self, first: int, second: int) -> str:
         """Why two groups are apart; what fits them would be merged but for the order of kernels."""
@@ -151,24 +151,24 @@ class _Planner:
         self._groups[self._order.group_of(producer)] = pair.joined()
         return "fused"
 
-    def _pair(self, first: int, second: int) -> Pair:
+    def _pair(self, first: int, second: int) -> GroupPair:
         one, other = self._groups[first], self._groups[second]
         members = set(one.nodes)
         crossings = [
-            Crossing(link.producer, node, link)
+            GroupEdge(link.producer, node, link)
             for node in other.nodes
             for link in self._graph.nodes[node].links
             if link.producer in members
         ]
-        pair = Pair(one, other, crossings, frozenset())
+        pair = GroupPair(one, other, crossings, frozenset())
         closed = [
             node
             for node, count in self._used(pair).items()
             if count == self._outside[node] and not self._graph.nodes[node].is_output
         ]
-        return Pair(one, other, crossings, frozenset(closed))
+        return GroupPair(one, other, crossings, frozenset(closed))
 
     @staticmethod
-    def _used(pair: Pair) -> Counter[int]:
+    def _used(pair: GroupPair) -> Counter[int]:
         """How many nodes of the second group use each node of the first."""
         return Counter(producer for producer, _ in {(crossing.producer, crossing.consumer) for crossing in pair.crossings})

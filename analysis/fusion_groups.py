@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dlc.analysis.work_graph import Link, Node, WorkGraph
+from dlc.analysis.work_graph import Node, OperandEdge, WorkGraph
 from dlc.dialects.dl.reduce import reduced_axes
 from dlc.dialects.dl.types import Dim, Shape
 
@@ -24,7 +24,7 @@ _WIDER = {
 
 
 @dataclass(frozen=True)
-class Rows:
+class ReducedAxes:
     """What a reduction runs over: shape of its operand, what is left of it (both without dims of 1), and axes from the end."""
 
     whole: Shape
@@ -33,7 +33,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Group:
+class FusionCandidate:
     """Ops that become one kernel. `kind` is injective, window, reduction, contraction, opaque or foreign.
 
     `main` is the op that names the group; nodes `before` only prepare operands of a contraction; the values of nodes that are
@@ -43,7 +43,7 @@ class Group:
     nodes: tuple[int, ...]
     kind: str
     main: int
-    rows: Rows | None
+    rows: ReducedAxes | None
     reads: frozenset[int]
     escaping: frozenset[int]
     loops: Shape
@@ -51,21 +51,21 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Crossing:
+class GroupEdge:
     """An edge from one group to another."""
 
     producer: int
     consumer: int
-    link: Link
+    link: OperandEdge
 
 
 @dataclass(frozen=True)
-class Pair:
+class GroupPair:
     """Two groups, the edges from the first to the second, and the nodes of the first that nothing but the second uses."""
 
-    first: Group
-    second: Group
-    crossings: Sequence[Crossing]
+    first: FusionCandidate
+    second: FusionCandidate
+    crossings: Sequence[GroupEdge]
     closed: frozenset[int]
 
     def escaping(self) -> frozenset[int]:
@@ -81,13 +81,13 @@ class Pair:
     def nodes(self) -> tuple[int, ...]:
         return (*self.first.nodes, *self.second.nodes)
 
-    def joined(self) -> Group:
+    def joined(self) -> FusionCandidate:
         """The two groups as one."""
         first, second = self.first, self.second
         leading = second if first.kind == "injective" else first
         front = second.before | {second.main}
         prepares = second.kind == "contraction" and any(crossing.consumer in front for crossing in self.crossings)
-        return Group(
+        return FusionCandidate(
             nodes=self.nodes,
             kind=leading.kind,
             main=leading.main,
@@ -99,28 +99,28 @@ class Pair:
         )
 
 
-def group_of_node(number: int, node: Node, escapes: bool) -> Group:
+def group_of_node(number: int, node: Node, escapes: bool) -> FusionCandidate:
     """A group of one node."""
     rows = _rows_of(node) if node.fusion_class == "reduction" else None
     escaping = frozenset({number} if escapes else ())
-    return Group((number,), _kind(node, rows), number, rows, node.reads, escaping, shape_of(node))
+    return FusionCandidate((number,), _kind(node, rows), number, rows, node.reads, escaping, shape_of(node))
 
 
-def _kind(node: Node, rows: Rows | None) -> str:
-    if node.foreign:
+def _kind(node: Node, rows: ReducedAxes | None) -> str:
+    if node.is_fusion_boundary:
         return "foreign"
     if node.fusion_class == "broadcast":
         return "injective"
     return "window" if node.fusion_class == "reduction" and rows is None else node.fusion_class
 
 
-def _rows_of(node: Node) -> Rows | None:
+def _rows_of(node: Node) -> ReducedAxes | None:
     """The rows of an op of class reduction; None for one over windows."""
     if node.name in _WINDOWS or node.x is None:
         return None
     attributes, rank = node.op.opview.attribute_values(), node.x.rank
     if node.name == "group_norm":
-        return Rows(plain(node.x.shape), (), ("groups", attributes["num_groups"]))
+        return ReducedAxes(plain(node.x.shape), (), ("groups", attributes["num_groups"]))
     if node.name == "instance_norm":
         axes = tuple(range(2, rank))
     elif node.name in ("layer_norm", "rms_norm"):
@@ -129,7 +129,7 @@ def _rows_of(node: Node) -> Rows | None:
         given = attributes["axes"] if "axes" in attributes else (attributes["axis"],)
         axes = reduced_axes(given, rank)
     kept = [dim for axis, dim in enumerate(node.x.shape) if axis not in axes]
-    return Rows(plain(node.x.shape), plain(kept), tuple(axis - rank for axis in axes))
+    return ReducedAxes(plain(node.x.shape), plain(kept), tuple(axis - rank for axis in axes))
 
 
 def costs_nothing(node: Node) -> bool:
@@ -137,7 +137,7 @@ def costs_nothing(node: Node) -> bool:
     return node.name in _MOVES or _widens(node)
 
 
-def moves_only(group: Group, graph: WorkGraph) -> bool:
+def moves_only(group: FusionCandidate, graph: WorkGraph) -> bool:
     """Whether all ops of a group cost nothing."""
     return all(costs_nothing(graph.nodes[node]) for node in group.nodes)
 
@@ -148,12 +148,12 @@ def _widens(node: Node) -> bool:
     return node.result.dtype in _WIDER.get(node.x.dtype, ())
 
 
-def is_unchanged(crossing: Crossing, graph: WorkGraph) -> bool:
+def is_unchanged(crossing: GroupEdge, graph: WorkGraph) -> bool:
     """Whether the consumer sees the producer's result in its own shape, dims of 1 aside."""
     return crossing.link.seen is not None and seen(crossing) == shape_of(graph.nodes[crossing.producer])
 
 
-def seen(crossing: Crossing) -> Shape | None:
+def seen(crossing: GroupEdge) -> Shape | None:
     """The shape in which the consumer sees what it takes, without dims of 1; None when it only asks for sizes."""
     return None if crossing.link.seen is None else plain(crossing.link.seen.shape)
 

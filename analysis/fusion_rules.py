@@ -11,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from dlc._mlir import ir
-from dlc.analysis.fusion_groups import Crossing, Group, Pair, costs_nothing, is_unchanged, moves_only, seen, shape_of
+from dlc.analysis.fusion_groups import (
+    FusionCandidate,
+    GroupEdge,
+    GroupPair,
+    costs_nothing,
+    is_unchanged,
+    moves_only,
+    seen,
+    shape_of,
+)
 from dlc.analysis.work_graph import Node, WorkGraph
 
 REASONS: Mapping[str, str] = {
@@ -37,7 +46,7 @@ MOST_VALUES = 64
 MOST_RESULTS = 8
 
 
-def quick_refusal(first: Group, second: Group) -> str:
+def quick_refusal(first: FusionCandidate, second: FusionCandidate) -> str:
     """Why two groups stay apart whatever connects them: a key of `REASONS`, empty when that is not the case."""
     kinds = first.kind, second.kind
     if kinds not in _RULES:
@@ -46,7 +55,7 @@ def quick_refusal(first: Group, second: Group) -> str:
     return "size" if too_large else ""
 
 
-def refusal(pair: Pair, graph: WorkGraph) -> str:
+def refusal(pair: GroupPair, graph: WorkGraph) -> str:
     """Why the two groups, of kinds that may go together, stay apart: a key of `REASONS`, empty when they fit."""
     reason = _RULES[pair.first.kind, pair.second.kind](pair, graph)
     if reason == "uses" and any(graph.nodes[node].is_output for node in pair.first.escaping - pair.closed):
@@ -57,14 +66,14 @@ def refusal(pair: Pair, graph: WorkGraph) -> str:
     return reason or ("size" if len(escaping) > MOST_RESULTS else "")
 
 
-def _maps(pair: Pair, graph: WorkGraph) -> str:
+def _maps(pair: GroupPair, graph: WorkGraph) -> str:
     """Injective into injective: equal shapes, or elements that are moved and needed only there."""
     if pair.is_closed and moves_only(pair.first, graph):
         return ""
     return next((reason for crossing in pair.crossings if (reason := _map_refusal(crossing, pair, graph))), "")
 
 
-def _map_refusal(crossing: Crossing, pair: Pair, graph: WorkGraph) -> str:
+def _map_refusal(crossing: GroupEdge, pair: GroupPair, graph: WorkGraph) -> str:
     consumer = graph.nodes[crossing.consumer]
     if not is_unchanged(crossing, graph):
         return "shape"
@@ -75,12 +84,12 @@ def _map_refusal(crossing: Crossing, pair: Pair, graph: WorkGraph) -> str:
     return "" if pair.is_closed else "uses"
 
 
-def _into_rows(pair: Pair, graph: WorkGraph) -> str:
+def _into_rows(pair: GroupPair, graph: WorkGraph) -> str:
     """Injective into reduction: what computes the elements of rows, or one element for each row."""
     return "" if pair.is_closed and moves_only(pair.first, graph) else _along_rows(pair, graph)
 
 
-def _along_rows(pair: Pair, graph: WorkGraph) -> str:
+def _along_rows(pair: GroupPair, graph: WorkGraph) -> str:
     """Reductions over the same rows, and ops with one element for each element of a row or one for each row."""
     rows = pair.first.rows or pair.second.rows
     assert rows is not None
@@ -97,7 +106,7 @@ def _along_rows(pair: Pair, graph: WorkGraph) -> str:
     return "" if all(shape_of(node) in (rows.whole, rows.kept) for node in mapped) else "shape"
 
 
-def _after(pair: Pair, graph: WorkGraph) -> str:
+def _after(pair: GroupPair, graph: WorkGraph) -> str:
     """Elementwise ops on the result of a contraction or pooling that nothing else needs, or on a slice of it.
 
     The result of attention may be transposed, and that of a convolution so that rows of pixels are stored.
@@ -133,13 +142,13 @@ def _stores_pixels(conv: ir.Operation, transpose: ir.Operation) -> bool:
     return is_blocked and is_known and perm[-1] == stored.rank - 2
 
 
-def _before_contraction(pair: Pair, graph: WorkGraph) -> str:
+def _before_contraction(pair: GroupPair, graph: WorkGraph) -> str:
     """What a contraction reads at no cost, or what its result meets afterwards; attention also takes what is mapped."""
     is_attention = graph.nodes[pair.second.main].name == "attention"
     return _beside(pair, graph, pair.second.before | {pair.second.main}, _suits_attention if is_attention else costs_nothing)
 
 
-def _before_window(pair: Pair, graph: WorkGraph) -> str:
+def _before_window(pair: GroupPair, graph: WorkGraph) -> str:
     """What the result of a pooling meets afterwards; its windows overlap, so they read stored elements."""
     return _beside(pair, graph, {pair.second.main}, lambda node: False)
 
@@ -148,7 +157,7 @@ def _suits_attention(node: Node) -> bool:
     return node.is_elementwise or node.name == "rotary_embedding" or costs_nothing(node)
 
 
-def _beside(pair: Pair, graph: WorkGraph, front: Collection[int], suits: Callable[[Node], bool]) -> str:
+def _beside(pair: GroupPair, graph: WorkGraph, front: Collection[int], suits: Callable[[Node], bool]) -> str:
     """Operands of the nodes `front`, made by ops that all suit them, or operands of the elementwise ops that come after."""
     if not pair.is_closed:
         return "uses"
@@ -167,7 +176,7 @@ def _beside(pair: Pair, graph: WorkGraph, front: Collection[int], suits: Callabl
     return ""
 
 
-_RULES: Mapping[tuple[str, str], Callable[[Pair, WorkGraph], str]] = {
+_RULES: Mapping[tuple[str, str], Callable[[GroupPair, WorkGraph], str]] = {
     ("injective", "injective"): _maps,
     ("injective", "reduction"): _into_rows,
     ("reduction", "injective"): _along_rows,

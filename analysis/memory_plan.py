@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, ancestor_in, defining_op, is_memref, root_of
-from dlc.analysis.packing import VECTOR_ALIGNMENT, Block, Stacking, most_live, pack, round_up
+from dlc.analysis.packing import VECTOR_ALIGNMENT, LiveBuffer, OffsetOrder, most_live, pack, round_up
 from dlc.analysis.size_polynomials import Atom, Polynomial, SizeReader
 
 PAGE_ALIGNMENT = 4096
@@ -50,7 +50,7 @@ class MemoryPlan:
     """
 
     buffers: tuple[PlannedBuffer, ...]
-    stacking: Stacking
+    stacking: OffsetOrder
     atoms: tuple[Atom, ...]
     nominal: Mapping[int, int]
 
@@ -78,7 +78,7 @@ class MemoryPlan:
         alive = [index for index, buffer in enumerate(self.buffers) if buffer.first <= step <= buffer.last]
         return [self.buffers[index] for index in sorted(alive, key=lambda index: (-sizes[index], index))]
 
-    def _blocks(self, atoms: Mapping[int, int] | None) -> list[Block]:
+    def _blocks(self, atoms: Mapping[int, int] | None) -> list[LiveBuffer]:
         return blocks_of(self.buffers, self.sizes(atoms))
 
 
@@ -87,9 +87,9 @@ def taken_bytes(size: int) -> int:
     return max(round_up(size, VECTOR_ALIGNMENT), VECTOR_ALIGNMENT)
 
 
-def blocks_of(buffers: Sequence[PlannedBuffer], sizes: Sequence[int]) -> list[Block]:
+def blocks_of(buffers: Sequence[PlannedBuffer], sizes: Sequence[int]) -> list[LiveBuffer]:
     """The buffers as blocks of these sizes."""
-    return [Block(b.first, b.last, size, b.alignment(size)) for b, size in zip(buffers, sizes, strict=True)]
+    return [LiveBuffer(b.first, b.last, size, b.alignment(size)) for b, size in zip(buffers, sizes, strict=True)]
 
 
 def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPlan:
@@ -98,11 +98,11 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     Buffers of 64 KiB and more start on pages, unless that costs more than 5 % above the lower bound: then fewer do.
     """
     reader = SizeReader()
-    lives = list(_lives(function, reader))
+    live_ranges = list(_live_ranges(function, reader))
     atoms = dict.fromkeys(range(len(reader.atoms)), nominal)
     best: MemoryPlan | None = None
     for threshold in PAGE_ALIGNED_FROM:
-        buffers = tuple(PlannedBuffer(*life, threshold) for life in lives)
+        buffers = tuple(PlannedBuffer(*live_range, threshold) for live_range in live_ranges)
         sizes = [taken_bytes(buffer.bytes.evaluate(atoms)) for buffer in buffers]
         plan = MemoryPlan(buffers, pack(blocks_of(buffers, sizes)), tuple(reader.atoms), atoms)
         if best is None or plan.peak() < best.peak():
@@ -113,7 +113,7 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     return best
 
 
-def _lives(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
+def _live_ranges(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
     """Allocations that can be planned, with their bytes and their first and last step."""
     block = function.regions[0].blocks[0]
     ops = [op.operation for op in block.operations]

@@ -18,7 +18,7 @@ _ENOUGH = 1.01
 
 
 @dataclass(frozen=True)
-class Block:
+class LiveBuffer:
     """`size` bytes that live from step `first` to step `last`, both included; they start at a multiple of `alignment`."""
 
     first: int
@@ -28,7 +28,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Stacking:
+class OffsetOrder:
     """For each block the blocks that it lies directly above, and an order in which every block comes after those."""
 
     order: tuple[int, ...]
@@ -48,7 +48,7 @@ def round_up(value: int, alignment: int) -> int:
     return -(-value // alignment) * alignment
 
 
-def most_live(blocks: Sequence[Block]) -> tuple[int, int]:
+def most_live(blocks: Sequence[LiveBuffer]) -> tuple[int, int]:
     """The most bytes that live at one step, and the first such step: no packing is shorter."""
     changes: dict[int, int] = {}
     for block in blocks:
@@ -62,7 +62,7 @@ def most_live(blocks: Sequence[Block]) -> tuple[int, int]:
     return most, at
 
 
-def pack(blocks: Sequence[Block]) -> Stacking:
+def pack(blocks: Sequence[LiveBuffer]) -> OffsetOrder:
     """A packing of `blocks`, the best of the greedy ones and what a search makes of it."""
     conflicts = conflicts_of(blocks)
     bound = most_live(blocks)[0]
@@ -79,11 +79,11 @@ def pack(blocks: Sequence[Block]) -> Stacking:
     return _stacking(best, conflicts)
 
 
-def _length(blocks: Sequence[Block], offsets: Sequence[int]) -> int:
+def _length(blocks: Sequence[LiveBuffer], offsets: Sequence[int]) -> int:
     return max((offset + block.size for block, offset in zip(blocks, offsets, strict=True)), default=0)
 
 
-def conflicts_of(blocks: Sequence[Block]) -> list[list[int]]:
+def conflicts_of(blocks: Sequence[LiveBuffer]) -> list[list[int]]:
     """For each block those that live at the same time as it, by a sweep: linear in blocks and conflicts."""
     found: list[list[int]] = [[] for _ in blocks]
     active: list[int] = []
@@ -96,7 +96,7 @@ def conflicts_of(blocks: Sequence[Block]) -> list[list[int]]:
     return found
 
 
-def _orders(blocks: Sequence[Block], conflicts: Sequence[Sequence[int]]) -> list[Callable[[int], tuple[int, ...]]]:
+def _orders(blocks: Sequence[LiveBuffer], conflicts: Sequence[Sequence[int]]) -> list[Callable[[int], tuple[int, ...]]]:
     """Keys of greedy orders: size, size times lifetime, lifetime, crowdedness, program order."""
 
     def lifetime(index: int) -> int:
@@ -112,7 +112,7 @@ def _orders(blocks: Sequence[Block], conflicts: Sequence[Sequence[int]]) -> list
     ]
 
 
-def _place(blocks: Sequence[Block], conflicts: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
+def _place(blocks: Sequence[LiveBuffer], conflicts: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
     """Offsets when blocks are placed in `order`, each into the smallest gap between those it lives with, or on top."""
     offsets = [-1] * len(blocks)
     for index in order:
@@ -130,7 +130,7 @@ def _place(blocks: Sequence[Block], conflicts: Sequence[Sequence[int]], order: S
 
 
 def _improve(
-    blocks: Sequence[Block], conflicts: Sequence[Sequence[int]], best: list[int], order: list[int], bound: int
+    blocks: Sequence[LiveBuffer], conflicts: Sequence[Sequence[int]], best: list[int], order: list[int], bound: int
 ) -> list[int]:
     """Place the block that sticks out earlier, again and again, while the packing stays well above the bound."""
     tried = order
@@ -148,7 +148,7 @@ def _improve(
     return best
 
 
-def _stacking(offsets: Sequence[int], conflicts: Sequence[Sequence[int]]) -> Stacking:
+def _stacking(offsets: Sequence[int], conflicts: Sequence[Sequence[int]]) -> OffsetOrder:
     """Which block lies directly above which; a block above another one that is above a third is not kept for the third."""
     order = sorted(range(len(offsets)), key=lambda index: (offsets[index], index))
     rank = {index: place for place, index in enumerate(order)}
@@ -160,4 +160,4 @@ def _stacking(offsets: Sequence[int], conflicts: Sequence[Sequence[int]]) -> Sta
             if not any(candidate in lower[above] for above in kept):
                 kept.append(candidate)
         below.append(tuple(kept))
-    return Stacking(tuple(order), tuple(below))
+    return OffsetOrder(tuple(order), tuple(below))

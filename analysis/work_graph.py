@@ -19,7 +19,7 @@ _TERMINATORS = frozenset({"func.return", "dl.yield", "scf.yield", "cf.br", "cf.c
 
 
 @dataclass(frozen=True)
-class Link:
+class OperandEdge:
     """One operand of an op, given by the node `producer`; `seen` is its type after views, None where only sizes count."""
 
     producer: int
@@ -28,7 +28,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Node:
-    """An op with work. `foreign` ops are no dl ops, or kernels already; they stay where they are.
+    """An op with work. An `is_fusion_boundary` is no dl op, or a kernel already; it stays where it is.
 
     `x` and `result` are the types of its first operand and result, `kinds` those of the results that are used, `reads` numbers of
     the values it takes, without constants.
@@ -39,10 +39,10 @@ class Node:
     is_elementwise: bool
     x: TensorType | None
     result: TensorType | None
-    foreign: bool
+    is_fusion_boundary: bool
     is_output: bool
     kinds: tuple[ir.Type, ...]
-    links: tuple[Link, ...]
+    links: tuple[OperandEdge, ...]
     reads: frozenset[int]
 
     @property
@@ -55,7 +55,7 @@ class Node:
 class WorkGraph:
     """The nodes of one block in program order, and for each node the nodes that use it.
 
-    `order` holds pairs of foreign nodes that must keep their order though no value connects them.
+    `order` holds pairs of fusion boundaries that must keep their order though no value connects them.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -106,8 +106,8 @@ class _Builder:
                     self._constants.update(operation.results if operation.name == "dl.constant" else ())
                 case "work":
                     self._add_node(operation, outputs)
-        foreign = [number for number, node in enumerate(self._graph.nodes) if node.foreign]
-        self._graph.order.extend(itertools.pairwise(foreign))
+        boundaries = [number for number, node in enumerate(self._graph.nodes) if node.is_fusion_boundary]
+        self._graph.order.extend(itertools.pairwise(boundaries))
         return self._graph
 
     def _outputs(self, operations: Sequence[ir.Operation]) -> set[ir.Operation]:
@@ -139,7 +139,7 @@ class _Builder:
             is_elementwise=found is not None and found.is_elementwise,
             x=self._type(operation.operands[0]) if len(operation.operands) else None,
             result=self._type(results[0]) if is_tensor else None,
-            foreign=found is None or not is_tensor,
+            is_fusion_boundary=found is None or not is_tensor,
             is_output=operation in outputs,
             kinds=tuple(dict.fromkeys(result.type for result in results if next(iter(result.uses), None) is not None)),
             links=links,
@@ -151,10 +151,10 @@ class _Builder:
             self._graph.consumers[producer].append(number)
         self._sources.update((result, _Source(number, (number,))) for result in results)
 
-    def _links(self, value: ir.Value) -> Iterator[Link]:
+    def _links(self, value: ir.Value) -> Iterator[OperandEdge]:
         source = self._sources.get(value, _Source())
         for node in source.all:
-            yield Link(node, self._shapes.type_of(value) if node == source.viewed else None)
+            yield OperandEdge(node, self._shapes.type_of(value) if node == source.viewed else None)
 
     def _type(self, value: ir.Value) -> TensorType | None:
         return None if tensor_type(value.type) is None else self._shapes.type_of(value)

@@ -52,7 +52,7 @@ def lower_squareplus(b: Builder, op: SourceOp) -> ir.Value:
 
 
 def main() -> None:
-    """Compile a graph with the new op and compare with its NumPy meaning."""
+    """Compile a graph with the new op and compare with its reference implementation."""
     with Graph() as graph:
         x = graph.input("x", ("n", 8))
         graph.output("y", SquarePlus.build(x))

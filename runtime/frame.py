@@ -61,7 +61,7 @@ class _Output:
         self.label = ctypes.create_string_buffer(f"result '{spec.name}'".encode())
 
 
-class Frame:
+class CallFrame:
     """What a call of the entry needs, in 8-byte words that stay where they are.
 
     A session keeps its frames from call to call: all but addresses and dynamic sizes stays the same. One call at a time uses

@@ -13,7 +13,7 @@ import numpy as np
 from dlc.errors import InvalidInputError
 from dlc.runtime.arguments import bind_arguments, bind_in_order, check_count, in_order
 from dlc.runtime.descriptors import describe
-from dlc.runtime.frame import WORD, Frame
+from dlc.runtime.frame import WORD, CallFrame
 from dlc.runtime.library import load_library
 from dlc.runtime.native_calls import Unfinished
 from dlc.runtime.results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, outputs_in_order, unfit_output
@@ -62,7 +62,7 @@ class Session:
         self._start_frames()
 
     def _start_frames(self) -> None:
-        self._frames: dict[int, Frame] = {}
+        self._frames: dict[int, CallFrame] = {}
         """All frames, by address."""
         self._idle: list[int] = []
         """Those that no call uses. Taking one and putting it back are atomic."""
@@ -79,7 +79,7 @@ class Session:
         computation = self.signature.precompute
         if computation is not None:
             signature = Signature(computation.entry, computation.params, computation.results)
-            frame = Frame(self._precompute, signature, self._library, threads=self._num_threads, limit=self._memory_limit)
+            frame = CallFrame(self._precompute, signature, self._library, threads=self._num_threads, limit=self._memory_limit)
             frame.describe_inputs([bound[spec.name] for spec in computation.params])
             given: list[np.ndarray | None] = [None] * len(computation.results)
             frame.give_memory(given)
@@ -88,7 +88,7 @@ class Session:
             bound |= zip(names, frame.take_results(given, self._reader), strict=True)
         return [bound[spec.name] for spec in self.signature.params]
 
-    def _run(self, frame: Frame) -> None:
+    def _run(self, frame: CallFrame) -> None:
         if self._call(frame.pointer):
             raise self._library.last_error()
 
@@ -129,10 +129,10 @@ class Session:
         finally:
             self._idle.append(frame.address)
 
-    def _frame_of(self, unfinished: Unfinished) -> Frame:
+    def _frame_of(self, unfinished: Unfinished) -> CallFrame:
         return self._take_frame() if unfinished is None else self._frames[unfinished[1]]
 
-    def _call_slowly(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
+    def _call_slowly(self, frame: CallFrame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """Run on whatever can be read as arrays of the right types."""
         inputs = self._bind_inputs(frame, arguments)
         given = frame.new_results()
@@ -140,7 +140,7 @@ class Session:
         self._run(frame)
         return frame.take_results(given, self._reader_of(inputs))
 
-    def _bind_inputs(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
+    def _bind_inputs(self, frame: CallFrame, arguments: Sequence[Any]) -> list[np.ndarray]:
         """The arrays that the frame's descriptors point at now; they must live until the call ends."""
         check_count(self.signature.inputs, arguments)
         inputs = bind_in_order(self.signature.inputs, arguments)
@@ -176,7 +176,7 @@ class Session:
             for index, (result, values) in enumerate(zip(results, given, strict=True))
         ]
 
-    def _run_slowly(self, frame: Frame, arguments: Sequence[Any], outputs: Sequence[Any]) -> list[np.ndarray]:
+    def _run_slowly(self, frame: CallFrame, arguments: Sequence[Any], outputs: Sequence[Any]) -> list[np.ndarray]:
         """Results in `outputs` where they may lie there, else in memory of their own."""
         given = checked_outputs(self.signature.outputs, outputs)
         check_apart_from_weights(self.signature.outputs, given, self._weights)
@@ -222,7 +222,7 @@ class Session:
         except InvalidInputError as error:
             raise InvalidInputError(f"request {number}: {error}") from error
 
-    def _prepare(self, frame: Frame, request: Any, number: int) -> tuple[Sequence[np.ndarray], list[np.ndarray | None]]:
+    def _prepare(self, frame: CallFrame, request: Any, number: int) -> tuple[Sequence[np.ndarray], list[np.ndarray | None]]:
         """Make a frame ready for `dlc_call`: the arrays that it reads, which must live until then, and those for results."""
         try:
             is_array = type(request) is np.ndarray
@@ -255,17 +255,17 @@ class Session:
         specs = zip(self.signature.inputs, inputs, strict=True)
         return ResultReader(self._library, [values for spec, values in specs if spec.donated])
 
-    def _take_frame(self) -> Frame:
+    def _take_frame(self) -> CallFrame:
         """A frame that no other call uses."""
         try:
             return self._frames[self._idle.pop()]
         except IndexError:
             return self._new_frame()
 
-    def _new_frame(self) -> Frame:
+    def _new_frame(self) -> CallFrame:
         base = self._param_pointers.buffer_info()[0]
         pointers = [base + WORD * index for index in range(len(self._param_records))]
-        frame = Frame(
+        frame = CallFrame(
             self._address,
             self.signature,
             self._library,

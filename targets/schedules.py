@@ -1,6 +1,6 @@
 """Schedules of a model's kernels as a table that a file holds, a tuner changes, and `compile` obeys.
 
-    {"kernel_3_conv_relu": {"0": {"emitter": "tile", "lane_loop": 3, "lanes": 16, "vectors": 2, "jams": [[1, 7]]}}}
+    {"kernel_3_conv_relu": {"0": {"emitter": "tile", "lane_loop": 3, "lanes": 16, "vectors": 2, "unroll_and_jam": [[1, 7]]}}}
 
 A kernel goes by its name in the IR or by a pattern (`*_conv_*`), a nest of it by its number. What a table leaves out is the
 cost model's. `dlc compile --emit=schedule` writes the whole table of a model.

@@ -25,7 +25,7 @@ from dlc.dialects.reading import parse_module
 from dlc.errors import DLCError
 from dlc.tools.proof_index import Unknown
 from dlc.tools.proof_program import Program
-from dlc.tools.proof_values import Access, Value
+from dlc.tools.proof_values import CheckedAccess, Value
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _COMMUTATIVE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
@@ -230,7 +230,7 @@ class _Check:
                     self._do_not_meet(one, other)
                     self._follow_by_columns(one, other)
 
-    def _do_not_meet(self, one: Access, other: Access) -> None:
+    def _do_not_meet(self, one: CheckedAccess, other: CheckedAccess) -> None:
         pairs = one.element.apply_range(other.element.reverse()).intersect_params(self.context)
         for (depth, loop), (_, same) in zip(one.parallel, other.parallel, strict=False):
             if loop != same:
@@ -241,7 +241,7 @@ class _Check:
             if not meeting.subtract(meeting.equate(_IN, depth, _OUT, depth)).is_empty():
                 raise Rejected(f"{one.value.key} and {other.value.key} meet in different iterations of a parallel loop")
 
-    def _follow_by_columns(self, one: Access, other: Access) -> None:
+    def _follow_by_columns(self, one: CheckedAccess, other: CheckedAccess) -> None:
         """Rows that `dlc.doacross` lets run at once wait for the columns up to their own of the rows before, and for no others."""
         columns = [{depth for depth, _, role in each.roles if role == "columns"} for each in (one, other)]
         for depth, loop, role in one.roles:
@@ -278,7 +278,7 @@ def _context(before: Program, one: dict[str, Any]) -> isl.Set:
     return context
 
 
-def _outside(program: Program, access: Access) -> isl.Set:
+def _outside(program: Program, access: CheckedAccess) -> isl.Set:
     """The elements that an access touches and its memref does not have."""
     dims = [f"e{at}" for at in range(len(access.sizes))]
     bounds = " and ".join(f"0 <= {dim} < {size}" for dim, size in zip(dims, access.sizes, strict=True) if size) or "true"

@@ -12,7 +12,7 @@ Dims = Sequence[tuple[ir.Value, str]]
 
 
 class Unknown(Exception):
-    """Something that the checker has no meaning for."""
+    """Something that the checker does not support."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Indices:
             return texts[0] if op.name == "affine.apply" else nested(op.name.removeprefix("affine."), texts)
         if op.name == "memref.dim" and isinstance(op.operands[0], ir.BlockArgument):
             return self.size(op.operands[0], int(self.text(op.operands[1], dims)))
-        raise Unknown(f"the checker has no meaning for an index of '{op.name}'")
+        raise Unknown(f"the checker does not support an index of '{op.name}'")
 
     def is_known(self, value: ir.Value, dims: Dims) -> bool:
         """Whether `value` is an index that its uses spell out."""

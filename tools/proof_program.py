@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.tools.proof_index import Unknown, within
-from dlc.tools.proof_values import Access, Place, Values, shape_of
+from dlc.tools.proof_values import CheckedAccess, ProgramPoint, Values, shape_of
 
 _ACCESSES = {"affine.load": 0, "memref.load": 0, "affine.vector_load": 0, "vector.load": 0, "vector.transfer_read": 0}
 _ACCESSES |= {"affine.store": 1, "memref.store": 1, "affine.vector_store": 1, "vector.store": 1, "vector.transfer_write": 1}
@@ -31,17 +31,17 @@ class Program(Values):
 
     def __init__(self, function: ir.Operation, side: str, parameters: dict[str, str], terminals: dict[str, str]) -> None:
         super().__init__(function, side, parameters, terminals)
-        self._read_block(self._block, Place([], [], [], []))
+        self._read_block(self._block, ProgramPoint([], [], [], []))
         self._read_results()
         self._follow_memory()
         self._remove_copies()
 
-    def _read_block(self, block: ir.Block, place: Place) -> None:
+    def _read_block(self, block: ir.Block, place: ProgramPoint) -> None:
         for number, op in enumerate(block.operations):
-            here = Place(place.dims, place.where, [*place.time, str(number)], place.parallel, place.roles)
+            here = ProgramPoint(place.dims, place.where, [*place.time, str(number)], place.parallel, place.roles)
             self._read(op.operation, here)
 
-    def _read(self, op: ir.Operation, place: Place) -> None:
+    def _read(self, op: ir.Operation, place: ProgramPoint) -> None:
         if op.name in ("memref.alloc", "memref.alloca"):
             names = [name for _, name in place.dims]
             self._memories[op.results[0]] = (f"{self.side}local{self._numbers[op]}", self._sizes(op, place), names)
@@ -60,15 +60,15 @@ class Program(Values):
         elif op.name == "vector.broadcast":
             self._read_broadcast(op, place)
         elif op.name not in _SILENT:
-            raise Unknown(f"the checker has no meaning for '{op.name}'")
+            raise Unknown(f"the checker does not support '{op.name}'")
 
-    def _sizes(self, op: ir.Operation, place: Place) -> list[str]:
+    def _sizes(self, op: ir.Operation, place: ProgramPoint) -> list[str]:
         operands = iter(op.operands)
         kind = ir.MemRefType(op.results[0].type)
         static = [kind.is_static_dim(at) for at in range(kind.rank)]
         return [str(kind.shape[at]) if static[at] else self.index.text(next(operands), place.dims) for at in range(kind.rank)]
 
-    def _read_for(self, op: ir.Operation, place: Place) -> None:
+    def _read_for(self, op: ir.Operation, place: ProgramPoint) -> None:
         counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
         operands, body = list(op.operands), op.regions[0].blocks[0]
         lower = self.index.map(op.attributes["lowerBoundMap"].value, operands[: counts[0]], place.dims)
@@ -79,7 +79,7 @@ class Program(Values):
         where = place.where + within(name, lower, upper, step)
         role = op.attributes.get("dlc.doacross")
         roles = [*place.roles, (depth, body.arguments[0], role.value)] if isinstance(role, ir.StringAttr) else place.roles
-        inner = Place([*place.dims, (body.arguments[0], name)], where, [*place.time, name], parallel, roles)
+        inner = ProgramPoint([*place.dims, (body.arguments[0], name)], where, [*place.time, name], parallel, roles)
         carried = [self._value(op, f"carries {at}", inner, shape_of(value)) for at, value in enumerate(list(body.arguments)[1:])]
         self._of.update(zip(list(body.arguments)[1:], carried, strict=True))
         self._read_block(body, inner)
@@ -100,15 +100,15 @@ class Program(Values):
             after.operands = [[last, *none]]
             self._of[op.results[at]] = after
 
-    def _read_parallel(self, op: ir.Operation, place: Place) -> None:
+    def _read_parallel(self, op: ir.Operation, place: ProgramPoint) -> None:
         if len(op.results):
-            raise Unknown("the checker has no meaning for what an 'affine.parallel' combines")
+            raise Unknown("the checker does not support what an 'affine.parallel' combines")
         maps = op.attributes["lowerBoundsMap"].value, op.attributes["upperBoundsMap"].value
         split = maps[0].n_dims + maps[0].n_symbols
         lowers = self.index.map(maps[0], list(op.operands)[:split], place.dims)
         uppers = self.index.map(maps[1], list(op.operands)[split:], place.dims)
         body = op.regions[0].blocks[0]
-        inner = Place(list(place.dims), list(place.where), list(place.time), list(place.parallel), place.roles)
+        inner = ProgramPoint(list(place.dims), list(place.where), list(place.time), list(place.parallel), place.roles)
         groups = zip(
             ir.DenseIntElementsAttr(op.attributes["lowerBoundsGroups"]),
             ir.DenseIntElementsAttr(op.attributes["upperBoundsGroups"]),
@@ -125,13 +125,13 @@ class Program(Values):
             lowers, uppers = lowers[low:], uppers[high:]
         self._read_block(body, inner)
 
-    def _read_if(self, op: ir.Operation, place: Place) -> None:
+    def _read_if(self, op: ir.Operation, place: ProgramPoint) -> None:
         conditions = self.index.conditions(op, place.dims)
         wheres = [conditions, [f"not ({' and '.join(conditions)})"]]
         branches = [region.blocks[0] for region in op.regions if len(region.blocks)]
         for number, block in enumerate(branches):
             time, where = [*place.time, str(number)], place.where + wheres[number]
-            self._read_block(block, Place(place.dims, where, time, place.parallel, place.roles))
+            self._read_block(block, ProgramPoint(place.dims, where, time, place.parallel, place.roles))
         for at, result in enumerate(op.results):
             value = self._value(op, f"result {at}", place, shape_of(result))
             ends = [list(block.operations)[-1].operation.operands[at] for block in branches]
@@ -140,7 +140,7 @@ class Program(Values):
             value.operands = [[one for part in parts for one in part]]
             self._of[result] = value
 
-    def _read_access(self, op: ir.Operation, place: Place) -> None:
+    def _read_access(self, op: ir.Operation, place: ProgramPoint) -> None:
         at, writes = _ACCESSES[op.name], bool(_ACCESSES[op.name])
         memref = op.operands[at]
         kind = op.operands[0].type if writes else op.results[0].type
@@ -156,7 +156,7 @@ class Program(Values):
         value = self._value(op, role, place, shape, inside if writes else ())
         element = self._relation(value, memory, [*around, *subscripts], () if writes else inside)
         sizes = [*[""] * len(around), *sizes]
-        self.accesses.append(Access(value, memory, sizes, element, place.time, writes, place.parallel, place.roles))
+        self.accesses.append(CheckedAccess(value, memory, sizes, element, place.time, writes, place.parallel, place.roles))
         lanes = value.dims[len(place.dims) :]
         if writes:
             value.operands = [self._sources(value, op.operands[0], place, lanes)]
@@ -169,7 +169,7 @@ class Program(Values):
         """Add `l0, l1, ...` to subscripts; returns under which conditions they are inside of the memref."""
         if op.name.startswith("vector.transfer"):
             if list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1]:
-                raise Unknown("the checker has no meaning for masks")
+                raise Unknown("the checker does not support masks")
             axes = [_axis(result) for result in op.attributes["permutation_map"].value.results]
             clipped = [not ir.BoolAttr(flag).value for flag in ir.ArrayAttr(op.attributes["in_bounds"])]
         else:
@@ -181,7 +181,7 @@ class Program(Values):
                 inside += [f"0 <= {subscripts[axis]} < {sizes[axis]}"] if clipped[lane] else []
         return inside
 
-    def _read_elementwise(self, op: ir.Operation, place: Place) -> None:
+    def _read_elementwise(self, op: ir.Operation, place: ProgramPoint) -> None:
         if op.name == "arith.constant" or (len(op.results) == 1 and self.index.is_known(op.results[0], place.dims)):
             return
         attributes = ", ".join(sorted(f"{name} = {op.attributes[name]}" for name in op.attributes))
@@ -193,7 +193,7 @@ class Program(Values):
             value.operands = [self._sources(value, one, place, lanes[: len(shape_of(one))]) for one in op.operands]
             self._of[result] = value
 
-    def _read_broadcast(self, op: ir.Operation, place: Place) -> None:
+    def _read_broadcast(self, op: ir.Operation, place: ProgramPoint) -> None:
         value = self._value(op, "result 0", place, shape_of(op.results[0]))
         given = shape_of(op.operands[0])
         lanes = value.dims[len(value.dims) - len(given) :] if given else []
@@ -201,10 +201,10 @@ class Program(Values):
         value.operands = [self._sources(value, op.operands[0], place, lanes)]
         self._of[op.results[0]] = value
 
-    def _read_return(self, op: ir.Operation, place: Place) -> None:
+    def _read_return(self, op: ir.Operation, place: ProgramPoint) -> None:
         for at, result in enumerate(op.operands):
             if isinstance(result.type, ir.MemRefType):
-                raise Unknown("the checker has no meaning for memrefs that a function returns")
+                raise Unknown("the checker does not support memrefs that a function returns")
             value = self._value(op, f"returns {at}", place, shape_of(result))
             value.operands = [self._sources(value, result, place, value.dims)]
 
@@ -216,7 +216,7 @@ class Program(Values):
         for op in self._numbers:
             if op.name == "memref.get_global":
                 self._memory(op.results[0])
-        end = Place([], [], [str(len(list(self._block.operations)))], [])
+        end = ProgramPoint([], [], [str(len(list(self._block.operations)))], [])
         public = {name: sizes for name, sizes, _ in self._memories.values() if "local" not in name}
         for name, sizes in public.items():
             dims = [f"l{at}" for at in range(len(sizes))]
@@ -224,7 +224,7 @@ class Program(Values):
                 f"op 0 keeps {self.labels[name]}", dims, [f"0 <= {dim} < {size}" for dim, size in zip(dims, sizes, strict=True)]
             )
             value.operands = [[]]
-            self.accesses.append(Access(value, name, sizes, self._relation(value, name, dims), end.time, False, [], []))
+            self.accesses.append(CheckedAccess(value, name, sizes, self._relation(value, name, dims), end.time, False, [], []))
 
 
 def _axis(result: ir.AffineExpr) -> int:

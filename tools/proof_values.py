@@ -29,7 +29,7 @@ class Value:
 
 
 @dataclass(eq=False)
-class Access:
+class CheckedAccess:
     """A value that is read or written: its element of `memory`, at which time, inside which parallel loops and which with roles."""
 
     value: Value
@@ -43,7 +43,7 @@ class Access:
 
 
 @dataclass
-class Place:
+class ProgramPoint:
     """Where an op is: loop variables by name, what holds of them, its time, the parallel loops around, and those of `dlc.doacross`
     with their roles."""
 
@@ -62,7 +62,7 @@ class Values:
         self.index = Indices(parameters, lambda memref, axis: self._memory(memref)[1][axis])
         self.prefix = f"[{', '.join(parameters.values())}] -> "
         self.values: dict[str, Value] = {}
-        self.accesses: list[Access] = []
+        self.accesses: list[CheckedAccess] = []
         self._of: dict[ir.Value, Value] = {}
         self._memories: dict[ir.Value, tuple[str, list[str], list[str]]] = {}
         self.labels: dict[str, str] = {}
@@ -71,7 +71,7 @@ class Values:
         self._numbers = {op: at for at, op in enumerate(_walk(function))}
         self._block = function.regions[0].blocks[0]
 
-    def _value(self, op: ir.Operation, role: str, place: Place, shape: Sequence[int], where: Sequence[str] = ()) -> Value:
+    def _value(self, op: ir.Operation, role: str, place: ProgramPoint, shape: Sequence[int], where: Sequence[str] = ()) -> Value:
         lanes = [f"l{at}" for at in range(len(shape))]
         inside = [f"0 <= {lane} < {size}" for lane, size in zip(lanes, shape, strict=True)]
         dims = [name for _, name in place.dims] + lanes
@@ -92,7 +92,7 @@ class Values:
         return self.terminals.setdefault(text, f"t{len(self.terminals)}")
 
     def _sources(
-        self, user: Value, value: ir.Value, place: Place, lanes: Sequence[str], where: Sequence[str] = ()
+        self, user: Value, value: ir.Value, place: ProgramPoint, lanes: Sequence[str], where: Sequence[str] = ()
     ) -> list[isl.Map]:
         if value in self._of:
             found = self._of[value]
@@ -110,7 +110,7 @@ class Values:
         constant = op.attributes["value"]
         if isinstance(constant.type, ir.VectorType):
             if not constant.is_splat:
-                raise Unknown("the checker has no meaning for constants of several values")
+                raise Unknown("the checker does not support constants of several values")
             constant = constant.get_splat_value()
         return [self._relation(user, self.terminal(f"constant {constant}"), [], where)]
 
@@ -143,7 +143,7 @@ class Values:
         marks = ir.DictAttr(ir.ArrayAttr(self._function.attributes["arg_attrs"])[int(number)])
         return "llvm.noalias" in marks or "dl.result" in marks
 
-    def time(self, access: Access) -> isl.Map:
+    def time(self, access: CheckedAccess) -> isl.Map:
         """When an access happens, as vectors of one length in the order of running."""
         longest = max(len(one.time) for one in self.accesses)
         return self._relation(access.value, "", [*access.time, *["0"] * (longest - len(access.time))])

@@ -30,7 +30,7 @@ ONE_THREAD = f"{OURS} on one thread"
 
 @dataclass(frozen=True)
 class Job:
-    """What to do with each kernel. Results are compared with NumPy's meaning, or with nothing where not `checked`."""
+    """What to do with each kernel; where `checked`, results are compared with a reference implementation in NumPy."""
 
     size: str
     dtype: str

@@ -1,4 +1,4 @@
-"""The dl dialect: ops by family, one class each, with their shape rules, verifiers and NumPy meanings.
+"""The dl dialect: ops by family, one class each, with their shape rules, verifiers and reference implementations.
 
 Every op has a builder of its name: `dl.matmul(a, b)`, `dl.softmax(x, axis=1)`. Families are found by listing this folder.
 """

@@ -1,7 +1,7 @@
 """The dl dialect and the base class of its ops.
 
 An op is one class: operands and results as annotations, attributes as fields (`attributes.py`), a pure shape rule `infer`
-shared by builder and verifier, a NumPy meaning `reference`, and a docstring that is the specification, with one line
+shared by builder and verifier, a reference implementation `reference`, and a docstring that is the specification, with one line
 `c1: ...` for each labelled constraint that `infer` checks.
 """
 
@@ -122,7 +122,7 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
 
     @staticmethod
     def reference(*operands: Any, **attributes: Any) -> np.ndarray | tuple[np.ndarray, ...]:
-        """NumPy meaning: result array(s) from operand arrays and attribute values."""
+        """Reference implementation: result array(s) from operand arrays and attribute values."""
         raise NotImplementedError
 
     # Reading an op.

@@ -1,4 +1,4 @@
-"""Runs a module of dl ops by the ops' NumPy meanings: slow, and the measure of every compiled result."""
+"""Runs a module of dl ops by the ops' reference implementations: slow, and the measure of every compiled result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDS = ("func.return", "dl.yield")
 
 
 class NotInterpretable(ValueError):
-    """The module holds an op that has no NumPy meaning; the message names it."""
+    """The module holds an op that has no reference implementation; the message names it."""
 
 
 def interpret(module: ir.Module, inputs: Sequence[np.ndarray], params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -91,7 +91,7 @@ class _Program:
             return self.run(callee, [values[value] for value in operation.operands])
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None:
-            raise NotInterpretable(f"'{operation.name}' has no NumPy meaning; give a module of dl ops")
+            raise NotInterpretable(f"'{operation.name}' has no reference implementation; give a module of dl ops")
         if operation.name == "dl.kernel":
             return self._run_block(operation.regions[0].blocks[0], dict(values))
         attributes = operation.opview.attribute_values()

@@ -5,8 +5,8 @@ import numpy as np
 from dlc.dialects.dl.attributes import IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.conv import Conv
+from dlc.dialects.dl.dot_products import dot_product_conv_type, dot_product_type
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType, require
-from dlc.dialects.dl.word_products import word_conv_type, word_product_type
 
 
 class Bf16Pairs(DLOp, name="bf16_pairs"):
@@ -37,8 +37,8 @@ class Bf16Pairs(DLOp, name="bf16_pairs"):
         with np.errstate(all="ignore"):
             bits = x.astype(NUMPY_DTYPES["bf16"]).view(np.uint16)
         bits = np.concatenate([bits, np.zeros((*outer, rows % 2, columns), np.uint16)], axis=-2)
-        words = bits[..., 0::2, :].astype(np.uint32) | bits[..., 1::2, :].astype(np.uint32) << np.uint32(16)
-        return words.view(np.int32)
+        groups = bits[..., 0::2, :].astype(np.uint32) | bits[..., 1::2, :].astype(np.uint32) << np.uint32(16)
+        return groups.view(np.int32)
 
 
 class PairMatmul(DLOp, name="pair_matmul"):
@@ -63,7 +63,7 @@ class PairMatmul(DLOp, name="pair_matmul"):
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType, *, columns: int) -> TensorType:
-        return word_product_type(lhs, rhs, columns, 2, "f32")
+        return dot_product_type(lhs, rhs, columns, 2, "f32")
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:
@@ -101,7 +101,7 @@ class PairConv(DLOp, name="pair_conv"):
     def infer(
         x: TensorType, weight: TensorType, *, strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...]
     ) -> TensorType:
-        return word_conv_type(x, weight, 2, "f32", strides, pads, dilations)
+        return dot_product_conv_type(x, weight, 2, "f32", strides, pads, dilations)
 
     @staticmethod
     def reference(
@@ -111,8 +111,8 @@ class PairConv(DLOp, name="pair_conv"):
         return Conv.reference(x.astype(np.float32), kernel, None, **given, groups=1, channels_last=True)
 
 
-def _numbers(words: np.ndarray) -> np.ndarray:
+def _numbers(groups: np.ndarray) -> np.ndarray:
     """The numbers of pairs along axis -2, as f32."""
-    bits = words.view(np.uint32)
+    bits = groups.view(np.uint32)
     pairs = np.stack([bits << np.uint32(16), bits & np.uint32(0xFFFF0000)], axis=-2).view(np.float32)
-    return pairs.reshape(*words.shape[:-2], 2 * words.shape[-2], words.shape[-1])
+    return pairs.reshape(*groups.shape[:-2], 2 * groups.shape[-2], groups.shape[-1])

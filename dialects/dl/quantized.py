@@ -5,8 +5,8 @@ import numpy as np
 from dlc.dialects.dl.attributes import IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.conv import Conv
+from dlc.dialects.dl.dot_products import dot_product_conv_type, dot_product_type
 from dlc.dialects.dl.types import TensorType
-from dlc.dialects.dl.word_products import word_conv_type, word_product_type
 
 _NUMBERS = {"ui8": 4, "i16": 2}
 """How many numbers of the right-hand side come in an i32, by the type of the left-hand side."""
@@ -34,7 +34,7 @@ class ByteMatmul(DLOp, name="byte_matmul"):
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType, *, columns: int) -> TensorType:
-        return word_product_type(lhs, rhs, columns, _NUMBERS[lhs.dtype], "i32")
+        return dot_product_type(lhs, rhs, columns, _NUMBERS[lhs.dtype], "i32")
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray, *, columns: int) -> np.ndarray:
@@ -66,7 +66,7 @@ class ByteConv(DLOp, name="byte_conv"):
 
     @staticmethod
     def infer(x: TensorType, weight: TensorType, *, strides: tuple[int, ...], dilations: tuple[int, ...]) -> TensorType:
-        return word_conv_type(x, weight, _NUMBERS[x.dtype], "i32", strides, (), dilations)
+        return dot_product_conv_type(x, weight, _NUMBERS[x.dtype], "i32", strides, (), dilations)
 
     @staticmethod
     def reference(x: np.ndarray, weight: np.ndarray, *, strides: tuple[int, ...], dilations: tuple[int, ...]) -> np.ndarray:
@@ -74,8 +74,8 @@ class ByteConv(DLOp, name="byte_conv"):
         return Conv.reference(x.astype(np.int32), _numbers(weight, x.dtype), None, **given, groups=1, channels_last=True)
 
 
-def _numbers(words: np.ndarray, other: np.dtype) -> np.ndarray:
-    """The signed numbers of words along axis -2, as i32: bytes, or numbers of i16 where `other`, what they meet, is that."""
+def _numbers(groups: np.ndarray, other: np.dtype) -> np.ndarray:
+    """The signed numbers of groups along axis -2, as i32: bytes, or numbers of i16 where `other`, what they meet, is that."""
     part, count = (np.int16, 2) if other == np.int16 else (np.int8, 4)
-    parts = np.stack([(words >> (32 // count * place)).astype(part) for place in range(count)], axis=-2)
-    return parts.reshape(*words.shape[:-2], count * words.shape[-2], words.shape[-1]).astype(np.int32)
+    parts = np.stack([(groups >> (32 // count * place)).astype(part) for place in range(count)], axis=-2)
+    return parts.reshape(*groups.shape[:-2], count * groups.shape[-2], groups.shape[-1]).astype(np.int32)

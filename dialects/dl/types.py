@@ -1,4 +1,4 @@
-"""Tensor types as plain Python values, so that shape rules, NumPy meanings and importers need no MLIR context.
+"""Tensor types as plain Python values, so that shape rules, reference implementations and importers need no MLIR context.
 
 A dimension is an int (static), a str (a symbol: equal symbols are equal sizes at run time) or None (unknown at compile time).
 """

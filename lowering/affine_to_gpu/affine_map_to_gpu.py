@@ -16,8 +16,7 @@ from dlc.lowering.affine.dependences.ordering import ordering_dependences
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.loop_marks import parts_of as parts_of_word
-from dlc.lowering.affine.polyhedral.loop_marks import words_of
+from dlc.lowering.affine.polyhedral.loop_marks import kinds_of, loop_marks_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
@@ -25,7 +24,7 @@ from dlc.lowering.affine.schedule.driver import has_loops, limited_work
 from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_schedule
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.search.distribution import distributed_schedule
-from dlc.lowering.affine.search.scheduler import Part, compute_schedules, parts_of
+from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.affine_to_gpu.grid import is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
@@ -116,7 +115,7 @@ def _refuse_numbers(function: ir.Operation) -> None:
             raise PassFailure(source, "the function returns a number that kernels compute", "return it in a memref")
 
 
-def _best_of(scop: Scop, part: Part, facts: GpuMachine, first: int) -> Mapped:
+def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> Mapped:
     """The mapping of the cheapest order of a part."""
     best: Mapped | None = None
     for schedule in _orders(scop, part):
@@ -127,7 +126,7 @@ def _best_of(scop: Scop, part: Part, facts: GpuMachine, first: int) -> Mapped:
     return best
 
 
-def _orders(scop: Scop, part: Part) -> Iterator[isl.Schedule]:
+def _orders(scop: Scop, part: ScheduleUnit) -> Iterator[isl.Schedule]:
     yield original_schedule(scop, part.statements)
     yield distributed_schedule(part)
     yield from compute_schedules(part, "min")
@@ -135,7 +134,7 @@ def _orders(scop: Scop, part: Part) -> Iterator[isl.Schedule]:
 
 def _check(dependences: Sequence[Dependence], schedule: isl.Schedule) -> None:
     """PassFailure unless the schedule keeps every dependence, and parallel loops carry none."""
-    for violation in (*violations(dependences, schedule), *carried_by_parallel(dependences, schedule, words_of)):
+    for violation in (*violations(dependences, schedule), *carried_by_parallel(dependences, schedule, kinds_of)):
         raise PassFailure(violation.dependence.sink.op, "the mapping would not keep a dependence", "report this nest")
 
 
@@ -146,7 +145,7 @@ def _with_single_loops(schedule: isl.Schedule) -> isl.Schedule:
         mark = node.parent() if node.has_parent() else node
         if node.get_type() != isl.schedule_node_type.band or mark.get_type() != isl.schedule_node_type.mark:
             return node
-        is_mapped = any(is_place(parts_of_word(word)[1]) for word in words_of(mark.mark_get_id().get_name()))
+        is_mapped = any(is_place(loop.name) for loop in loop_marks_of(mark.mark_get_id().get_name()))
         return node.band_set_ast_build_options(isl.UnionSet("{ atomic[i] }")) if is_mapped else node
 
     return schedule.get_root().map_descendant_bottom_up(visit).get_schedule()

@@ -31,14 +31,14 @@ _NAME = re.compile(r"(?:.*\.)?(block|thread)\.([xyz])(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Place:
+class GpuMapping:
     """What the iterations of a loop become: blocks or threads, along dim 0 (x), 1 or 2."""
 
     unit: Unit
     dim: int
 
 
-def name_of(kernel: str, place: Place) -> str:
+def name_of(kernel: str, place: GpuMapping) -> str:
     """The name of a loop that is mapped there."""
     return f"{kernel}.{place.unit}.{DIMENSIONS[place.dim]}"
 
@@ -48,12 +48,12 @@ def is_place(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def place_of(op: ir.Operation) -> Place | None:
+def place_of(op: ir.Operation) -> GpuMapping | None:
     """Where the loop `op` is mapped to; None for other loops and ops."""
     if op.name != "affine.for" or NAME not in op.attributes:
         return None
     found = _NAME.fullmatch(ir.StringAttr(op.attributes[NAME]).value)
-    return Place(cast(Unit, found[1]), DIMENSIONS.index(found[2])) if found else None
+    return GpuMapping(cast(Unit, found[1]), DIMENSIONS.index(found[2])) if found else None
 
 
 def block_shape(extents: Sequence[int], facts: GpuMachine) -> tuple[int, ...]:

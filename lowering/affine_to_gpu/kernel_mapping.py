@@ -17,8 +17,8 @@ from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.iterations import stride_of
-from dlc.lowering.affine.schedule.loop_tree import Block, Loop, Tree, around, block, with_children
-from dlc.lowering.affine_to_gpu.grid import UNITS, Place, block_shape, name_of
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, around, block, with_children
+from dlc.lowering.affine_to_gpu.grid import UNITS, GpuMapping, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
 from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
@@ -62,11 +62,11 @@ class _Search:
         self.cost = 0.0
         self.kernels: list[Kernel] = []
 
-    def visit(self, tree: Tree, open_ones: isl.UnionMap, above: tuple[Loop, ...]) -> Tree:
+    def visit(self, tree: Tree, open_ones: isl.UnionMap, above: tuple[LoopNode, ...]) -> Tree:
         """Map what is inside the host's loops `above`, which leave the dependences `open_ones` to the loops inside."""
-        if isinstance(tree, Block):
+        if isinstance(tree, SequenceNode):
             return block([self.visit(item, _inside(open_ones, item), above) for item in tree.items])
-        if not isinstance(tree, Loop):
+        if not isinstance(tree, LoopNode):
             self.cost += kernel_cost(self.scop, above, tree, 0, 1, self.facts)
             return tree
         chain = list(_chain(tree))
@@ -76,7 +76,7 @@ class _Search:
         rest = within_iterations(open_ones, LoopValues(tree.values))
         return with_children(tree, [self.visit(tree.body, rest, (*above, tree))])
 
-    def _kernel(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop], open_ones: isl.UnionMap) -> Tree:
+    def _kernel(self, chain: Sequence[LoopNode], free: Sequence[int], above: Sequence[LoopNode], open_ones: isl.UnionMap) -> Tree:
         """The nest of `chain` with some of its `free` loops mapped, outermost."""
         counted, name = [_counted(loop) for loop in chain], f"kernel{self.first + len(self.kernels)}"
         nest = SumsOfProducts.of(self.scop, above, counted, free)
@@ -100,10 +100,10 @@ class _Search:
         for unit in UNITS:
             for dim, (loop, size) in enumerate(zip(mapped, threads, strict=True)):
                 values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, size)
-                tree = around(values, tree, name_of(name, Place(unit, dim)), "parallel")
+                tree = around(values, tree, name_of(name, GpuMapping(unit, dim)), "parallel")
         return tree
 
-    def _chosen(self, chain: Sequence[Loop], free: Sequence[int], above: Sequence[Loop]) -> list[int]:
+    def _chosen(self, chain: Sequence[LoopNode], free: Sequence[int], above: Sequence[LoopNode]) -> list[int]:
         """The loops to map, x first: along x accesses lie side by side, the others have the most iterations."""
         nest, inner_first = nested(chain, chain[-1].body), list(reversed(free))
         along = min(inner_first, key=lambda depth: sectors_along(self.scop, above, nest, depth, self.facts))
@@ -116,15 +116,15 @@ def _inside(dependences: isl.UnionMap, tree: Tree) -> isl.UnionMap:
     return dependences.intersect_domain(tree.domain).intersect_range(tree.domain)
 
 
-def _chain(tree: Loop) -> Iterator[Loop]:
+def _chain(tree: LoopNode) -> Iterator[LoopNode]:
     """The loops directly in each other, from the outside in."""
     node: Tree = tree
-    while isinstance(node, Loop):
+    while isinstance(node, LoopNode):
         yield node
         node = node.body
 
 
-def _counted(loop: Loop) -> Loop:
+def _counted(loop: LoopNode) -> LoopNode:
     """The loop with a variable that counts its iterations from 0, or from a parameter's value, without gaps."""
     values = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(loop.values).range())
     first, stride = values.dim_min_val(0), stride_of(loop) or 1
@@ -133,4 +133,4 @@ def _counted(loop: Loop) -> Loop:
         offset = int(str(values.get_stride_info(0).get_offset().get_constant_val()))
     moved = loop.values.sub(isl.UnionPwAff.val_on_domain(loop.domain, isl.Val(offset)))
     counted = moved.scale_down_val(isl.Val(stride)).floor() if stride > 1 else moved
-    return Loop(loop.domain, counted, loop.body, "", "loop")
+    return LoopNode(loop.domain, counted, loop.body, "", "loop")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.extents import Ends, Extents, constant_of
-from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, Place, place_of
+from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import GpuMachine
 
@@ -33,7 +33,7 @@ class Dimension:
 class Launch:
     """Blocks and threads along the dims that loops are mapped to."""
 
-    dimensions: dict[Place, Dimension]
+    dimensions: dict[GpuMapping, Dimension]
 
     @property
     def thread_dims(self) -> list[int]:
@@ -42,7 +42,7 @@ class Launch:
 
     def sizes(self, extents: Extents) -> list[ir.Value]:
         """Emit the sizes of the grid and of a block."""
-        places = [Place(unit, dim) for unit in ("block", "thread") for dim in range(len(DIMENSIONS))]
+        places = [GpuMapping(unit, dim) for unit in ("block", "thread") for dim in range(len(DIMENSIONS))]
         return [_size(self.dimensions.get(place), extents) for place in places]
 
 
@@ -61,7 +61,7 @@ def launch_of(root: ir.Operation, extents: Extents, facts: GpuMachine) -> Launch
 
     Raises PassFailure where loops do not fit a grid.
     """
-    found: dict[Place, list[tuple[ir.Operation, Ends]]] = {}
+    found: dict[GpuMapping, list[tuple[ir.Operation, Ends]]] = {}
     extents.add_of_host(root)
     for loop in _loops(root):
         ends = extents.add(loop)
@@ -100,7 +100,7 @@ def step_of(loop: ir.Operation) -> int:
     return int(ir.IntegerAttr(loop.attributes["step"]).value)
 
 
-def _blocks(place: Place, loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents, facts: GpuMachine) -> Dimension:
+def _blocks(place: GpuMapping, loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents, facts: GpuMachine) -> Dimension:
     """As many blocks as the only loop of a dim may have iterations."""
     (loop, (lowers, uppers)), *others = loops
     if others:

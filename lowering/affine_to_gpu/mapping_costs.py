@@ -13,8 +13,8 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.polyhedral.loop_values import ends_of
-from dlc.lowering.affine.polyhedral.model import Access, Scop
-from dlc.lowering.affine.schedule.loop_tree import Leaf, Loop, Tree, loops_above, walk
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, Tree, loops_above, walk
 from dlc.targets.machine import GpuMachine
 
 _UNBOUNDED = 1 << 20
@@ -30,13 +30,13 @@ _SECTORS_PER_CYCLE = 1.0
 """What a multiprocessor moves of the second-level cache and of memory in a cycle."""
 
 
-def extent_of(loop: Loop) -> int:
+def extent_of(loop: LoopNode) -> int:
     """How many values the loop's variable has at most; a large number where that is not bounded."""
     low, high = ends_of(loop.values.intersect_domain(loop.domain))
     return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
 
 
-def kernel_cost(scop: Scop, above: Sequence[Loop], nest: Tree, mapped: int, block: int, facts: GpuMachine) -> float:
+def kernel_cost(scop: Scop, above: Sequence[LoopNode], nest: Tree, mapped: int, block: int, facts: GpuMachine) -> float:
     """The cost of all launches of a kernel inside the host's loops `above`.
 
     The `mapped` outermost loops of `nest` become blocks of `block` threads; the last of them lies along warps.
@@ -54,8 +54,8 @@ def kernel_cost(scop: Scop, above: Sequence[Loop], nest: Tree, mapped: int, bloc
 
 def phase_cost(
     scop: Scop,
-    above: Sequence[Loop],
-    loops: Sequence[Loop],
+    above: Sequence[LoopNode],
+    loops: Sequence[LoopNode],
     phases: Sequence[tuple[Tree, int | None]],
     rows: int,
     block: int,
@@ -76,20 +76,20 @@ def phase_cost(
     return total
 
 
-def sectors_along(scop: Scop, above: Sequence[Loop], nest: Tree, depth: int, facts: GpuMachine) -> float:
+def sectors_along(scop: Scop, above: Sequence[LoopNode], nest: Tree, depth: int, facts: GpuMachine) -> float:
     """Sectors of memory that `nest` moves where neighbours in a warp are neighbours along its loop at `depth`."""
     dim = len(above) + depth
     return sum(_sectors(scop, loops, leaf, dim, facts) * _volume(leaf.domain) for loops, leaf in _leaves(above, nest))
 
 
-def _leaves(above: Sequence[Loop], nest: Tree) -> Iterator[tuple[list[Loop], Leaf]]:
+def _leaves(above: Sequence[LoopNode], nest: Tree) -> Iterator[tuple[list[LoopNode], Leaf]]:
     """The statements of `nest`, each with all loops around."""
     for path, node in walk(nest):
         if isinstance(node, Leaf):
             yield [*above, *loops_above(nest, path)], node
 
 
-def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, facts: GpuMachine) -> float:
+def _sectors(scop: Scop, loops: Sequence[LoopNode], leaf: Leaf, dim: int | None, facts: GpuMachine) -> float:
     """Sectors that one iteration of a statement moves, where lanes of a warp are neighbours along loop `dim`; all for no loop."""
     statement = scop.by_name[_name(leaf)]
     if dim is None:
@@ -98,13 +98,13 @@ def _sectors(scop: Scop, loops: Sequence[Loop], leaf: Leaf, dim: int | None, fac
     return sum(_sectors_of(access, strides.get(access, 0), facts) for access in statement.accesses)
 
 
-def _sectors_of(access: Access, stride: int | None, facts: GpuMachine) -> float:
+def _sectors_of(access: AccessRelation, stride: int | None, facts: GpuMachine) -> float:
     if stride is None:
         return 1.0
     return min(1.0, max(abs(stride) * _bytes(access) / facts.sector_bytes, 1 / facts.warp_threads))
 
 
-def _bytes(access: Access) -> int:
+def _bytes(access: AccessRelation) -> int:
     kind = access.array.value.type
     element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
     return max(1, int(getattr(element, "width", 64)) // 8)

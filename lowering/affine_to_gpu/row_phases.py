@@ -15,18 +15,18 @@ import islpy as isl
 from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues
 from dlc.lowering.affine.polyhedral.model import Scop
-from dlc.lowering.affine.schedule.loop_tree import Block, Loop, Tree, block
-from dlc.lowering.affine_to_gpu.grid import Place, Unit, block_shape, name_of
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, block
+from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sectors_along
 from dlc.lowering.affine_to_gpu.thread_tiles import nested, place_in, tile_of
 from dlc.targets.machine import GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
+class BarrierPhase:
     """Loops and what is in them; the loop number `along` goes along the threads of a warp, or, with None, one thread runs them."""
 
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopNode, ...]
     body: Tree
     along: int | None
 
@@ -36,10 +36,10 @@ class RowPhases:
     """A kernel whose blocks have some rows (`rows`: the mapped loops, y first) and run `phases` for them; loops `around` stay."""
 
     name: str
-    above: Sequence[Loop]
-    rows: Sequence[Loop]
-    around: Sequence[Loop]
-    phases: Sequence[Phase]
+    above: Sequence[LoopNode]
+    rows: Sequence[LoopNode]
+    around: Sequence[LoopNode]
+    phases: Sequence[BarrierPhase]
     facts: GpuMachine
 
     @classmethod
@@ -47,15 +47,15 @@ class RowPhases:
         cls,
         scop: Scop,
         name: str,
-        above: Sequence[Loop],
-        chain: Sequence[Loop],
+        above: Sequence[LoopNode],
+        chain: Sequence[LoopNode],
         free: Sequence[int],
         open_ones: isl.UnionMap,
         facts: GpuMachine,
     ) -> RowPhases | None:
         """None where nothing is left for warps; `open_ones` are the dependences that the host's loops leave open."""
         body = chain[-1].body
-        if not isinstance(body, Block):
+        if not isinstance(body, SequenceNode):
             return None
         chosen = sorted(free, key=lambda depth: (-extent_of(chain[depth]), -depth))[:2]
         rows = [loop for depth, loop in reversed(list(enumerate(chain))) if depth in chosen]
@@ -83,37 +83,39 @@ class RowPhases:
         parts = ((nested(phase.loops, phase.body), phase.along) for phase in self.phases)
         return phase_cost(scop, self.above, loops, list(parts), rows, prod(self.threads), self.facts)
 
-    def _rows(self, unit: Unit) -> list[Loop]:
+    def _rows(self, unit: Unit) -> list[LoopNode]:
         found = []
         for dim, (loop, size) in enumerate(zip(self.rows, self.threads[1:], strict=True), 1):
             values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, size)
             if unit == "block" or size > 1:
-                found.append(replace(loop, values=values, name=name_of(self.name, Place(unit, dim)), kind="parallel"))
+                found.append(replace(loop, values=values, name=name_of(self.name, GpuMapping(unit, dim)), kind="parallel"))
         return found[::-1]
 
-    def _of_threads(self, phase: Phase) -> Tree:
+    def _of_threads(self, phase: BarrierPhase) -> Tree:
         if phase.along is None:
             return nested([*self._rows("thread"), *phase.loops], phase.body)
         loops, width = list(phase.loops), self.threads[0]
         along = loops[phase.along]
         loops[phase.along] = replace(along, values=tile_of(along.values, width))
-        warp = replace(along, values=place_in(along.values, width), name=name_of(self.name, Place("thread", 0)), kind="parallel")
+        warp = replace(
+            along, values=place_in(along.values, width), name=name_of(self.name, GpuMapping("thread", 0)), kind="parallel"
+        )
         return nested([*self._rows("thread"), warp, *loops], phase.body)
 
 
-def _phase(scop: Scop, above: Sequence[Loop], item: Tree, open_ones: isl.UnionMap, facts: GpuMachine) -> Phase:
+def _phase(scop: Scop, above: Sequence[LoopNode], item: Tree, open_ones: isl.UnionMap, facts: GpuMachine) -> BarrierPhase:
     """One item of the rows' body, along the loop that reads memory best among those that no dependence goes along."""
     loops = list(_chain(item))
     body = loops[-1].body if loops else item
     own = open_ones.intersect_domain(item.domain).intersect_range(item.domain)
     free = [depth for depth, loop in enumerate(loops) if stays(own, LoopValues(loop.values)) and extent_of(loop) > 1]
     if not free:
-        return Phase(tuple(loops), body, None)
+        return BarrierPhase(tuple(loops), body, None)
     along = min(reversed(free), key=lambda depth: sectors_along(scop, above, item, depth, facts))
-    return Phase(tuple(loops), body, along)
+    return BarrierPhase(tuple(loops), body, along)
 
 
-def _chain(tree: Tree) -> Iterator[Loop]:
-    while isinstance(tree, Loop):
+def _chain(tree: Tree) -> Iterator[LoopNode]:
+    while isinstance(tree, LoopNode):
         yield tree
         tree = tree.body

@@ -13,7 +13,7 @@ from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer
 from dlc.lowering.affine.primitives.pack_buffer import pack
 from dlc.lowering.affine.schedule.loop_tree import (
-    Loop,
+    LoopNode,
     Path,
     Scratch,
     Tree,
@@ -27,7 +27,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
     with_children,
 )
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, dependences_of
-from dlc.lowering.affine_to_gpu.grid import Place, name_of
+from dlc.lowering.affine_to_gpu.grid import GpuMapping, name_of
 from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested, place_in, tile_of
 from dlc.targets.machine import GpuMachine
@@ -79,7 +79,7 @@ def _share(scop: Scop, tree: Tree, kernel: Kernel, reuse: Reuse, limit: int) -> 
 
 def _path_of(tree: Tree, name: str) -> Path:
     """The path of the only loop called `name`."""
-    return next(path for path, node in walk(tree) if isinstance(node, Loop) and node.name == name)
+    return next(path for path, node in walk(tree) if isinstance(node, LoopNode) and node.name == name)
 
 
 def _bytes(scop: Scop) -> int:
@@ -92,16 +92,16 @@ def _bytes(scop: Scop) -> int:
 def _with_copies(packed: Tree, copies: Sequence[str], kernel: Kernel, compute: Tree) -> Tree:
     """The body of a tile: the panels and copies of `packed`, which begin with the loops called `copies`, around `compute`."""
     panels = [node.array for _, node in walk(packed) if isinstance(node, Scratch)]
-    starts = [node for _, node in walk(packed) if isinstance(node, Loop) and node.name in copies]
+    starts = [node for _, node in walk(packed) if isinstance(node, LoopNode) and node.name in copies]
     body = block([_joined([_copy(start, kernel) for start in starts]), compute])
     return reduce(lambda inner, panel: Scratch(inner.domain, panel, inner), panels, body)
 
 
-def _copy(start: Loop, kernel: Kernel) -> tuple[Loop, Loop, Tree]:
+def _copy(start: LoopNode, kernel: Kernel) -> tuple[LoopNode, LoopNode, Tree]:
     """The loops over threads, y and x, and what each thread copies: columns along x and rows along y, so that warps read lines."""
-    chain: list[Loop] = []
+    chain: list[LoopNode] = []
     node: Tree = start
-    while isinstance(node, Loop):
+    while isinstance(node, LoopNode):
         chain.append(node)
         node = node.body
     columns = chain[-1].values
@@ -109,22 +109,22 @@ def _copy(start: Loop, kernel: Kernel) -> tuple[Loop, Loop, Tree]:
     width, height = kernel.threads[0], kernel.threads[1]
     last = [replace(start, values=tile_of(values, size), name="") for values, size in ((rows, height), (columns, width))]
     mine = nested([*(replace(loop, name="") for loop in chain[:-2]), *last], node)
-    across = around(place_in(columns, width), mine, name_of(kernel.name, Place("thread", 0)), "parallel")
-    return around(place_in(rows, height), across, name_of(kernel.name, Place("thread", 1)), "parallel"), across, mine
+    across = around(place_in(columns, width), mine, name_of(kernel.name, GpuMapping("thread", 0)), "parallel")
+    return around(place_in(rows, height), across, name_of(kernel.name, GpuMapping("thread", 1)), "parallel"), across, mine
 
 
-def _joined(parts: Sequence[tuple[Loop, Loop, Tree]]) -> Tree:
+def _joined(parts: Sequence[tuple[LoopNode, LoopNode, Tree]]) -> Tree:
     """Copies under the same loops over threads: one phase of the block."""
     inner = block([mine for _, _, mine in parts])
     for loops in ([across for _, across, _ in parts], [down for down, _, _ in parts]):
         values = reduce(lambda one, other: one.union_add(other), [loop.values for loop in loops])
-        inner = Loop(inner.domain, values, inner, loops[0].name, "parallel")
+        inner = LoopNode(inner.domain, values, inner, loops[0].name, "parallel")
     return inner
 
 
-def _grafted(tree: Tree, path: Path, loops: Sequence[Loop], body: Tree) -> Tree:
+def _grafted(tree: Tree, path: Path, loops: Sequence[LoopNode], body: Tree) -> Tree:
     """The tree with `body` in the loop at `path`, around which `loops` say where the copies run."""
-    if not isinstance(tree, Loop):
+    if not isinstance(tree, LoopNode):
         parts = list(children(tree))
         parts[path[0]] = _grafted(parts[path[0]], path[1:], loops, body)
         return with_children(tree, parts)
@@ -132,6 +132,6 @@ def _grafted(tree: Tree, path: Path, loops: Sequence[Loop], body: Tree) -> Tree:
     return replace(tree, domain=inner.domain, values=_extended(tree.values, loops[0], inner.domain), body=inner)
 
 
-def _extended(values: isl.UnionPwAff, loop: Loop, domain: isl.UnionSet) -> isl.UnionPwAff:
+def _extended(values: isl.UnionPwAff, loop: LoopNode, domain: isl.UnionSet) -> isl.UnionPwAff:
     """`values`, and for instances that it has none for those of `loop`."""
     return values.union_add(loop.values.intersect_domain(domain.subtract(values.domain())))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from dlc.lowering.affine.cost.strides import access_strides
-from dlc.lowering.affine.polyhedral.model import Access, Scop, Statement
-from dlc.lowering.affine.schedule.loop_tree import Block, Leaf, Loop, Tree, statement_names
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
+from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, SequenceNode, Tree, statement_names
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
 
 _COPIES = 4
@@ -16,7 +16,7 @@ _MOST_LOADS = 0.4
 """The part that is left of the loads of 4 x 4 threads where one thread computes their results: a quarter for two operands that are
 reused, one half for a convolution's window."""
 
-_Strides = Sequence[Mapping[Access, "int | None"]]
+_Strides = Sequence[Mapping[AccessRelation, "int | None"]]
 """By loop: how far each access moves in a step of it."""
 
 
@@ -25,7 +25,7 @@ class Sum:
     """A statement inside of `loops`, of which number `at` and maybe more carry its sum, and the arrays that are read alone there,
     the same elements by many threads."""
 
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopNode, ...]
     at: int
     leaf: Leaf
     reused: tuple[str, ...]
@@ -39,7 +39,7 @@ class SumsOfProducts:
     """
 
     chosen: tuple[int, ...]
-    around: tuple[Loop, ...]
+    around: tuple[LoopNode, ...]
     parts: tuple[Sum | Tree, ...]
 
     @property
@@ -48,10 +48,10 @@ class SumsOfProducts:
         return [part for part in self.parts if isinstance(part, Sum)]
 
     @classmethod
-    def of(cls, scop: Scop, above: Sequence[Loop], chain: Sequence[Loop], free: Sequence[int]) -> SumsOfProducts | None:
+    def of(cls, scop: Scop, above: Sequence[LoopNode], chain: Sequence[LoopNode], free: Sequence[int]) -> SumsOfProducts | None:
         """None where nothing is a sum, or there is nothing to gain."""
         body = chain[-1].body
-        items = body.items if isinstance(body, Block) else (body,)
+        items = body.items if isinstance(body, SequenceNode) else (body,)
         found = [_Nest.of(scop, above, chain, free, item) for item in items]
         nests = [nest for nest in found if nest is not None]
         pairs = [(x, y) for x in free for y in free if x != y and all(nest.is_dense(x) for nest in nests)]
@@ -63,7 +63,7 @@ class SumsOfProducts:
         others = sorted((depth for depth in free if depth not in pair), key=lambda depth: extent_of(chain[depth]), reverse=True)
         chosen = (*pair, *others[:1])
         rest = tuple(loop for depth, loop in enumerate(chain) if depth not in chosen)
-        around = rest if isinstance(body, Block) else ()
+        around = rest if isinstance(body, SequenceNode) else ()
         parts = [item if nest is None else nest.sum(pair, chosen, len(around)) for item, nest in zip(items, found, strict=True)]
         return cls(chosen, around, tuple(parts))
 
@@ -74,17 +74,17 @@ class _Nest:
 
     statement: Statement
     leaf: Leaf
-    loops: Sequence[Loop]
+    loops: Sequence[LoopNode]
     depth: int
     """How many of the loops belong to the chain."""
     sums: Sequence[int]
     strides: _Strides
 
     @classmethod
-    def of(cls, scop: Scop, above: Sequence[Loop], chain: Sequence[Loop], free: Sequence[int], item: Tree) -> _Nest | None:
+    def of(cls, scop: Scop, above: Sequence[LoopNode], chain: Sequence[LoopNode], free: Sequence[int], item: Tree) -> _Nest | None:
         """The nest of one item inside of the chain; None where it is no sum of one statement."""
         loops = list(chain)
-        while isinstance(item, Loop):
+        while isinstance(item, LoopNode):
             loops.append(item)
             item = item.body
         if not isinstance(item, Leaf):
@@ -98,7 +98,7 @@ class _Nest:
         is_sum = nest.sums and any(not nest.moves(access, nest.sums) for access in nest.statement.writes)
         return nest if is_sum else None
 
-    def moves(self, access: Access, depths: Sequence[int]) -> bool:
+    def moves(self, access: AccessRelation, depths: Sequence[int]) -> bool:
         """Whether `access` moves along one of the loops."""
         return any(self.strides[depth].get(access, 0) != 0 for depth in depths)
 
@@ -115,7 +115,7 @@ class _Nest:
         return sum(prod(_COPIES for depth in pair if self.moves(access, [depth])) for access in self.moving)
 
     @property
-    def moving(self) -> list[Access]:
+    def moving(self) -> list[AccessRelation]:
         """The accesses that move along the sum; others stay in registers."""
         return [access for access in self.statement.accesses if self.moves(access, self.sums)]
 

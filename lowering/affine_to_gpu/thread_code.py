@@ -13,7 +13,7 @@ from dlc._mlir import affine, ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
-from dlc.lowering.affine_to_gpu.grid import Place, place_of
+from dlc.lowering.affine_to_gpu.grid import GpuMapping, place_of
 from dlc.lowering.affine_to_gpu.launches import Dimension, Launch
 from dlc.lowering.pass_base import PassFailure
 
@@ -127,7 +127,7 @@ class ThreadCode:
 
     # Loops that are mapped.
 
-    def _enter(self, loop: ir.Operation, place: Place, end: ir.Operation) -> ir.Operation:
+    def _enter(self, loop: ir.Operation, place: GpuMapping, end: ir.Operation) -> ir.Operation:
         """Put what stands for a mapped loop before `end`; returns the op before which the loop's body goes."""
         dimension = self.launch.dimensions[place]
         index = self.body.arguments[place.dim + (3 if place.unit == "thread" else 0)]

@@ -13,8 +13,8 @@ from math import prod
 import islpy as isl
 
 from dlc.lowering.affine.schedule.iterations import value_map
-from dlc.lowering.affine.schedule.loop_tree import Kind, Loop, Tree, around, block, restrict
-from dlc.lowering.affine_to_gpu.grid import Place, Unit, name_of
+from dlc.lowering.affine.schedule.loop_tree import Kind, LoopNode, Tree, around, block, restrict
+from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, name_of
 from dlc.lowering.affine_to_gpu.sums_of_products import Sum, SumsOfProducts
 from dlc.targets.machine import GpuMachine
 
@@ -71,8 +71,8 @@ class ThreadTiles:
     """A kernel whose threads have tiles: its name, the host's loops, the loops that are mapped (x first), and what it does."""
 
     name: str
-    above: Sequence[Loop]
-    mapped: Sequence[Loop]
+    above: Sequence[LoopNode]
+    mapped: Sequence[LoopNode]
     nest: SumsOfProducts
     shape: Shape
 
@@ -102,20 +102,20 @@ class ThreadTiles:
         threads, domain = self._mapped("thread"), part.leaf.domain
         whole = self._whole(outer, part)
         found = [
-            restrict(nested([*threads, *inner, *self._results("copies")], part.leaf), whole),
+            restrict(nested([*threads, *inner, *self._results("unroll")], part.leaf), whole),
             restrict(nested([*threads, *self._results("loop"), *inner], part.leaf), domain.subtract(whole)),
         ]
         return nested(outer, block([tree for tree in found if tree is not None]))
 
-    def _mapped(self, unit: Unit) -> list[Loop]:
+    def _mapped(self, unit: Unit) -> list[LoopNode]:
         """The loops over blocks or threads, x innermost."""
         found = []
         for dim, (loop, size) in enumerate(zip(self.mapped, self.shape.sizes, strict=True)):
             values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, self.shape.threads[dim])
-            found.append(replace(loop, values=values, name=name_of(self.name, Place(unit, dim)), kind="parallel"))
+            found.append(replace(loop, values=values, name=name_of(self.name, GpuMapping(unit, dim)), kind="parallel"))
         return found[::-1]
 
-    def _results(self, kind: Kind) -> list[Loop]:
+    def _results(self, kind: Kind) -> list[LoopNode]:
         """The loops over a thread's results, x innermost."""
         pairs = zip(self.mapped, self.shape.threads, self.shape.copies, strict=True)
         found = [
@@ -124,7 +124,7 @@ class ThreadTiles:
         ]
         return [loop for loop, copies in zip(found, self.shape.copies, strict=True) if copies > 1][::-1]
 
-    def _whole(self, outer: Sequence[Loop], part: Sum) -> isl.UnionSet:
+    def _whole(self, outer: Sequence[LoopNode], part: Sum) -> isl.UnionSet:
         """The instances of those iterations of `outer` in which each thread has all of its results, or none."""
         domain, results = part.leaf.domain, self._results("loop")
         homes = [*self.above, *self._mapped("block"), *self.nest.around, *outer]
@@ -149,7 +149,7 @@ def place_in(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return values.sub(tile_of(values, size).scale_val(isl.Val(size)))
 
 
-def nested(loops: Sequence[Loop], body: Tree) -> Tree:
+def nested(loops: Sequence[LoopNode], body: Tree) -> Tree:
     """`body` in `loops`, which are given from the outside in."""
     for loop in reversed(loops):
         body = around(loop.values, body, loop.name, loop.kind)

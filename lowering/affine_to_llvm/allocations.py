@@ -33,7 +33,7 @@ def guard_allocations(module: ir.Operation) -> None:
 
 def _checked(size: ir.Value) -> ir.Value:
     """`size`, or all ones where it is not what it would be without overflow."""
-    shadow = _Shadow()
+    shadow = _OverflowCheck()
     exact = shadow.of(size)
     if not shadow.has_unknown:
         return size
@@ -42,7 +42,7 @@ def _checked(size: ir.Value) -> ir.Value:
     return _create("llvm.select", [both, size, _long(_TOO_LARGE)], size.type)
 
 
-class _Shadow:
+class _OverflowCheck:
     """Computes integers once more in f64, whose range no product of sizes leaves. It emits at the current place."""
 
     def __init__(self) -> None:
@@ -65,19 +65,19 @@ class _Shadow:
         return _create("llvm.sitofp", [value], ir.F64Type.get())
 
 
-def _constant_of(shadow: _Shadow, op: ir.Operation) -> ir.Value | None:
+def _constant_of(shadow: _OverflowCheck, op: ir.Operation) -> ir.Value | None:
     value = op.attributes["value"]
     return _double(float(ir.IntegerAttr(value).value)) if isinstance(value, ir.IntegerAttr) else None
 
 
-def _binary(name: str) -> Callable[[_Shadow, ir.Operation], ir.Value | None]:
-    def compute(shadow: _Shadow, op: ir.Operation) -> ir.Value:
+def _binary(name: str) -> Callable[[_OverflowCheck, ir.Operation], ir.Value | None]:
+    def compute(shadow: _OverflowCheck, op: ir.Operation) -> ir.Value:
         return _create(name, [shadow.of(operand) for operand in op.operands], ir.F64Type.get())
 
     return compute
 
 
-def _rounded(shadow: _Shadow, op: ir.Operation) -> ir.Value | None:
+def _rounded(shadow: _OverflowCheck, op: ir.Operation) -> ir.Value | None:
     """`x & -64` clears a few bits of x: as a number it is about x. Any other mask is not understood."""
     mask = defining_op(op.operands[1])
     if mask is None or mask.name != "llvm.mlir.constant" or ir.IntegerAttr(mask.attributes["value"]).value >= 0:
@@ -85,12 +85,12 @@ def _rounded(shadow: _Shadow, op: ir.Operation) -> ir.Value | None:
     return shadow.of(op.operands[0])
 
 
-def _selected(shadow: _Shadow, op: ir.Operation) -> ir.Value:
+def _selected(shadow: _OverflowCheck, op: ir.Operation) -> ir.Value:
     condition, *values = op.operands
     return _create("llvm.select", [condition, *(shadow.of(value) for value in values)], ir.F64Type.get())
 
 
-def _distance(shadow: _Shadow, op: ir.Operation) -> ir.Value | None:
+def _distance(shadow: _OverflowCheck, op: ir.Operation) -> ir.Value | None:
     """The bytes of n elements as upstream computes them: the address of element n of an array at 0."""
     place = defining_op(op.operands[0])
     if place is None or place.name != "llvm.getelementptr" or len(place.operands) > 2:
@@ -110,7 +110,7 @@ def _bytes_of(kind: ir.Type) -> float | None:
     return None if width is None else max(1.0, width / 8)
 
 
-_RULES: Mapping[str, Callable[[_Shadow, ir.Operation], ir.Value | None]] = {
+_RULES: Mapping[str, Callable[[_OverflowCheck, ir.Operation], ir.Value | None]] = {
     "llvm.mlir.constant": _constant_of,
     "llvm.mul": _binary("llvm.fmul"),
     "llvm.add": _binary("llvm.fadd"),

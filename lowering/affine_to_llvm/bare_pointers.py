@@ -1,6 +1,6 @@
-"""Static buffers go to kernels as one pointer each, instead of a descriptor of up to 11 words.
+"""Static buffers go to kernels as one pointer each, instead of a descriptor of up to 11 fields.
 
-The words cost little at run time, but an entry that hands hundreds of weights to kernels keeps thousands of them alive:
+The fields cost little at run time, but an entry that hands hundreds of weights to kernels keeps thousands of them alive:
 LLVM took 6 s for that of DenseNet-121.
 """
 

@@ -14,8 +14,8 @@ def merge_interfaces(module: ir.Operation) -> None:
     """Let each C interface of an llvm-dialect module take in the function that it calls, and read of descriptors only what
     that uses, and take the memory of its results from the runtime, which may have it from the caller.
 
-    The upstream lowering reads whole descriptors, calls the function with all their words and leaves it to LLVM to inline
-    that. Several of LLVM's passes are quadratic in the words: 20 s for ResNet-50, 6 s for DenseNet-121 where sizes and
+    The upstream lowering reads whole descriptors, calls the function with all their fields and leaves it to LLVM to inline
+    that. Several of LLVM's passes are quadratic in the fields: 20 s for ResNet-50, 6 s for DenseNet-121 where sizes and
     strides are not used. Argument attributes of the interface go, since `dl.signature` names the arguments and the
     translation to LLVM IR is quadratic in them: 15 s for the 841 weights of DenseNet-121.
     """
@@ -48,7 +48,7 @@ def _merge(interface: ir.Operation, target: ir.Operation) -> None:
     for position in reversed(range(len(old))):
         entry.erase_argument(position)
     attributes = {key: interface.attributes[key] for key in ("function_type", "sym_name")}
-    interface.erase()  # and the call in it, which uses every word
+    interface.erase()  # and the call in it, which uses every field
     for argument in list(entry.arguments):
         for use in list(argument.uses):
             _load_fields(use.owner.operation)
@@ -83,7 +83,7 @@ def _move(ops: Sequence[ir.Operation], block: ir.Block, arguments: Mapping[ir.Va
 
 
 def _load_fields(load: ir.Operation) -> None:
-    """Replace the load of a descriptor, of which single words are extracted, by loads of these."""
+    """Replace the load of a descriptor, of which single fields are extracted, by loads of these."""
     if load.name != "llvm.load" or not str(load.results[0].type).startswith("!llvm.struct"):
         return
     users = [use.owner.operation for use in load.results[0].uses]
@@ -93,8 +93,8 @@ def _load_fields(load: ir.Operation) -> None:
     for user in sorted(users, key=lambda user: list(ir.DenseI64ArrayAttr(user.attributes["position"]))):
         if next(iter(user.results[0].uses), None) is not None:
             with ir.InsertionPoint(load), user.location:
-                word = _load_field(pointer, load.results[0].type, user)
-            user.results[0].replace_all_uses_with(word)
+                field = _load_field(pointer, load.results[0].type, user)
+            user.results[0].replace_all_uses_with(field)
         user.erase()
     load.erase()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffer_accesses import Access, Accesses, Effects, overlap
+from dlc.analysis.buffer_accesses import Accesses, BufferUse, Effects, overlap
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of
 from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
@@ -178,7 +178,7 @@ class _Forwarding:
         return list(needed) if visit(value) else None
 
 
-def _writes_within(access: Access, after: int, last: int) -> bool:
+def _writes_within(access: BufferUse, after: int, last: int) -> bool:
     return access.writes and after < access.step <= last
 
 

@@ -26,7 +26,7 @@ _BARRIERS = frozenset({"func.call", "memref.alloc", "memref.dealloc"})
 
 
 @dataclass(frozen=True)
-class KernelGroup:
+class OutlinedGroup:
     """Ops that move into one function, in order; the last one, the anchor, is the computation that names it."""
 
     ops: tuple[ir.Operation, ...]
@@ -58,7 +58,7 @@ class _BlockFacts:
         return any(may_alias(root, other) for k in between for other in self.written[k])
 
 
-def kernel_groups(block: ir.Block) -> list[KernelGroup]:
+def kernel_groups(block: ir.Block) -> list[OutlinedGroup]:
     """The kernels of `block`, in order; ops of nested blocks belong to none of them unless a whole loop is a kernel."""
     facts = _BlockFacts([op.operation for op in block.operations])
     anchors = [k for k, op in enumerate(facts.ops) if is_computation(op)]
@@ -68,7 +68,7 @@ def kernel_groups(block: ir.Block) -> list[KernelGroup]:
         if anchor not in taken:
             grouped[anchor] = _initialisers(facts, anchor, taken | grouped.keys())
             taken.update(grouped[anchor])
-    return [KernelGroup(tuple(facts.ops[k] for k in [*grouped[anchor], anchor])) for anchor in sorted(grouped)]
+    return [OutlinedGroup(tuple(facts.ops[k] for k in [*grouped[anchor], anchor])) for anchor in sorted(grouped)]
 
 
 def _rank(op: ir.Operation) -> int:

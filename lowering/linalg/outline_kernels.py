@@ -18,7 +18,7 @@ from dlc.analysis.buffers import (
     touched_roots,
     written_roots,
 )
-from dlc.lowering.linalg.kernel_groups import KernelGroup, is_computation, kernel_groups, local_views
+from dlc.lowering.linalg.kernel_groups import OutlinedGroup, is_computation, kernel_groups, local_views
 from dlc.lowering.outlining import FunctionTable, captures_of, is_alone, private_function
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -85,7 +85,7 @@ class _KernelTable:
         self._functions = FunctionTable(module)
         self._kernels: dict[str, _Kernel] = {}
 
-    def outline(self, group: KernelGroup) -> None:
+    def outline(self, group: OutlinedGroup) -> None:
         """Replace the group by a call of a function with its ops, new or shared."""
         anchor = group.anchor
         locals_ = _local_allocations(group)
@@ -120,12 +120,12 @@ class _KernelTable:
             kernel.function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, context)
 
 
-def written_roots_of(group: KernelGroup) -> list[ir.Value]:
+def written_roots_of(group: OutlinedGroup) -> list[ir.Value]:
     """Roots of the memrefs that the group's ops may write."""
     return [root for op in group.ops for root in written_roots(op)]
 
 
-def _local_allocations(group: KernelGroup) -> list[ir.Value]:
+def _local_allocations(group: OutlinedGroup) -> list[ir.Value]:
     """Buffers of the group's block that nothing but the group uses."""
     block, ops = group.anchor.block, set(group.ops)
     roots = dict.fromkeys(root for op in group.ops for root in touched_roots(op) if is_allocation(root))

@@ -1,7 +1,7 @@
 // dlc_parallel_for: one pool of threads that spin for a moment, then sleep, shared by all callers.
 //
-// A call takes a slot, publishes its range there, works on it and waits for those that have joined. Threads join by
-// compare-and-swap on the slot's ticket. A slot's fields stay as they are until all who joined have left, so joining makes them
+// A call takes a ParallelCall, publishes its range there, works on it and waits for those that have joined. Threads join by
+// compare-and-swap on its ticket. Its fields stay as they are until all who joined have left, so joining makes them
 // safe to read. Callers never wait for iterations that nobody has begun: whatever the pool's threads are busy with, a
 // call ends. Threads that call at the same time share the processors: only as many of the
 // pool's threads help as processors are left.
@@ -36,7 +36,7 @@ namespace {
 using Body = void (*)(void *, int64_t, int64_t);
 
 constexpr int kMaxParts = 0xFFFF;
-constexpr size_t kSlots = 64;
+constexpr size_t kMostParallelCalls = 64;
 // Longer than the gap between two kernels of a model, shorter than a time slice.
 constexpr std::chrono::microseconds kSpinTime{100};
 
@@ -106,10 +106,10 @@ struct alignas(64) Share {
   int64_t least = 1;
 };
 
-// One call in progress. Threads join it through the ticket, which packs generation (32 bits), the most that may join (16)
+// A parallel call in progress. Threads join it through the ticket, which packs generation (32 bits), the most that may join (16)
 // and those that have (16); the first has share 0, and so on. A thread works on its own share, in pieces that get smaller,
 // then on what is left of the others', so that nobody waits for a thread whose processor is busy with something else.
-class alignas(64) Slot {
+class alignas(64) ParallelCall {
 public:
   bool tryAcquire() { return !taken.load(std::memory_order_relaxed) && !taken.exchange(true); }
 
@@ -241,27 +241,27 @@ class Pool {
 public:
   // Whether an error left a body, which lastErrorRecord() then holds.
   bool parallelFor(Body body, void *context, Range range, int parts) {
-    Slot *slot = usableHelpers() > 0 ? acquireSlot() : nullptr;
-    if (slot && !slot->reserve(parts)) {
-      slot->release();
-      slot = nullptr;
+    ParallelCall *call = usableHelpers() > 0 ? acquireCall() : nullptr;
+    if (call && !call->reserve(parts)) {
+      call->release();
+      call = nullptr;
     }
-    if (!slot)
+    if (!call)
       return runBody(body, context, 0, range.size);
     int64_t begin = profiledTime();
     growFor(parts - 1);
-    slot->publish(body, context, range, parts);
+    call->publish(body, context, range, parts);
     announce();
     chargeThreads(begin, false);
-    slot->work(0);
+    call->work(0);
     begin = profiledTime();
-    slot->close();
-    waitFor(*slot);
+    call->close();
+    waitFor(*call);
     demand.fetch_sub(parts - 1);
-    const ErrorRecord *failure = slot->failure();
+    const ErrorRecord *failure = call->failure();
     if (failure)
       lastErrorRecord() = *failure;
-    slot->release();
+    call->release();
     chargeThreads(begin, true);
     return failure != nullptr;
   }
@@ -280,14 +280,14 @@ public:
   }
 
 private:
-  Slot *acquireSlot() {
-    for (size_t i = 0; i < kSlots; ++i) {
-      if (!slots[i].tryAcquire())
+  ParallelCall *acquireCall() {
+    for (size_t i = 0; i < kMostParallelCalls; ++i) {
+      if (!calls[i].tryAcquire())
         continue;
-      size_t known = slotsUsed.load();
-      while (known <= i && !slotsUsed.compare_exchange_weak(known, i + 1)) {
+      size_t known = callsUsed.load();
+      while (known <= i && !callsUsed.compare_exchange_weak(known, i + 1)) {
       }
-      return &slots[i];
+      return &calls[i];
     }
     return nullptr;
   }
@@ -318,14 +318,14 @@ private:
 
   // Helps a call that wants helpers; whether there was one.
   bool help(Placement &placement) {
-    size_t used = slotsUsed.load();
+    size_t used = callsUsed.load();
     for (size_t i = 0; i < used; ++i) {
-      int share = slots[i].join();
+      int share = calls[i].join();
       if (share < 0)
         continue;
-      placement.update(slots[i].processorOfCaller());
-      slots[i].work(share);
-      if (slots[i].leave() && waiters.load() > 0) {
+      placement.update(calls[i].processorOfCaller());
+      calls[i].work(share);
+      if (calls[i].leave() && waiters.load() > 0) {
         { std::lock_guard<std::mutex> lock(mutex); }
         done.notify_all();
       }
@@ -340,12 +340,12 @@ private:
     return running <= usableProcessors() ? kSpinTime : std::chrono::microseconds{0};
   }
 
-  void waitFor(Slot &slot) {
-    if (spinUntil([&] { return slot.ended(); }, spinTime()))
+  void waitFor(ParallelCall &call) {
+    if (spinUntil([&] { return call.ended(); }, spinTime()))
       return;
     std::unique_lock<std::mutex> lock(mutex);
     waiters.fetch_add(1);
-    done.wait(lock, [&] { return slot.ended(); });
+    done.wait(lock, [&] { return call.ended(); });
     waiters.fetch_sub(1);
   }
 
@@ -365,8 +365,8 @@ private:
     }
   }
 
-  std::array<Slot, kSlots> slots;
-  std::atomic<size_t> slotsUsed{0};
+  std::array<ParallelCall, kMostParallelCalls> calls;
+  std::atomic<size_t> callsUsed{0};
   alignas(64) std::atomic<uint32_t> epoch{0};
   std::atomic<int> sleepers{0};
   std::atomic<int> waiters{0};

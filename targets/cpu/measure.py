@@ -39,7 +39,7 @@ _MOST_CANDIDATES = 4
 _ABOUT_AS_GOOD = 1.3
 """The cost model ranks tiles within so much of measured times."""
 _ROUNDS = 9
-_SLOT_SECONDS = 5e-4
+_SAMPLE_SECONDS = 5e-4
 _COLD_BYTES = 64 << 20
 _MOST_COPIES = 16
 """Kernels run on so many sets of buffers in turn, up to so many bytes, since weights come from memory in a model."""
@@ -149,23 +149,23 @@ class _Run:
 
 
 def _interleaved(calls: Sequence[Callable[[], None]]) -> list[float]:
-    """Seconds of each call: the median of rounds in which each has a slot; the first call of a slot is not counted."""
+    """Seconds of each call: the median of rounds in which each has a sample; the first call of a sample is not counted."""
     library = load_library()
     before = library.set_num_threads(1)
     try:
         taken: Mapping[int, list[float]] = {index: [] for index in range(len(calls))}
         for _ in range(_ROUNDS):
             for index, call in enumerate(calls):
-                taken[index].append(_slot(call))
+                taken[index].append(_sample(call))
     finally:
         library.set_num_threads(before)
     return [statistics.median(times) for times in taken.values()]
 
 
-def _slot(call: Callable[[], None]) -> float:
+def _sample(call: Callable[[], None]) -> float:
     call()
     count, begin = 0, time.perf_counter()
-    while (spent := time.perf_counter() - begin) < _SLOT_SECONDS or not count:
+    while (spent := time.perf_counter() - begin) < _SAMPLE_SECONDS or not count:
         call()
         count += 1
     return spent / count

@@ -1,6 +1,6 @@
 """Wrong calls of compiled models: arguments, outputs, batches, params and options that do not fit, beside some that do.
 
-A case names a model, a method and its arguments. What is taken must give the numbers of the NumPy meanings.
+A case names a model, a method and its arguments. What is taken must give the numbers of the reference implementations.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _no_lost_meaning(case: Description) -> Verdict | None:
 
 
 def _same(subject: Subject, case: Description, inputs: Any, results: list[np.ndarray]) -> Verdict:
-    """Compare with the NumPy meanings on what was given."""
+    """Compare with the reference implementations on what was given."""
     lost = _no_lost_meaning({"inputs": case["inputs"]})
     if lost:
         return lost

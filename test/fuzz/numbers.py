@@ -1,4 +1,4 @@
-"""Compares what a compiled model computes with the NumPy meanings of its ops."""
+"""Compares what a compiled model computes with the reference implementations of its ops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fuzz.cases import ACCEPTED, EQUAL, NUMBER, UNJUDGED, Phase, Verdict
 from fuzz.judging import judge, shape_of
 
 _MOST_ELEMENTS = 1 << 16
-"""Of one value; NumPy's meanings of larger ones take too long."""
+"""Of one value; reference implementations of larger ones take too long."""
 _SIZES = (2, 3, 1, 4)
 _TOLERANCES = {"f64": 1e-6, "f32": 2e-3, "f16": 3e-2, "bf16": 0.15}
 
@@ -39,24 +39,24 @@ def compile_and_compare(source: Source, phase: Phase) -> Verdict:
 
 
 def compare_call(source: Source, model: dlc.CompiledModel, inputs: Sequence[np.ndarray], phase: Phase) -> Verdict:
-    """Run a compiled model and the NumPy meanings of its source on the same arrays, and compare."""
+    """Run a compiled model and the reference implementations of its source on the same arrays, and compare."""
     phase("run")
     try:
         have = model(*inputs)
     except DLCError as error:
         return judge(error)
-    phase("oracle: NumPy meanings")
+    phase("oracle: reference implementations")
     try:
         want = interpret(source.module, list(inputs), source.params)
     except NotInterpretable:
         return Verdict(ACCEPTED)
     except Exception as error:
-        return Verdict(UNJUDGED, f"NumPy meaning: {type(error).__name__}: {shape_of(str(error))}", str(error))
+        return Verdict(UNJUDGED, f"reference implementation: {type(error).__name__}: {shape_of(str(error))}", str(error))
     return difference(source.module, have, want)
 
 
 def difference(module: ir.Module, have: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> Verdict:
-    """The verdict on results; `want` are those of the NumPy meanings of `module`."""
+    """The verdict on results; `want` are those of the reference implementations of `module`."""
     inexact = _is_inexact(module)
     for index, (one, other) in enumerate(zip(have, want, strict=True)):
         fault = _fault(one, np.asarray(other), inexact)

@@ -1,4 +1,4 @@
-"""Mutated ONNX files: imported, compiled, run, and compared with the NumPy meanings.
+"""Mutated ONNX files: imported, compiled, run, and compared with the reference implementations.
 
 What dlc takes although neither onnx nor onnxruntime do is worth a look.
 """

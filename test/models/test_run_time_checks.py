@@ -114,7 +114,7 @@ def test_as_many_split_sizes_as_outputs() -> None:
         _compiled(node, ("x", _FLOAT, [7]), ("split", _INT64, [3]))
 
 
-def test_numpy_meanings_refuse_the_same() -> None:
+def test_reference_implementations_refuse_the_same() -> None:
     x, wrong = np.ones((4, 2), np.float32), np.array([4])
     with pytest.raises(IndexError, match="index 4 is out of range for 4 elements"):
         dl.ops()["gather"].reference(x, wrong, axis=0)

@@ -20,7 +20,7 @@ func.func @main(%x: tensor<20x48xf32> {dl.name = "x"}) -> (tensor<20x32xf32> {dl
   return %y : tensor<20x32xf32>
 }
 """
-_TILE = {"emitter": "tile", "lane_loop": 1, "lanes": 8, "vectors": 2, "jams": [[0, 5]], "unroll": 3}
+_TILE = {"emitter": "tile", "lane_loop": 1, "lanes": 8, "vectors": 2, "unroll_and_jam": [[0, 5]], "unroll": 3}
 
 
 def _compile(schedule: Any = None, measure: bool = False) -> tuple[dlc.CompiledModel, np.ndarray, np.ndarray]:
@@ -31,7 +31,9 @@ def _compile(schedule: Any = None, measure: bool = False) -> tuple[dlc.CompiledM
 
 
 def test_a_table_is_read_as_it_was_written() -> None:
-    table = ScheduleTable({"kernel_0": {0: NestSchedule(lane_loop=1, jams=((0, 4),), order=(1, 0)), 3: NestSchedule("generic")}})
+    table = ScheduleTable(
+        {"kernel_0": {0: NestSchedule(lane_loop=1, unroll_and_jam=((0, 4),), order=(1, 0)), 3: NestSchedule("generic")}}
+    )
     assert ScheduleTable.of_json(json.loads(json.dumps(table.to_json()))) == table
 
 
@@ -73,7 +75,7 @@ def test_what_does_not_fit_a_model_is_refused(content: Any, message: str) -> Non
         ({"k": {"0": 3}}, "schedule of nest 0 of 'k': a schedule is an object, not 3"),
         ({"k": {"0": {"lane": 3}}}, "a schedule has no 'lane'; did you mean 'lanes'"),
         ({"k": {"0": {"lanes": "16"}}}, "'lanes' of a schedule cannot be \"16\""),
-        ({"k": {"0": {"jams": [1, 7]}}}, "'jams' of a schedule cannot be"),
+        ({"k": {"0": {"unroll_and_jam": [1, 7]}}}, "'unroll_and_jam' of a schedule cannot be"),
         ({"k": {"0": {"emitter": "tiles"}}}, "no emitter is called 'tiles'"),
     ],
 )

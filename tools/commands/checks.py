@@ -1,4 +1,4 @@
-"""Other meanings of a model, to compare compiled results with: onnxruntime, ONNX's reference evaluator, dl's NumPy meanings."""
+"""Other implementations of a model, to compare results with: onnxruntime, ONNX's reference evaluator, the ops' `reference`."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def oracle(check: str, model: Path, source: Source, shapes: ShapeOverrides | Non
     level = stage_of(source.module)
     if level != "dl":
         raise InvalidInputError(f"--check=reference: error: '{model}' is at level '{level}'; give the model at level 'dl'")
-    return lambda inputs: _by_meaning(source, inputs)
+    return lambda inputs: _by_reference(source, inputs)
 
 
-def _by_meaning(source: Source, inputs: Arrays) -> list[np.ndarray]:
+def _by_reference(source: Source, inputs: Arrays) -> list[np.ndarray]:
     try:
         return interpret(source.module, list(inputs.values()), source.params)
     except NotInterpretable as error:

@@ -35,7 +35,7 @@ def command(network: str, num_threads: int | None) -> None:
     """Compile and run a light_* NETWORK of the onnx package and show what happened.
 
     First on the package's own input and weights against the package's expected output, then with seeded random weights
-    against the NumPy meanings of its ops. Exits with status 1 when either differs.
+    against the reference implementations of its ops. Exits with status 1 when either differs.
     """
     console = output_console(markup=True)
     path = _LIGHT / f"light_{network.removeprefix('light_')}.onnx"

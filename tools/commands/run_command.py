@@ -1,4 +1,4 @@
-"""`dlc run`: compile a model, run it, and compare the results with another meaning of it."""
+"""`dlc run`: compile a model, run it, and compare the results with another implementation of it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @MODEL
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy|random", help="An input; random by default. Repeatable.")
 @click.option("--output", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save an output. Repeatable.")
-@click.option("--check", type=click.Choice(CHECKS), help="Compare with onnxruntime or with the ops' NumPy meanings.")
+@click.option("--check", type=click.Choice(CHECKS), help="Compare with onnxruntime or with the ops' reference implementations.")
 @click.option("--tolerance", type=float, default=1e-4, show_default=True, help="Largest relative difference that passes --check.")
 @dim_option
 @click.option("--donate", multiple=True, metavar="NAME", help="An input that the model may write, to give results in. Repeatable.")

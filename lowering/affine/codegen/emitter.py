@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.codegen.scattering import scatter
-from dlc.lowering.affine.codegen.vector_loads import MOST_SPACED, Place, gather, load_repeated, load_spaced, load_vector
+from dlc.lowering.affine.codegen.vector_loads import MOST_SPACED, VectorAddress, gather, load_repeated, load_spaced, load_vector
 from dlc.lowering.affine.ir.expressions import block_size, result_maps, shifted
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
@@ -90,15 +90,15 @@ class TileEmitter:
         for product in products:
             operands = [*product.operands, accumulator]
             dims = values.dims_of(operands)
-            # Slot by slot, what is the same in all lanes would stay in registers from the first to the last: 6x16 spills on AVX2.
+            # Vector by vector, what all lanes share would stay in registers from the first to the last: 6x16 spills on AVX2.
             made = {
                 tuple(at.values()): vector.FMAOp(*[values.vector(operand, at) for operand in operands]).result
-                for at in sorted(values.instances(dims), key=self._slots_last)
+                for at in sorted(values.instances(dims), key=self._vectors_last)
             }
             accumulator = op.results[0] if product == products[-1] else product.results[0]
             values.define(accumulator, dims, [made[tuple(at.values())] for at in values.instances(dims)], True)
 
-    def _slots_last(self, at: Instance) -> tuple[list[int], int]:
+    def _vectors_last(self, at: Instance) -> tuple[list[int], int]:
         lane_dim = self.values.lane_dim
         return [index for dim, index in at.items() if dim != lane_dim], 0 if lane_dim is None else at.get(lane_dim, 0)
 
@@ -133,7 +133,7 @@ class TileEmitter:
         if stride == 0:
             return self._load_lane(op, subscripts, at, 0)
         new_map, operands = self.values.subscripts(subscripts, _indexing(op), at)
-        place = Place(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
+        place = VectorAddress(op.operands[0], tuple(operands), new_map, op.name == "affine.load")
         kind = self.values.vector_type(op.results[0].type)
         mask = None if self._lies_in_block(op, subscripts) else self.values.mask(at)
         if self.facts and op in self.facts.repeats:

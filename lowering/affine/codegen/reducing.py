@@ -10,11 +10,11 @@ from dlc.lowering.affine.ir.expressions import shifted
 from dlc.lowering.affine.ir.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
 from dlc.lowering.affine.ir.masks import LaneMask, Segment, segments, tail_masks
-from dlc.lowering.affine.ir.reductions import Chain, identity, reduce_lanes
+from dlc.lowering.affine.ir.reductions import ReductionNest, identity, reduce_lanes
 from dlc.lowering.affine.ir.values import Instance, TileDim, TileValues, splat_constant
 
 Key = tuple[int, int, int]
-"""One vector of partial results: accumulator, copy of the body, slot."""
+"""One vector of partial results: accumulator, copy of the body, number of the vector in the step."""
 _PAGE_BITS = 8 * 4096
 """What the processor fetches ahead on its own lies in one page."""
 _PAGED_BITS = 8 << 23
@@ -31,9 +31,9 @@ _SECOND_LEVEL = 2
 class LaneReduction:
     """Which loop of `chain` becomes lanes, and into how many vectors a step it is cut."""
 
-    chain: Chain
+    chain: ReductionNest
     loop: Loop
-    slots: int
+    vectors: int
 
 
 class ReducingEmitter(TileEmitter):
@@ -49,10 +49,10 @@ class ReducingEmitter(TileEmitter):
         """The whole chain: start from neutral vectors, run the loops, combine the lanes with the old start values."""
         values, combiners = self.values, self.reduction.chain.combiners
         keys = [
-            (index, tile, slot)
+            (index, tile, number)
             for index in range(len(combiners))
             for tile in range(len(self.tiles))
-            for slot in range(self.reduction.slots)
+            for number in range(self.reduction.vectors)
         ]
         neutral = [splat_constant(values.vector_type(combiner.results[0].type), identity(combiner)) for combiner in combiners]
         partial = self._chain(0, {key: neutral[key[0]] for key in keys})
@@ -61,7 +61,7 @@ class ReducingEmitter(TileEmitter):
         for index, combiner in enumerate(combiners):
             totals = []
             for tile, at in enumerate(self.tiles):
-                vectors = [partial[index, tile, slot] for slot in range(self.reduction.slots)]
+                vectors = [partial[index, tile, number] for number in range(self.reduction.vectors)]
                 totals.append(reduce_lanes(combiner, vectors, values.scalar(inits[index], at)))
             values.define(op.results[index], every, totals, False)
 
@@ -74,11 +74,11 @@ class ReducingEmitter(TileEmitter):
             whole = Segment(Bound.constant(0), loop.upper, 1, 1, False)
             return self._carry(depth, loop, whole, partial)
         page = self._page(loop)
-        done = (loop.extent or 0) // (page * self.reduction.slots) * page * self.reduction.slots if page else 0
+        done = (loop.extent or 0) // (page * self.reduction.vectors) * page * self.reduction.vectors if page else 0
         if done:
             partial = self._carry_pages(depth, loop, done, page, partial)
-        for segment in segments(loop.upper, self.values.lanes, self.reduction.slots, dynamic_tail=True, start=done):
-            used = {key: value for key, value in partial.items() if key[2] < segment.slots}
+        for segment in segments(loop.upper, self.values.lanes, self.reduction.vectors, dynamic_tail=True, start=done):
+            used = {key: value for key, value in partial.items() if key[2] < segment.vectors}
             partial = partial | self._carry(depth, loop, segment, used)
         return partial
 
@@ -86,20 +86,20 @@ class ReducingEmitter(TileEmitter):
         """Iterations that read a page of memory, where `loop` reads one row that is longer than caches; else 0."""
         strides = self.facts.strides if self.facts else {}
         loads = [op for op in real_ops(loop.body) if strides.get(op)]
-        if self.reduction.slots == 1 or loop.extent is None or len(loads) != 1 or strides[loads[0]] != 1:
+        if self.reduction.vectors == 1 or loop.extent is None or len(loads) != 1 or strides[loads[0]] != 1:
             return 0
         bits = element_bits(loads[0].results[0].type) or 0
         return _PAGE_BITS // bits if bits % 8 == 0 and loop.extent * bits >= _PAGED_BITS else 0
 
     def _carry_pages(self, depth: int, loop: Loop, done: int, page: int, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
-        """Emit the loop up to `done` with as many pages in turn as there are slots."""
-        blocks = build_for(Bound.constant(0), Bound.constant(done), page * self.reduction.slots, list(partial.values()))
+        """Emit the loop up to `done` with as many pages in turn as a step has vectors."""
+        blocks = build_for(Bound.constant(0), Bound.constant(done), page * self.reduction.vectors, list(partial.values()))
         start, *carried = blocks.regions[0].blocks[0].arguments
         with ir.InsertionPoint(blocks.regions[0].blocks[0]):
             first = Bound(ir.AffineMap.get_identity(1), (start,))
             last = Bound(ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) + page]), (start,))
-            whole = Segment(first, last, self.values.lanes, self.reduction.slots, False)
-            self._ahead = page * self.reduction.slots
+            whole = Segment(first, last, self.values.lanes, self.reduction.vectors, False)
+            self._ahead = page * self.reduction.vectors
             ends = self._carry(depth, loop, whole, dict(zip(partial, carried, strict=True)), apart=page)
             self._ahead = 0
             affine.AffineYieldOp(list(ends.values()))
@@ -115,7 +115,7 @@ class ReducingEmitter(TileEmitter):
             values.enter_body()
             in_lanes = loop.op == self.reduction.loop.op
             if in_lanes:
-                values.dims.append(TileDim(loop.iv, iv, segment.slots, apart or values.lanes))
+                values.dims.append(TileDim(loop.iv, iv, segment.vectors, apart or values.lanes))
                 values.lane_dim = len(values.dims) - 1
                 values.masks = tail_masks(loop.upper, iv, segment, values.lanes)
             else:
@@ -160,15 +160,15 @@ class ReducingEmitter(TileEmitter):
             key: self._kept(values.mask(at), new, old) for (key, old), new, at in zip(partial.items(), after, places, strict=True)
         }
 
-    def _slots_last(self, at: Instance) -> tuple[list[int], int]:
+    def _vectors_last(self, at: Instance) -> tuple[list[int], int]:
         """The loop with the fewest copies goes fastest, so that the side with fewer vectors stays in registers.
 
         With 16 registers, 12 sums of 4 by 3 rows spill where the four stay: 16x768x768 with a transposed right side takes 0.64 of
         the time like this.
         """
-        steps, slot = [index for index in at if index != self.values.lane_dim], at.get(self.values.lane_dim or 0, 0)
+        steps, number = [index for index in at if index != self.values.lane_dim], at.get(self.values.lane_dim or 0, 0)
         steps.sort(key=lambda index: -self.values.dims[index].count)
-        return [at[index] for index in steps], slot if self.values.lane_dim is not None else 0
+        return [at[index] for index in steps], number if self.values.lane_dim is not None else 0
 
     @staticmethod
     def _kept(mask: LaneMask | None, new: ir.Value, old: ir.Value) -> ir.Value:

@@ -41,17 +41,17 @@ _FEW_TAPS = 9
 
 @dataclass(frozen=True)
 class WindowTile:
-    """How windows are cut: `vectors` of `lanes`, the copies of each jammed loop, and the loops from the outside in."""
+    """How windows are cut: `vectors` of `lanes`, the copies of each loop to unroll and jam, and the loops from the outside in."""
 
     lanes: int
     vectors: int
-    jams: tuple[tuple[Loop, int], ...]
+    unroll_and_jam: tuple[tuple[Loop, int], ...]
     order: tuple[Loop, ...]
 
     def rolled(self, windows: Windows) -> Loop | None:
         """The outermost reduction loop, if several are and the positions that it slides over are taken one at a time."""
         first = windows.taps[0]
-        tiled = {windows.lane_loop.iv, *(loop.iv for loop, _ in self.jams)}
+        tiled = {windows.lane_loop.iv, *(loop.iv for loop, _ in self.unroll_and_jam)}
         sliding = {iv for iv, taps in windows.slid.items() if first.iv in taps}
         return first if len(windows.taps) > 1 and not sliding & tiled else None
 
@@ -63,7 +63,7 @@ class WindowTile:
             lane_loop=place[windows.lane_loop.iv],
             lanes=self.lanes,
             vectors=self.vectors,
-            jams=tuple((place[loop.iv], count) for loop, count in self.jams),
+            unroll_and_jam=tuple((place[loop.iv], count) for loop, count in self.unroll_and_jam),
             order=tuple(place[loop.iv] for loop in self.order),
         )
 
@@ -101,9 +101,9 @@ def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTi
     return WindowTile(lanes, vectors, _known(((slid[-2], _ROWS), (slid[-1], columns))), order)
 
 
-def _known(jams: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int], ...]:
-    """Those of `jams` whose loops have a known extent: the others stay loops of single steps."""
-    return tuple((loop, count) for loop, count in jams if loop.extent is not None)
+def _known(unroll_and_jam: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int], ...]:
+    """Those of `unroll_and_jam` whose loops have a known extent: the others stay loops of single steps."""
+    return tuple((loop, count) for loop, count in unroll_and_jam if loop.extent is not None)
 
 
 def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
@@ -138,11 +138,13 @@ def _most_bytes(windows: Windows, loop: Loop) -> int:
 def given_tile(windows: Windows, schedule: NestSchedule) -> WindowTile:
     """The tile that `schedule`, which fits the nest, asks for; `PassFailure` where windows cannot be cut so."""
     band = windows.nest.band
-    jams = tuple((band[place], count) for place, count in schedule.jams)
-    if any(loop.extent is None for loop, _ in jams):
-        raise PassFailure(windows.nest.top, "a jammed loop of windows has an unknown extent", "jam another loop")
+    unroll_and_jam = tuple((band[place], count) for place, count in schedule.unroll_and_jam)
+    if any(loop.extent is None for loop, _ in unroll_and_jam):
+        raise PassFailure(
+            windows.nest.top, "a loop of windows to unroll and jam has an unknown extent", "unroll and jam another loop"
+        )
     order = tuple(band[place] for place in schedule.order) or band
-    return WindowTile(schedule.lanes, schedule.vectors, jams, order)
+    return WindowTile(schedule.lanes, schedule.vectors, unroll_and_jam, order)
 
 
 def balanced(extent: int, most: int) -> int:
@@ -199,7 +201,7 @@ class _Tiler:
         """The iterations of `loop` in a tile; None where it stays a loop of single steps."""
         if loop.iv == self.windows.lane_loop.iv:
             return self.tile.lanes * self.tile.vectors
-        for jammed, count in self.tile.jams:
+        for jammed, count in self.tile.unroll_and_jam:
             if jammed.iv == loop.iv:
                 return count
         return 1 if self.safe(loop) != (0, loop.extent or 0) else None

@@ -11,7 +11,7 @@ from dlc.lowering.affine.codegen.copied_panels import copy_panels
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
-from dlc.lowering.affine.cost.instructions import Tile, balanced
+from dlc.lowering.affine.cost.instructions import RegisterTile, balanced
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
@@ -28,7 +28,7 @@ from dlc.lowering.affine.schedule.nest_schedule import (
     leave_schedule,
     tile_of,
 )
-from dlc.lowering.affine.search.prefetch import Panel, panels_of
+from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 
 _MANY_STEPS = 4
@@ -39,10 +39,10 @@ class _Tiler:
     """Builds the loops of one tiled nest, from the outside in."""
 
     nest: Nest
-    tile: Tile
+    tile: RegisterTile
     facts: LaneFacts
     values: TileValues
-    panels: Sequence[Panel] = ()
+    panels: Sequence[PrefetchedPanel] = ()
     scalar_tail: bool = False
 
     def levels(self, loops: Sequence[Loop]) -> None:
@@ -51,11 +51,11 @@ class _Tiler:
             self._body()
             return
         loop, rest = loops[0], loops[1:]
-        factor = dict(self.tile.jams).get(loop)
+        factor = dict(self.tile.unroll_and_jam).get(loop)
         if loop == self.tile.lane_loop:
             self._lane_level(loop, rest)
         elif factor is not None:
-            self._jam_level(loop, factor, rest)
+            self._unroll_and_jam_loop(loop, factor, rest)
         else:
             made = copy_loop(loop, self.values)
             self._inside(made, rest)
@@ -67,7 +67,7 @@ class _Tiler:
             affine.AffineYieldOp([])
             self.values.leave_body()
 
-    def _jam_level(self, loop: Loop, factor: int, rest: Sequence[Loop]) -> None:
+    def _unroll_and_jam_loop(self, loop: Loop, factor: int, rest: Sequence[Loop]) -> None:
         """Steps of `factor` copies, and the rest in others."""
         for lower, upper, count in _heights(loop, factor):
             if upper.static != 0:
@@ -80,7 +80,7 @@ class _Tiler:
         self.values.dims.pop()
 
     def _lane_level(self, loop: Loop, rest: Sequence[Loop]) -> None:
-        for segment in segments(loop.upper, self.tile.lanes, self.tile.slots):
+        for segment in segments(loop.upper, self.tile.lanes, self.tile.vectors):
             if segment.masked and self.scalar_tail:
                 self._scalar_tail(loop, segment, rest)
                 continue
@@ -90,7 +90,7 @@ class _Tiler:
             with ir.InsertionPoint(body):
                 values.masks = tail_masks(loop.upper, iv, segment, self.tile.lanes)
             values.lane_dim = len(values.dims)
-            self._with_dim(TileDim(loop.iv, iv, segment.slots, self.tile.lanes), made, rest)
+            self._with_dim(TileDim(loop.iv, iv, segment.vectors, self.tile.lanes), made, rest)
             values.lane_dim, values.masks = None, ()
 
     def _scalar_tail(self, loop: Loop, segment: Segment, rest: Sequence[Loop]) -> None:
@@ -104,7 +104,7 @@ class _Tiler:
         tile = self.tile
         if tile.reduces:
             assert self.nest.chain is not None
-            reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.slots)
+            reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.vectors)
             ReducingEmitter(self.values, self.facts, reduction).ops(self.nest.body)
             return
         facts = self.facts if self.values.lane_dim is not None else None
@@ -116,15 +116,15 @@ class _Tiler:
 
     def _is_small_rest(self) -> bool:
         """Whether the body is for the last lanes of a long loop: unrolling it would take more time to compile than it saves."""
-        loop, step = self.tile.lane_loop, self.tile.lanes * self.tile.slots
+        loop, step = self.tile.lane_loop, self.tile.lanes * self.tile.vectors
         is_rest = any(mask is not None for mask in self.values.masks) or any(
-            dim.iv == loop.iv and dim.count < self.tile.slots for dim in self.values.dims
+            dim.iv == loop.iv and dim.count < self.tile.vectors for dim in self.values.dims
         )
         return is_rest and (loop.extent is None or loop.extent >= _MANY_STEPS * step)
 
 
 def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
-    """(from, to, copies) of the parts of a jammed loop.
+    """(from, to, copies) of the parts of a loop that is unrolled and jammed.
 
     A known extent takes as few steps as `factor` allows, of two heights that differ by one: 49 rows are seven times 7, not six
     times 8 and a single one. An unknown one ends with half the copies, then single ones.
@@ -199,6 +199,6 @@ def _position(op: ir.Operation) -> int:
     return next(index for index, other in enumerate(op.block.operations) if other.operation == op)
 
 
-def _has_vectors(tile: Tile, facts: LaneFacts) -> bool:
+def _has_vectors(tile: RegisterTile, facts: LaneFacts) -> bool:
     """Whether some step of the lane loop is not its scalar tail."""
     return facts.maskable or tile.lane_loop.extent is None or tile.lane_loop.extent >= tile.lanes

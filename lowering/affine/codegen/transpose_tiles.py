@@ -46,7 +46,7 @@ class AffineTransposeTiles(Pass):
 
     Every store and every other load must be contiguous or fixed along the loop of the stores. Ends are masked; rows that are
     left over of a dynamic number are done one by one. A nest whose outermost loop carries a `dlc.schedule` of the emitter
-    `move` is cut as that says (`lane_loop`, `lanes`, and the other loop in `jams`), one of another emitter stays.
+    `transpose` is cut as that says (`lane_loop`, `lanes`, and the other loop in `unroll_and_jam`), one of another emitter stays.
     """
 
     anchor = "func.func"
@@ -57,13 +57,13 @@ class AffineTransposeTiles(Pass):
         """Transpose in the nests of one function."""
         machine, facts = TileLimits.of(op, self.vector_bits, 0), facts_of(op)
         for nest in nests_of(op):
-            move = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
-            if move is not None:
-                _Mover(nest, move, _rows_in_turn(nest, move, facts)).emit()
+            transpose = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
+            if transpose is not None:
+                _Transposer(nest, transpose, _rows_in_turn(nest, transpose, facts)).emit()
 
 
 @dataclass(frozen=True)
-class _Move:
+class _Transpose:
     """Stores are contiguous along `lane_loop`, the loads whose results are `loads` along `across`; tiles have `size` rows."""
 
     lane_loop: Loop
@@ -73,41 +73,43 @@ class _Move:
     size: int
 
 
-def _given(nest: Nest) -> _Move | None:
+def _given(nest: Nest) -> _Transpose | None:
     """What the schedule on `nest` says, None when that is of another emitter; `PassFailure` where it does not fit."""
     schedule = schedule_of(nest.top)
-    if schedule is None or schedule.emitter != "move":
+    if schedule is None or schedule.emitter != "transpose":
         return None
-    places = [schedule.lane_loop, *(place for place, _ in schedule.jams)]
+    places = [schedule.lane_loop, *(place for place, _ in schedule.unroll_and_jam)]
     if len(places) != 2 or any(place >= len(nest.band) for place in places) or schedule.lanes not in (4, 8, 16):
         raise PassFailure(
             nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
         )
-    move = _move(nest, nest.band[places[0]], nest.band[places[1]], schedule.lanes)
-    if move is None:
+    transpose = _transpose(nest, nest.band[places[0]], nest.band[places[1]], schedule.lanes)
+    if transpose is None:
         raise PassFailure(
             nest.top, "the nest does not load along one of the schedule's loops and store along the other", "leave it out"
         )
-    return move
+    return transpose
 
 
-def _found(nest: Nest, vector_bits: int) -> _Move | None:
-    """The move that `nest` is: the one with the most lanes of its stores; None when it is none, or one too small to pay."""
+def _found(nest: Nest, vector_bits: int) -> _Transpose | None:
+    """The transpose that `nest` is: the one with the most lanes of its stores; None when it is none, or one too small to pay."""
     if nest.inner_loops:
         return None
     size = min(_LARGEST, vector_bits // widest_element(nest.body))
     if size < _SMALLEST:
         return None
-    moves = [move for lane_loop in nest.band for across in nest.band if (move := _move(nest, lane_loop, across, size))]
-    return next((move for move in moves if all(_is_long(loop) for loop in (move.lane_loop, move.across))), None)
+    found = [
+        transpose for lane_loop in nest.band for across in nest.band if (transpose := _transpose(nest, lane_loop, across, size))
+    ]
+    return next((transpose for transpose in found if all(_is_long(loop) for loop in (transpose.lane_loop, transpose.across))), None)
 
 
 def _is_long(loop: Loop) -> bool:
     return loop.extent is None or loop.extent >= _SMALLEST
 
 
-def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Move | None:
-    """`nest` as a move along two of its loops, None when it is not one."""
+def _transpose(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Transpose | None:
+    """`nest` as a transpose along two of its loops, None when it is not one."""
     if lane_loop is across or nest.inner_loops:
         return None
     loads = [op for op in nest.body if op.name == "affine.load" and _stride(op, lane_loop) not in (0, 1)]
@@ -119,7 +121,7 @@ def _move(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Move | None:
         facts = analyse_lanes(others, lane_loop.iv, varying=results)
     except NoLanesError:
         return None
-    return _Move(lane_loop, across, results, facts, size) if facts.maskable else None
+    return _Transpose(lane_loop, across, results, facts, size) if facts.maskable else None
 
 
 def _stride(op: ir.Operation, loop: Loop) -> int | None:
@@ -134,7 +136,7 @@ def _is_bool(op: ir.Operation) -> bool:
     return bool(op.results[0].type == ir.IntegerType.get_signless(1))
 
 
-def _rows_in_turn(nest: Nest, move: _Move, facts: Machine) -> int:
+def _rows_in_turn(nest: Nest, transpose: _Transpose, facts: Machine) -> int:
     """The rows of the target to write in turn: fewer where their lines fall into the same sets of the nearest cache.
 
     Lines that tiles fill at once may be a third more than a set holds: with 12 ways f32 of 4096x128, whose rows are 16 KiB apart,
@@ -143,21 +145,21 @@ def _rows_in_turn(nest: Nest, move: _Move, facts: Machine) -> int:
     Past the caches nothing else counts: by AVX-512 they take 910 us with 16 rows, 548 with 32 and 425 with 64.
     """
     stores = [(op, op.operands[1].type) for op in nest.body if op.name == "affine.store"]
-    loads = [(value.owner, value.owner.operands[0].type) for value in move.loads]
-    pitches = [_pitch(op, ir.MemRefType(kind), move.across) for op, kind in stores]
-    source = [_pitch(op, ir.MemRefType(kind), move.lane_loop) for op, kind in loads]
+    loads = [(value.owner, value.owner.operands[0].type) for value in transpose.loads]
+    pitches = [_pitch(op, ir.MemRefType(kind), transpose.across) for op, kind in stores]
+    source = [_pitch(op, ir.MemRefType(kind), transpose.lane_loop) for op, kind in loads]
     if None in pitches or None in source:
         return _ANY_ROWS
     ways = ways_of(facts.l1_bytes)
-    is_crowded = any(lines_in_set(move.size, pitch or 0) >= ways for pitch in source)
+    has_set_conflicts = any(lines_in_set(transpose.size, pitch or 0) >= ways for pitch in source)
     widths = [element_bits(ir.MemRefType(kind).element_type) or 0 for _, kind in stores]
-    fills = all(move.size * bits >= 8 * facts.line_bytes for bits in widths)
+    fills = all(transpose.size * bits >= 8 * facts.line_bytes for bits in widths)
     fills = fills and all((pitch or 0) % facts.line_bytes == 0 for pitch in pitches)
-    if is_crowded and fills and any(_is_streamed(ir.MemRefType(kind), facts) for _, kind in stores):
+    if has_set_conflicts and fills and any(_is_streamed(ir.MemRefType(kind), facts) for _, kind in stores):
         return _MOST_ROWS
     most = ways * 4 // 3 if fills else ways
-    least = min(_MOST_ROWS, facts.line_bytes * 8 // widest_element(nest.body)) if is_crowded else move.size
-    counts = [rows for rows in (_MOST_ROWS, 32, 16, 8) if rows % move.size == 0 and rows >= least]
+    least = min(_MOST_ROWS, facts.line_bytes * 8 // widest_element(nest.body)) if has_set_conflicts else transpose.size
+    counts = [rows for rows in (_MOST_ROWS, 32, 16, 8) if rows % transpose.size == 0 and rows >= least]
     return next((rows for rows in counts if all(lines_in_set(rows, pitch or 0) <= most for pitch in pitches)), counts[-1])
 
 
@@ -172,19 +174,19 @@ def _is_streamed(kind: ir.MemRefType, facts: Machine) -> bool:
     return kind.has_static_shape and math.prod(kind.shape) * bits >= 8 * streamed_bytes(facts)
 
 
-class _Mover:
+class _Transposer:
     """Builds the tiled form of one nest in its place, with so many rows of the target in turn."""
 
-    def __init__(self, nest: Nest, move: _Move, rows: int) -> None:
+    def __init__(self, nest: Nest, transpose: _Transpose, rows: int) -> None:
         self.nest = nest
-        self.move = move
+        self.transpose = transpose
         self.rows = rows
-        self.values = TileValues(dims=[], lanes=move.size)
+        self.values = TileValues(dims=[], lanes=transpose.size)
 
     def emit(self) -> None:
         """Emit the loops before the nest and erase it."""
         top = self.nest.top
-        around = [loop for loop in self.nest.band if loop is not self.move.lane_loop and loop is not self.move.across]
+        around = [loop for loop in self.nest.band if loop is not self.transpose.lane_loop and loop is not self.transpose.across]
         with ir.InsertionPoint(top), top.location:
             made = self._levels(around)
         leave_schedule(made, self.nest, self._schedule())
@@ -192,8 +194,10 @@ class _Mover:
 
     def _schedule(self) -> NestSchedule:
         place = {loop.iv: index for index, loop in enumerate(self.nest.band)}
-        lane_loop, across = place[self.move.lane_loop.iv], place[self.move.across.iv]
-        return NestSchedule("move", lane_loop=lane_loop, lanes=self.move.size, jams=((across, self.move.size),))
+        lane_loop, across = place[self.transpose.lane_loop.iv], place[self.transpose.across.iv]
+        return NestSchedule(
+            "transpose", lane_loop=lane_loop, lanes=self.transpose.size, unroll_and_jam=((across, self.transpose.size),)
+        )
 
     def _levels(self, around: Sequence[Loop]) -> ir.Operation:
         """Emit the loops `around` and the tiles in them; returns the first loop made."""
@@ -206,7 +210,7 @@ class _Mover:
 
     def _tiles(self) -> ir.Operation:
         """Whole tiles along `across`, in blocks, then what is left; returns the first loop."""
-        upper, size = self.move.across.upper, self.move.size
+        upper, size = self.transpose.across.upper, self.transpose.size
         whole = upper.rounded_down(size)
         made = []
         if whole.static is not None and whole.static <= self.rows:
@@ -225,31 +229,31 @@ class _Mover:
 
     def _columns(self, lower: Bound, upper: Bound, count: int) -> list[ir.Operation]:
         """The tiles between `lower` and `upper` along `across`, `count` rows each, for all of the lane loop."""
-        made, values, lanes = [], self.values, self.move.size
-        for segment in segments(self.move.lane_loop.upper, lanes, 1):
+        made, values, lanes = [], self.values, self.transpose.size
+        for segment in segments(self.transpose.lane_loop.upper, lanes, 1):
             loop = build_for(segment.lower, segment.upper, lanes, parallel=True)
             made.append(loop)
             iv = loop.regions[0].blocks[0].arguments[0]
             with self._inside(loop):
-                values.masks = tail_masks(self.move.lane_loop.upper, iv, segment, lanes)
+                values.masks = tail_masks(self.transpose.lane_loop.upper, iv, segment, lanes)
                 rows = build_for(lower, upper, lanes, parallel=True)
                 start = rows.regions[0].blocks[0].arguments[0]
-                values.dims = [TileDim(self.move.across.iv, start, count), TileDim(self.move.lane_loop.iv, iv, 1, lanes)]
+                values.dims = [TileDim(self.transpose.across.iv, start, count), TileDim(self.transpose.lane_loop.iv, iv, 1, lanes)]
                 values.lane_dim = 1
                 with self._inside(rows):
-                    TransposingEmitter(values, self.move.facts, self.move.loads, across=0).ops(self.nest.body)
+                    TransposingEmitter(values, self.transpose.facts, self.transpose.loads, across=0).ops(self.nest.body)
                 values.dims, values.lane_dim, values.masks = [], None, ()
         return made
 
     def _single_rows(self, lower: Bound, upper: Bound) -> None:
         """The rows that are left of a dynamic number, element by element."""
         across = build_for(lower, upper, parallel=True)
-        self.values.define(self.move.across.iv, (), [across.regions[0].blocks[0].arguments[0]], False)
+        self.values.define(self.transpose.across.iv, (), [across.regions[0].blocks[0].arguments[0]], False)
         with self._inside(across):
-            elements = copy_loop(self.move.lane_loop, self.values)
+            elements = copy_loop(self.transpose.lane_loop, self.values)
             with self._inside(elements):
                 TileEmitter(self.values, None).ops(self.nest.body)
-        del self.values.entries[self.move.across.iv], self.values.entries[self.move.lane_loop.iv]
+        del self.values.entries[self.transpose.across.iv], self.values.entries[self.transpose.lane_loop.iv]
 
     @contextlib.contextmanager
     def _inside(self, loop: ir.Operation) -> Iterator[None]:

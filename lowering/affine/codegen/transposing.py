@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.affine.codegen.emitter import TileEmitter
-from dlc.lowering.affine.codegen.vector_loads import Place, load_masked, load_vector
+from dlc.lowering.affine.codegen.vector_loads import VectorAddress, load_masked, load_vector
 from dlc.lowering.affine.ir.expressions import shifted
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import apply
@@ -45,7 +45,7 @@ class TransposingEmitter(TileEmitter):
         rows = []
         for lane in range(self._rows()):
             there = shifted(new_map, values.lane_offset(subscripts, lane))
-            place = Place(op.operands[0], tuple(operands), there, True)
+            place = VectorAddress(op.operands[0], tuple(operands), there, True)
             rows.append(self._row(kind, place, lane, count))
         rows += rows[-1:] * (values.lanes - len(rows))
         values.define(op.results[0], dims, transposed(rows)[:count], True)
@@ -53,7 +53,7 @@ class TransposingEmitter(TileEmitter):
     def _rows(self) -> int:
         return self.left if isinstance(self.left, int) else self.values.lanes
 
-    def _row(self, kind: ir.VectorType, place: Place, lane: int, count: int) -> ir.Value:
+    def _row(self, kind: ir.VectorType, place: VectorAddress, lane: int, count: int) -> ir.Value:
         """The vector at lane `lane`, of which `count` elements count; none is read where the lane is out of range."""
         lanes = self.values.lanes
         mask = LaneMask(lanes, count) if count < lanes else None

@@ -8,16 +8,16 @@ from dlc._mlir import ir
 from dlc.lowering.affine.codegen.emitter import TileEmitter
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Bound
-from dlc.lowering.affine.ir.reductions import Chain
+from dlc.lowering.affine.ir.reductions import ReductionNest
 from dlc.lowering.affine.ir.values import TileValues
-from dlc.lowering.affine.search.prefetch import Panel
+from dlc.lowering.affine.search.prefetch import PrefetchedPanel
 
 
 class UnrollingEmitter(TileEmitter):
     """A `TileEmitter` that runs `unroll` steps of the innermost loop of `chain` in each of its iterations."""
 
     def __init__(
-        self, values: TileValues, facts: LaneFacts | None, chain: Chain, unroll: int, panels: Sequence[Panel] = ()
+        self, values: TileValues, facts: LaneFacts | None, chain: ReductionNest, unroll: int, panels: Sequence[PrefetchedPanel] = ()
     ) -> None:
         super().__init__(values, facts)
         self.chain = chain

@@ -15,7 +15,7 @@ MOST_SPACED = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class VectorAddress:
     """Where lane 0 lies: `indexing(operands)` in `buffer`; `is_affine` when affine ops may take these operands."""
 
     buffer: ir.Value
@@ -27,15 +27,15 @@ class Place:
         """Emit the subscripts."""
         return [apply(single, self.operands) for single in result_maps(self.indexing)]
 
-    def moved(self, elements: int) -> Place:
+    def moved(self, elements: int) -> VectorAddress:
         """The place `elements` further along the last dimension."""
         last = len(self.indexing.results) - 1
         results = [result + elements * (axis == last) for axis, result in enumerate(self.indexing.results)]
         indexing = ir.AffineMap.get(self.indexing.n_dims, self.indexing.n_symbols, results)
-        return Place(self.buffer, self.operands, indexing, self.is_affine)
+        return VectorAddress(self.buffer, self.operands, indexing, self.is_affine)
 
 
-def load_vector(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.Value:
+def load_vector(kind: ir.VectorType, place: VectorAddress, mask: LaneMask | None) -> ir.Value:
     """Load neighbouring elements."""
     if mask is not None:
         return load_masked(kind, place, mask.vector())
@@ -44,12 +44,12 @@ def load_vector(kind: ir.VectorType, place: Place, mask: LaneMask | None) -> ir.
     return vector.LoadOp(kind, place.buffer, place.indices()).result
 
 
-def load_masked(kind: ir.VectorType, place: Place, mask: ir.Value) -> ir.Value:
+def load_masked(kind: ir.VectorType, place: VectorAddress, mask: ir.Value) -> ir.Value:
     """Load neighbouring elements where `mask` is set; the others are 0 and need not exist."""
     return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask, _filler(kind)).result
 
 
-def load_repeated(kind: ir.VectorType, place: Place, count: int, mask: LaneMask | None) -> ir.Value:
+def load_repeated(kind: ir.VectorType, place: VectorAddress, count: int, mask: LaneMask | None) -> ir.Value:
     """Load neighbouring elements, each for `count` lanes: a shorter vector, spread."""
     lanes = kind.shape[0]
     short = ir.VectorType.get([lanes // count], kind.element_type)
@@ -57,7 +57,7 @@ def load_repeated(kind: ir.VectorType, place: Place, count: int, mask: LaneMask 
     return vector.ShuffleOp(found, found, [lane // count for lane in range(lanes)]).result
 
 
-def load_spaced(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask | None) -> ir.Value:
+def load_spaced(kind: ir.VectorType, place: VectorAddress, stride: int, mask: LaneMask | None) -> ir.Value:
     """Load every `stride`-th element, 2 or more apart: neighbouring vectors, of which the wanted elements are kept.
 
     The elements after the last one wanted may lie outside the buffer, so the last vector is always masked.
@@ -77,7 +77,7 @@ def load_spaced(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask |
     return found
 
 
-def gather(kind: ir.VectorType, place: Place, stride: int, mask: LaneMask | None) -> ir.Value:
+def gather(kind: ir.VectorType, place: VectorAddress, stride: int, mask: LaneMask | None) -> ir.Value:
     """Load elements that lie `stride` apart."""
     lanes, index = kind.shape[0], ir.IndexType.get()
     offsets = [ir.IntegerAttr.get(index, lane * stride) for lane in range(lanes)]

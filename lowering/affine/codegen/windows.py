@@ -153,7 +153,7 @@ def _slides(nest: Nest, copies: Mapping[ir.Value, PaddedCopy]) -> tuple[WindowLo
     band = {loop.iv: loop for loop in nest.band}
     taps = {loop.iv: loop for loop in nest.chain.loops}
     found = []
-    for op in real_ops(nest.hot_block):
+    for op in real_ops(nest.innermost_body):
         if op.name != "affine.load":
             continue
         places = tuple(form for form in access_of(op).subscripts or () if form is not None)

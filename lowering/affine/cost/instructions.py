@@ -29,18 +29,18 @@ _TYPICAL_EXTENT = 64
 _EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
 _LINE_BITS = 512
-_WORDS = {4: 1, 2: 2}
+_GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
 
 @dataclass(frozen=True)
-class Tile:
-    """How a nest is cut: `lane_loop` into `slots` vectors of `lanes`, and each loop of `jams` into so many copies."""
+class RegisterTile:
+    """How a nest is cut: `lane_loop` into steps of `vectors` vectors of `lanes`, each loop of `unroll_and_jam` into copies."""
 
     lane_loop: Loop
     lanes: int
-    slots: int
-    jams: tuple[tuple[Loop, int], ...] = ()
+    vectors: int
+    unroll_and_jam: tuple[tuple[Loop, int], ...] = ()
     reduces: bool = False
     """Whether `lane_loop` is a reduction loop; else it is one of the parallel band."""
     unroll: int = 1
@@ -53,20 +53,20 @@ class Tile:
     @property
     def steps(self) -> dict[Loop, int]:
         """How many iterations a step of each cut loop takes."""
-        return {self.lane_loop: self.lanes * self.slots, **dict(self.jams)}
+        return {self.lane_loop: self.lanes * self.vectors, **dict(self.unroll_and_jam)}
 
     @cached_property
-    def copies(self) -> int:
+    def body_copies(self) -> int:
         """How many times the body stands in the tile."""
-        total = self.slots
-        for _, factor in self.jams:
+        total = self.vectors
+        for _, factor in self.unroll_and_jam:
             total *= factor
         return total
 
 
 @dataclass(frozen=True)
-class _HotLoad:
-    """A load of the hot block."""
+class _InnermostLoad:
+    """A load of the innermost body."""
 
     followed: frozenset[ir.Value]
     """The band loops that it follows."""
@@ -77,9 +77,9 @@ class _HotLoad:
     line_shares: Mapping[ir.Value, float]
     """The same for each loop of `followed`."""
     part: float = 1.0
-    """Its part of an instruction: bytes that are multiplied by those of a word are loaded together."""
+    """Its part of an instruction: bytes that are multiplied by those of a group are loaded together."""
 
-    def lines(self, jams: Mapping[ir.Value, int]) -> float:
+    def lines(self, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
 
         A tile of 1024x14x14 images with 7 pixels of a row is 1.3 times as fast as with 7 of a column.
@@ -87,7 +87,7 @@ class _HotLoad:
         lines = self.line_share
         if lines:
             for iv, share in self.line_shares.items():
-                lines *= max(1.0, jams.get(iv, 1) * share)
+                lines *= max(1.0, unroll_and_jam.get(iv, 1) * share)
         return lines
 
 
@@ -100,17 +100,17 @@ class NestCost:
         self.lane_loop = lane_loop
 
     @cached_property
-    def _loads(self) -> list[_HotLoad]:
-        """The loads of the hot block."""
+    def _loads(self) -> list[_InnermostLoad]:
+        """The loads of the innermost body."""
         ivs = {loop.iv for loop in self.nest.band} | ({self.lane_loop.iv} if self.lane_loop else set())
         found = []
-        for op in real_ops(self.nest.hot_block):
+        for op in real_ops(self.nest.innermost_body):
             if op.name in ("affine.load", "memref.load"):
                 stride = self.facts.strides[op] if self.facts else 0
                 wide = bool(self.facts and op in self.facts.lanewise)
                 followed = frozenset(set(op.operands) & ivs)
                 part = 1.0 if stride or wide else 1.0 / self._dot
-                found.append(_HotLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed), part))
+                found.append(_InnermostLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed), part))
         return found
 
     def _line_shares(self, op: ir.Operation, followed: frozenset[ir.Value]) -> tuple[float, Mapping[ir.Value, float]]:
@@ -122,86 +122,86 @@ class NestCost:
 
     @cached_property
     def _dot(self) -> int:
-        """Products that an instruction sums up: four where bytes are cut out of the lanes' words, two of i16."""
-        names = [op.name for op in real_ops(self.nest.hot_block)]
+        """Products that an instruction sums up: four where bytes are cut out of the lanes, two of i16."""
+        names = [op.name for op in real_ops(self.nest.innermost_body)]
         products = names.count("arith.muli")
-        return products if products in _WORDS and "arith.shrsi" in names else 1
+        return products if products in _GROUPS and "arith.shrsi" in names else 1
 
     @property
     def _sums_apart(self) -> bool:
         """Whether products are added to a sum by another instruction, which takes no unit for products but a register between."""
-        return _WORDS.get(self._dot, 1) > 1
+        return _GROUPS.get(self._dot, 1) > 1
 
     @cached_property
     def _arithmetic(self) -> float:
-        """Vector instructions of one copy of the hot block; a product and its sum count once."""
+        """Vector instructions of one copy of the innermost body; a product and its sum count once."""
         if self._dot > 1:
             return 1.0
-        names = [op.name for op in real_ops(self.nest.hot_block)]
+        names = [op.name for op in real_ops(self.nest.innermost_body)]
         multiply_adds = min(names.count("arith.mulf"), names.count("arith.addf")) if self.nest.inner_loops else 0
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
         return plain + _EXPENSIVE * sum(name.startswith("math.") for name in names)
 
-    def step(self, slots: int, lanes: int, jams: Mapping[ir.Value, int]) -> float:
-        """Cycles of one run of the hot block with `slots` vectors and `jams` copies."""
-        copies = slots
-        for factor in jams.values():
+    def step(self, vectors: int, lanes: int, unroll_and_jam: Mapping[ir.Value, int]) -> float:
+        """Cycles of one run of the innermost body with `vectors` vectors and the copies of `unroll_and_jam`."""
+        copies = vectors
+        for factor in unroll_and_jam.values():
             copies *= factor
         loads = waits = 0.0
         for load in self._loads:
             share = load.part * _LOADS.get(load.stride, float(lanes))
             for iv in load.followed:
-                share *= jams.get(iv, 1)
-            share *= slots if self.lane_loop and self.lane_loop.iv in load.followed else 1
+                share *= unroll_and_jam.get(iv, 1)
+            share *= vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
             loads += share
-            waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(jams) * _VECTOR_WAIT)
+            waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(unroll_and_jam) * _VECTOR_WAIT)
         latency = _LATENCY if self.nest.inner_loops else 1.0
         busy = max(
             loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies * (1 + self._sums_apart) + loads) / 4.0
         )
         return busy + waits
 
-    def fits(self, tile: Tile, registers: int) -> bool:
-        """Whether the hot block of `tile` keeps at most so many vector registers alive."""
-        sums = tile.copies if self.nest.inner_loops else 0
+    def fits(self, tile: RegisterTile, registers: int) -> bool:
+        """Whether the innermost body of `tile` keeps at most so many vector registers alive."""
+        sums = tile.body_copies if self.nest.inner_loops else 0
         return sums < registers and self.registers(tile) <= registers
 
-    def registers(self, tile: Tile) -> int:
-        """Vector registers that the hot block of `tile` keeps alive."""
-        jams = {loop.iv: factor for loop, factor in tile.jams}
+    def registers(self, tile: RegisterTile) -> int:
+        """Vector registers that the innermost body of `tile` keeps alive."""
+        unroll_and_jam = {loop.iv: factor for loop, factor in tile.unroll_and_jam}
         loaded = []
         for load in self._loads:
             if load.stride:
-                share = tile.slots
+                share = tile.vectors
                 for iv in load.followed:
-                    share *= jams.get(iv, 1)
+                    share *= unroll_and_jam.get(iv, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
-        if len(loaded) == 1 and tile.copies == tile.slots:
+        if len(loaded) == 1 and tile.body_copies == tile.vectors:
             held = min(held, 1)  # each vector meets one number, and is read where it does
-        return (tile.copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
+        return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
-    def total(self, tile: Tile) -> float:
+    def total(self, tile: RegisterTile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
-        jams = dict(tile.jams)
+        unroll_and_jam = dict(tile.unroll_and_jam)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
-        for lane_trips, slots in _lane_parts(tile):
-            for jam_trips, factors in _jam_parts(list(tile.jams)):
+        for lane_trips, vectors in _lane_parts(tile):
+            for jam_trips, factors in _unroll_and_jam_parts(list(tile.unroll_and_jam)):
                 named = {loop.iv: factor for loop, factor in factors}
-                once = self.step(slots, tile.lanes, named) * inner_trips
-                once += self._scatter_cycles(slots, tile, named)
+                once = self.step(vectors, tile.lanes, named) * inner_trips
+                once += self._scatter_cycles(vectors, tile, named)
                 once *= lane_trips if tile.reduces else 1
-                copies = tile.copies if tile.reduces else 0
+                copies = tile.body_copies if tile.reduces else 0
                 cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
         for loop in self.nest.band:
-            if loop not in jams and loop != tile.lane_loop:
+            if loop not in unroll_and_jam and loop != tile.lane_loop:
                 cycles *= _extent(loop)
         return cycles
 
-    def _scatter_cycles(self, slots: int, tile: Tile, jams: Mapping[ir.Value, int]) -> float:
+    def _scatter_cycles(self, vectors: int, tile: RegisterTile, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cycles to store the results of a tile where lanes lie apart."""
-        copies = slots * math.prod(jams.values())
-        return sum(scatter_cycles(along, jams, copies, tile.lanes) for along in self._scattered)
+        copies = vectors * math.prod(unroll_and_jam.values())
+        return sum(scatter_cycles(along, unroll_and_jam, copies, tile.lanes) for along in self._scattered)
 
     @cached_property
     def _scattered(self) -> list[frozenset[ir.Value]]:
@@ -209,7 +209,7 @@ class NestCost:
         ivs = [loop.iv for loop in self.nest.band]
         return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
-    def _inner_trips(self, tile: Tile) -> float:
+    def _inner_trips(self, tile: RegisterTile) -> float:
         trips = 1.0
         chain = self.nest.chain
         for loop in chain.loops if chain else ():
@@ -251,20 +251,20 @@ def _extent(loop: Loop) -> int:
     return _TYPICAL_EXTENT if loop.extent is None else max(loop.extent, 1)
 
 
-def _lane_parts(tile: Tile) -> list[tuple[int, int]]:
-    """(trips, slots) of the main steps and of the tail."""
-    step = tile.lanes * tile.slots
+def _lane_parts(tile: RegisterTile) -> list[tuple[int, int]]:
+    """(trips, vectors) of the main steps and of the tail."""
+    step = tile.lanes * tile.vectors
     whole, left = divmod(_extent(tile.lane_loop), step)
     tail = -(-left // tile.lanes)
     if tail and tile.reduces:
-        return [(whole, tile.slots), (tail, 1)]
-    return [(whole, tile.slots), *([(1, tail)] if tail else [])]
+        return [(whole, tile.vectors), (tail, 1)]
+    return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _jam_parts(jams: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
+def _unroll_and_jam_parts(unroll_and_jam: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
     """(trips, factors) of every combination of main steps and remainders."""
     parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
-    for loop, factor in jams:
+    for loop, factor in unroll_and_jam:
         cuts = balanced(_extent(loop), factor)
         parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts]
     return parts

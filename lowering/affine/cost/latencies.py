@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
-from dlc.lowering.affine.polyhedral.model import Access
+from dlc.lowering.affine.polyhedral.model import AccessRelation
 
 _CYCLES = {"arith.divf": 14.0, "math.sqrt": 18.0, "arith.addi": 1.0, "arith.subi": 1.0}
 """Ops that take other than four cycles, on any recent core; calls of functions take longer than all of these."""
@@ -15,7 +15,7 @@ _FLOAT_OP = 4.0
 _WHOLE_OP = 1.0
 
 
-def chain_latency(strides: Mapping[Access, int | None]) -> float:
+def chain_latency(strides: Mapping[AccessRelation, int | None]) -> float:
     """The longest way from a load to a store of the same array, of accesses with their strides along the loop that carries it.
 
     Only loads count that move as the store does: these may be of what it stored some iterations before. At least one multiply-add.
@@ -28,11 +28,11 @@ def chain_latency(strides: Mapping[Access, int | None]) -> float:
     return max(found)
 
 
-_KNOWN: WeakKeyDictionary[Access, dict[frozenset[Access], float]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[AccessRelation, dict[frozenset[AccessRelation], float]] = WeakKeyDictionary()
 """What is known of writes so far: it is asked for every tile that is weighed."""
 
 
-def _known_latency(write: Access, loads: frozenset[Access]) -> float:
+def _known_latency(write: AccessRelation, loads: frozenset[AccessRelation]) -> float:
     """Cycles from one of `loads` to what `write` stores; 0 where it comes from none of them."""
     known = _KNOWN.setdefault(write, {})
     if loads not in known:

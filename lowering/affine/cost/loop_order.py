@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -50,7 +50,7 @@ class Caches:
 
 @dataclass(frozen=True)
 class _Operand:
-    """A load of the hot block."""
+    """A load of the innermost body."""
 
     used: frozenset[Loop]
     """The band loops that it follows."""
@@ -77,7 +77,7 @@ class _PartialLines:
         return 2 * self.bytes * (1 / self.share - 1) * caches.weight(footprint)
 
 
-def best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
+def best_order(nest: Nest, tile: RegisterTile, caches: Caches) -> list[Loop]:
     """The band loops in the order that moves the least data; the order of the source where it makes no difference."""
     band = list(nest.band)
     if not nest.inner_loops:
@@ -94,23 +94,23 @@ def best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
     return [*fixed, *min((list(order) for order in itertools.permutations(free)), key=moved)]
 
 
-def _lane_loops(nest: Nest, tile: Tile) -> list[Loop]:
+def _lane_loops(nest: Nest, tile: RegisterTile) -> list[Loop]:
     return [] if tile.reduces else [loop for loop in nest.band if loop is tile.lane_loop]
 
 
-def _trips(loop: Loop, tile: Tile) -> int:
+def _trips(loop: Loop, tile: RegisterTile) -> int:
     extent = _TYPICAL_EXTENT if loop.extent is None else loop.extent
-    step = dict(tile.jams).get(loop, 1)
+    step = dict(tile.unroll_and_jam).get(loop, 1)
     if loop is tile.lane_loop:
-        step = tile.lanes * tile.slots
+        step = tile.lanes * tile.vectors
     return max(1, -(-extent // step))
 
 
-def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
-    """Every load of the hot block."""
+def _operands(nest: Nest, tile: RegisterTile) -> list[_Operand]:
+    """Every load of the innermost body."""
     chain = nest.chain.loops if nest.chain else ()
     found = []
-    for op in real_ops(nest.hot_block):
+    for op in real_ops(nest.innermost_body):
         if op.name != "affine.load":
             continue
         subscripts = set(op.operands)
@@ -124,7 +124,7 @@ def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
     return found
 
 
-def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
+def _partial_lines(nest: Nest, tile: RegisterTile) -> list[_PartialLines]:
     """The stores of the tile's results that fill lines in several steps."""
     found = []
     elements = math.prod(_TYPICAL_EXTENT if loop.extent is None else loop.extent for loop in nest.band)
@@ -136,7 +136,7 @@ def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
             step = tile.steps.get(loop, 1)
             share = step * size / _LINE_BYTES
             if stride_along(op, loop.iv) == 1 and share < 1 and _trips(loop, tile) > 1:
-                lines = tile.copies * (1 if tile.reduces else tile.lanes) // step
+                lines = tile.body_copies * (1 if tile.reduces else tile.lanes) // step
                 found.append(_PartialLines(loop, share, lines * _LINE_BYTES, elements * size))
     return found
 

@@ -67,7 +67,7 @@ def _stores(caches: Caches) -> tuple[_Store, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class PackedPanel:
     """A copy of what a reference touches inside the first `depth` loops, in rows of `row` elements.
 
     It `is_transposed` where neighbours come from apart.
@@ -103,7 +103,7 @@ class MemoryModel:
             found.append(tuple(left))
         return found
 
-    def cycles(self, levels: Levels, extents: Sequence[tuple[int, ...]], panels: Mapping[Reference, Panel]) -> float:
+    def cycles(self, levels: Levels, extents: Sequence[tuple[int, ...]], panels: Mapping[Reference, PackedPanel]) -> float:
         """Cycles of all traffic, copies included; `extents` are those `extents_at` the levels."""
         trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
         runs = list(accumulate(trips, mul, initial=1))
@@ -129,7 +129,7 @@ class MemoryModel:
         return found
 
     def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
-        key = reference, is_packed, tuple(extents[at] for at in reference.movers)
+        key = reference, is_packed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known:
             runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
             self._known[key] = (
@@ -138,9 +138,9 @@ class MemoryModel:
             )
         return self._known[key]
 
-    def _copying(self, reference: Reference, panel: Panel, extents: Sequence[int]) -> float:
+    def _copying(self, reference: Reference, panel: PackedPanel, extents: Sequence[int]) -> float:
         """Cycles to fill a panel once."""
-        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.movers)
+        key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known_copies:
             elements = prod(reference.box(extents))
             lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)

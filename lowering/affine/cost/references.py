@@ -11,7 +11,7 @@ import islpy as isl
 
 from dlc.lowering.affine.cost.strides import element_bytes, layout, linear_subscripts
 from dlc.lowering.affine.dependences.band_nests import Member
-from dlc.lowering.affine.polyhedral.model import Access, Scop
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.targets.machine import L1_WAY_BYTES
 
 
@@ -22,7 +22,7 @@ class Reference:
     `strides` are the memref's, in elements. Axes that a view has joined count as one.
     """
 
-    access: Access
+    access: AccessRelation
     factors: tuple[tuple[int, ...], ...]
     strides: tuple[int, ...]
     element_bytes: int
@@ -34,10 +34,10 @@ class Reference:
 
     def moves_along(self, member: int) -> bool:
         """Whether another value of the loop leads to another element."""
-        return member in self.movers
+        return member in self.dependent_loops
 
     @cached_property
-    def movers(self) -> tuple[int, ...]:
+    def dependent_loops(self) -> tuple[int, ...]:
         """The loops that lead to other elements."""
         return tuple(sorted({at for factors in self.factors for at, factor in enumerate(factors) if factor}))
 
@@ -122,7 +122,7 @@ def references(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) ->
     return found
 
 
-def _reference(access: Access, instances: isl.Map, depth: int, count: int) -> Reference | None:
+def _reference(access: AccessRelation, instances: isl.Map, depth: int, count: int) -> Reference | None:
     strides = layout(access)
     elements = instances.apply_range(access.relation)
     if strides is None or not access.array.is_memory or access.array.loops:

@@ -17,9 +17,9 @@ def runs_along(op: ir.Operation, ivs: Iterable[ir.Value]) -> frozenset[ir.Value]
     return frozenset(iv for iv in ivs if stride_along(op, iv) == 1)
 
 
-def scatter_cycles(along: frozenset[ir.Value], jams: Mapping[ir.Value, int], copies: int, lanes: int) -> float:
+def scatter_cycles(along: frozenset[ir.Value], unroll_and_jam: Mapping[ir.Value, int], copies: int, lanes: int) -> float:
     """Cycles that `scatter` takes for a tile with `copies` vectors of `lanes`, where `along` (see `runs_along`) step by one."""
-    runs = [count for iv, count in jams.items() if 1 < count <= lanes and iv in along]
+    runs = [count for iv, count in unroll_and_jam.items() if 1 < count <= lanes and iv in along]
     count = max(runs, default=1)
     size = 1 << (count - 1).bit_length()
     shuffles = lanes * (math.log2(size) + 1) + count * lanes / size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -25,31 +25,33 @@ def ways_of(l1_bytes: int) -> int:
     return max(_FEWEST_WAYS, l1_bytes // L1_WAY_BYTES)
 
 
-class SetCrowding:
+class SetConflicts:
     """Which loops of a nest move which of its loads by multiples of the size of a way: found once, asked for each tile."""
 
     def __init__(self, nest: Nest) -> None:
-        self._loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+        self._loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
         self._found: dict[Loop, tuple[bool | None, ...]] = {}
 
-    def copies(self, tile: Tile) -> int:
+    def copies(self, tile: RegisterTile) -> int:
         """Copies of the loops of `tile` whose loads fall into one set of the cache.
 
         Of 16x16 pixels with 512 channels eight of a row make a tile that takes 0.85 of the time of eight of a column, 32 KiB apart.
         """
-        return sum(factor for loop, factor in tile.jams if self.may_share(loop))
+        return sum(factor for loop, factor in tile.unroll_and_jam if self.may_share(loop))
 
-    def overflows(self, tile: Tile, l1_bytes: int) -> bool:
+    def overflows(self, tile: RegisterTile, l1_bytes: int) -> bool:
         """Whether the copies of a load that fall into one set of the nearest cache are more than that holds.
 
         14 pixels of 7x7 that step over 14x14x512 lie 4 KiB apart: 3x3/2 taps to 512 channels by them take 1.6 times as long
         as by 7.
         """
         ways = ways_of(l1_bytes)
-        if tile.copies // tile.slots <= ways:
+        if tile.body_copies // tile.vectors <= ways:
             return False
-        jams = [(self._shares(loop), factor) for loop, factor in tile.jams]
-        return any(math.prod(factor for shares, factor in jams if shares[load]) > ways for load in range(len(self._loads)))
+        unroll_and_jam = [(self._shares(loop), factor) for loop, factor in tile.unroll_and_jam]
+        return any(
+            math.prod(factor for shares, factor in unroll_and_jam if shares[load]) > ways for load in range(len(self._loads))
+        )
 
     def may_share(self, loop: Loop) -> bool:
         """Whether steps of `loop` move some load by multiples of `L1_WAY_BYTES`, or by what is not known."""

@@ -9,8 +9,8 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
-from dlc.lowering.affine.cost.successor_pairs import Moves, Time, only_point
-from dlc.lowering.affine.polyhedral.model import Access, Array, Scop
+from dlc.lowering.affine.cost.successor_pairs import StatementSchedule, SuccessorPairs, only_point
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
 
 
 def element_bytes(array: Array) -> int:
@@ -22,20 +22,20 @@ def element_bytes(array: Array) -> int:
 
 def access_strides(
     scop: Scop, times: Sequence[isl.UnionPwAff], domain: isl.UnionSet, dims: Sequence[int]
-) -> list[list[tuple[Access, int | None]]]:
+) -> list[list[tuple[AccessRelation, int | None]]]:
     """For each of the loops number `dims`, for each access of the instances in `domain`, its stride in elements along that loop.
 
     `times` are the variables of all loops, from the outside in. None where a stride is not the same everywhere, leads to another
     iteration's own memory, or the memref's layout is not known. Accesses of statements that have no two iterations of the loop
     are left out.
     """
-    found: list[list[tuple[Access, int | None]]] = [[] for _ in dims]
+    found: list[list[tuple[AccessRelation, int | None]]] = [[] for _ in dims]
     for statement in scop.statements:
         own = domain.extract_set(statement.domain.get_space()).intersect(statement.domain)
         if own.is_empty():
             continue
         space = own.get_space().from_domain().add_dims(isl.dim_type.out, 1)
-        time = Time(own, [one.extract_pw_aff(space) for one in times])
+        time = StatementSchedule(own, [one.extract_pw_aff(space) for one in times])
         for strides, dim in zip(found, dims, strict=True):
             moves = time.along(dim)
             if moves is not None:
@@ -43,7 +43,7 @@ def access_strides(
     return found
 
 
-def _stride(access: Access, moves: Moves) -> int | None:
+def _stride(access: AccessRelation, moves: SuccessorPairs) -> int | None:
     own, strides = len(access.array.loops), layout(access)
     if strides is None:
         return None
@@ -57,11 +57,11 @@ def _stride(access: Access, moves: Moves) -> int | None:
 
 _Factors = list[tuple[list[int], int]]
 
-_FACTORS: WeakKeyDictionary[Access, _Factors | None] = WeakKeyDictionary()
+_FACTORS: WeakKeyDictionary[AccessRelation, _Factors | None] = WeakKeyDictionary()
 """What is known of accesses so far: each schedule that is weighed asks for it."""
 
 
-def _factors(access: Access, strides: Sequence[int]) -> _Factors | None:
+def _factors(access: AccessRelation, strides: Sequence[int]) -> _Factors | None:
     """The factors of the variables in each of the linear subscripts, and its stride; None where these are not linear."""
     if access not in _FACTORS:
         count = access.relation.dim(isl.dim_type.in_)
@@ -70,7 +70,7 @@ def _factors(access: Access, strides: Sequence[int]) -> _Factors | None:
     return _FACTORS[access]
 
 
-def linear_subscripts(access: Access, relation: isl.Map, strides: Sequence[int]) -> list[tuple[isl.Aff, int]] | None:
+def linear_subscripts(access: AccessRelation, relation: isl.Map, strides: Sequence[int]) -> list[tuple[isl.Aff, int]] | None:
     """The subscripts that `relation` gives to `access`, each with the memref's stride; None where they are not linear.
 
     Axes of one piece of memory among which a view divides a position are joined: `p floordiv 28, p mod 28` of rows of 28 are `p`.
@@ -102,7 +102,7 @@ def _coefficient(subscript: isl.Aff, at: int) -> int:
     return int(str(subscript.get_coefficient_val(isl.dim_type.in_, at)))
 
 
-def layout(access: Access) -> Sequence[int] | None:
+def layout(access: AccessRelation) -> Sequence[int] | None:
     """The strides of the memref that `access` goes to, in elements; None where they are not numbers."""
     if not isinstance(access.array.value.type, ir.MemRefType):
         return []

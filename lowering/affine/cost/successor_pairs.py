@@ -17,19 +17,19 @@ _Row = list[Fraction]
 
 
 @dataclass(frozen=True, eq=False)
-class Time:
+class StatementSchedule:
     """When the instances `domain` of one statement run: the variables of the loops around, from the outside in."""
 
     domain: isl.Set
     values: Sequence[isl.PwAff]
 
-    def along(self, dim: int) -> Moves | None:
+    def along(self, dim: int) -> SuccessorPairs | None:
         """The moves along the loop number `dim`; None where there are none."""
         solved = self._step(dim)
         if solved is None:
-            moves = Moves(self, dim)
+            moves = SuccessorPairs(self, dim)
             return None if moves.pairs.is_empty() else moves
-        return Moves(self, dim, solved) if solved and self._has_move(solved, dim) else None
+        return SuccessorPairs(self, dim, solved) if solved and self._has_move(solved, dim) else None
 
     @cached_property
     def relation(self) -> isl.Map:
@@ -69,10 +69,10 @@ class Time:
         return not found.is_empty()
 
 
-class Moves:
+class SuccessorPairs:
     """The pairs of instances one iteration apart along a loop: `step` apart in each variable, where that is always the same."""
 
-    def __init__(self, time: Time, dim: int, step: Sequence[int] | None = None) -> None:
+    def __init__(self, time: StatementSchedule, dim: int, step: Sequence[int] | None = None) -> None:
         self._time, self._dim, self._given = time, dim, step
 
     @cached_property

@@ -12,9 +12,9 @@ from math import log2, sqrt
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.latencies import chain_latency
-from dlc.lowering.affine.polyhedral.model import Access, Scop
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 
-Strides = Sequence[tuple[Access, "int | None"]]
+Strides = Sequence[tuple[AccessRelation, "int | None"]]
 """The stride of each access along one loop, in elements; None where there is none."""
 
 _PER_CYCLE = 2
@@ -33,7 +33,7 @@ LINE_CYCLES = 4.0
 
 _LINE_BYTES = 64
 
-_SLOT, _SPLIT = 0.25, 2.0
+_LOAD_CYCLES, _SPLIT = 0.25, 2.0
 """Cycles of a load that other work does not hide, and how many more loads a vector takes that lies in two lines."""
 
 
@@ -42,8 +42,8 @@ _PRODUCT_AND_SUM = 2
 
 
 @dataclass(frozen=True)
-class Tile:
-    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `copied` over `copies` copies.
+class BandTile:
+    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `unroll_and_jam` over `copies` copies.
 
     `width` are the iterations in the vectors, the last of which may be part of one.
 
@@ -52,7 +52,7 @@ class Tile:
 
     lanes: int | None = None
     vectors: int = 1
-    copied: int | None = None
+    unroll_and_jam: int | None = None
     copies: int = 1
     tiles_first: bool = True
     width: int = 0
@@ -61,11 +61,11 @@ class Tile:
         """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
         if member == self.lanes:
             return self.width
-        return self.copies if member == self.copied else 1
+        return self.copies if member == self.unroll_and_jam else 1
 
 
 @dataclass(frozen=True)
-class Nest:
+class BandNestCosts:
     """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector.
 
     Loops of one of the `bands` may change places; others may not, but for those that carry nothing, which may go inwards.
@@ -77,7 +77,7 @@ class Nest:
     bands: Sequence[Sequence[int]]
     starts: Sequence[int]
     """The least value of each loop's variable."""
-    straddling: frozenset[tuple[Access, int]] = frozenset()
+    straddling: frozenset[tuple[AccessRelation, int]] = frozenset()
     """Accesses whose vectors along a loop begin anywhere in a line of memory."""
     spare_registers: int = 2
     """Registers that a tile takes beside those of its sums and of the vectors that its copies share."""
@@ -88,7 +88,7 @@ class Nest:
         return [at for at, free in enumerate(self.is_free) if not free]
 
     @cached_property
-    def accesses(self) -> list[Access]:
+    def accesses(self) -> list[AccessRelation]:
         """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
         return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
 
@@ -96,12 +96,12 @@ class Nest:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
         return chain_latency(dict(self.strides[at]))
 
-    def stride(self, access: Access, at: int | None) -> int | None:
+    def stride(self, access: AccessRelation, at: int | None) -> int | None:
         """The stride of `access` along loop `at`, 0 along no loop."""
         return 0 if at is None else self._strides[at].get(access, 0)
 
     @cached_property
-    def _strides(self) -> list[dict[Access, int | None]]:
+    def _strides(self) -> list[dict[AccessRelation, int | None]]:
         return [dict(strides) for strides in self.strides]
 
 
@@ -121,9 +121,9 @@ def _computes(op: ir.Operation) -> bool:
     return op.name.startswith(("arith.", "math.")) and op.name != "arith.constant" and isinstance(op.results[0].type, ir.FloatType)
 
 
-def outer_order(nest: Nest, tile: Tile) -> list[int]:
+def outer_order(nest: BandNestCosts, tile: BandTile) -> list[int]:
     """The loops around a tile from the outside in, by their places in the chain."""
-    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
     order: list[int] = []
     for band in nest.bands:
         kept = [at for at in band if not nest.is_free[at]]
@@ -132,14 +132,14 @@ def outer_order(nest: Nest, tile: Tile) -> list[int]:
     return order if tile.tiles_first else [*order, *tiled]
 
 
-def cycles(nest: Nest, tile: Tile, line_cycles: float = LINE_CYCLES) -> float:
+def cycles(nest: BandNestCosts, tile: BandTile, line_cycles: float = LINE_CYCLES) -> float:
     """Cycles for each iteration that the tile takes."""
     innermost = outer_order(nest, tile)[-1]
     lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
     return work_cycles(nest, tile) + (lines * line_cycles + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
 
 
-def work_cycles(nest: Nest, tile: Tile) -> float:
+def work_cycles(nest: BandNestCosts, tile: BandTile) -> float:
     """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
     innermost = outer_order(nest, tile)[-1]
     loads = sum(
@@ -150,24 +150,24 @@ def work_cycles(nest: Nest, tile: Tile) -> float:
     return max(work, chain) / _elements(nest, tile)
 
 
-def _elements(nest: Nest, tile: Tile) -> int:
+def _elements(nest: BandNestCosts, tile: BandTile) -> int:
     """Iterations that one step of the tile takes."""
     return (nest.lanes if tile.lanes is not None else 1) * tile.vectors * tile.copies
 
 
-def _is_kept(nest: Nest, access: Access, tile: Tile, innermost: int) -> bool:
+def _is_kept(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
     return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.lanes) in (0, 1)
 
 
-def _instructions(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
+def _instructions(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
     """Loads or stores for one tile."""
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
 
-def _gather(nest: Nest, access: Access, innermost: int) -> float:
+def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> float:
     """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
     if access.writes:
         return 2 * _GATHER * nest.lanes
@@ -176,10 +176,10 @@ def _gather(nest: Nest, access: Access, innermost: int) -> float:
     return _GATHER * nest.lanes
 
 
-def _lines(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
+def _lines(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.copied)
+    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
     bytes_of = _bytes(access)
     if innermost == tile.lanes and tile.lanes is not None and step is not None:
         step = step * nest.lanes * tile.vectors
@@ -191,7 +191,7 @@ def _lines(nest: Nest, access: Access, tile: Tile, innermost: int) -> float:
     return fresh * streams * (tile.copies if across != 0 else 1)
 
 
-def _straddling_cycles(nest: Nest, tile: Tile, innermost: int) -> float:
+def _straddling_cycles(nest: BandNestCosts, tile: BandTile, innermost: int) -> float:
     """Cycles that the loads of one step take beside other work, where vectors of some lie in two lines; 0 where none do.
 
     3x3 windows of 56x56, 64 channels, share of the peak on a Zen 4 core: 6 vectors by 4 copies 81 %, 4 by 6 86 %, 3 by 8 90 %.
@@ -203,10 +203,10 @@ def _straddling_cycles(nest: Nest, tile: Tile, innermost: int) -> float:
         _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
     )
     parts = (min(1.0, nest.lanes * _bytes(access) / _LINE_BYTES) for access in split)
-    return _SLOT * (loads + _SPLIT * tile.vectors * sum(parts))
+    return _LOAD_CYCLES * (loads + _SPLIT * tile.vectors * sum(parts))
 
 
-def _bytes(access: Access) -> int:
+def _bytes(access: AccessRelation) -> int:
     kind = access.array.value.type
     element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
     return int(getattr(element, "width", 64)) // 8

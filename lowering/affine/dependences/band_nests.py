@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.loop_marks import LANES, PARALLEL, mark_band, mark_scratch
+from dlc.lowering.affine.polyhedral.loop_marks import LANES, PARALLEL, LoopMark, mark_band, mark_scratch
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,20 +24,20 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
-    """A loop to build: its variable for each instance, and the word of `loop_marks.py` that says what becomes of it.
+class LoopToBuild:
+    """A loop to build: its variable for each instance, and what becomes of it.
 
     With `isolated`, code is made separately for those of its iterations (sets of the variables of all loops from the outside
     to this one). The memory of `buffers` exists while the loop runs.
     """
 
     value: isl.UnionPwAff
-    word: str
+    mark: LoopMark
     isolated: isl.Set | None = None
     buffers: tuple[str, ...] = ()
 
 
-Rebuild = Callable[[isl.ScheduleNode, Sequence[Member]], "Sequence[Level] | None"]
+Rebuild = Callable[[isl.ScheduleNode, Sequence[Member]], "Sequence[LoopToBuild] | None"]
 """From a chain's outermost band and its members to the levels that replace it; None keeps it."""
 
 
@@ -82,7 +82,7 @@ def _has_band(node: isl.ScheduleNode) -> bool:
     return is_band(node) or any(_has_band(node.child(at)) for at in range(node.n_children()))
 
 
-def replace_chain(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.ScheduleNode:
+def replace_chain(node: isl.ScheduleNode, levels: Sequence[LoopToBuild]) -> isl.ScheduleNode:
     """The tree with `levels` in place of the chain of `node`; returns the node of the outermost."""
     while is_band(node):
         node = node.delete()
@@ -91,8 +91,8 @@ def replace_chain(node: isl.ScheduleNode, levels: Sequence[Level]) -> isl.Schedu
         for buffer in level.buffers:
             node = mark_scratch(node, buffer).child(0)
         node = node.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(level.value))
-        node = node.band_member_set_coincident(0, int(level.word in (PARALLEL, LANES)))
-        node = mark_band(node, [level.word]).child(0)
+        node = node.band_member_set_coincident(0, int(level.mark.kind in (PARALLEL, LANES)))
+        node = mark_band(node, [level.mark]).child(0)
         if level.isolated is not None:
             node = node.band_set_ast_build_options(isolate_option(level.isolated))
         node = node.child(0)

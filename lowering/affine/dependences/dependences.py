@@ -10,7 +10,7 @@ from typing import Literal
 import islpy as isl
 
 from dlc.lowering.affine.polyhedral.execution_order import comes_first, order_of, unordered
-from dlc.lowering.affine.polyhedral.model import Access, Scop, union_map
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, union_map
 
 Kind = Literal["flow", "anti", "output", "input"]
 
@@ -33,8 +33,8 @@ class Dependence:
     """
 
     kind: Kind
-    source: Access
-    sink: Access
+    source: AccessRelation
+    sink: AccessRelation
     relation: isl.Map
     is_nearest: bool = False
 
@@ -43,14 +43,14 @@ class Dependence:
 class Race:
     """Two accesses to one element, one of them a write, in iterations of an `affine.parallel` that have no order."""
 
-    one: Access
-    other: Access
+    one: AccessRelation
+    other: AccessRelation
     relation: isl.Map
 
 
 def memory_dependences(scop: Scop, kinds: Sequence[Kind] = ORDERING) -> list[Dependence]:
     """Every pair of accesses to one element, one before the other, transitive pairs included."""
-    orders = Orders(scop)
+    orders = ExecutionOrder(scop)
     found = []
     for source, sink in _pairs(scop, kinds):
         relation = _same_element(source, sink)
@@ -74,17 +74,17 @@ def races(scop: Scop) -> list[Race]:
     return found
 
 
-def kind_of(source: Access, sink: Access) -> Kind:
+def kind_of(source: AccessRelation, sink: AccessRelation) -> Kind:
     """What a dependence between the two is called."""
     return _KINDS[source.writes, sink.writes]
 
 
-def _same_element(source: Access, sink: Access) -> isl.Map:
+def _same_element(source: AccessRelation, sink: AccessRelation) -> isl.Map:
     return source.relation.apply_range(sink.relation.reverse())
 
 
 @dataclass
-class Orders:
+class ExecutionOrder:
     """The order of statements' instances, computed once for each pair."""
 
     scop: Scop
@@ -94,7 +94,7 @@ class Orders:
     def __post_init__(self) -> None:
         self.known: dict[tuple[str, str, bool], isl.Map] = {}
 
-    def before(self, first: Access, second: Access) -> isl.Map:
+    def before(self, first: AccessRelation, second: AccessRelation) -> isl.Map:
         """Tuples of the statement of `first` to those of the statement of `second` where `first` comes before `second`."""
         one, other = first.statement_name, second.statement_name
         key = (one, other, one == other and comes_first(first, second))
@@ -104,7 +104,7 @@ class Orders:
         return self.known[key]
 
 
-def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[Access, Access]]:
+def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[AccessRelation, AccessRelation]]:
     """All ordered pairs of accesses to the same array that make one of `kinds`."""
     wanted = {pair for pair, kind in _KINDS.items() if kind in set(kinds)}
     for accesses in by_array(scop):
@@ -114,9 +114,9 @@ def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[Access, Access]]
                     yield source, sink
 
 
-def by_array(scop: Scop) -> list[list[Access]]:
+def by_array(scop: Scop) -> list[list[AccessRelation]]:
     """The accesses of each array, in the order of the text."""
-    found: dict[str, list[Access]] = defaultdict(list)
+    found: dict[str, list[AccessRelation]] = defaultdict(list)
     for statement in scop.statements:
         for access in statement.accesses:
             found[access.array.name].append(access)

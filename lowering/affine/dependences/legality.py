@@ -47,16 +47,16 @@ def violations(dependences: Sequence[Dependence], schedule: isl.Schedule) -> lis
 def carried_by_parallel(
     dependences: Sequence[Dependence],
     schedule: isl.Schedule,
-    words_of: Callable[[str], Sequence[str]] = lambda mark: (),
+    kinds_of: Callable[[str], Sequence[str]] = lambda mark: (),
 ) -> list[Violation]:
     """The dependences between iterations of a loop of `schedule` that has no order.
 
-    Such are the members of bands that are coincident, or that the mark above the band calls parallel or lanes: `words_of` gives
-    a mark's words, one a member. Loops further out, and members before it, count as fixed.
+    Such are the members of bands that are coincident, or that the mark above the band calls parallel or lanes: `kinds_of` gives
+    what a mark says, one kind a member. Loops further out, and members before it, count as fixed.
     """
 
     def find(open_ones: _OpenPairs) -> Sequence[_Found]:
-        return list(_find_carried(schedule.get_root(), open_ones, words_of))
+        return list(_find_carried(schedule.get_root(), open_ones, kinds_of))
 
     return _violations(dependences, find, schedule)
 
@@ -158,23 +158,23 @@ def _note(broken: Sequence[list[isl.Map]], found: _OpenPairs) -> None:
         broken[at].append(pairs)
 
 
-def _find_carried(node: isl.ScheduleNode, open_ones: _OpenPairs, words_of: Callable[[str], Sequence[str]]) -> Iterator[_Found]:
+def _find_carried(node: isl.ScheduleNode, open_ones: _OpenPairs, kinds_of: Callable[[str], Sequence[str]]) -> Iterator[_Found]:
     """For each loop without an order below `node`, the pairs that it carries."""
     if not open_ones.pairs:
         return
     if node.get_type() == _Node.band:
-        words = _words_above(node, words_of)
+        kinds = _kinds_above(node, kinds_of)
         for at, value in enumerate(_values_of(node)):
-            if node.band_member_get_coincident(at) or (at < len(words) and words[at] in _UNORDERED):
+            if node.band_member_get_coincident(at) or (at < len(kinds) and kinds[at] in _UNORDERED):
                 yield from open_ones.apply(value.different).pairs.items()
             open_ones = open_ones.apply(value.equal)
     for at in range(node.n_children()):
         child = node.child(at)
         if child.get_type() == _Node.filter:
             own = _Domain.of(child.filter_get_filter())
-            yield from _find_carried(child, open_ones.between(own, own), words_of)
+            yield from _find_carried(child, open_ones.between(own, own), kinds_of)
         else:
-            yield from _find_carried(child, open_ones, words_of)
+            yield from _find_carried(child, open_ones, kinds_of)
 
 
 def _values_of(band: isl.ScheduleNode) -> Iterator[LoopValues]:
@@ -183,6 +183,6 @@ def _values_of(band: isl.ScheduleNode) -> Iterator[LoopValues]:
     return (LoopValues(partial.get_union_pw_aff(at)) for at in range(band.band_n_member()))
 
 
-def _words_above(node: isl.ScheduleNode, words_of: Callable[[str], Sequence[str]]) -> Sequence[str]:
+def _kinds_above(node: isl.ScheduleNode, kinds_of: Callable[[str], Sequence[str]]) -> Sequence[str]:
     above = node.parent()
-    return words_of(above.mark_get_id().get_name()) if above.get_type() == _Node.mark else ()
+    return kinds_of(above.mark_get_id().get_name()) if above.get_type() == _Node.mark else ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import Access, Scop
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class OutOfBounds:
     `is_certain` tells whether that happens for all values of the parameters; otherwise for some.
     """
 
-    access: Access
+    access: AccessRelation
     relation: isl.Map
     is_certain: bool
 
@@ -33,7 +33,7 @@ def out_of_bounds(scop: Scop) -> list[OutOfBounds]:
     return found
 
 
-def _outside(access: Access) -> isl.Map:
+def _outside(access: AccessRelation) -> isl.Map:
     """The part of an access's relation whose elements do not exist."""
     if not access.array.is_memory:
         return isl.Map.empty(access.relation.get_space())

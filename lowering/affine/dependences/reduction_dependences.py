@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.distances import distance_vectors
 from dlc.lowering.affine.polyhedral.memory_ops import is_store, lanes_of
-from dlc.lowering.affine.polyhedral.model import Access, Loop, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, LoopVariable, Scop, Statement
 
 _FLOATS: Mapping[str, str] = {
     "arith.addf": "add",
@@ -53,10 +53,10 @@ class Reduction:
 
     kind: str
     statement_name: str
-    read: Access
-    write: Access
+    read: AccessRelation
+    write: AccessRelation
     ops: tuple[ir.Operation, ...]
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopVariable, ...]
     is_exact: bool
     is_allowed: bool
 
@@ -94,14 +94,19 @@ def without_reductions(dependences: Sequence[Dependence], reductions: Sequence[R
 
 
 def _reduction(
-    statement: Statement, write: Access, read: Access, ops: tuple[ir.Operation, ...], loops: tuple[Loop, ...], reassociate: bool
+    statement: Statement,
+    write: AccessRelation,
+    read: AccessRelation,
+    ops: tuple[ir.Operation, ...],
+    loops: tuple[LoopVariable, ...],
+    reassociate: bool,
 ) -> Reduction:
     is_exact = all(op.name in _EXACT and not _promises_no_wrap(op) for op in ops)
     is_allowed = reassociate or is_exact or all(_may_reassociate(op) for op in ops)
     return Reduction(_kind(ops[0]) or "", statement.name, read, write, ops, loops, is_exact, is_allowed)
 
 
-def _carriers(scop: Scop, write: Access) -> tuple[Loop, ...]:
+def _carriers(scop: Scop, write: AccessRelation) -> tuple[LoopVariable, ...]:
     """The loops between whose iterations `write` writes one element again."""
     again = write.relation.apply_range(write.relation.reverse())
     vectors = distance_vectors(scop, Dependence("output", write, write, again))
@@ -109,7 +114,7 @@ def _carriers(scop: Scop, write: Access) -> tuple[Loop, ...]:
     return tuple(scop.by_name[write.statement_name].loops[level] for level in levels)
 
 
-def _update(statement: Statement, write: Access) -> tuple[Access, tuple[ir.Operation, ...]] | None:
+def _update(statement: Statement, write: AccessRelation) -> tuple[AccessRelation, tuple[ir.Operation, ...]] | None:
     """The read of the element that `write` replaces and the ops between, where they make an update."""
     if write.array.is_memory and not is_store(write.op):
         return None
@@ -121,7 +126,7 @@ def _update(statement: Statement, write: Access) -> tuple[Access, tuple[ir.Opera
     return None
 
 
-def _reads_of_same(statement: Statement, write: Access) -> Iterator[tuple[Access, ir.Value]]:
+def _reads_of_same(statement: Statement, write: AccessRelation) -> Iterator[tuple[AccessRelation, ir.Value]]:
     """The reads of the element that `write` writes, each with the value that it gives."""
     for read in statement.reads:
         if read.array is not write.array or not read.relation.is_equal(write.relation):
@@ -135,14 +140,14 @@ def _reads_of_same(statement: Statement, write: Access) -> Iterator[tuple[Access
                 yield read, carried
 
 
-def _carried(write: Access) -> ir.Value | None:
+def _carried(write: AccessRelation) -> ir.Value | None:
     """The argument of a loop's body that its `affine.yield` gives the next value of."""
     loop = write.op.parent.operation
     at = next((number for number, result in enumerate(loop.results) if result == write.array.value), None)
     return loop.regions[0].blocks[0].arguments[1 + at] if at is not None and loop.name == "affine.for" else None
 
 
-def _stored(write: Access) -> ir.Value | None:
+def _stored(write: AccessRelation) -> ir.Value | None:
     """The value that `write` writes."""
     if write.array.is_memory:
         return write.op.operands[0]

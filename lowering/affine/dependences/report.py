@@ -16,7 +16,7 @@ from dlc.lowering.affine.dependences.distances import DistanceVector, distance_v
 from dlc.lowering.affine.dependences.last_writers import live_in_reads, value_dependences
 from dlc.lowering.affine.dependences.out_of_bounds import out_of_bounds
 from dlc.lowering.affine.dependences.reduction_dependences import Reduction, reductions
-from dlc.lowering.affine.polyhedral.model import Access, Array, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop, Statement
 from dlc.lowering.affine.polyhedral.source_names import memref_name, names_of_loops
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -89,12 +89,12 @@ class _Names:
         """`S0[i, j]`"""
         return f"{statement.name}[{', '.join(self.loops[statement.name])}]"
 
-    def element(self, access: Access) -> str:
+    def element(self, access: AccessRelation) -> str:
         """`%A[i, j - 1]`, with the range of the rest where an instance touches several."""
         relation = access.relation.gist_domain(self.scop.by_name[access.statement_name].domain)
         return self.relation(relation).split(" -> ")[-1].removesuffix(" }")
 
-    def access(self, access: Access) -> str:
+    def access(self, access: AccessRelation) -> str:
         """`S1 reads %A (line 7)`"""
         _, line, _ = place_of(access.op.location)
         where = f" (line {line})" if line else ""

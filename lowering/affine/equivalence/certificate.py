@@ -20,7 +20,7 @@ from dlc.lowering.affine.dependences.witness import coordinates, place_text
 from dlc.lowering.affine.equivalence.equivalence import Comparison
 from dlc.lowering.affine.equivalence.explain import dependences, statement_of
 from dlc.lowering.affine.equivalence.value_flow import time_of
-from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryUse, Shared
+from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryUse, SharedSymbols
 
 VERSION = 1
 
@@ -123,7 +123,7 @@ def _end(graph: Graph, name: str, numbers: dict[ir.Operation, int]) -> str:
     return terminal_text(graph.shared, name)
 
 
-def terminal_text(shared: Shared, name: str) -> str:
+def terminal_text(shared: SharedSymbols, name: str) -> str:
     """What a terminal is, in words that need no table."""
     for key, constant in shared.constants.items():
         if constant == name:

@@ -12,9 +12,9 @@ from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Kind
 from dlc.lowering.affine.dependences.witness import Witness, coordinates, first_point, place_text
 from dlc.lowering.affine.equivalence.explain import Explanation, element_text, witness_between
-from dlc.lowering.affine.equivalence.matching import Matching, Mismatch, Pair, Unmatched
+from dlc.lowering.affine.equivalence.matching import Matching, Mismatch, RelatedInstances, Unmatched
 from dlc.lowering.affine.equivalence.reassociation import Reassociation, may_reassociate
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph, Node, Shared, initial
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph, Node, SharedSymbols, initial
 from dlc.lowering.affine.equivalence.value_ops import read_function
 from dlc.lowering.affine.equivalence.value_races import conflicts, inside, outside
 from dlc.lowering.affine.polyhedral.source_names import memref_name
@@ -82,7 +82,7 @@ def compare(
     except isl.Error as error:
         reason = f"isl does not finish within {MOST_OPERATIONS:,} operations ({str(error).split(' in /')[0]})"
         refusal = Refusal(f"the result of {what} could not be compared: {reason}", after.location)
-        return Comparison(Graph("b", before, Shared()), Graph("a", after, Shared()), assumed, refusal=refusal)
+        return Comparison(Graph("b", before, SharedSymbols()), Graph("a", after, SharedSymbols()), assumed, refusal=refusal)
     finally:
         context.set_max_operations(limit)
         context.reset_operations()
@@ -95,7 +95,7 @@ MOST_OPERATIONS = 100_000_000
 def _compare(
     before: ir.Operation, after: ir.Operation, origins: Mapping[ir.Operation, ir.Operation], what: str, assumed: Assumptions
 ) -> Comparison:
-    shared = Shared()
+    shared = SharedSymbols()
     graph = read_function(before, "b", shared, assume_no_alias=assumed.no_alias)
     changed = read_function(after, "a", shared, assume_no_alias=assumed.no_alias)
     if assumed.non_negative:
@@ -164,7 +164,7 @@ def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
     return Refusal(message, location or comparison.after.function.location, element=element if root is not None else "")
 
 
-def _parent_of(comparison: Comparison, parent: Pair, point: isl.Map) -> isl.Map | None:
+def _parent_of(comparison: Comparison, parent: RelatedInstances, point: isl.Map) -> isl.Map | None:
     """A pair of `parent` whose operands, or what it copies, are those of `point`; None when widening made it up."""
     nodes = comparison.after.nodes.get(parent.after), comparison.before.nodes.get(parent.before)
     copies = [node is not None and not node.signature for node in nodes]
@@ -203,7 +203,7 @@ def _described(graph: Graph, name: str, point: isl.Set) -> str:
         return f"the index {place}"
     if name == UNDEFINED:
         return "memory that nothing wrote"
-    memory = next((cells for cells in graph.cells if initial(cells) == name), None)
+    memory = next((memory for memory in graph.memory_objects if initial(memory) == name), None)
     if memory is not None:
         return f"{memref_name(memory.value) if memory.value is not None else memory.key}[{place}] as the function found it"
     return next((f"the constant {key}" for key, constant in graph.shared.constants.items() if constant == name), f"argument {name}")

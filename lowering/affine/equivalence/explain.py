@@ -18,7 +18,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Kind
 from dlc.lowering.affine.dependences.witness import Instance, Witness, coordinates, first_point, parameter_values, place_text
 from dlc.lowering.affine.equivalence.value_flow import time_of
-from dlc.lowering.affine.equivalence.value_graph import Cells, Graph, MemoryUse
+from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryObject, MemoryUse
 from dlc.lowering.affine.polyhedral.source_names import memref_name, names_of_loops
 
 
@@ -49,7 +49,7 @@ class Explanation:
         found = self._by_origin.get(use.node.op, ())
         return [one for one in found if one.writes is use.writes and self._is_same_memory(one.array, use.array)]
 
-    def _is_same_memory(self, after: Cells, before: Cells) -> bool:
+    def _is_same_memory(self, after: MemoryObject, before: MemoryObject) -> bool:
         if after.key or before.key:
             return after.key == before.key
         assert after.value is not None and before.value is not None

@@ -28,8 +28,8 @@ _COMMUTATIVE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.a
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
-    """Instances of `after` that must have the values of instances of `before`, found as operand `slot` of `parent`.
+class RelatedInstances:
+    """Instances of `after` that must have the values of instances of `before`, found as that operand of `parent`.
 
     Ends are names of nodes or of terminals.
     """
@@ -37,8 +37,8 @@ class Pair:
     after: str
     before: str
     relation: isl.Map
-    parent: Pair | None
-    slot: int
+    parent: RelatedInstances | None
+    operand_number: int
     is_widened: bool = False
 
 
@@ -46,7 +46,7 @@ class Pair:
 class Mismatch:
     """A pair whose values differ, or may: `reason` says why."""
 
-    pair: Pair
+    pair: RelatedInstances
     reason: str
 
 
@@ -71,13 +71,13 @@ class Matching:
     def run(self) -> None:
         """Compare all results; stops at the first that differs."""
         self._context = self.after.shared.context()
-        waiting: deque[Pair] = deque(self._results())
+        waiting: deque[RelatedInstances] = deque(self._results())
         while waiting and not self.mismatches:
             pair = self._news(waiting.popleft())
             if pair is not None:
                 waiting.extend(self._successors(pair))
 
-    def _results(self) -> Iterator[Pair]:
+    def _results(self) -> Iterator[RelatedInstances]:
         """Each element of what the functions leave behind, paired with itself."""
         for key in self.after.results:
             if key not in self.before.results:
@@ -89,9 +89,9 @@ class Matching:
             pairs = isl.Map.from_domain_and_range(other.domain, node.domain)
             for dim in range(len(node.dims)):
                 pairs = pairs.equate(isl.dim_type.in_, dim, isl.dim_type.out, dim)
-            yield Pair(other.name, node.name, pairs, None, 0)
+            yield RelatedInstances(other.name, node.name, pairs, None, 0)
 
-    def _news(self, pair: Pair) -> Pair | None:
+    def _news(self, pair: RelatedInstances) -> RelatedInstances | None:
         """What of `pair` is not in the relation yet, widened where it keeps growing; None when there is nothing."""
         key = pair.after, pair.before
         known = self.related.get(key)
@@ -111,7 +111,7 @@ class Matching:
             fresh = wide if known is None else wide.subtract(known)
             whole = wide
         self.related[key] = whole.coalesce()
-        return Pair(pair.after, pair.before, fresh.coalesce(), pair.parent, pair.slot, is_widened)
+        return RelatedInstances(pair.after, pair.before, fresh.coalesce(), pair.parent, pair.operand_number, is_widened)
 
     def _widened(self, relation: isl.Map, after: str, before: str) -> isl.Map:
         """The pairs of instances that fulfil the equations that all of `relation` does, and meet the same elements of memory."""
@@ -125,7 +125,7 @@ class Matching:
             hull = hull.intersect_range(_with_lanes_of(relation.range(), self.before.nodes[before]))
         return hull.intersect_params(self._context).union(relation)
 
-    def _successors(self, pair: Pair) -> list[Pair]:
+    def _successors(self, pair: RelatedInstances) -> list[RelatedInstances]:
         """What must be related for `pair` to be; notes a mismatch where that cannot be."""
         after, before = self.after.nodes.get(pair.after), self.before.nodes.get(pair.before)
         if pair.before == UNDEFINED:
@@ -143,7 +143,7 @@ class Matching:
         leaves = self._leaves(pair, after, before)
         return self._operands(pair, after, before) if leaves is None else leaves
 
-    def _through_copies(self, pair: Pair, after: Node | None, before: Node | None) -> list[Pair]:
+    def _through_copies(self, pair: RelatedInstances, after: Node | None, before: Node | None) -> list[RelatedInstances]:
         for node in (after, before):
             if node is not None:
                 self._is_whole(node)
@@ -154,7 +154,7 @@ class Matching:
             ends = [one.apply_range(source) for one in ends for source in before.operands[0].sources]
         return [_pair(one, pair, 0) for one in ends if not one.is_empty()]
 
-    def _leaves(self, pair: Pair, after: Node, before: Node) -> list[Pair] | None:
+    def _leaves(self, pair: RelatedInstances, after: Node, before: Node) -> list[RelatedInstances] | None:
         """The leaves of two chains; None where order counts or partners are not found."""
         if self.reassociation is None or not self.reassociation.covers(after, before):
             return None
@@ -173,24 +173,26 @@ class Matching:
             if not operand.joined and not missing.is_empty():
                 raise Unmatched(f"where an operand of '{node.op.name}' comes from is not known")
 
-    def _operands(self, pair: Pair, after: Node, before: Node) -> list[Pair]:
+    def _operands(self, pair: RelatedInstances, after: Node, before: Node) -> list[RelatedInstances]:
         self._is_whole(after)
         self._is_whole(before)
         found = []
-        slots = list(zip(after.operands, before.operands, strict=True))
-        if before.op.name in _COMMUTATIVE and self._is_swapped(pair, slots):
-            slots = [(slots[0][0], slots[1][1]), (slots[1][0], slots[0][1])]
-        for slot, (one, other) in enumerate(slots):
+        operands = list(zip(after.operands, before.operands, strict=True))
+        if before.op.name in _COMMUTATIVE and self._is_swapped(pair, operands):
+            operands = [(operands[0][0], operands[1][1]), (operands[1][0], operands[0][1])]
+        for operand_number, (one, other) in enumerate(operands):
             for relation in _ends(pair.relation, one, other):
-                found.append(_pair(relation, pair, slot))
+                found.append(_pair(relation, pair, operand_number))
         return found
 
-    def _is_swapped(self, pair: Pair, slots: list[tuple[Operand, Operand]]) -> bool:
+    def _is_swapped(self, pair: RelatedInstances, operands: list[tuple[Operand, Operand]]) -> bool:
         """Whether the operands plainly fit crosswise only: what computes them differs else."""
-        straight = self._fits(pair, *slots[0]) and self._fits(pair, *slots[1])
-        return not straight and self._fits(pair, slots[0][0], slots[1][1]) and self._fits(pair, slots[1][0], slots[0][1])
+        straight = self._fits(pair, *operands[0]) and self._fits(pair, *operands[1])
+        return (
+            not straight and self._fits(pair, operands[0][0], operands[1][1]) and self._fits(pair, operands[1][0], operands[0][1])
+        )
 
-    def _fits(self, pair: Pair, one: Operand, other: Operand) -> bool:
+    def _fits(self, pair: RelatedInstances, one: Operand, other: Operand) -> bool:
         """Whether no end of these operands is of different kinds."""
         return all(self._may_equal(relation) for relation in _ends(pair.relation, one, other))
 
@@ -209,19 +211,22 @@ class Matching:
             one if one is not None and not one.signature else None,
             other if other is not None and not other.signature else None,
         ]
-        pair = Pair(after, before, relation, None, 0)
+        pair = RelatedInstances(after, before, relation, None, 0)
         return all(self._may_equal(found.relation, depth - 1) for found in self._through_copies(pair, *copies))
 
-    def _compare_ends(self, pair: Pair) -> None:
+    def _compare_ends(self, pair: RelatedInstances) -> None:
         """Terminals are equal by name and place."""
         if pair.after != pair.before:
             self._differ(pair, "they come from different places")
         elif pair.relation.dim(isl.dim_type.in_) and not pair.relation.is_subset(_identity(pair.relation)):
             wrong = pair.relation.subtract(_identity(pair.relation))
             reason = "different index values" if pair.after == INDEX else "different elements"
-            self._differ(Pair(pair.after, pair.before, wrong, pair.parent, pair.slot, pair.is_widened), f"they are {reason}")
+            self._differ(
+                RelatedInstances(pair.after, pair.before, wrong, pair.parent, pair.operand_number, pair.is_widened),
+                f"they are {reason}",
+            )
 
-    def _differ(self, pair: Pair, reason: str) -> None:
+    def _differ(self, pair: RelatedInstances, reason: str) -> None:
         self.mismatches.append(Mismatch(pair, reason))
 
 
@@ -245,8 +250,8 @@ def _ends(relation: isl.Map, one: Operand, other: Operand) -> Iterator[isl.Map]:
                 yield pairs
 
 
-def _pair(relation: isl.Map, parent: Pair, slot: int) -> Pair:
-    return Pair(*_names(relation), relation, parent, slot, parent.is_widened)
+def _pair(relation: isl.Map, parent: RelatedInstances, operand_number: int) -> RelatedInstances:
+    return RelatedInstances(*_names(relation), relation, parent, operand_number, parent.is_widened)
 
 
 def _names(relation: isl.Map) -> tuple[str, str]:

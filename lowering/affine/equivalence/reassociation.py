@@ -47,7 +47,7 @@ def may_reassociate(op: ir.Operation, allow: bool) -> bool:
 
 
 @dataclass
-class Chains:
+class AssociativeTrees:
     """The chains of the nodes of `graph` whose ops have one signature."""
 
     graph: Graph
@@ -61,7 +61,11 @@ class Chains:
     def steps(self) -> isl.UnionMap:
         """Instances to those of the chain that are operands of theirs."""
         found = [
-            source for node in self.nodes for slot in node.operands for source in slot.sources if _target(source) in self.names
+            source
+            for node in self.nodes
+            for operand in node.operands
+            for source in operand.sources
+            if _target(source) in self.names
         ]
         return union_map(found, self._context)
 
@@ -84,17 +88,17 @@ class Chains:
 
     def _is_double(self, node: Node) -> bool:
         """Whether an instance has one instance of the chain as both of its operands."""
-        slots = [[source for source in slot.sources if _target(source) in self.names] for slot in node.operands]
-        one, other = (union_map(list(sources), self._context) for sources in slots)
+        operands = [[source for source in operand.sources if _target(source) in self.names] for operand in node.operands]
+        one, other = (union_map(list(sources), self._context) for sources in operands)
         return not one.intersect(other).is_empty()
 
     def leaves(self) -> Iterator[tuple[Node, int, isl.Map]]:
-        """The places of leaves: `(node, slot, instances of the node to what is there)`, one for each that it comes from."""
+        """The places of leaves: `(node, operand_number, instances of the node to what is there)`, one for each source."""
         for node in self.nodes:
-            for slot, operand in enumerate(node.operands):
+            for operand_number, operand in enumerate(node.operands):
                 for source in operand.sources:
                     if _target(source) not in self.names:
-                        yield node, slot, source
+                        yield node, operand_number, source
 
 
 @dataclass
@@ -104,7 +108,7 @@ class Reassociation:
     after: Graph
     before: Graph
     allow: bool
-    _chains: dict[tuple[str, str], Chains] = field(default_factory=dict)
+    _chains: dict[tuple[str, str], AssociativeTrees] = field(default_factory=dict)
     _guesses: dict[tuple[str, str, int], isl.Map | None] = field(default_factory=dict)
 
     def covers(self, after: Node, before: Node) -> bool:
@@ -123,13 +127,13 @@ class Reassociation:
             return None
         return found
 
-    def _chains_of(self, graph: Graph, node: Node) -> Chains:
+    def _chains_of(self, graph: Graph, node: Node) -> AssociativeTrees:
         key = graph.side, node.signature
         if key not in self._chains:
-            self._chains[key] = Chains(graph, [one for one in graph.nodes.values() if one.signature == node.signature])
+            self._chains[key] = AssociativeTrees(graph, [one for one in graph.nodes.values() if one.signature == node.signature])
         return self._chains[key]
 
-    def _places(self, relation: isl.Map, chains: Chains, members: isl.UnionMap, end: int) -> isl.UnionMap:
+    def _places(self, relation: isl.Map, chains: AssociativeTrees, members: isl.UnionMap, end: int) -> isl.UnionMap:
         """`[after -> before]` to the places of all leaves of the one or the other end."""
         pairs = relation.domain_map() if end == 0 else relation.range_map()
         places = [_place(*leaf) for leaf in chains.leaves()]
@@ -137,11 +141,11 @@ class Reassociation:
         return reached.apply_range(union_map(places, self.after.shared.context()))
 
     def _partners(
-        self, relation: isl.Map, ends: Sequence[Chains], members: Sequence[isl.UnionMap]
+        self, relation: isl.Map, ends: Sequence[AssociativeTrees], members: Sequence[isl.UnionMap]
     ) -> tuple[isl.UnionMap, list[isl.Map]]:
         """`[after -> before]` to pairs of places that read the same, and the pairs of values there."""
         whole, values = isl.UnionMap.empty(relation.get_space().params()), []
-        for one, slot, source in ends[0].leaves():
+        for one, operand_number, source in ends[0].leaves():
             for other, at, target in ends[1].leaves():
                 equal = self._equal(_target(source), _target(target), 0)
                 if equal is None:
@@ -150,7 +154,7 @@ class Reassociation:
                 reached = _reached(relation, members, places)
                 if reached.is_empty():
                     continue
-                named = _place(one, slot, source).product(_place(other, at, target))
+                named = _place(one, operand_number, source).product(_place(other, at, target))
                 whole = whole.union(isl.UnionMap.from_map(reached.apply_range(named)))
                 values.append(reached.range().unwrap().apply_domain(source).apply_range(target).intersect(equal))
         return whole, values
@@ -207,9 +211,9 @@ def _reached(relation: isl.Map, members: Sequence[isl.UnionMap], places: isl.Map
     return ends[0].range_product(ends[1]).intersect_range(places.wrap())
 
 
-def _place(node: Node, slot: int, source: isl.Map) -> isl.Map:
-    """Instances of `node` to their places number `slot`, where what is there comes from `source`."""
-    return source.domain().identity().set_tuple_name(isl.dim_type.out, f"{node.name}_{slot}")
+def _place(node: Node, operand_number: int, source: isl.Map) -> isl.Map:
+    """Instances of `node` to their places number `operand_number`, where what is there comes from `source`."""
+    return source.domain().identity().set_tuple_name(isl.dim_type.out, f"{node.name}_{operand_number}")
 
 
 def _target(source: isl.Map) -> str:

@@ -10,9 +10,9 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
-from dlc.lowering.affine.equivalence.value_graph import Shared
+from dlc.lowering.affine.equivalence.value_graph import SharedSymbols
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.model import ExtractionError, Loop
+from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
 from dlc.lowering.affine.polyhedral.outside import is_pure
 
 _NUMERIC = re.compile(r"[-\d\s()+*]+")
@@ -25,9 +25,9 @@ class SharedTexts(IndexTexts):
     A value that is no affine expression and the same in all iterations is a parameter, too, wherever it is computed.
     """
 
-    shared: Shared | None = None
+    shared: SharedSymbols | None = None
 
-    def value(self, value: ir.Value, loops: Sequence[Loop], user: ir.Operation) -> str:
+    def value(self, value: ir.Value, loops: Sequence[LoopVariable], user: ir.Operation) -> str:
         try:
             text = super().value(value, loops, user)
         except ExtractionError:
@@ -38,7 +38,7 @@ class SharedTexts(IndexTexts):
         return _folded(text) if _NUMERIC.fullmatch(text) else text
 
     @property
-    def _shared(self) -> Shared:
+    def _shared(self) -> SharedSymbols:
         assert self.shared is not None
         return self.shared
 

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from dlc.lowering.affine.equivalence.value_graph import Cells, Graph, MemoryUse, Node, Operand, initial
+from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryObject, MemoryUse, Node, Operand, initial
 
 
 def resolve_loads(graph: Graph) -> None:
     """Make every load a copy of the values that it sees: what was stored, or the contents from before the function."""
     length = max((len(use.times) for use in graph.uses), default=0)
-    for cells in graph.cells:
-        uses = [use for use in graph.uses if use.array is cells]
+    for memory in graph.memory_objects:
+        uses = [use for use in graph.uses if use.array is memory]
         reads = [use for use in uses if not use.writes]
         if reads:
-            _resolve(graph, cells, reads, [use for use in uses if use.writes], length)
+            _resolve(graph, memory, reads, [use for use in uses if use.writes], length)
 
 
-def _resolve(graph: Graph, cells: Cells, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
+def _resolve(graph: Graph, memory: MemoryObject, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
     times = {use: time_of(graph, use, length) for use in (*reads, *writes)}
     for read in reads:
         found: list[isl.Map] = []
@@ -29,7 +29,7 @@ def _resolve(graph: Graph, cells: Cells, reads: Sequence[MemoryUse], writes: Seq
             read.node.writers.append((write.node, pairs))
             unseen = unseen.subtract_domain(pairs.domain())
         if not unseen.is_empty():
-            found.append(unseen.set_tuple_name(isl.dim_type.out, initial(cells)) if cells.key else _undefined(unseen))
+            found.append(unseen.set_tuple_name(isl.dim_type.out, initial(memory)) if memory.key else _undefined(unseen))
         padding = read.node.operands[0].sources if read.node.operands else ()
         read.node.operands[:] = [Operand((*found, *padding))]
 

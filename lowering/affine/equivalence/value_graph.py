@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import Loop
+from dlc.lowering.affine.polyhedral.model import LoopVariable
 
 
 @dataclass
-class Shared:
+class SharedSymbols:
     """Names that mean the same in both functions: index values from outside, constants, what ops compute."""
 
     parameters: dict[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Node:
 
     name: str
     op: ir.Operation
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopVariable, ...]
     dims: tuple[str, ...]
     """The names of the loops' variables, then of the lanes, in `domain`."""
     domain: isl.Set
@@ -93,14 +93,14 @@ class MemoryUse:
     """`elements` takes the instances of a node to the elements of `array` that they read or write, at `times`."""
 
     node: Node
-    array: Cells
+    array: MemoryObject
     elements: isl.Map
     times: tuple[str, ...]
     writes: bool
 
 
 @dataclass(eq=False)
-class Cells:
+class MemoryObject:
     """Memory that shares no element with other memory. `key` is the same in both functions where others can see it, else "".
 
     `sizes` are its extents as texts; `depth` loops around its allocation give every iteration its own.
@@ -119,15 +119,15 @@ class Graph:
 
     side: str
     function: ir.Operation
-    shared: Shared
+    shared: SharedSymbols
     nodes: dict[str, Node] = field(default_factory=dict)
-    cells: list[Cells] = field(default_factory=list)
+    memory_objects: list[MemoryObject] = field(default_factory=list)
     uses: list[MemoryUse] = field(default_factory=list)
     results: dict[str, Node] = field(default_factory=dict)
     returns: list[str] = field(default_factory=list)
     """What memrefs the function returns, as texts that both functions must share."""
 
-    def add(self, op: ir.Operation, role: str, loops: tuple[Loop, ...], lanes: Sequence[str], where: Sequence[str]) -> Node:
+    def add(self, op: ir.Operation, role: str, loops: tuple[LoopVariable, ...], lanes: Sequence[str], where: Sequence[str]) -> Node:
         """A new node for the iterations and lanes that fulfil `where`."""
         name = f"{self.side}{len(self.nodes)}"
         dims = (*(loop.name for loop in loops), *lanes)
@@ -157,9 +157,9 @@ INDEX = "index"
 
 
 WORLD = "world"
-"""The key of the cells that stand for what ops change beside memory."""
+"""The key of the memory object that stands for what ops change beside memory."""
 
 
-def initial(cells: Cells) -> str:
+def initial(memory: MemoryObject) -> str:
     """The terminal for the contents of memory before the function runs."""
-    return f"before_{cells.key}" if cells.key else UNDEFINED
+    return f"before_{memory.key}" if memory.key else UNDEFINED

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, root_of
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Cells, Operand
-from dlc.lowering.affine.equivalence.value_reader import Frame, Reader
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, MemoryObject, Operand
+from dlc.lowering.affine.equivalence.value_reader import Reader, ReadPosition
 from dlc.lowering.affine.polyhedral.memory_ops import is_store, memref_of, subscripts_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 
-def read_memory_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_memory_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """A load or store, of one element or of a vector of them."""
     writes = is_store(op)
     kind = op.operands[0].type if writes else op.results[0].type
@@ -28,7 +28,7 @@ def read_memory_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     _load(reader, op, frame, memref_of(op), subscripts, inside, padding, shape, spread=False)
 
 
-def read_masked_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_masked_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`vector.maskedload` and `vector.maskedstore`: lanes along the last axis, those alone whose mask is set."""
     memref = op.operands[0]
     rank = ir.MemRefType(memref.type).rank
@@ -43,20 +43,20 @@ def read_masked_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
 
 
 def _store(
-    reader: Reader, op: ir.Operation, frame: Frame, memref: ir.Value, place: list[str], inside: list[str], value: ir.Value
+    reader: Reader, op: ir.Operation, frame: ReadPosition, memref: ir.Value, place: list[str], inside: list[str], value: ir.Value
 ) -> None:
     _refuse_vectors(op, memref)
     shape = list(value.type.shape) if isinstance(value.type, ir.VectorType) else []
-    cells, place = reader.cells_of(memref, place, frame, op)
+    memory, place = reader.object_of(memref, place, frame, op)
     node = reader.node(op, "stores", frame, shape, [f"({one})" for one in inside])
-    reader.touch(node, cells, place, frame, writes=True)
+    reader.touch(node, memory, place, frame, writes=True)
     node.operands.append(reader.use(node, value, frame, node.dims[len(frame.loops) :]))
 
 
 def _load(
     reader: Reader,
     op: ir.Operation,
-    frame: Frame,
+    frame: ReadPosition,
     memref: ir.Value,
     place: list[str],
     inside: list[str],
@@ -67,9 +67,9 @@ def _load(
 ) -> None:
     """A load of the elements where `inside` holds; elsewhere it gives `other`, a scalar, or a vector where it is `spread`."""
     _refuse_vectors(op, memref)
-    cells, place = reader.cells_of(memref, place, frame, op)
+    memory, place = reader.object_of(memref, place, frame, op)
     node = reader.node(op, "result 0", frame, shape)
-    reader.touch(node, cells, place, frame, writes=False, where=[f"({one})" for one in inside])
+    reader.touch(node, memory, place, frame, writes=False, where=[f"({one})" for one in inside])
     if inside and other is not None:
         lanes = node.dims[len(frame.loops) :] if spread else ()
         node.operands.append(reader.use(node, other, frame, lanes, [f"not ({' and '.join(f'({one})' for one in inside)})"]))
@@ -81,7 +81,7 @@ def _refuse_vectors(op: ir.Operation, memref: ir.Value) -> None:
         raise ExtractionError(op, "it touches a memref of vectors", "make the memref one of scalars")
 
 
-def _transfer_mask(reader: Reader, op: ir.Operation, frame: Frame) -> list[str]:
+def _transfer_mask(reader: Reader, op: ir.Operation, frame: ReadPosition) -> list[str]:
     """The lanes that the mask of a transfer leaves, as conditions."""
     if not op.name.startswith("vector.transfer") or not list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[-1]:
         return []
@@ -92,7 +92,7 @@ def _transfer_mask(reader: Reader, op: ir.Operation, frame: Frame) -> list[str]:
     return mask_conditions(reader, op.operands[len(op.operands) - 1], lanes, frame, op)
 
 
-def mask_conditions(reader: Reader, mask: ir.Value, lanes: Sequence[str], frame: Frame, user: ir.Operation) -> list[str]:
+def mask_conditions(reader: Reader, mask: ir.Value, lanes: Sequence[str], frame: ReadPosition, user: ir.Operation) -> list[str]:
     """The lanes that `mask` sets, as conditions. Raises ExtractionError for masks that are not made of bounds."""
     op = defining_op(mask)
     name = op.name if op is not None else ""
@@ -127,7 +127,7 @@ def is_mask(op: ir.Operation) -> bool:
 
 
 def _with_lanes(
-    reader: Reader, op: ir.Operation, frame: Frame, subscripts: list[str], shape: Sequence[int]
+    reader: Reader, op: ir.Operation, frame: ReadPosition, subscripts: list[str], shape: Sequence[int]
 ) -> tuple[list[str], list[str]]:
     """The subscripts of lane `l0, l1, ...` of a vector, and the conditions under which it is inside of the memref."""
     if not shape:
@@ -160,30 +160,30 @@ def _position(result: ir.AffineExpr) -> int | None:
     return int(expression.position) if isinstance(expression, ir.AffineDimExpr) else None
 
 
-def read_copy(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_copy(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`memref.copy`: a load and a store of every element."""
     source, target = op.operands
     kind = ir.MemRefType(source.type)
     names = [f"l{axis}" for axis in range(kind.rank)]
     sizes = [reader.size_of(source, axis, frame.loops) for axis in range(kind.rank)]
     load = reader.node(op, "loads", frame, sizes)
-    cells, place = reader.cells_of(source, names, frame, op)
-    reader.touch(load, cells, place, frame.branch(0, ()), writes=False)
+    memory, place = reader.object_of(source, names, frame, op)
+    reader.touch(load, memory, place, frame.branch(0, ()), writes=False)
     store = reader.node(op, "stores", frame, sizes)
-    cells, place = reader.cells_of(target, names, frame, op)
-    reader.touch(store, cells, place, frame.branch(1, ()), writes=True)
+    memory, place = reader.object_of(target, names, frame, op)
+    reader.touch(store, memory, place, frame.branch(1, ()), writes=True)
     store.operands.append(Operand((reader.graph.map(store, load.name, store.dims),)))
 
 
-def read_dealloc(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_dealloc(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """`memref.dealloc`: every element is as if nobody had written it."""
-    cells = reader.cells_at(root_of(op.operands[0]), op)
-    node = reader.node(op, "frees", frame, cells.sizes)
-    reader.touch(node, cells, node.dims[len(frame.loops) :], frame, writes=True)
+    memory = reader.object_at(root_of(op.operands[0]), op)
+    node = reader.node(op, "frees", frame, memory.sizes)
+    reader.touch(node, memory, node.dims[len(frame.loops) :], frame, writes=True)
     node.operands.append(Operand((reader.graph.map(node, UNDEFINED, []),)))
 
 
-def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """An op that may read and write what it is given, all that others can see, and the world outside of memory.
 
     It becomes a node for its run, whose operands are its scalars and all the elements that it may read, and one for each array
@@ -194,17 +194,17 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     run.signature = _signature(op)
     names = [loop.name for loop in frame.loops]
     run.operands += [reader.use(run, value, frame) for value in op.operands if not is_memref(value)]
-    for slot, cells in touched:
-        load = reader.node(op, f"reads {slot}", frame.branch(0, ()), cells.sizes)
-        reader.touch(load, cells, load.dims[len(names) :], frame.branch(0, ()), writes=False)
-        run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(cells.sizes)))
-    for slot, cells in touched:
-        after = reader.node(op, f"writes {slot}", frame.branch(1, ()), cells.sizes)
-        after.signature = f"{run.signature} writes {slot}"
+    for memory_key, memory in touched:
+        load = reader.node(op, f"reads {memory_key}", frame.branch(0, ()), memory.sizes)
+        reader.touch(load, memory, load.dims[len(names) :], frame.branch(0, ()), writes=False)
+        run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(memory.sizes)))
+    for memory_key, memory in touched:
+        after = reader.node(op, f"writes {memory_key}", frame.branch(1, ()), memory.sizes)
+        after.signature = f"{run.signature} writes {memory_key}"
         place = after.dims[len(names) :]
         after.operands.append(Operand((reader.graph.map(after, run.name, names),)))
         after.operands += [Operand((reader.graph.map(after, INDEX, [name]),)) for name in place]
-        reader.touch(after, cells, place, frame.branch(1, ()), writes=True)
+        reader.touch(after, memory, place, frame.branch(1, ()), writes=True)
     for number, result in enumerate(op.results):
         if is_memref(result) or isinstance(result.type, ir.VectorType):
             raise ExtractionError(op, f"it gives back a value of type {result.type}", "inline or outline what is around it")
@@ -214,9 +214,9 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
         reader.values[result] = node
 
 
-def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, Cells]]:
-    """What an opaque op may read and write: slots are equal in both functions."""
-    found: dict[Cells, str] = {cells: cells.key for cells in reader.public_cells()}
+def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, MemoryObject]]:
+    """What an opaque op may read and write, by a key that is equal in both functions."""
+    found: dict[MemoryObject, str] = {memory: memory.key for memory in reader.public_objects()}
     for position, value in enumerate(op.operands):
         if not is_memref(value):
             continue
@@ -229,8 +229,8 @@ def _touched(reader: Reader, op: ir.Operation) -> list[tuple[str, Cells]]:
             and view.name not in ("memref.alloc", "memref.alloca", "memref.get_global")
         ):
             raise ExtractionError(op, f"it is given a view of a memref, by '{view.name}'", "give it the memref itself")
-        found.setdefault(reader.cells_at(root, op), f"operand {position}")
-    return [(slot, cells) for cells, slot in found.items()]
+        found.setdefault(reader.object_at(root, op), f"operand {position}")
+    return [(memory_key, memory) for memory, memory_key in found.items()]
 
 
 def _signature(op: ir.Operation) -> str:

@@ -11,7 +11,7 @@ from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, is_memref
 from dlc.lowering.affine.equivalence.shared_texts import SharedTexts
 from dlc.lowering.affine.equivalence.value_copies import resolve_copies
 from dlc.lowering.affine.equivalence.value_flow import resolve_loads
-from dlc.lowering.affine.equivalence.value_graph import WORLD, Graph, Node, Operand, Shared
+from dlc.lowering.affine.equivalence.value_graph import WORLD, Graph, Node, Operand, SharedSymbols
 from dlc.lowering.affine.equivalence.value_memory import (
     is_mask,
     read_copy,
@@ -21,7 +21,7 @@ from dlc.lowering.affine.equivalence.value_memory import (
     read_opaque_op,
 )
 from dlc.lowering.affine.equivalence.value_places import note_places
-from dlc.lowering.affine.equivalence.value_reader import Frame, Reader
+from dlc.lowering.affine.equivalence.value_reader import Reader, ReadPosition
 from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.lowering.affine.polyhedral.domains import inits_of, loops_of
 from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op
@@ -45,7 +45,7 @@ _SILENT = frozenset(
 """Ops that say what a value is where it is used, and compute nothing of their own."""
 
 
-def read_function(function: ir.Operation, side: str, shared: Shared, *, assume_no_alias: bool = False) -> Graph:
+def read_function(function: ir.Operation, side: str, shared: SharedSymbols, *, assume_no_alias: bool = False) -> Graph:
     """The values of `function`, a `func.func` of one block, whose nodes' names begin with `side`. Raises ExtractionError.
 
     Memrefs that may be the same memory are refused where one is written, unless told that there are none.
@@ -56,12 +56,12 @@ def read_function(function: ir.Operation, side: str, shared: Shared, *, assume_n
     reader = Reader(graph, SharedTexts(lambda value: True, shared=shared), _read_op)
     (block,) = function.regions[0].blocks
     reader.see_arguments(block)
-    reader.visit([op.operation for op in block.operations], Frame())
+    reader.visit([op.operation for op in block.operations], ReadPosition())
     reader.see_results(len(list(block.operations)))
     note_places(graph)
     resolve_loads(graph)
     resolve_copies(graph)
-    arrays = {cells: Array(cells.name, cells.value, len(cells.sizes)) for cells in graph.cells if cells.key != WORLD}
+    arrays = {memory: Array(memory.name, memory.value, len(memory.sizes)) for memory in graph.memory_objects if memory.key != WORLD}
     uses = [(use.node.op, arrays[use.array], use.writes) for use in graph.uses if use.array in arrays and use.node.op != function]
     refuse_overlaps(uses)
     if not assume_no_alias:
@@ -69,7 +69,7 @@ def read_function(function: ir.Operation, side: str, shared: Shared, *, assume_n
     return graph
 
 
-def _read_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     if op.name in ALLOCATIONS:
         reader.allocate(op, frame)
     elif op.name in _SILENT:
@@ -85,12 +85,12 @@ def _read_op(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     elif len(op.regions):
         raise ExtractionError(op, f"'{op.name}' is not a loop or condition of the affine dialect", "lower or outline it first")
     elif op.name.startswith("vector."):
-        raise ExtractionError(op, f"the comparison has no meaning for '{op.name}'", "compare before vectors are lowered")
+        raise ExtractionError(op, f"the comparison does not support '{op.name}'", "compare before vectors are lowered")
     else:
         read_opaque_op(reader, op, frame)
 
 
-def _read_elementwise(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_elementwise(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """A node each for the results of an op that computes every lane from the same lane of its operands."""
     if len(op.results) == 1 and isinstance(op.results[0].type, ir.IndexType) and reader.is_affine(op.results[0], frame):
         return
@@ -121,7 +121,7 @@ def _body(op: ir.Operation, region: int = 0) -> list[ir.Operation]:
     return [inner.operation for inner in op.regions[region].blocks[0].operations]
 
 
-def _read_loop(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_loop(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """A loop. What it carries is a copy: of the value that it starts with, then of what the iteration before yields."""
     loops, constraints = loops_of(op, frame.loops, reader.texts)
     inner = frame.inside(loops, constraints)
@@ -141,7 +141,14 @@ def _read_loop(reader: Reader, op: ir.Operation, frame: Frame) -> None:
 
 
 def _carry(
-    reader: Reader, node: Node, init: ir.Value, yielded: ir.Value, result: ir.Value, frame: Frame, inner: Frame, step: int
+    reader: Reader,
+    node: Node,
+    init: ir.Value,
+    yielded: ir.Value,
+    result: ir.Value,
+    frame: ReadPosition,
+    inner: ReadPosition,
+    step: int,
 ) -> None:
     """The sources of one carried value, and the loop's result."""
     depth = len(frame.loops)
@@ -162,7 +169,7 @@ def _carry(
     reader.values[result] = after
 
 
-def _read_if(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_if(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """A condition; its results are copies of what its branches yield."""
     conditions = reader.texts.conditions(op, frame.loops)
     otherwise = [f"not ({' and '.join(conditions)})"] if conditions else ["1 = 0"]
@@ -178,7 +185,7 @@ def _read_if(reader: Reader, op: ir.Operation, frame: Frame) -> None:
         reader.values[result] = node
 
 
-def _read_return(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_return(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     for position, value in enumerate(op.operands):
         if is_memref(value):
             reader.returned.append((position, value))
@@ -188,7 +195,7 @@ def _read_return(reader: Reader, op: ir.Operation, frame: Frame) -> None:
         reader.graph.results[f"result {position}"] = node
 
 
-def _read_broadcast(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_broadcast(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """Lanes of the operand, repeated along new dims and along those of one lane."""
     node = reader.node(op, "result 0", frame, _shape(op.results[0]))
     given = _shape(op.operands[0])
@@ -198,7 +205,7 @@ def _read_broadcast(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     reader.values[op.results[0]] = node
 
 
-def _read_extract(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_extract(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """One lane, or the lanes of a part of the dims."""
     places = list(ir.DenseI64ArrayAttr(op.attributes["static_position"]))
     if len(op.operands) > 1:
@@ -209,7 +216,7 @@ def _read_extract(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     reader.values[op.results[0]] = node
 
 
-def _read_elements(reader: Reader, op: ir.Operation, frame: Frame) -> None:
+def _read_elements(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """One scalar a lane, the lanes in row-major order."""
     shape = _shape(op.results[0])
     node = reader.node(op, "result 0", frame, shape)
@@ -224,7 +231,7 @@ def _read_elements(reader: Reader, op: ir.Operation, frame: Frame) -> None:
     reader.values[op.results[0]] = node
 
 
-_READERS: dict[str, Callable[[Reader, ir.Operation, Frame], None]] = {
+_READERS: dict[str, Callable[[Reader, ir.Operation, ReadPosition], None]] = {
     "affine.for": _read_loop,
     "affine.if": _read_if,
     "affine.parallel": _read_loop,

@@ -16,9 +16,9 @@ def note_places(graph: Graph) -> None:
     """Fill `places` of every node that computes, from memory that both functions have. Runs before loads are resolved."""
     for node in graph.nodes.values():
         if node.signature:
-            for slot, operand in enumerate(node.operands):
+            for operand_number, operand in enumerate(node.operands):
                 for key, place in _loaded(graph, operand.sources, _DEPTH):
-                    _add(node, f"{slot} {key}", place)
+                    _add(node, f"{operand_number} {key}", place)
     for use in graph.uses:
         if not use.writes or use.node.signature or not use.array.key or not use.node.operands:
             continue

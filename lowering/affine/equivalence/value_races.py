@@ -10,7 +10,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryUse
-from dlc.lowering.affine.polyhedral.model import Loop
+from dlc.lowering.affine.polyhedral.model import LoopVariable
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _DOACROSS = "dlc.doacross"
@@ -22,7 +22,7 @@ class Conflict:
 
     first: MemoryUse
     second: MemoryUse
-    loop: Loop
+    loop: LoopVariable
     pairs: isl.Map
 
 
@@ -65,18 +65,18 @@ def _unordered_uses(graph: Graph) -> list[MemoryUse]:
     return [use for use in graph.uses if any(is_unordered(loop) or _role(loop) for loop in use.node.loops)]
 
 
-def _role(loop: Loop) -> str:
+def _role(loop: LoopVariable) -> str:
     """What a loop is in a nest whose rows may run at once, "" for none."""
     attribute = loop.op.attributes.get(_DOACROSS)
     return attribute.value if isinstance(attribute, ir.StringAttr) else ""
 
 
-def is_unordered(loop: Loop) -> bool:
+def is_unordered(loop: LoopVariable) -> bool:
     """Whether the iterations of `loop` may run at the same time."""
     return loop.is_parallel or "dlc.parallel" in loop.op.attributes
 
 
-def _shared_parallel(one: Sequence[Loop], other: Sequence[Loop]) -> Iterator[tuple[int, Loop]]:
+def _shared_parallel(one: Sequence[LoopVariable], other: Sequence[LoopVariable]) -> Iterator[tuple[int, LoopVariable]]:
     """The loops without order around both, with their depth."""
     for depth, (first, second) in enumerate(zip(one, other, strict=False)):
         if first.op != second.op or first.variable != second.variable:
@@ -85,7 +85,7 @@ def _shared_parallel(one: Sequence[Loop], other: Sequence[Loop]) -> Iterator[tup
             yield depth, first
 
 
-def _shared_rows(one: Sequence[Loop], other: Sequence[Loop]) -> Iterator[tuple[int, Loop]]:
+def _shared_rows(one: Sequence[LoopVariable], other: Sequence[LoopVariable]) -> Iterator[tuple[int, LoopVariable]]:
     """The loops over rows around both, with their depth, where both are in a loop over columns right inside."""
     for depth, (first, second) in enumerate(zip(one[:-1], other[:-1], strict=False)):
         if first.op != second.op or first.variable != second.variable:

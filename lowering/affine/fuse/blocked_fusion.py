@@ -15,7 +15,7 @@ from dlc.targets.machine import Machine, facts_of
 
 _TILE_ROWS = 8
 """Iterations that must be left to use a loaded value again, as rows of a register tile do."""
-FAR = 1 / 6
+BEYOND_L2_CYCLES_PER_BYTE = 1 / 6
 """Cycles to move a byte from beyond the second-level cache: 17 GB/s at 2.9 GHz."""
 _L3_SHARE = 0.25
 """Of the third-level cache that an operand may fill which is read from there for every block."""
@@ -83,7 +83,7 @@ def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, in
 
 def arrives_in_time(rows: int, size: int, facts: Machine) -> bool:
     """Whether an operand of `size` bytes comes from the third-level cache as fast as `rows` rows are multiplied with it."""
-    return rows / facts.fma_ports >= FAR * facts.vector_bits / 8 and size <= _L3_SHARE * facts.l3_bytes
+    return rows / facts.fma_ports >= BEYOND_L2_CYCLES_PER_BYTE * facts.vector_bits / 8 and size <= _L3_SHARE * facts.l3_bytes
 
 
 def _reductions(band: Band) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:

@@ -18,7 +18,7 @@ from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, option
 
 _WINDOW = 8
-_APART = "dlc.apart"
+_REFUSAL = "dlc.fusion_refusal"
 _MOVABLE = ("arith.", "math.", "affine.apply", "memref.dim", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
 
 
@@ -39,7 +39,7 @@ class FuseNests(Pass):
 
     anchor = "func.func"
 
-    explain: bool = option(False, "say on each nest why it is apart from the one before, as attribute dlc.apart")
+    explain: bool = option(False, "say on each nest why it is not fused with the one before, as attribute dlc.fusion_refusal")
 
     def run(self, op: ir.Operation) -> None:
         """Fuse the nests of one function."""
@@ -82,7 +82,7 @@ class FuseNests(Pass):
             found = Refusal("what stands between them needs the first or makes what the second needs")
         if isinstance(found, Refusal):
             if self.explain and not between:
-                b.attributes[_APART] = ir.StringAttr.get(found.reason)
+                b.attributes[_REFUSAL] = ir.StringAttr.get(found.reason)
             return None
         assert place is not None
         return _fuse(bands[0], bands[1], found, place)

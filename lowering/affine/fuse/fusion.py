@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
-from dlc.lowering.affine.ir.accesses import Access, Linear, conflicts, indices_of, span
+from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, conflicts, indices_of, span
 from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
 from dlc.lowering.affine.ir.expressions import coefficient
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -61,7 +61,7 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
 
 
 def _legal_pairs(
-    a: Band, b: Band, pairs: Sequence[tuple[Access, Access]], extents: Mapping[ir.Value, int]
+    a: Band, b: Band, pairs: Sequence[tuple[LinearAccess, LinearAccess]], extents: Mapping[ir.Value, int]
 ) -> list[tuple[Loop, Loop]]:
     """Loops of `a`, in its order, each with the loop of `b` that it may be one with."""
     found: list[tuple[Loop, Loop]] = []
@@ -76,7 +76,7 @@ def _legal_pairs(
 
 
 def stays_within(
-    x: Access, y: Access, t: Loop, u: Loop, common: Mapping[ir.Value, ir.Value], extents: Mapping[ir.Value, int]
+    x: LinearAccess, y: LinearAccess, t: Loop, u: Loop, common: Mapping[ir.Value, ir.Value], extents: Mapping[ir.Value, int]
 ) -> bool:
     """Whether `x` in loop `t` and `y` in loop `u` touch the same element in the same iteration only."""
     for form, other in _comparable_forms(x, y):
@@ -89,7 +89,7 @@ def stays_within(
     return False
 
 
-def _comparable_forms(x: Access, y: Access) -> Iterator[tuple[Linear, Linear]]:
+def _comparable_forms(x: LinearAccess, y: LinearAccess) -> Iterator[tuple[Linear, Linear]]:
     if x.flat is not None and y.flat is not None and x.root == y.root:
         yield x.flat, y.flat
     if x.buffer == y.buffer and x.subscripts is not None and y.subscripts is not None:
@@ -98,7 +98,7 @@ def _comparable_forms(x: Access, y: Access) -> Iterator[tuple[Linear, Linear]]:
                 yield form, other
 
 
-def _why_none(a: Band, b: Band, pairs: Sequence[tuple[Access, Access]], extents: Mapping[ir.Value, int]) -> str:
+def _why_none(a: Band, b: Band, pairs: Sequence[tuple[LinearAccess, LinearAccess]], extents: Mapping[ir.Value, int]) -> str:
     """The reason why no loop of `a` can be one with a loop of `b`."""
     candidates = [(t, u) for t in a.loops for u in b.loops if same_trips(t, u)]
     if not candidates:
@@ -169,7 +169,7 @@ def contiguous_loops(band: Band) -> set[ir.Value]:
     return {value for access in deepest if len(_moving(access)) == most for value in _along(access.op)}
 
 
-def _moving(access: Access) -> set[ir.Value]:
+def _moving(access: LinearAccess) -> set[ir.Value]:
     """The indices that change the place of `access`."""
     linear = {value for form in access.subscripts or () if form is not None for value in form.factors}
     is_linear = all(form is not None for form in access.subscripts or ())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.fuse.row_windows import Rows, merge_accesses, rows_of
+from dlc.lowering.affine.fuse.row_windows import RowLoops, merge_accesses, rows_of
 from dlc.lowering.affine.ir.loops import PARALLEL
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import facts_of
@@ -48,7 +48,7 @@ class MergeRows(Pass):
                 merge_accesses(rows, op)
                 _merge_loops(rows)
 
-    def _pays(self, rows: Rows, vector_bits: int) -> bool:
+    def _pays(self, rows: RowLoops, vector_bits: int) -> bool:
         """Whether vectors that rows do not cut save more than the copies take."""
         lanes = vector_bits // rows.element_bits
         columns, count = rows.inner_extent, rows.inner_extent * rows.outer_extent
@@ -59,7 +59,7 @@ class MergeRows(Pass):
         return is_small and saved > copies and alone > merged * (_LEAST_GAIN if rows.windows else 1.0)
 
 
-def _merge_loops(rows: Rows) -> None:
+def _merge_loops(rows: RowLoops) -> None:
     """One loop in place of two, whose variable is that of the inner one."""
     outer, inner = rows.outer.op, rows.inner.op
     is_parallel = rows.outer.parallel and rows.inner.parallel

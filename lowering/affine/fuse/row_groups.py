@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine.fuse.fusion import holds_contraction, reuses, stays_within
-from dlc.lowering.affine.ir.accesses import Access, conflicts
+from dlc.lowering.affine.ir.accesses import LinearAccess, conflicts
 from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.lanes import element_bits
@@ -79,7 +79,7 @@ def _groups_from(bands: Sequence[Band]) -> Iterator[RowGroup]:
                     yield group
 
 
-def _follow(bands: Sequence[Band], first: RowNest, start: Access, axis: int) -> RowGroup | None:
+def _follow(bands: Sequence[Band], first: RowNest, start: LinearAccess, axis: int) -> RowGroup | None:
     """The nests that go on with the rows of `start`, if another contraction over them is among these."""
     nests, buffers = [first], {start.buffer: axis}
     _add_stored(nests[0], buffers)
@@ -106,7 +106,7 @@ def _rows_of(band: Band, buffers: dict[ir.Value, int]) -> Loop | None:
     return found
 
 
-def _axis_of(access: Access, loop: Loop) -> int | None:
+def _axis_of(access: LinearAccess, loop: Loop) -> int | None:
     """The axis whose subscript is the index of `loop`, where no other subscript follows it."""
     forms = access.subscripts or ()
     following = [axis for axis, form in enumerate(forms) if form is None or form.of(loop.iv)]
@@ -130,7 +130,7 @@ def _by_rows(a: RowNest, b: RowNest) -> bool:
     return all(stays_within(x, y, a.loop, b.loop, {}, extents) for x, y in pairs)
 
 
-def _row_bytes(nest: RowNest, stored: Access) -> int | None:
+def _row_bytes(nest: RowNest, stored: LinearAccess) -> int | None:
     """Bytes of a row of the buffer that `stored` goes to: what the loops inside the one over rows reach."""
     size = (element_bits(ir.MemRefType(stored.buffer.type).element_type) or 64) // 8
     loops = nest.band.loops

@@ -8,7 +8,7 @@ from math import prod
 
 from dlc._mlir import affine, ir, memref
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.ir.accesses import Access, Linear, access_of, accesses_in, are_apart, indices_of, span
+from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, access_of, accesses_in, are_apart, indices_of, span
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 
 _ACCESSES = ("affine.load", "affine.store")
@@ -16,16 +16,16 @@ _ALIGNMENT = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
-    """A load at (row + others, column + others) of two axes: `movers` lead to other columns or to other places on other axes.
+class SlidingWindow:
+    """A load at (row + others, column + others) of two axes, whose column or place on other axes the `dependent_loops` change.
 
     `low` is the least number of a row, `height` how many there are.
     """
 
-    access: Access
+    access: LinearAccess
     row_axis: int
     column_axis: int
-    movers: tuple[Loop, ...]
+    dependent_loops: tuple[Loop, ...]
     low: int
     height: int
     columns: int
@@ -33,7 +33,7 @@ class Window:
     @property
     def rows(self) -> int:
         """Rows of the copy."""
-        return prod(_extent(loop) for loop in self.movers) * self.height
+        return prod(_extent(loop) for loop in self.dependent_loops) * self.height
 
     @property
     def elements(self) -> int:
@@ -42,7 +42,7 @@ class Window:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowLoops:
     """Two loops, one right inside the other, and the accesses that move with them.
 
     `flat` are accesses at (outer, inner) of two neighbouring axes, by the first of these. `iterations` run at most.
@@ -50,8 +50,8 @@ class Rows:
 
     outer: Loop
     inner: Loop
-    flat: tuple[tuple[Access, int], ...]
-    windows: tuple[Window, ...]
+    flat: tuple[tuple[LinearAccess, int], ...]
+    windows: tuple[SlidingWindow, ...]
     element_bits: int
     iterations: int
 
@@ -66,7 +66,7 @@ class Rows:
         return _extent(self.inner)
 
 
-def rows_of(op: ir.Operation) -> Rows | None:
+def rows_of(op: ir.Operation) -> RowLoops | None:
     """The loop `op` over rows; None where it is none, or another access than of whole rows or a window moves with it."""
     outer, inner = _nested_pair(op)
     loops = _loops_of(op)
@@ -85,7 +85,7 @@ def rows_of(op: ir.Operation) -> Rows | None:
     if len(found) < len(windows) or not stored or any(_is_inside(access.buffer, _top_of(op)) for access in accesses):
         return None
     bits = getattr(ir.MemRefType(stored[0].buffer.type).element_type, "width", 0)
-    return Rows(outer, inner, tuple(flat), tuple(found), bits, _iterations(op, loops)) if bits >= 8 else None
+    return RowLoops(outer, inner, tuple(flat), tuple(found), bits, _iterations(op, loops)) if bits >= 8 else None
 
 
 def _nested_pair(op: ir.Operation) -> tuple[Loop | None, Loop | None]:
@@ -139,13 +139,13 @@ def _runs(op: ir.Operation, loops: Mapping[ir.Value, Loop]) -> int:
     return _extent(loops[op.regions[0].blocks[0].arguments[0]]) * max((_runs(one, loops) for one in inside), default=1)
 
 
-def _forms(access: Access) -> list[Linear] | None:
+def _forms(access: LinearAccess) -> list[Linear] | None:
     """The subscripts, if all are linear."""
     forms = [form for form in access.subscripts or () if form is not None]
     return forms if access.subscripts is not None and len(forms) == len(access.subscripts) else None
 
 
-def _flat_axis(access: Access, outer: Loop, inner: Loop) -> int | None:
+def _flat_axis(access: LinearAccess, outer: Loop, inner: Loop) -> int | None:
     """The axis that `outer` alone goes along, if `inner` alone goes along all of the next, and rows follow each other."""
     forms, kind = _forms(access), ir.MemRefType(access.buffer.type)
     moved = [] if forms is None else [axis for axis, form in enumerate(forms) if form.of(outer.iv) or form.of(inner.iv)]
@@ -156,7 +156,7 @@ def _flat_axis(access: Access, outer: Loop, inner: Loop) -> int | None:
     return moved[0] if is_whole and is_seamless and kind.has_static_shape else None
 
 
-def _window(access: Access, outer: Loop, inner: Loop, loops: Mapping[ir.Value, Loop]) -> Window | None:
+def _window(access: LinearAccess, outer: Loop, inner: Loop, loops: Mapping[ir.Value, Loop]) -> SlidingWindow | None:
     """The window that a load reads; None where it is none."""
     forms = _forms(access)
     if forms is None or access.writes:
@@ -173,11 +173,11 @@ def _window(access: Access, outer: Loop, inner: Loop, loops: Mapping[ir.Value, L
         return None
     ends = span(row, lambda value: loops[value].extent)
     assert ends is not None
-    movers = tuple(loop for value, loop in loops.items() if value in elsewhere)
-    return Window(access, rows[0], columns[0], movers, ends[0], ends[1] - ends[0] + 1, _extent(inner))
+    dependent_loops = tuple(loop for value, loop in loops.items() if value in elsewhere)
+    return SlidingWindow(access, rows[0], columns[0], dependent_loops, ends[0], ends[1] - ends[0] + 1, _extent(inner))
 
 
-def _is_written(access: Access, top: ir.Operation) -> bool:
+def _is_written(access: LinearAccess, top: ir.Operation) -> bool:
     return any(one.writes and not are_apart(one.root, access.root) for one in accesses_in(top))
 
 
@@ -189,7 +189,7 @@ def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
     return bool(owner == op)
 
 
-def merge_accesses(rows: Rows, function: ir.Operation) -> None:
+def merge_accesses(rows: RowLoops, function: ir.Operation) -> None:
     """Let the accesses take the inner loop's variable for the number of an element from the first row on."""
     top = _top_of(rows.outer.op)
     views: dict[tuple[ir.Value, int], ir.Value] = {}
@@ -203,7 +203,7 @@ def merge_accesses(rows: Rows, function: ir.Operation) -> None:
         buffer = _copied(window, rows, function, top)
         row = (_forms(window.access) or [])[window.row_axis].without(rows.outer.iv)
         place = Linear({rows.inner.iv: 1}, -window.low * window.columns).plus(row, window.columns)
-        _redirect(window.access.op, buffer, [*(Linear({loop.iv: 1}) for loop in window.movers), place])
+        _redirect(window.access.op, buffer, [*(Linear({loop.iv: 1}) for loop in window.dependent_loops), place])
 
 
 def _without_rows(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
@@ -218,18 +218,18 @@ def _without_rows(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
         return ir.Operation.create("memref.collapse_shape", [view], [value], {"reassociation": attribute}).results[0]
 
 
-def _copied(window: Window, rows: Rows, function: ir.Operation, before: ir.Operation) -> ir.Value:
-    """A buffer with the rows that a window reads, for each iteration of its movers, and the loops that fill it."""
+def _copied(window: SlidingWindow, rows: RowLoops, function: ir.Operation, before: ir.Operation) -> ir.Value:
+    """A buffer with the rows that a window reads, for each iteration of its dependent loops, and the loops that fill it."""
     kind = ir.MemRefType(window.access.buffer.type)
     block = function.regions[0].blocks[0]
-    shape = [*(_extent(loop) for loop in window.movers), window.height * window.columns]
+    shape = [*(_extent(loop) for loop in window.dependent_loops), window.height * window.columns]
     with window.access.op.location:
         view = ir.MemRefType.get(shape, kind.element_type)
         buffer = memref.AllocOp(view, [], [], alignment=_ALIGNMENT, ip=ir.InsertionPoint.at_block_begin(block)).result
         memref.DeallocOp(buffer, ip=ir.InsertionPoint.at_block_terminator(block))
         variables: list[ir.Value] = []
         place = ir.InsertionPoint(before)
-        for extent in (*(_extent(loop) for loop in window.movers), window.height, window.columns):
+        for extent in (*(_extent(loop) for loop in window.dependent_loops), window.height, window.columns):
             with place:
                 loop = build_for(Bound.constant(0), Bound.constant(extent), parallel=True)
             body = loop.regions[0].blocks[0]
@@ -240,10 +240,12 @@ def _copied(window: Window, rows: Rows, function: ir.Operation, before: ir.Opera
     return buffer
 
 
-def _copy_element(window: Window, rows: Rows, buffer: ir.Value, variables: Sequence[ir.Value], place: ir.InsertionPoint) -> None:
-    """Copy one element, where loops over the movers, rows and columns have the values `variables`."""
+def _copy_element(
+    window: SlidingWindow, rows: RowLoops, buffer: ir.Value, variables: Sequence[ir.Value], place: ir.InsertionPoint
+) -> None:
+    """Copy one element, where the dependent loops, rows and columns have the values `variables`."""
     *others, y, x = variables
-    names = {loop.iv: other for loop, other in zip(window.movers, others, strict=True)} | {rows.inner.iv: x}
+    names = {loop.iv: other for loop, other in zip(window.dependent_loops, others, strict=True)} | {rows.inner.iv: x}
     forms = [form.renamed(names) for form in _forms(window.access) or ()]
     forms[window.row_axis] = Linear({y: 1}, window.low)
     target = [*(Linear({other: 1}) for other in others), Linear({y: window.columns, x: 1})]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import defining_op, nested_ops
-from dlc.lowering.affine.ir.accesses import Access, Linear, access_of, linear_form, span
+from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, access_of, linear_form, span
 from dlc.lowering.affine.ir.bands import loop_extents
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 from dlc.lowering.outlining import is_kernel
@@ -90,7 +90,7 @@ def _scope(buffer: ir.Value) -> Loop | None:
     return normalized(parent) if parent.name == "affine.for" else None
 
 
-def _axis_of(access: Access, iv: ir.Value) -> int | None:
+def _axis_of(access: LinearAccess, iv: ir.Value) -> int | None:
     """The axis whose subscript is `iv`, where no other follows it."""
     forms = access.subscripts or ()
     following = [axis for axis, form in enumerate(forms) if form is None or form.of(iv)]

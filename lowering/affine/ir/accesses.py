@@ -51,7 +51,7 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Access:
+class LinearAccess:
     """One op that touches the memory of `root` through the memref `buffer`.
 
     `subscripts` holds a form for each axis of `buffer`, `flat` the element's place in memory where strides are known; both
@@ -129,10 +129,10 @@ def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
     return total
 
 
-def access_of(op: ir.Operation) -> Access:
+def access_of(op: ir.Operation) -> LinearAccess:
     """The access of an affine.load or affine.store."""
     buffer = op.operands[_VALUE_FIRST[op.name]]
-    return Access(op, buffer, root_of(buffer), op.name == "affine.store")
+    return LinearAccess(op, buffer, root_of(buffer), op.name == "affine.store")
 
 
 def _flat(buffer: ir.Value, forms: Sequence[Linear | None]) -> Linear | None:
@@ -159,7 +159,7 @@ def _is_plain_view(value: ir.Value) -> bool:
     return value == root_of(value)
 
 
-def accesses_in(op: ir.Operation) -> Iterator[Access]:
+def accesses_in(op: ir.Operation) -> Iterator[LinearAccess]:
     """Every access of `op` and the ops inside it; ops that are not affine touch each memref they name somewhere."""
     for inner in nested_ops(op):
         if inner.name in _VALUE_FIRST:
@@ -168,7 +168,7 @@ def accesses_in(op: ir.Operation) -> Iterator[Access]:
             written = written_values(inner)
             for value in inner.operands:
                 if is_memref(value):
-                    yield Access(inner, value, root_of(value), value in written)
+                    yield LinearAccess(inner, value, root_of(value), value in written)
 
 
 def are_apart(a: ir.Value, b: ir.Value) -> bool:
@@ -187,7 +187,7 @@ def _is_alone(root: ir.Value) -> bool:
     return any(name in marks for name in _NOALIAS)
 
 
-def conflicts(first: Sequence[Access], second: Sequence[Access]) -> Iterator[tuple[Access, Access]]:
+def conflicts(first: Sequence[LinearAccess], second: Sequence[LinearAccess]) -> Iterator[tuple[LinearAccess, LinearAccess]]:
     """The pairs, one of each list, that may touch the same memory while one of them writes it."""
     for a in first:
         for b in second:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.ir.accesses import Access, accesses_in
+from dlc.lowering.affine.ir.accesses import LinearAccess, accesses_in
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 
 _TYPICAL_EXTENT = 64
@@ -47,7 +47,7 @@ class Band:
         return self.loops[-1].body
 
     @cached_property
-    def accesses(self) -> list[Access]:
+    def accesses(self) -> list[LinearAccess]:
         """Every access of the nest."""
         return list(accesses_in(self.top))
 

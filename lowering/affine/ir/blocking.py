@@ -19,7 +19,7 @@ _ACCESSES = ("affine.load", "affine.store")
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockRange:
     """The iterations `offset + size * macro` to `offset + size * macro + extent` of a loop; `macro` None counts as 0."""
 
     extent: int
@@ -29,7 +29,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Block:
+class CacheBlock:
     """A nest over one block of iterations, and how to get from the operands of this block to those of the next one."""
 
     nest: Nest
@@ -78,9 +78,9 @@ def _is_inside(value: ir.Value, nest: Nest) -> bool:
     return value.owner.operation in nest.ops
 
 
-def blocks_of(nest: Nest, blocks: Sequence[tuple[int, int]]) -> list[Block]:
+def blocks_of(nest: Nest, blocks: Sequence[tuple[int, int]]) -> list[CacheBlock]:
     """Replace `nest` by macro loops over `blocks`, which it can be cut into, from the outside in; returns the nests inside them."""
-    blocker, loops = _Blocker(nest), _loops_of(nest)
+    blocker, loops = _CacheBlockBuilder(nest), _loops_of(nest)
     with ir.InsertionPoint(nest.top), nest.top.location:
         blocker.build([(loops[place], size) for place, size in blocks], {})
     nest.top.erase()
@@ -93,13 +93,13 @@ def _loops_of(nest: Nest) -> list[Loop]:
 
 
 @dataclass
-class _Blocker:
+class _CacheBlockBuilder:
     """Builds macro loops from the outside in, and a copy of the nest in each."""
 
     nest: Nest
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[CacheBlock] = field(default_factory=list)
 
-    def build(self, cuts: Sequence[tuple[Loop, int]], parts: Mapping[Loop, Part]) -> None:
+    def build(self, cuts: Sequence[tuple[Loop, int]], parts: Mapping[Loop, BlockRange]) -> None:
         """Emit the loops over blocks that `cuts` ask for, the outer ones standing at `parts`."""
         if not cuts:
             self._copy(parts)
@@ -111,30 +111,30 @@ class _Blocker:
         if loop in self.nest.band:
             self._loop(loop, 0, whole, size, rest, parts)
             if left:
-                self.build(rest, {**parts, loop: Part(left, whole * size)})
+                self.build(rest, {**parts, loop: BlockRange(left, whole * size)})
             return
         count = whole + bool(left)
         last = (count - 1) * size
         if count > 1:
-            self.build(rest, {**parts, loop: Part(size)})
+            self.build(rest, {**parts, loop: BlockRange(size)})
         self._loop(loop, 1, count - 1, size, rest, parts)
-        self.build(rest, {**parts, loop: Part(extent - last, last)})
+        self.build(rest, {**parts, loop: BlockRange(extent - last, last)})
 
     def _loop(
-        self, loop: Loop, first: int, end: int, size: int, rest: Sequence[tuple[Loop, int]], parts: Mapping[Loop, Part]
+        self, loop: Loop, first: int, end: int, size: int, rest: Sequence[tuple[Loop, int]], parts: Mapping[Loop, BlockRange]
     ) -> None:
         """The blocks from number `first` to `end`: a loop over them where there are several."""
         if end - first == 1:
-            self.build(rest, {**parts, loop: Part(size, first * size)})
+            self.build(rest, {**parts, loop: BlockRange(size, first * size)})
         if end - first <= 1:
             return
         made = build_for(Bound.constant(0), Bound.constant(end - first), parallel=loop.parallel)
         body = made.regions[0].blocks[0]
         with ir.InsertionPoint(body):
-            self.build(rest, {**parts, loop: Part(size, first * size, body.arguments[0], size)})
+            self.build(rest, {**parts, loop: BlockRange(size, first * size, body.arguments[0], size)})
             affine.AffineYieldOp([])
 
-    def _copy(self, parts: Mapping[Loop, Part]) -> None:
+    def _copy(self, parts: Mapping[Loop, BlockRange]) -> None:
         """A copy of the nest for the iterations `parts`."""
         top = self.nest.top.clone(ir.InsertionPoint.current).operation
         for name in ("dlc.schedule", "dlc.nest"):
@@ -149,14 +149,16 @@ class _Blocker:
         for old, new in pairs:
             if old in parts:
                 _move(new, parts[old])
-        self.blocks.append(Block(_nest_like(self.nest, top), self._ahead(dict(pairs), parts, sums)))
+        self.blocks.append(CacheBlock(_nest_like(self.nest, top), self._ahead(dict(pairs), parts, sums)))
 
-    def _ends(self, part: Part) -> bool:
+    def _ends(self, part: BlockRange) -> bool:
         """Whether `part` is the last one of the sums."""
         assert self.nest.chain is not None
         return part.macro is None and part.offset + part.extent == self.nest.chain.loops[0].extent
 
-    def _ahead(self, copies: Mapping[Loop, Loop], parts: Mapping[Loop, Part], sums: Part | None) -> Mapping[ir.Value, int]:
+    def _ahead(
+        self, copies: Mapping[Loop, Loop], parts: Mapping[Loop, BlockRange], sums: BlockRange | None
+    ) -> Mapping[ir.Value, int]:
         """From this block to the next one of sums, or else to the first of them in the next block of a parallel loop."""
         if sums is None:
             return {}
@@ -200,7 +202,7 @@ def _cut_sums(nest: Nest, is_first: bool, is_last: bool) -> None:
         ir.Operation.create("affine.store", operands=[top.results[0], *place], attributes=attributes)
 
 
-def _move(loop: Loop, part: Part) -> None:
+def _move(loop: Loop, part: BlockRange) -> None:
     """Let `loop` run over `part` alone, and everything inside use the index of the whole loop."""
     loop.op.attributes["upperBoundMap"] = ir.AffineMapAttr.get(ir.AffineMap.get_constant(part.extent))
     if not part.offset and part.macro is None:
@@ -214,7 +216,7 @@ def _move(loop: Loop, part: Part) -> None:
                 _replace_index(op, iv, part)
 
 
-def _replace_access(op: ir.Operation, iv: ir.Value, part: Part) -> None:
+def _replace_access(op: ir.Operation, iv: ir.Value, part: BlockRange) -> None:
     """Let the access `op` be at `part` of the loop of `iv`: its map says so, which analyses read."""
     first = int(op.name == "affine.store") + 1
     indexing, operands = op.attributes["map"].value, list(op.operands)[first:]
@@ -238,7 +240,7 @@ def _replace_access(op: ir.Operation, iv: ir.Value, part: Part) -> None:
     op.erase()
 
 
-def _replace_index(op: ir.Operation, iv: ir.Value, part: Part) -> None:
+def _replace_index(op: ir.Operation, iv: ir.Value, part: BlockRange) -> None:
     """Give `op`, which is no access, the index of the whole loop."""
     macros = [] if part.macro is None else [part.macro]
     index = _index(ir.AffineDimExpr.get(0), ir.AffineDimExpr.get(1), part)
@@ -248,6 +250,6 @@ def _replace_index(op: ir.Operation, iv: ir.Value, part: Part) -> None:
             op.operands[place] = whole
 
 
-def _index(inner: ir.AffineExpr, macro: ir.AffineExpr, part: Part) -> ir.AffineExpr:
+def _index(inner: ir.AffineExpr, macro: ir.AffineExpr, part: BlockRange) -> ir.AffineExpr:
     whole = inner + part.offset
     return whole if part.macro is None else whole + macro * part.size

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, nested_ops, root_of, written_roots
-from dlc.lowering.affine.ir.accesses import Access, access_of, accesses_in, are_apart
+from dlc.lowering.affine.ir.accesses import LinearAccess, access_of, accesses_in, are_apart
 from dlc.lowering.affine.ir.loops import real_ops
 
-Known = dict[object, tuple[Access, ir.Value]]
+Known = dict[object, tuple[LinearAccess, ir.Value]]
 """What memory holds: by place, the access that wrote or read it last and the value."""
 
 
@@ -72,7 +72,7 @@ def remove_unread_buffers(function: ir.Operation) -> None:
 
 def _remove_overwritten(block: ir.Block) -> None:
     """Walk backwards: a store whose place is stored again before any op may read it is dead."""
-    later: dict[object, Access] = {}
+    later: dict[object, LinearAccess] = {}
     for op in reversed(real_ops(block)):
         if op.name == "affine.store":
             access = access_of(op)
@@ -91,7 +91,7 @@ def _remove_overwritten(block: ir.Block) -> None:
                 _remove_overwritten(inner)
 
 
-def _only_writes(access: Access) -> bool:
+def _only_writes(access: LinearAccess) -> bool:
     return access.op.name == "affine.store"
 
 

@@ -16,7 +16,7 @@ from dlc._mlir import affine, ir
 PARALLEL = "dlc.parallel"
 SCHEDULED = "dlc.polyhedral"
 """Attribute of a function whose loops `affine-polyhedral-schedule` has made."""
-APART = "dlc.apart"
+PARALLEL_GROUP = "dlc.parallel_group"
 """A number that serial loops share with the parallel loop perfectly nested in them, which may be moved outside of them."""
 DOACROSS = "dlc.doacross"
 """What a loop is in a nest whose rows may run at once, each behind the one before: `ROWS`, or `COLUMNS` for the loops right inside.

@@ -10,24 +10,24 @@ from dlc.lowering.affine.ir.loops import Bound, apply
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a loop: from `lower` to `upper`, `slots` vectors a step; `masked` when lanes may lie beyond `upper`."""
+    """A part of a loop: from `lower` to `upper`, `vectors` vectors a step; `masked` when lanes may lie beyond `upper`."""
 
     lower: Bound
     upper: Bound
     step: int
-    slots: int
+    vectors: int
     masked: bool
 
 
-def segments(upper: Bound, lanes: int, slots: int, dynamic_tail: bool = False, start: int = 0) -> list[Segment]:
-    """The parts of the loop from `start`, a multiple of a step, to `upper` in vectors of `lanes`, `slots` at a time.
+def segments(upper: Bound, lanes: int, vectors: int, dynamic_tail: bool = False, start: int = 0) -> list[Segment]:
+    """The parts of the loop from `start`, a multiple of a step, to `upper` in vectors of `lanes`, `vectors` at a time.
 
     A known extent ends in one step of as many vectors as are left. An unknown one, or any with `dynamic_tail`, ends
     in a loop of single vectors.
     """
-    step = lanes * slots
+    step = lanes * vectors
     whole = upper.rounded_down(step)
-    parts = [] if whole.static == start else [Segment(Bound.constant(start), whole, step, slots, False)]
+    parts = [] if whole.static == start else [Segment(Bound.constant(start), whole, step, vectors, False)]
     left = None if upper.static is None else upper.static % step
     if left == 0:
         return parts
@@ -68,11 +68,11 @@ class LaneMask:
 
 
 def tail_masks(upper: Bound, iv: ir.Value, segment: Segment, lanes: int) -> list[LaneMask | None]:
-    """The mask of each slot of `segment` at induction variable `iv`; None where all lanes are in range."""
-    masks: list[LaneMask | None] = [None] * segment.slots
+    """The mask of each vector of `segment` at induction variable `iv`; None where all lanes are in range."""
+    masks: list[LaneMask | None] = [None] * segment.vectors
     if not segment.masked:
         return masks
-    before = lanes * (segment.slots - 1)
+    before = lanes * (segment.vectors - 1)
     start, end = segment.lower.static, upper.static
     if start is not None and end is not None and end - start <= segment.step:
         left = end - start - before

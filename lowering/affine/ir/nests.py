@@ -10,7 +10,7 @@ from functools import cached_property
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
-from dlc.lowering.affine.ir.reductions import Chain, chain_of
+from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
 from dlc.lowering.pass_base import PassFailure
 
 
@@ -55,14 +55,14 @@ class Nest:
         return found
 
     @cached_property
-    def chain(self) -> Chain | None:
+    def chain(self) -> ReductionNest | None:
         """The reduction chain that holds every inner loop, None when there is none or it cannot be split."""
         tops = [op for op in self.body if op.name == "affine.for"]
         chain = chain_of(tops[0]) if len(tops) == 1 else None
         return chain if chain and [loop.op for loop in chain.loops] == self.inner_loops else None
 
     @property
-    def hot_block(self) -> ir.Block:
+    def innermost_body(self) -> ir.Block:
         """The block that runs most often."""
         return self.inner_loops[-1].regions[0].blocks[0] if self.inner_loops else self.band[-1].body
 

@@ -25,7 +25,7 @@ LoopBounds = tuple[ir.Value, "Bounds"]
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class MemRefAccess:
     """Where an access reads or writes: subscripts over index values, and the type it moves; for masked vectors under `mask`."""
 
     op: ir.Operation
@@ -57,16 +57,16 @@ class Place:
         return [1] * (rank - len(lanes)) + list(lanes)
 
 
-def place_of(op: ir.Operation) -> Place:
+def place_of(op: ir.Operation) -> MemRefAccess:
     """The place of an access."""
     if op.name in _MASKED:
         return _masked_place(op)
     at = _MEMREF_AT[op.name]
     kind = op.operands[0].type if at else op.results[0].type
-    return Place(op, op.operands[at], op.attributes["map"].value, tuple(list(op.operands)[at + 1 :]), kind)
+    return MemRefAccess(op, op.operands[at], op.attributes["map"].value, tuple(list(op.operands)[at + 1 :]), kind)
 
 
-def _masked_place(op: ir.Operation) -> Place:
+def _masked_place(op: ir.Operation) -> MemRefAccess:
     """The place of a masked access, whose indices are `affine.apply`s of loop variables, loop variables or constants."""
     indices = list(op.operands)[1:-2]
     expressions: list[ir.AffineExpr] = []
@@ -84,7 +84,7 @@ def _masked_place(op: ir.Operation) -> Place:
         expressions.append(substitute(map.results[0], shift[: map.n_dims], shift[map.n_dims :]))
         given += operands
     kind = op.results[0].type if len(op.results) else op.operands[len(op.operands) - 1].type
-    return Place(
+    return MemRefAccess(
         op, op.operands[0], ir.AffineMap.get(len(given), 0, expressions), tuple(given), kind, op.operands[len(op.operands) - 2]
     )
 
@@ -94,7 +94,7 @@ def is_access(op: ir.Operation) -> bool:
     return op.name in _MEMREF_AT or op.name in _MASKED
 
 
-def are_disjoint(one: Place, other: Place, loops: Sequence[LoopBounds]) -> bool:
+def are_disjoint(one: MemRefAccess, other: MemRefAccess, loops: Sequence[LoopBounds]) -> bool:
     """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim.
 
     `loops` are those around both, the innermost first (`loops_around`).
@@ -155,7 +155,7 @@ def _linear_in(expression: ir.AffineExpr, map: ir.AffineMap, operands: Sequence[
     return (factors, constant.value) if isinstance(constant, ir.AffineConstantExpr) else None
 
 
-def load_place(place: Place, location: ir.Location) -> ir.Value:
+def load_place(place: MemRefAccess, location: ir.Location) -> ir.Value:
     """Load what is there, at the current insertion point."""
     if place.mask is not None:
         kind = ir.VectorType(place.kind)
@@ -166,7 +166,7 @@ def load_place(place: Place, location: ir.Location) -> ir.Value:
     return ir.Operation.create(name, [place.kind], [place.memref, *place.indices], attributes, loc=location).results[0]
 
 
-def store_place(place: Place, value: ir.Value, location: ir.Location) -> None:
+def store_place(place: MemRefAccess, value: ir.Value, location: ir.Location) -> None:
     """Store `value` there, at the current insertion point."""
     if place.mask is not None:
         vector.maskedstore(place.memref, _subscripts(place, location), place.mask, value, loc=location)
@@ -176,7 +176,7 @@ def store_place(place: Place, value: ir.Value, location: ir.Location) -> None:
     ir.Operation.create(name, [], [value, place.memref, *place.indices], attributes, loc=location)
 
 
-def _subscripts(place: Place, location: ir.Location) -> list[ir.Value]:
+def _subscripts(place: MemRefAccess, location: ir.Location) -> list[ir.Value]:
     """The subscripts as values."""
     maps = [ir.AffineMap.get(place.map.n_dims, 0, [result]) for result in place.map.results]
     return [affine.AffineApplyOp(map, list(place.indices), loc=location).result for map in maps]

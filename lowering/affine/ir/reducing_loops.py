@@ -46,15 +46,15 @@ def as_sequential_loops(op: ir.Operation) -> None:
     """
     combiners = [_combiner(op, ir.IntegerAttr(kind).value) for kind in ir.ArrayAttr(op.attributes["reductions"])]
     with op.location, ir.InsertionPoint(op):
-        cells = [memref.AllocaOp(ir.MemRefType.get([], result.type), [], []).result for result in op.results]
+        scalar_buffers = [memref.AllocaOp(ir.MemRefType.get([], result.type), [], []).result for result in op.results]
         no_map = ir.AffineMap.get(0, 0, [])
-        for cell, result, combiner in zip(cells, op.results, combiners, strict=True):
+        for scalar_buffer, result, combiner in zip(scalar_buffers, op.results, combiners, strict=True):
             start = arith.ConstantOp(result.type, _identity(combiner, result.type)).result
-            affine.AffineStoreOp(start, cell, [], no_map)
+            affine.AffineStoreOp(start, scalar_buffer, [], no_map)
         end = _loops(op)
-        _update(op, end, cells, combiners)
-        for cell, result in zip(cells, op.results, strict=True):
-            result.replace_all_uses_with(affine.AffineLoadOp(result.type, cell, [], no_map).result)
+        _update(op, end, scalar_buffers, combiners)
+        for scalar_buffer, result in zip(scalar_buffers, op.results, strict=True):
+            result.replace_all_uses_with(affine.AffineLoadOp(result.type, scalar_buffer, [], no_map).result)
     op.erase()
 
 
@@ -101,16 +101,16 @@ def _groups(map: ir.AffineMap, sizes: Sequence[int]) -> list[ir.AffineMap]:
     return found
 
 
-def _update(op: ir.Operation, end: ir.Operation, cells: Sequence[ir.Value], combiners: Sequence[_Combiner]) -> None:
+def _update(op: ir.Operation, end: ir.Operation, scalar_buffers: Sequence[ir.Value], combiners: Sequence[_Combiner]) -> None:
     """Combine what an iteration yields with what is in memory, before `end`."""
     yielded = list(op.regions[0].blocks[0].operations)[-1].operation
     no_map = ir.AffineMap.get(0, 0, [])
-    for cell, value, combiner in zip(cells, yielded.operands, combiners, strict=True):
+    for scalar_buffer, value, combiner in zip(scalar_buffers, yielded.operands, combiners, strict=True):
         where = ir.InsertionPoint(end)
-        before = affine.AffineLoadOp(value.type, cell, [], no_map, ip=where).result
+        before = affine.AffineLoadOp(value.type, scalar_buffer, [], no_map, ip=where).result
         flags = {} if combiner.bits else {"fastmath": ir.Attribute.parse("#arith.fastmath<reassoc>")}
         combined = ir.Operation.create(combiner.op, [value.type], [before, value], flags, ip=where)
-        affine.AffineStoreOp(combined.results[0], cell, [], no_map, ip=where)
+        affine.AffineStoreOp(combined.results[0], scalar_buffer, [], no_map, ip=where)
 
 
 def _identity(combiner: _Combiner, kind: ir.Type) -> ir.Attribute:

@@ -31,7 +31,7 @@ _PICKS = {2: -float("inf"), 4: float("inf")}
 
 
 @dataclass(frozen=True)
-class Chain:
+class ReductionNest:
     """A perfect nest of reduction loops, outermost first, and the op that combines each accumulator."""
 
     loops: tuple[Loop, ...]
@@ -43,7 +43,7 @@ class Chain:
         return self.loops[-1].body
 
 
-def chain_of(op: ir.Operation) -> Chain | None:
+def chain_of(op: ir.Operation) -> ReductionNest | None:
     """The reduction chain that starts at loop `op`; None when its accumulators cannot be split."""
     loops: list[Loop] = []
     current: ir.Operation | None = op
@@ -59,7 +59,7 @@ def chain_of(op: ir.Operation) -> Chain | None:
     combiners = [_combiner(loops[-1], index) for index in range(len(loops[-1].inits))]
     if any(combiner is None for combiner in combiners):
         return None
-    return Chain(tuple(loops), tuple(combiner for combiner in combiners if combiner is not None))
+    return ReductionNest(tuple(loops), tuple(combiner for combiner in combiners if combiner is not None))
 
 
 def _passes_through(loop: Loop, inner: ir.Operation) -> bool:

@@ -40,7 +40,7 @@ class Entry:
 class TileValues:
     """Maps the values of the old body to those of the new one.
 
-    `dims` are the tile's dimensions. `dims[lane_dim]`, if any, counts vectors of `lanes` iterations, and `masks[slot]` says
+    `dims` are the tile's dimensions. `dims[lane_dim]`, if any, counts vectors of `lanes` iterations, and `masks[number]` says
     which lanes of each are iterations of the loop (None: all).
     """
 

@@ -10,7 +10,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, ancestor_in, defining_op, nested_ops
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.model import Access, ExtractionError, Scop
+from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop
 from dlc.lowering.pass_base import Pass
 
 _SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
@@ -148,7 +148,7 @@ def _lies_in(op: ir.Operation, block: ir.Block) -> bool:
     return False
 
 
-def _are_apart(access: Access, end: Access) -> bool:
+def _are_apart(access: AccessRelation, end: AccessRelation) -> bool:
     """Whether an instance of `access` never touches what `end` writes in the same iteration of the loops around `end`."""
     around = end.relation.dim(isl.dim_type.in_)
     inner = access.relation.dim(isl.dim_type.in_)

@@ -67,13 +67,13 @@ class _Demotion:
     def loop(self, op: ir.Operation) -> None:
         """A loop that carries values: they are stored before it and at the end of each iteration."""
         body = op.regions[0].blocks[0]
-        cells = [self._cell(result, op) for result in op.results]
-        for cell, init in zip(cells, inits_of(op), strict=True):
-            _store(init, cell, ir.InsertionPoint(op))
-        for cell, argument, result in zip(cells, list(body.arguments)[1:], op.results, strict=True):
-            _read_at(_checked_uses(argument, op), cell)
-            _read_at(_checked_uses(result, op), cell)
-        _yield_to(body, cells)
+        scalar_buffers = [self._scalar_buffer(result, op) for result in op.results]
+        for scalar_buffer, init in zip(scalar_buffers, inits_of(op), strict=True):
+            _store(init, scalar_buffer, ir.InsertionPoint(op))
+        for scalar_buffer, argument, result in zip(scalar_buffers, list(body.arguments)[1:], op.results, strict=True):
+            _read_at(_checked_uses(argument, op), scalar_buffer)
+            _read_at(_checked_uses(result, op), scalar_buffer)
+        _yield_to(body, scalar_buffers)
         sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
         with op.location, op.context:
             attributes = _attributes(op) | {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([*sizes[:2], 0])}
@@ -86,14 +86,14 @@ class _Demotion:
 
     def condition(self, op: ir.Operation) -> None:
         """A condition that gives values: each branch stores them."""
-        cells = [self._cell(result, op) for result in op.results]
-        for cell, result in zip(cells, op.results, strict=True):
-            _read_at(_checked_uses(result, op), cell)
+        scalar_buffers = [self._scalar_buffer(result, op) for result in op.results]
+        for scalar_buffer, result in zip(scalar_buffers, op.results, strict=True):
+            _read_at(_checked_uses(result, op), scalar_buffer)
         with op.location, op.context:
             given = list(op.operands)
             new = ir.Operation.create("affine.if", operands=given, attributes=_attributes(op), regions=2, ip=ir.InsertionPoint(op))
         for old, region in zip(op.regions, new.regions, strict=True):
-            _yield_to(old.blocks[0], cells)
+            _yield_to(old.blocks[0], scalar_buffers)
             _move(old.blocks[0], region.blocks.append())
         op.erase()
 
@@ -101,23 +101,23 @@ class _Demotion:
         """The values of a static control part that are used behind another loop or condition, or in another block."""
         for result, uses in _crossing_values(items):
             op = result.owner.operation
-            cell = self._cell(result, op)
-            _store(result, cell, _after(op))
-            _read_at(uses, cell)
+            scalar_buffer = self._scalar_buffer(result, op)
+            _store(result, scalar_buffer, _after(op))
+            _read_at(uses, scalar_buffer)
 
-    def _cell(self, value: ir.Value, op: ir.Operation) -> ir.Value:
+    def _scalar_buffer(self, value: ir.Value, op: ir.Operation) -> ir.Value:
         """Memory for `value`, which `op` computes."""
         with op.location:
             kind = ir.MemRefType.get([], value.type)
             return memref.AllocaOp(kind, [], [], ip=_start(op) if self.hoist else ir.InsertionPoint(op)).result
 
 
-def _yield_to(body: ir.Block, cells: Sequence[ir.Value]) -> None:
+def _yield_to(body: ir.Block, scalar_buffers: Sequence[ir.Value]) -> None:
     """Store what `body` yields, and yield nothing."""
     end = list(body.operations)[-1].operation
-    for value, cell in zip(end.operands, cells, strict=True):
-        if not _is_load_of(value, cell):
-            _store(value, cell, ir.InsertionPoint(end))
+    for value, scalar_buffer in zip(end.operands, scalar_buffers, strict=True):
+        if not _is_load_of(value, scalar_buffer):
+            _store(value, scalar_buffer, ir.InsertionPoint(end))
     end.erase()
 
 
@@ -136,10 +136,10 @@ def _crossing_values(items: Sequence[ir.Operation]) -> list[tuple[ir.Value, list
     return found
 
 
-def _read_at(uses: Sequence[_Use], cell: ir.Value) -> None:
-    """Let operands be loads of `cell`: one for all between two loops or conditions."""
+def _read_at(uses: Sequence[_Use], scalar_buffer: ir.Value) -> None:
+    """Let operands be loads of `scalar_buffer`: one for all between two loops or conditions."""
     for users in _by_run(uses):
-        loaded = _load(cell, users[0][0])
+        loaded = _load(scalar_buffer, users[0][0])
         for op, number in users:
             op.operands[number] = loaded
 
@@ -162,20 +162,20 @@ def _by_run(uses: Sequence[_Use]) -> list[list[_Use]]:
     return found
 
 
-def _load(cell: ir.Value, user: ir.Operation) -> ir.Value:
+def _load(scalar_buffer: ir.Value, user: ir.Operation) -> ir.Value:
     with user.location:
-        kind, map = ir.MemRefType(cell.type).element_type, ir.AffineMap.get(0, 0, [])
-        return affine.AffineLoadOp(kind, cell, [], map, ip=ir.InsertionPoint(user)).result
+        kind, map = ir.MemRefType(scalar_buffer.type).element_type, ir.AffineMap.get(0, 0, [])
+        return affine.AffineLoadOp(kind, scalar_buffer, [], map, ip=ir.InsertionPoint(user)).result
 
 
-def _store(value: ir.Value, cell: ir.Value, where: ir.InsertionPoint) -> None:
-    with cell.owner.location:
-        affine.AffineStoreOp(value, cell, [], ir.AffineMap.get(0, 0, []), ip=where)
+def _store(value: ir.Value, scalar_buffer: ir.Value, where: ir.InsertionPoint) -> None:
+    with scalar_buffer.owner.location:
+        affine.AffineStoreOp(value, scalar_buffer, [], ir.AffineMap.get(0, 0, []), ip=where)
 
 
-def _is_load_of(value: ir.Value, cell: ir.Value) -> bool:
+def _is_load_of(value: ir.Value, scalar_buffer: ir.Value) -> bool:
     op = defining_op(value)
-    return op is not None and op.name == "affine.load" and op.operands[0] == cell
+    return op is not None and op.name == "affine.load" and op.operands[0] == scalar_buffer
 
 
 def _uses(value: ir.Value) -> list[_Use]:

@@ -21,7 +21,7 @@ def is_access(op: ir.Operation) -> bool:
 
 
 @dataclass
-class Loops:
+class EnclosingLoops:
     """The loops around an allocation: the least and the largest value of each variable, in dims that stand for `values`.
 
     The values are defined before `root`, the outermost loop or condition.
@@ -54,7 +54,7 @@ class Loops:
         return dim, dim
 
 
-def allocate(loops: Loops, kind: ir.MemRefType) -> ir.Value:
+def allocate(loops: EnclosingLoops, kind: ir.MemRefType) -> ir.Value:
     """The buffer with a place for each iteration, freed at the end of the function."""
     place, zero = ir.InsertionPoint(loops.root), ir.AffineExpr.get_constant(0)
     shape, dynamic = [ir.ShapedType.get_dynamic_size() if size is None else max(0, size) for size in loops.sizes], []
@@ -68,7 +68,7 @@ def allocate(loops: Loops, kind: ir.MemRefType) -> ir.Value:
     return buffer
 
 
-def redirect(access: ir.Operation, buffer: ir.Value, loops: Loops) -> None:
+def redirect(access: ir.Operation, buffer: ir.Value, loops: EnclosingLoops) -> None:
     """Let `access` use the place of its iteration."""
     at, old = _SUBSCRIPTS_AT[access.name], access.attributes["map"].value
     operands = list(access.operands)
@@ -92,14 +92,14 @@ def redirect(access: ir.Operation, buffer: ir.Value, loops: Loops) -> None:
     access.erase()
 
 
-def loops_around(op: ir.Operation) -> Loops | None:
+def loops_around(op: ir.Operation) -> EnclosingLoops | None:
     """The loops around `op` from the outside in; None where the values of a variable have no affine bounds."""
     chain: list[ir.Operation] = []
     parent = op.parent.operation
     while parent.name != "func.func":
         chain.append(parent)
         parent = parent.parent.operation
-    found = Loops(chain[-1])
+    found = EnclosingLoops(chain[-1])
     for loop in reversed(chain):
         if loop.name == "affine.if":
             continue
@@ -110,7 +110,7 @@ def loops_around(op: ir.Operation) -> Loops | None:
     return found
 
 
-def _ends_of(loop: ir.Operation, around: Loops) -> Ends | None:
+def _ends_of(loop: ir.Operation, around: EnclosingLoops) -> Ends | None:
     """The least and the largest value that the variable of `loop` may have."""
     lowers, uppers, _ = ir.DenseI32ArrayAttr(loop.attributes["operandSegmentSizes"])
     operands = list(loop.operands)
@@ -132,7 +132,7 @@ def _constant(expression: ir.AffineExpr) -> int | None:
     return expression.value if isinstance(expression, ir.AffineConstantExpr) else None
 
 
-def _extremes(map: ir.AffineMap, operands: Sequence[ir.Value], around: Loops) -> list[Ends] | None:
+def _extremes(map: ir.AffineMap, operands: Sequence[ir.Value], around: EnclosingLoops) -> list[Ends] | None:
     """The least and largest value of each result."""
     ends = [around.ends_of(operand) for operand in operands]
     if any(one is None for one in ends):

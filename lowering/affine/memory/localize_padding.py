@@ -101,7 +101,7 @@ class _Side:
 
 
 @dataclass(frozen=True, eq=False)
-class _Window:
+class _PaddedWindow:
     """What `loads` read of a padded copy in an iteration of the parallel `loops`, the outermost first."""
 
     copy: PaddedCopy
@@ -167,7 +167,7 @@ class _Window:
         load.erase()
 
 
-def _windows_of(copy: PaddedCopy) -> Iterator[_Window]:
+def _windows_of(copy: PaddedCopy) -> Iterator[_PaddedWindow]:
     """What the outermost loop, the two outermost loops and so on read of a padded copy; none where others read it, too."""
     users = local_users(copy.buffer.owner.operation) or []
     fill = next((user for user in users if user.name == "affine.store" and filled_with(user, copy.buffer) is not None), None)
@@ -178,7 +178,7 @@ def _windows_of(copy: PaddedCopy) -> Iterator[_Window]:
     for depth in range(1, len(loops) + 1):
         sides = _sides(copy, loads, loops[:depth])
         if sides is not None:
-            yield _Window(copy, fill.operands[0], loads, loops[:depth], sides)
+            yield _PaddedWindow(copy, fill.operands[0], loads, loops[:depth], sides)
 
 
 def _common_loops(loads: Sequence[ir.Operation]) -> list[Loop]:

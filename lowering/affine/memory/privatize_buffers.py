@@ -15,9 +15,9 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import live_in_reads, value_dependences
 from dlc.lowering.affine.ir.loops import Bound, build_for, real_ops
-from dlc.lowering.affine.memory.expansion import Loops, allocate, is_access, loops_around, redirect
+from dlc.lowering.affine.memory.expansion import EnclosingLoops, allocate, is_access, loops_around, redirect
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.model import Access, Array, ExtractionError, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, ExtractionError, Scop, Statement
 from dlc.lowering.affine.schedule.driver import MOST_FOR_DEPENDENCES, limited_work
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.pass_base import Pass, option
@@ -109,7 +109,7 @@ class _Privatizing:
     def _is_inside(self, dependence: Dependence) -> bool:
         return dependence.source.statement_name in self._statements and dependence.sink.statement_name in self._statements
 
-    def _accesses(self, array: Array) -> list[Access]:
+    def _accesses(self, array: Array) -> list[AccessRelation]:
         return [access for one in self._statements.values() for access in one.accesses if access.array is array]
 
     def _is_private(self, array: Array) -> bool:
@@ -136,21 +136,21 @@ class _Privatizing:
             whole = whole.lower_bound_val(_SET, dim, isl.Val(each[0])).upper_bound_val(_SET, dim, isl.Val(each[-1]))
         return box if whole.is_subset(at_last) else None
 
-    def _pays(self, array: Array, around: Loops) -> bool:
+    def _pays(self, array: Array, around: EnclosingLoops) -> bool:
         kind = ir.MemRefType(array.value.type)
         if not kind.has_static_shape or around.likely_bytes(kind) > self.limit:
             return False
         touches = sum(_count(self._statements[one.statement_name].domain) for one in self._accesses(array))
         return touches >= _LEAST_REUSE * prod(kind.shape) * prod(size or 0 for size in around.sizes)
 
-    def _last(self, around: Loops) -> int:
+    def _last(self, around: EnclosingLoops) -> int:
         """The value of the loop's variable in its last iteration."""
         ((low, _),) = around.ends.values()
         (size,) = around.sizes
         step = ir.IntegerAttr(self.loop.attributes["step"]).value
         return int(low.maybe_downcast().value) + ((size or 1) - 1) // step * step
 
-    def _replace(self, array: Array, box: Sequence[range], around: Loops, last: int) -> None:
+    def _replace(self, array: Array, box: Sequence[range], around: EnclosingLoops, last: int) -> None:
         """Redirect the accesses of an array; what the last iteration has left goes back after the loop."""
         with self.loop.location:
             buffer = allocate(around, ir.MemRefType(array.value.type))

@@ -11,7 +11,7 @@ from dlc.lowering.affine.ir.accesses import are_apart
 from dlc.lowering.affine.ir.places import (
     BOUND_ATTRIBUTES,
     Bounds,
-    Place,
+    MemRefAccess,
     are_disjoint,
     is_access,
     load_place,
@@ -51,7 +51,7 @@ def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
     places = [place_of(op) for op in body if is_access(op)]
     others = [op for op in body if not is_access(op)]
     different = {place.key: place for place in places}
-    written: dict[tuple[object, ...], Place] = {}
+    written: dict[tuple[object, ...], MemRefAccess] = {}
     for place in places:
         if place.writes:
             written.setdefault(place.key, place)
@@ -60,7 +60,7 @@ def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
         _rebuild(loop, body, carried)
 
 
-def _may_carry(place: Place, places: Iterable[Place], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
+def _may_carry(place: MemRefAccess, places: Iterable[MemRefAccess], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
     """Whether nothing in the loop but accesses of the same key may touch the place, which does not move."""
     variable = loop.regions[0].blocks[0].arguments[0]
     used = (place.memref, *place.indices, *(() if place.mask is None else (place.mask,)))
@@ -83,7 +83,7 @@ def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:
     return isinstance(value, ir.BlockArgument) or value.owner.operation.block != loop.regions[0].blocks[0]
 
 
-def _rebuild(loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], Place]) -> None:
+def _rebuild(loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], MemRefAccess]) -> None:
     """Replace `loop` by one that carries the places: loads before it, stores after it."""
     bounds = Bounds.of(loop)
     guard = None if bounds.surely_run else bounds.guard(loop)
@@ -110,7 +110,7 @@ def _rebuild(loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[
 
 
 def _move_body(
-    loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], Place], new: affine.AffineForOp
+    loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], MemRefAccess], new: affine.AffineForOp
 ) -> None:
     """Move the ops into the new loop, with values in place of the carried loads and stores."""
     loop.regions[0].blocks[0].arguments[0].replace_all_uses_with(new.induction_variable)

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts, extreme
-from dlc.lowering.affine.polyhedral.model import ExtractionError, Loop
+from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
 
 
-def loops_of(op: ir.Operation, around: Sequence[Loop], texts: IndexTexts) -> tuple[list[Loop], list[str]]:
+def loops_of(op: ir.Operation, around: Sequence[LoopVariable], texts: IndexTexts) -> tuple[list[LoopVariable], list[str]]:
     """The loops that `op`, an `affine.for` or `affine.parallel`, makes inside those `around`, and what bounds them."""
     return _of_for(op, around, texts) if op.name == "affine.for" else _of_parallel(op, around, texts)
 
 
-def _of_for(op: ir.Operation, around: Sequence[Loop], texts: IndexTexts) -> tuple[list[Loop], list[str]]:
+def _of_for(op: ir.Operation, around: Sequence[LoopVariable], texts: IndexTexts) -> tuple[list[LoopVariable], list[str]]:
     sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     operands = list(op.operands)
     lower = texts.map(op.attributes["lowerBoundMap"].value, operands[: sizes[0]], around, op)
     upper = texts.map(op.attributes["upperBoundMap"].value, operands[sizes[0] : sizes[0] + sizes[1]], around, op)
-    loop = Loop(op, op.regions[0].blocks[0].arguments[0], f"i{len(around)}")
+    loop = LoopVariable(op, op.regions[0].blocks[0].arguments[0], f"i{len(around)}")
     return [loop], _range(loop.name, lower, upper, ir.IntegerAttr(op.attributes["step"]).value)
 
 
@@ -29,7 +29,7 @@ def inits_of(op: ir.Operation) -> list[ir.Value]:
     return list(op.operands)[sizes[0] + sizes[1] :]
 
 
-def _of_parallel(op: ir.Operation, around: Sequence[Loop], texts: IndexTexts) -> tuple[list[Loop], list[str]]:
+def _of_parallel(op: ir.Operation, around: Sequence[LoopVariable], texts: IndexTexts) -> tuple[list[LoopVariable], list[str]]:
     """One loop a variable. Values that iterations combine have an order of their own, which the model has not."""
     if len(op.results):
         raise ExtractionError(op, "'affine.parallel' combines values of its iterations", "run --affine-demote-values first")
@@ -48,7 +48,7 @@ def _of_parallel(op: ir.Operation, around: Sequence[Loop], texts: IndexTexts) ->
     )
     for number, (lower_count, upper_count, step) in enumerate(groups):
         variable = op.regions[0].blocks[0].arguments[number]
-        loops.append(Loop(op, variable, f"i{len(around) + number}", is_parallel=True))
+        loops.append(LoopVariable(op, variable, f"i{len(around) + number}", is_parallel=True))
         lower, upper = lowers[lower_at : lower_at + lower_count], uppers[upper_at : upper_at + upper_count]
         lower_at, upper_at = lower_at + lower_count, upper_at + upper_count
         constraints += _range(loops[-1].name, lower, upper, ir.IntegerAttr(step).value)

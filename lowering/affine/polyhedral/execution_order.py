@@ -6,7 +6,7 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import Access, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
 
 
 def happens_before(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
@@ -40,13 +40,13 @@ def unordered(first: Statement, second: Statement) -> isl.Map:
     return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
 
 
-def accesses_in_order(scop: Scop, first: Access, second: Access) -> isl.Map:
+def accesses_in_order(scop: Scop, first: AccessRelation, second: AccessRelation) -> isl.Map:
     """Instances with `first` to instances with `second` where the first access surely happens before the second."""
     one, other = scop.by_name[first.statement_name], scop.by_name[second.statement_name]
     return happens_before(one, other, same_instance=one is other and comes_first(first, second))
 
 
-def comes_first(first: Access, second: Access) -> bool:
+def comes_first(first: AccessRelation, second: AccessRelation) -> bool:
     """Whether `first` happens before `second`, another access of its statement, in one instance: an op reads before it writes."""
     return (first.position, first.writes) < (second.position, second.writes)
 

@@ -15,9 +15,9 @@ from dlc._mlir import ir
 from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
 from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op
-from dlc.lowering.affine.polyhedral.model import Access, ExtractionError, Scop, Statement
-from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, has_meaning, is_inside
-from dlc.lowering.affine.polyhedral.walk import Found, Frame, Note, Walk
+from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop, Statement
+from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, is_inside, is_supported
+from dlc.lowering.affine.polyhedral.walk import Found, Note, Walk, WalkPosition
 
 
 def extract(function: ir.Operation, *, assume_no_alias: bool = False) -> Scop:
@@ -35,7 +35,7 @@ def extract_all(
 ) -> list[Scop]:
     """The models of the loops of `function`, a `func.func`, in order; blocks are models of their own.
 
-    Ops that the model has no meaning for (calls, other dialects' loops) lie between them. With `refused`, so do items that are
+    Ops that the model does not support (calls, other dialects' loops) lie between them. With `refused`, so do items that are
     refused, and the errors are put there; without, they raise ExtractionError.
     """
     scops = []
@@ -58,7 +58,7 @@ def items_of(function: ir.Operation) -> list[list[ir.Operation]]:
     """The ops of `function`'s blocks in parts, each from a first loop or store to a last one; between them lie ops without
     a meaning in the model."""
     blocks = [[op.operation for op in block.operations] for block in function.regions[0].blocks]
-    parts = [part for ops in blocks for part in _parts(ops, lambda op: not has_meaning(op))]
+    parts = [part for ops in blocks for part in _parts(ops, lambda op: not is_supported(op))]
     return [items for part in parts if (items := active_ops(part))]
 
 
@@ -68,7 +68,7 @@ def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = Fals
         return Scop((), (), (), {}, isl.Set("{ : }"))
     outside = OutsideValues(items)
     walk = Walk(outside, IndexTexts(outside.has))
-    walk.visit(items, Frame())
+    walk.visit(items, WalkPosition())
     accesses = [(note.op, note.array, note.writes) for found in walk.found for note in found.notes]
     refuse_overlaps(accesses)
     if not assume_no_alias:
@@ -115,7 +115,9 @@ def _statement(name: str, found: Found, context: isl.Set, parameters: Iterable[s
     instance = f"{name}[{', '.join(loop.name for loop in frame.loops)}]"
     domain = isl.Set(f"{prefix}{{ {instance} : {' and '.join(frame.constraints)} }}").intersect_params(context)
     accesses = [
-        Access(name, note.op, note.array, _relation(prefix, instance, note).intersect_domain(domain), note.writes, note.position)
+        AccessRelation(
+            name, note.op, note.array, _relation(prefix, instance, note).intersect_domain(domain), note.writes, note.position
+        )
         for note in found.notes
     ]
     return Statement(name, found.ops, frame.loops, (*frame.beta, found.place), domain, tuple(accesses))

@@ -29,7 +29,7 @@ def is_free(op: ir.Operation) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class StatementGroup:
     """`ops` in the order of their block; `first` and `last` are their places in it."""
 
     ops: tuple[ir.Operation, ...]
@@ -37,7 +37,7 @@ class Group:
     last: int
 
 
-def group_ops(block_ops: Sequence[ir.Operation], roots: Sequence[int], touched: Touched) -> list[Group]:
+def group_ops(block_ops: Sequence[ir.Operation], roots: Sequence[int], touched: Touched) -> list[StatementGroup]:
     """The statements of a run of ops without loops between them.
 
     `roots` are the places of the ops that others see. Groups come in the order of their last ops.
@@ -141,12 +141,12 @@ class _Groups:
                     return other
         return None
 
-    def found(self) -> list[Group]:
+    def found(self) -> list[StatementGroup]:
         members: dict[int, set[int]] = defaultdict(set)
         for index in self.parent:
             members[self.find(index)].add(index)
         groups = []
         for own, places in members.items():
             ordered = sorted(places | self.free[own])
-            groups.append(Group(tuple(self.block_ops[index] for index in ordered), ordered[0], ordered[-1]))
+            groups.append(StatementGroup(tuple(self.block_ops[index] for index in ordered), ordered[0], ordered[-1]))
         return sorted(groups, key=lambda group: group.last)

@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op
 from dlc.analysis.integer_sets import constraints_of
 from dlc.lowering.affine.polyhedral.index_maps import applied_map, constant_of
-from dlc.lowering.affine.polyhedral.model import ExtractionError, Loop
+from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
 
 _MOST = 1 << 47
 """The user's half of an address space: no index is larger, and isl's costs stay numbers that the search can read."""
@@ -26,7 +26,7 @@ class IndexTexts:
     facts: list[str] = field(default_factory=list)
     """What is known of the parameters, as constraints."""
 
-    def value(self, value: ir.Value, loops: Sequence[Loop], user: ir.Operation) -> str:
+    def value(self, value: ir.Value, loops: Sequence[LoopVariable], user: ir.Operation) -> str:
         """`value` as an expression; ExtractionError at `user` when it is not affine."""
         for loop in loops:
             if loop.variable == value:
@@ -46,7 +46,7 @@ class IndexTexts:
             return self._parameter(value, user)
         return self.map(*applied, loops, op)[0]
 
-    def size(self, memref: ir.Value, axis: int, loops: Sequence[Loop], user: ir.Operation) -> str | None:
+    def size(self, memref: ir.Value, axis: int, loops: Sequence[LoopVariable], user: ir.Operation) -> str | None:
         """The size of `memref` along `axis`; None where no value here tells it."""
         kind = ir.MemRefType(memref.type)
         if kind.is_static_dim(axis):
@@ -68,7 +68,7 @@ class IndexTexts:
                 fact = f"{self.value(operand, (), op)} >= 0"
                 self.facts += [] if fact in self.facts else [fact]
 
-    def _size_of(self, op: ir.Operation, loops: Sequence[Loop], user: ir.Operation) -> str:
+    def _size_of(self, op: ir.Operation, loops: Sequence[LoopVariable], user: ir.Operation) -> str:
         """A `memref.dim`: a number, the value that the allocation got, or a parameter, one for each memref and axis."""
         axis = constant_of(op.operands[1])
         kind = op.operands[0].type
@@ -81,12 +81,12 @@ class IndexTexts:
         self.facts.append(f"{name} >= 0")
         return name
 
-    def map(self, map: ir.AffineMap, operands: Sequence[ir.Value], loops: Sequence[Loop], user: ir.Operation) -> list[str]:
+    def map(self, map: ir.AffineMap, operands: Sequence[ir.Value], loops: Sequence[LoopVariable], user: ir.Operation) -> list[str]:
         """The results of `map` on `operands` (dims first, then symbols)."""
         names = [self.value(operand, loops, user) for operand in operands]
         return [_expression(result, names, map.n_dims, user) for result in map.results]
 
-    def conditions(self, op: ir.Operation, loops: Sequence[Loop]) -> list[str]:
+    def conditions(self, op: ir.Operation, loops: Sequence[LoopVariable]) -> list[str]:
         """What an `affine.if` asks, one text per constraint."""
         sides, relations = constraints_of(op.attributes["condition"])
         texts = self.map(sides, list(op.operands), loops, op)

@@ -1,13 +1,15 @@
-"""What becomes of a band's loops, as a mark above it: one word a member, from the outside in.
+"""What becomes of a band's loops, as a mark above it: one `LoopMark` a member, from the outside in.
 
-A word is a kind, or `kind@name` where the loop gets the attribute `dlc.name`, its name quoted as in a URL; a kind that is not
-listed here is a plain loop. `!number` after a word says to which loops that may change places this one belongs, see
-`apart_loops.py`; `+role` at its end what the loop is in a nest that several threads run, see `doacross.py`.
+isl keeps the mark's name through schedules and ASTs, so the records are printed into it: `loops:` and, between commas, a kind for
+each member. `kind@name` gives the loop the attribute `dlc.name` (its name is quoted as in a URL), `!number` after it says to which
+loops that may change places this one belongs (`parallel_groups.py`), `+role` what the loop is in a nest that several threads run
+(`doacross.py`). A kind that is not listed here is a plain loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 import islpy as isl
@@ -24,7 +26,7 @@ PARALLEL = "parallel"
 LANES = "lanes"
 """The iterations become lanes of vectors, where a loop has a fixed number of them; else a parallel loop."""
 
-COPIES = "copies"
+UNROLL = "unroll"
 """The iterations are written out, where a loop has a fixed number of them; else a loop."""
 
 UNORDERED = "unordered"
@@ -34,69 +36,72 @@ _PREFIX = "loops"
 _SCRATCH = "scratch:"
 
 
-def mark_band(node: isl.ScheduleNode, words: Sequence[str]) -> isl.ScheduleNode:
+@dataclass(frozen=True)
+class LoopMark:
+    """What becomes of one loop; empty where it has no name, belongs to no group or has no role."""
+
+    kind: str = LOOP
+    name: str = ""
+    group: str = ""
+    role: str = ""
+
+    def __str__(self) -> str:
+        """The inverse of `parse`."""
+        fields = (("@", quote(self.name, safe="")), ("!", self.group), ("+", self.role))
+        return self.kind + "".join(sign + text for sign, text in fields if text)
+
+    @staticmethod
+    def parse(text: str) -> LoopMark:
+        """The record that `text` is printed from."""
+        rest, _, role = text.partition("+")
+        rest, _, group = rest.partition("!")
+        kind, _, name = rest.partition("@")
+        return LoopMark(kind, unquote(name), group, role)
+
+
+def mark_band(node: isl.ScheduleNode, marks: Sequence[LoopMark]) -> isl.ScheduleNode:
     """Mark `node`, a band of as many members; returns the mark's node."""
-    return node.insert_mark(isl.Id(f"{_PREFIX}:{','.join(words)}"))
+    return node.insert_mark(isl.Id(f"{_PREFIX}:{','.join(map(str, marks))}"))
 
 
-def words_of(mark: str) -> tuple[str, ...]:
-    """The words of a mark's name; none for a mark of somebody else."""
-    head, _, words = mark.partition(":")
-    return tuple(words.split(",")) if head.startswith(_PREFIX) else ()
+def loop_marks_of(mark: str) -> tuple[LoopMark, ...]:
+    """The records of a mark's name, one a member; none for a mark of somebody else."""
+    head, _, texts = mark.partition(":")
+    return tuple(map(LoopMark.parse, texts.split(","))) if head.startswith(_PREFIX) else ()
 
 
-def words_at(mark: str) -> dict[int, str]:
-    """The words of a mark of `mark_depths`, each by the number of loops that the schedule has around the word's own."""
-    words = words_of(mark)
-    return dict(enumerate(words, int(mark.partition(":")[0].removeprefix(_PREFIX)))) if words else {}
+def kinds_of(mark: str) -> list[str]:
+    """The kinds of the loops that a mark's name tells of."""
+    return [loop.kind for loop in loop_marks_of(mark)]
+
+
+def loop_marks_at(mark: str) -> dict[int, LoopMark]:
+    """The records of a mark of `mark_depths`, each by the number of loops that the schedule has around its own."""
+    marks = loop_marks_of(mark)
+    return dict(enumerate(marks, int(mark.partition(":")[0].removeprefix(_PREFIX)))) if marks else {}
 
 
 def mark_depths(schedule: isl.Schedule) -> isl.Schedule:
-    """Tell in each mark of words how many loops there are around: isl makes no loop where there is a single value."""
+    """Tell in each band's mark how many loops there are around: isl makes no loop where there is a single value."""
     return schedule.get_root().map_descendant_bottom_up(_with_depth).get_schedule()
 
 
 def _with_depth(node: isl.ScheduleNode) -> isl.ScheduleNode:
-    if not is_word_mark(node):
+    if not is_loop_mark(node):
         return node
-    words = node.mark_get_id().get_name().partition(":")[2]
-    return node.delete().insert_mark(isl.Id(f"{_PREFIX}{node.get_schedule_depth()}:{words}"))
+    texts = node.mark_get_id().get_name().partition(":")[2]
+    return node.delete().insert_mark(isl.Id(f"{_PREFIX}{node.get_schedule_depth()}:{texts}"))
 
 
-def word_of(kind: str, name: str) -> str:
-    """The word for a loop of that kind and name, "" for none."""
-    return f"{kind}@{quote(name, safe='')}" if name else kind
+def is_loop_mark(node: isl.ScheduleNode) -> bool:
+    """Whether `node` is the mark of a band's loops."""
+    return node.get_type() == isl.schedule_node_type.mark and node.mark_get_id().get_name().startswith(_PREFIX)
 
 
-def parts_of(word: str) -> tuple[str, str]:
-    """Kind and name ("" for none) of a word."""
-    kind, _, name = word.partition("+")[0].partition("!")[0].partition("@")
-    return kind, unquote(name)
-
-
-def in_group(word: str, group: str) -> str:
-    """The word of a loop that belongs to the loops with the number `group`."""
-    return f"{word.partition('!')[0]}!{group}"
-
-
-def group_of(word: str) -> str:
-    """The number of the loops that a word's loop belongs to, "" for none."""
-    return word.partition("+")[0].partition("!")[2]
-
-
-def with_role(word: str, role: str) -> str:
-    """The word of a loop that has the `role` in its nest."""
-    return f"{word.partition('+')[0]}+{role}"
-
-
-def role_of(word: str) -> str:
-    """The role of a word's loop in its nest, "" for none."""
-    return word.partition("+")[2]
-
-
-def is_word_mark(node: isl.ScheduleNode) -> bool:
-    """Whether `node` is a mark of a band's words."""
-    return node.get_type() == isl.schedule_node_type.mark and bool(words_of(node.mark_get_id().get_name()))
+def marks_above(band: isl.ScheduleNode) -> tuple[LoopMark, ...]:
+    """What the mark above `band` says of its loops; plain loops where there is none."""
+    above = band.parent()
+    return loop_marks_of(above.mark_get_id().get_name()) if is_loop_mark(above) else (LoopMark(),) * band.band_n_member()
 
 
 def mark_scratch(node: isl.ScheduleNode, buffer: str) -> isl.ScheduleNode:
@@ -115,7 +120,7 @@ def mark_parallel_bands(schedule: isl.Schedule) -> isl.Schedule:
 
 
 def _mark_if_plain(node: isl.ScheduleNode) -> isl.ScheduleNode:
-    if node.get_type() != isl.schedule_node_type.band or is_word_mark(node.parent()):
+    if node.get_type() != isl.schedule_node_type.band or is_loop_mark(node.parent()):
         return node
     flags = [node.band_member_get_coincident(member) for member in range(node.band_n_member())]
-    return mark_band(node, [PARALLEL if flag else LOOP for flag in flags]) if any(flags) else node
+    return mark_band(node, [LoopMark(PARALLEL if flag else LOOP) for flag in flags]) if any(flags) else node

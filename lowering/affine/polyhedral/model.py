@@ -39,11 +39,11 @@ class Array:
     is_memory: bool = True
     is_local: bool = False
     """Whether nothing outside the scop can see it: contents before and after do not matter."""
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[LoopVariable, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Access:
+class AccessRelation:
     """One op of a statement that reads or writes elements of `array`.
 
     `relation` takes instances of the statement to elements; a vector access takes one to several. `position` is the index of
@@ -65,7 +65,7 @@ class Access:
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
+class LoopVariable:
     """One induction variable of an `affine.for`, or of an `affine.parallel`, whose iterations have no order."""
 
     op: ir.Operation
@@ -85,17 +85,17 @@ class Statement:
 
     name: str
     ops: tuple[ir.Operation, ...]
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopVariable, ...]
     beta: tuple[int, ...]
     domain: isl.Set
-    accesses: tuple[Access, ...]
+    accesses: tuple[AccessRelation, ...]
 
     @property
-    def reads(self) -> tuple[Access, ...]:
+    def reads(self) -> tuple[AccessRelation, ...]:
         return tuple(access for access in self.accesses if not access.writes)
 
     @property
-    def writes(self) -> tuple[Access, ...]:
+    def writes(self) -> tuple[AccessRelation, ...]:
         return tuple(access for access in self.accesses if access.writes)
 
     @property

@@ -24,8 +24,8 @@ def is_pure(op: ir.Operation) -> bool:
     return not len(op.regions) and (is_free(op) or (op.name.startswith(_PURE) and op.name not in _IMPURE))
 
 
-def has_meaning(op: ir.Operation) -> bool:
-    """Whether the model has a meaning for `op`, what is inside left aside."""
+def is_supported(op: ir.Operation) -> bool:
+    """Whether the model supports `op`, what is inside left aside."""
     if op.name in (*LOOPS, "affine.if", "memref.dealloc") or op.name in ALLOCATIONS or op.name in VIEW_OPS:
         return True
     return is_memory_op(op) or is_pure(op)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.model import ExtractionError, Loop
+from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
 
 _SAME_SUBSCRIPTS = ("memref.cast", "memref.memory_space_cast")
 
 
 def at_root(
-    memref: ir.Value, subscripts: Sequence[str], loops: Sequence[Loop], texts: IndexTexts, user: ir.Operation
+    memref: ir.Value, subscripts: Sequence[str], loops: Sequence[LoopVariable], texts: IndexTexts, user: ir.Operation
 ) -> tuple[ir.Value, list[str]]:
     """The root of `memref` (see `root_of`) and the subscripts there of its element at `subscripts`.
 
@@ -28,7 +28,9 @@ def at_root(
     return memref, found
 
 
-def _through(op: ir.Operation, subscripts: list[str], loops: Sequence[Loop], texts: IndexTexts, user: ir.Operation) -> list[str]:
+def _through(
+    op: ir.Operation, subscripts: list[str], loops: Sequence[LoopVariable], texts: IndexTexts, user: ir.Operation
+) -> list[str]:
     """The subscripts of `op`'s operand for those of its result."""
     if op.name in _SAME_SUBSCRIPTS and isinstance(op.operands[0].type, ir.MemRefType):
         return subscripts
@@ -45,7 +47,9 @@ def _through(op: ir.Operation, subscripts: list[str], loops: Sequence[Loop], tex
     raise ExtractionError(user, f"it reads or writes through '{op.name}', whose elements the model cannot tell apart", remedy)
 
 
-def _of_subview(op: ir.Operation, subscripts: list[str], loops: Sequence[Loop], texts: IndexTexts, user: ir.Operation) -> list[str]:
+def _of_subview(
+    op: ir.Operation, subscripts: list[str], loops: Sequence[LoopVariable], texts: IndexTexts, user: ir.Operation
+) -> list[str]:
     """`offset + stride * subscript` on the axes that the view keeps, `offset` on those that it drops."""
     offsets, strides = (_mixed(op, name, loops, texts, user) for name in ("offsets", "strides"))
     sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
@@ -64,7 +68,7 @@ def _of_subview(op: ir.Operation, subscripts: list[str], loops: Sequence[Loop], 
     return found
 
 
-def _mixed(op: ir.Operation, name: str, loops: Sequence[Loop], texts: IndexTexts, user: ir.Operation) -> list[str]:
+def _mixed(op: ir.Operation, name: str, loops: Sequence[LoopVariable], texts: IndexTexts, user: ir.Operation) -> list[str]:
     """The static and dynamic `offsets` or `strides` of a subview."""
     counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     segment = ("source", "offsets", "sizes", "strides").index(name)

@@ -9,30 +9,30 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_allocation, is_memref, root_of
 from dlc.lowering.affine.polyhedral.aliases import global_name
 from dlc.lowering.affine.polyhedral.domains import inits_of, loops_of
-from dlc.lowering.affine.polyhedral.grouping import Group, group_ops, is_free
+from dlc.lowering.affine.polyhedral.grouping import StatementGroup, group_ops, is_free
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
 from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, is_store, lanes_of, memref_of, spelled, subscripts_of
-from dlc.lowering.affine.polyhedral.model import Array, ExtractionError, Loop
-from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, has_meaning, is_inside, is_local
+from dlc.lowering.affine.polyhedral.model import Array, ExtractionError, LoopVariable
+from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, is_inside, is_local, is_supported
 from dlc.lowering.affine.polyhedral.views import at_root
 
 
 @dataclass(frozen=True)
-class Frame:
+class WalkPosition:
     """Where the walk is: the loops around, the constraints that they and conditions make, and the places in their bodies."""
 
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[LoopVariable, ...] = ()
     constraints: tuple[str, ...] = ()
     beta: tuple[int, ...] = ()
 
-    def where(self, constraints: Sequence[str]) -> Frame:
+    def where(self, constraints: Sequence[str]) -> WalkPosition:
         """The same place under more conditions."""
-        return Frame(self.loops, (*self.constraints, *constraints), self.beta)
+        return WalkPosition(self.loops, (*self.constraints, *constraints), self.beta)
 
-    def inside(self, loops: Sequence[Loop], constraints: Sequence[str], place: int) -> Frame:
+    def inside(self, loops: Sequence[LoopVariable], constraints: Sequence[str], place: int) -> WalkPosition:
         """The body of a loop that is the item number `place`; several variables of one loop have no places between them."""
         beta = (*self.beta, place, *([0] * (len(loops) - 1)))
-        return Frame((*self.loops, *loops), (*self.constraints, *constraints), beta)
+        return WalkPosition((*self.loops, *loops), (*self.constraints, *constraints), beta)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Found:
     """A statement before the parameters of the scop are all known."""
 
     ops: tuple[ir.Operation, ...]
-    frame: Frame
+    frame: WalkPosition
     place: int
     notes: tuple[Note, ...]
 
@@ -71,7 +71,7 @@ class Walk:
     arrays: dict[Hashable, Array] = field(default_factory=dict)
     """By the root memref, the name of a global, or the value; the values of one `iter_args` are one array."""
 
-    def visit(self, ops: Sequence[ir.Operation], frame: Frame, place: int = 0) -> int:
+    def visit(self, ops: Sequence[ir.Operation], frame: WalkPosition, place: int = 0) -> int:
         """Walk `ops` of one block, whose next item is number `place`; returns the number after its last."""
         for run in _runs(ops):
             if len(run[0].regions):
@@ -82,7 +82,7 @@ class Walk:
                 place += 1
         return place
 
-    def _visit_region_op(self, op: ir.Operation, frame: Frame, place: int) -> int:
+    def _visit_region_op(self, op: ir.Operation, frame: WalkPosition, place: int) -> int:
         if op.name == "affine.if":
             return self._visit_if(op, frame, place)
         if op.name not in LOOPS:
@@ -93,7 +93,7 @@ class Walk:
         self.visit(_body(op), frame.inside(loops, constraints, place))
         return place + 1
 
-    def _start_carried(self, op: ir.Operation, frame: Frame, place: int) -> int:
+    def _start_carried(self, op: ir.Operation, frame: WalkPosition, place: int) -> int:
         """What a loop carries are arrays that the loop itself, before it runs, writes first: a statement of its own."""
         notes = []
         inits = inits_of(op)
@@ -105,7 +105,7 @@ class Walk:
         self.found.append(Found((op,), frame, place, tuple(notes)))
         return place + 1
 
-    def _visit_if(self, op: ir.Operation, frame: Frame, place: int) -> int:
+    def _visit_if(self, op: ir.Operation, frame: WalkPosition, place: int) -> int:
         """Both branches' items lie in the sequence of the block around the condition."""
         conditions = self.texts.conditions(op, frame.loops)
         for result in op.results:
@@ -116,10 +116,10 @@ class Walk:
             place = self.visit(_body(op, 1), frame.where(otherwise), place)
         return place
 
-    def _groups(self, run: Sequence[ir.Operation], frame: Frame) -> list[Group]:
+    def _groups(self, run: Sequence[ir.Operation], frame: WalkPosition) -> list[StatementGroup]:
         for op in run:
-            if op.name != "affine.yield" and not has_meaning(op):
-                raise ExtractionError(op, f"the polyhedral model has no meaning for '{op.name}'", "lower or outline it first")
+            if op.name != "affine.yield" and not is_supported(op):
+                raise ExtractionError(op, f"the polyhedral model does not support '{op.name}'", "lower or outline it first")
             if op.name in ALLOCATIONS:
                 self._add_memory(op.results[0], op.results[0], frame.loops)
         kept = [op for op in run if not self._is_silent(op)]
@@ -142,7 +142,7 @@ class Walk:
     def _touched(self, op: ir.Operation) -> tuple[Hashable, bool] | None:
         return (_key(root_of(memref_of(op))), is_store(op)) if is_memory_op(op) else None
 
-    def _notes(self, group: Group, frame: Frame) -> Iterator[Note]:
+    def _notes(self, group: StatementGroup, frame: WalkPosition) -> Iterator[Note]:
         """The accesses of a statement, op by op, what an op reads before what it writes."""
         own = {result for op in group.ops for result in op.results}
         for position, op in enumerate(group.ops):
@@ -156,10 +156,10 @@ class Walk:
                 if value in self.arrays and not is_memref(value):
                     yield self._value_note(op, self.arrays[value], True, position, frame)
 
-    def _value_note(self, op: ir.Operation, array: Array, writes: bool, position: int, frame: Frame) -> Note:
+    def _value_note(self, op: ir.Operation, array: Array, writes: bool, position: int, frame: WalkPosition) -> Note:
         return Note(op, array, writes, position, tuple(loop.name for loop in frame.loops[: array.rank]))
 
-    def _memory_note(self, op: ir.Operation, position: int, frame: Frame) -> Note:
+    def _memory_note(self, op: ir.Operation, position: int, frame: WalkPosition) -> Note:
         map, operands = subscripts_of(op)
         lanes = lanes_of(op)
         subscripts = spelled(self.texts.map(map, operands, frame.loops, op), lanes)
@@ -172,7 +172,7 @@ class Walk:
         subscripts = [loop.name for loop in array.loops] + subscripts
         return Note(op, array, is_store(op), position, tuple(subscripts), lanes.sizes, tuple(limits))
 
-    def _size(self, op: ir.Operation, axis: int, frame: Frame) -> str:
+    def _size(self, op: ir.Operation, axis: int, frame: WalkPosition) -> str:
         size = self.texts.size(memref_of(op), axis, frame.loops, op)
         if size is None:
             raise ExtractionError(op, "how many of its lanes lie inside is not known", "state in_bounds, or make the size static")
@@ -188,14 +188,14 @@ class Walk:
             self._add_memory(key, root, ())
         return self.arrays[key]
 
-    def _add_memory(self, key: Hashable, root: ir.Value, loops: tuple[Loop, ...]) -> None:
+    def _add_memory(self, key: Hashable, root: ir.Value, loops: tuple[LoopVariable, ...]) -> None:
         count = sum(array.is_memory for array in self.arrays.values())
         local = is_allocation(root) and is_local(root, self.outside)
         rank = len(loops) + ir.MemRefType(root.type).rank
         self.arrays[key] = Array(f"A{count}", root, rank, is_local=local, loops=loops)
         self.texts.note_sizes(root)
 
-    def _define(self, value: ir.Value, frame: Frame) -> Array:
+    def _define(self, value: ir.Value, frame: WalkPosition) -> Array:
         """The array of a value that is computed in `frame` and used by other statements."""
         if is_memref(value):
             raise ExtractionError(value.owner, "it chooses among memrefs", "keep this nest out of the polyhedral passes")

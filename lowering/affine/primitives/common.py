@@ -20,7 +20,7 @@ from dlc.lowering.affine.schedule.iterations import (
 )
 from dlc.lowering.affine.schedule.loop_tree import (
     Leaf,
-    Loop,
+    LoopNode,
     Path,
     Tree,
     around,
@@ -36,7 +36,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 
-def loop_at(program: Program, path: Path) -> Loop:
+def loop_at(program: Program, path: Path) -> LoopNode:
     """The loop at a path that `Program.find` gave."""
     return loop_in(program.tree, path)
 
@@ -67,7 +67,7 @@ def require_positive(what: str, number: int, least: int = 1) -> None:
 class Cut:
     """A loop cut into blocks of `size` iterations: the instances before, in and after the blocks that hold anything `whole`."""
 
-    loop: Loop
+    loop: LoopNode
     steps: Numbered
     size: int
     whole: isl.UnionSet
@@ -131,26 +131,26 @@ def replace_by_blocks(program: Program, path: Path, parts: Cut, inside: Tree | N
     partial = restrict(parts.loop, parts.main.subtract(parts.whole))
     body = block([inside] if partial is None else [inside, named_copy(program, path, partial, "partial")])
     items: list[Tree] = [around(parts.starts, body, parts.loop.name or program.fresh_name(base), parts.loop.kind)]
-    names = [items[0].name] if isinstance(items[0], Loop) else []
-    for instances, word in ((parts.before, "head"), (parts.after, "rest")):
+    names = [items[0].name] if isinstance(items[0], LoopNode) else []
+    for instances, suffix in ((parts.before, "head"), (parts.after, "rest")):
         outside = restrict(parts.loop, instances)
         if outside is None:
             continue
-        copy = named_copy(program, path, outside, word)
-        items.insert(0 if word == "head" else len(items), copy)
+        copy = named_copy(program, path, outside, suffix)
+        items.insert(0 if suffix == "head" else len(items), copy)
         names.append(copy.name)
     return program.changed(put(program.tree, path, block(items))), tuple(names)
 
 
-def named_copy(program: Program, path: Path, tree: Tree, word: str) -> Loop:
-    """`tree`, a copy of the loop at `path`, and the loops inside it with `word` added to their names."""
+def named_copy(program: Program, path: Path, tree: Tree, suffix: str) -> LoopNode:
+    """`tree`, a copy of the loop at `path`, and the loops inside it with `suffix` added to their names."""
     new = tree
     for inside, node in walk(tree):
-        if isinstance(node, Loop) and node.kind in ("loop", "unordered", "parallel"):
+        if isinstance(node, LoopNode) and node.kind in ("loop", "unordered", "parallel"):
             base = node.name or _place(program, path, tree, inside)
-            name = program.fresh_name(f"{base}.{word}".replace(":", "_"))
+            name = program.fresh_name(f"{base}.{suffix}".replace(":", "_"))
             new = put(new, inside, replace(loop_in(new, inside), name=name))
-    assert isinstance(new, Loop)
+    assert isinstance(new, LoopNode)
     return new
 
 

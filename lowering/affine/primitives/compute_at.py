@@ -15,7 +15,7 @@ from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.primitives.shrink import shrink
 from dlc.lowering.affine.schedule.iterations import on_instances, stride_of, value_map, values_of
 from dlc.lowering.affine.schedule.loop_tree import (
-    Loop,
+    LoopNode,
     Path,
     Tree,
     at,
@@ -60,7 +60,7 @@ def compute_at(
     start = _path_of(program.tree, path, shared)
     new = put(program.tree, start, _moved_into(at(program.tree, start), path[len(start) :], moved, values))
     name = target.name or program.fresh_name(program.base_name(path))
-    found = next(where for where, node in walk(new) if isinstance(node, Loop) and node.name == _TARGET)
+    found = next(where for where, node in walk(new) if isinstance(node, LoopNode) and node.name == _TARGET)
     changed = program.changed(put(new, found, replace(loop_in(new, found), name=name)))
     return shrink(changed, statements, found), (name,)
 
@@ -79,7 +79,7 @@ def _instances_of(program: Program, statements: Sequence[str]) -> isl.UnionSet:
 
 def _path_of(tree: Tree, path: Path, count: int) -> Path:
     """The part of `path` that leads to the body of its loop number `count` (the root for none)."""
-    lengths = [length for length in range(len(path) + 1) if isinstance(at(tree, path[:length]), Loop)]
+    lengths = [length for length in range(len(path) + 1) if isinstance(at(tree, path[:length]), LoopNode)]
     return path[: lengths[count - 1] + 1] if count else ()
 
 
@@ -88,13 +88,13 @@ def _moved_into(tree: Tree, path: Path, moved: isl.UnionSet, values: Sequence[is
     marked = put(tree, path, replace(loop_in(tree, path), name=_TARGET))
     producer, rest = restrict(tree, moved), restrict(marked, tree.domain.subtract(moved))
     assert producer is not None and rest is not None
-    target = next(where for where, node in walk(rest) if isinstance(node, Loop) and node.name == _TARGET)
+    target = next(where for where, node in walk(rest) if isinstance(node, LoopNode) and node.name == _TARGET)
     return _with_head(rest, target, producer, iter(values))
 
 
 def _with_head(tree: Tree, path: Path, head: Tree, values: Iterator[isl.UnionPwAff]) -> Tree:
     """`tree` with `head` before the body of the loop at `path`; each loop down to it gets the next of `values`."""
-    if not isinstance(tree, Loop):
+    if not isinstance(tree, LoopNode):
         inner = _with_head(at(tree, path[:1]), path[1:], head, values)
         return put(tree, path[:1], inner)
     own = tree.values.union_add(next(values).intersect_domain(head.domain))
@@ -102,7 +102,7 @@ def _with_head(tree: Tree, path: Path, head: Tree, values: Iterator[isl.UnionPwA
     return replace(tree, domain=body.domain, values=own, body=body, is_separated=True)
 
 
-def _use_values(program: Program, moved: isl.UnionSet, chain: Sequence[Loop], depth: int, loop: str) -> isl.UnionPwAff:
+def _use_values(program: Program, moved: isl.UnionSet, chain: Sequence[LoopNode], depth: int, loop: str) -> isl.UnionPwAff:
     """For each of the instances `moved`, a value of the loop number `depth` of `chain` at or before that of its first use."""
     found = None
     for instances in sets_of(moved):
@@ -136,7 +136,7 @@ def _feeds(dependence: Dependence, producer: Statement, inside: isl.UnionSet) ->
     return not isl.UnionMap.from_map(dependence.relation).intersect_range(inside).is_empty()
 
 
-def _near_a_dim(instances: isl.Set, uses: isl.UnionMap, loop: Loop) -> isl.UnionPwAff | None:
+def _near_a_dim(instances: isl.Set, uses: isl.UnionMap, loop: LoopNode) -> isl.UnionPwAff | None:
     """One of the statement's own loops, shifted and in steps as those of `loop`, that stays close to the uses; None for none."""
     values = isl.Map.from_union_map(uses.apply_range(isl.UnionMap.from_union_pw_aff(loop.values)))
     stride, candidates = stride_of(loop) or 1, []
@@ -158,7 +158,7 @@ def _near_a_dim(instances: isl.Set, uses: isl.UnionMap, loop: Loop) -> isl.Union
     return shifted.sub(offset).scale_down_val(isl.Val(stride)).floor().scale_val(isl.Val(stride)).add(offset)
 
 
-def _exact(instances: isl.Set, uses: isl.UnionMap, chain: Sequence[Loop], depth: int) -> isl.UnionPwAff | None:
+def _exact(instances: isl.Set, uses: isl.UnionMap, chain: Sequence[LoopNode], depth: int) -> isl.UnionPwAff | None:
     """The value at the first use; None where some instances have no use."""
     first = isl.Map.from_union_map(uses.apply_range(value_map(chain, chain[-1].domain))).lexmin()
     if not instances.is_subset(first.domain()):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from dlc.lowering.affine.primitives.common import loop_at
 from dlc.lowering.affine.primitives.primitive import primitive
-from dlc.lowering.affine.schedule.loop_tree import Block, Tree, around, block, put, statement_names
+from dlc.lowering.affine.schedule.loop_tree import SequenceNode, Tree, around, block, put, statement_names
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 
@@ -25,7 +25,7 @@ def distribute(
     """
     path = program.find(loop)
     old = loop_at(program, path)
-    if not isinstance(old.body, Block):
+    if not isinstance(old.body, SequenceNode):
         raise PrimitiveError(f"the body of loop '{loop}' is a single item", "there is nothing to distribute")
     groups: list[list[Tree]] = []
     for item in old.body.items:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dlc.lowering.affine.primitives.common import loop_at
 from dlc.lowering.affine.primitives.primitive import primitive
-from dlc.lowering.affine.schedule.loop_tree import Block, Loop, at, block, put
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, at, block, put
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 
@@ -31,7 +31,7 @@ def fuse(
     if one == other:
         raise PrimitiveError(f"'{first}' and '{second}' are one loop", "name two loops")
     parent = at(program.tree, one[:-1])
-    if one[:-1] != other[:-1] or not isinstance(parent, Block):
+    if one[:-1] != other[:-1] or not isinstance(parent, SequenceNode):
         raise PrimitiveError(f"loops '{first}' and '{second}' do not lie in one block", "fuse the loops around them first")
     merged = _merged(loop_at(program, one), loop_at(program, other), program.fresh_name(program.base_name(one)))
     items, place, taken = list(parent.items), one[-1], other[-1]
@@ -46,7 +46,7 @@ def fuse(
     return program.changed(trees[1]), (merged.name,)
 
 
-def _merged(one: Loop, other: Loop, name: str) -> Loop:
+def _merged(one: LoopNode, other: LoopNode, name: str) -> LoopNode:
     body = block([one.body, other.body])
     values, kept = one.values.union_add(other.values), one.name or other.name or name
     return replace(one, domain=body.domain, values=values, body=body, name=kept, is_separated=True)

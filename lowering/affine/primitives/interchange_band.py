@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dlc.lowering.affine.primitives.common import loop_at
 from dlc.lowering.affine.primitives.primitive import primitive
-from dlc.lowering.affine.schedule.loop_tree import Loop, Path, Tree, around, at, put
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, Path, Tree, around, at, put
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 
@@ -44,5 +44,5 @@ def interchange(
 def _check_nest(program: Program, loops: Sequence[str], wanted: Sequence[Path], span: Sequence[Path]) -> None:
     if any(path not in span for path in wanted):
         raise PrimitiveError(f"loops {', '.join(loops)} do not lie in each other", "name loops of one nest")
-    if any(not isinstance(at(program.tree, path), Loop) for path in span):
+    if any(not isinstance(at(program.tree, path), LoopNode) for path in span):
         raise PrimitiveError(f"between loops {', '.join(loops)} lies other work", "distribute the loops around it first")

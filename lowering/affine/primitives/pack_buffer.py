@@ -9,14 +9,14 @@ from typing import Annotated
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import Access, Array, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement, next_names, with_statements
 from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.schedule.footprints import box_around, footprint
 from dlc.lowering.affine.schedule.iterations import value_map
 from dlc.lowering.affine.schedule.loop_tree import (
     Leaf,
-    Loop,
+    LoopNode,
     Path,
     Scratch,
     Tree,
@@ -51,7 +51,7 @@ def pack(
     """
     found = find_array(program, array)
     path = program.find(loop) if loop else ()
-    part = Part.of(program, found, path, loop)
+    part = LoopFootprint.of(program, found, path, loop)
     return localize(program, part, copies_in=part.live_in(program), copies_out=footprint(part.writes, part.loops, part.domain))
 
 
@@ -76,18 +76,18 @@ def _also(array: Array) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LoopFootprint:
     """What the iterations of the loop at `path` (the whole program for none) do to `array`."""
 
     array: Array
     path: Path
     where: str
-    loops: tuple[Loop, ...]
+    loops: tuple[LoopNode, ...]
     domain: isl.UnionSet
-    accesses: tuple[Access, ...]
+    accesses: tuple[AccessRelation, ...]
 
     @classmethod
-    def of(cls, program: Program, array: Array, path: Path, where: str) -> Part:
+    def of(cls, program: Program, array: Array, path: Path, where: str) -> LoopFootprint:
         """PrimitiveError where the accesses cannot go to a buffer."""
         loops = (*loops_above(program.tree, path), loop_in(program.tree, path)) if path or where else ()
         domain = loops[-1].domain if loops else program.tree.domain
@@ -102,7 +102,7 @@ class Part:
         return part
 
     @property
-    def writes(self) -> list[Access]:
+    def writes(self) -> list[AccessRelation]:
         """The accesses that write."""
         return [access for access in self.accesses if access.writes]
 
@@ -146,7 +146,7 @@ class Part:
         return None if whole.is_empty() else whole.coalesce()
 
 
-def localize(program: Program, part: Part, copies_in: isl.Map | None, copies_out: isl.Map | None) -> Result:
+def localize(program: Program, part: LoopFootprint, copies_in: isl.Map | None, copies_out: isl.Map | None) -> Result:
     """Send the accesses of `part` to a new buffer, with copies of those elements before and after."""
     touched = footprint(part.accesses, part.loops, part.domain)
     box = None if touched is None else box_around(touched)
@@ -164,19 +164,19 @@ def localize(program: Program, part: Part, copies_in: isl.Map | None, copies_out
     ]
     scop = with_statements(program.scop, [*(one for one in changed if one), *(copy.statement for copy in copies if copy)], buffer)
     tree = _inserted(program.tree, part.path, part, copies, buffer)
-    lives = {**program.lives, name: _life(tree, name)}
-    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), lives=lives)
+    live_ranges = {**program.live_ranges, name: _live_range(tree, name)}
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), live_ranges=live_ranges)
     new.check()
     return new, tuple(name for copy in copies if copy for name in copy.loop_names)
 
 
-def _life(tree: Tree, buffer: str) -> isl.UnionMap:
+def _live_range(tree: Tree, buffer: str) -> isl.UnionMap:
     """The instances that run while `buffer` exists to the values of the loops around it."""
     path, node = next((path, node) for path, node in walk(tree) if isinstance(node, Scratch) and node.array == buffer)
     return value_map(loops_above(tree, path), node.domain)
 
 
-def _redirected(statement: Statement, part: Part, buffer: Buffer, places: isl.Map) -> Statement | None:
+def _redirected(statement: Statement, part: LoopFootprint, buffer: Buffer, places: isl.Map) -> Statement | None:
     """The statement with its accesses to the array going to the buffer; None where it has none."""
     if not any(access in part.accesses for access in statement.accesses):
         return None
@@ -202,7 +202,9 @@ class _Copies:
     loop_names: tuple[str, ...]
 
 
-def _copy_of(program: Program, part: Part, buffer: Buffer, places: isl.Map, elements: isl.Map, name: str, is_in: bool) -> _Copies:
+def _copy_of(
+    program: Program, part: LoopFootprint, buffer: Buffer, places: isl.Map, elements: isl.Map, name: str, is_in: bool
+) -> _Copies:
     """The copies of `elements`, which belong to iterations of the loops around."""
     depth, rank = len(part.loops), part.array.rank
     domain = elements.wrap().flatten().set_tuple_name(name).coalesce()
@@ -212,8 +214,8 @@ def _copy_of(program: Program, part: Part, buffer: Buffer, places: isl.Map, elem
     buffer_access = pairs.apply_range(places)
     first = part.accesses[0]
     ends = [
-        Access(name, first.op, part.array, array_access.coalesce(), not is_in, 1 - is_in),
-        Access(name, first.op, buffer, buffer_access.coalesce(), is_in, int(is_in)),
+        AccessRelation(name, first.op, part.array, array_access.coalesce(), not is_in, 1 - is_in),
+        AccessRelation(name, first.op, buffer, buffer_access.coalesce(), is_in, int(is_in)),
     ]
     ordered = tuple(ends if is_in else reversed(ends))
     statement = CopyStatement(name, (), (), (), domain, ordered, first.op.location)
@@ -233,13 +235,15 @@ def _dim(domain: isl.Set, dim: int) -> isl.UnionPwAff:
     return isl.UnionPwAff.from_pw_aff(values)
 
 
-def _inserted(tree: Tree, path: Path, part: Part, copies: Sequence[_Copies | None], buffer: Buffer, depth: int = 0) -> Tree:
+def _inserted(
+    tree: Tree, path: Path, part: LoopFootprint, copies: Sequence[_Copies | None], buffer: Buffer, depth: int = 0
+) -> Tree:
     """The tree with copies around the body of the loop at `path`, and memory for the buffer."""
     if not path and depth == len(part.loops):
         before, after = ([copy.tree] if copy else [] for copy in copies)
         inner = block([*before, tree, *after])
         return Scratch(inner.domain, buffer.name, inner)
-    if isinstance(tree, Loop) and depth < len(part.loops):
+    if isinstance(tree, LoopNode) and depth < len(part.loops):
         body = _inserted(tree.body, path[1:], part, copies, buffer, depth + 1)
         values = tree.values
         for copy in copies:

@@ -10,7 +10,7 @@ import islpy as isl
 from dlc.lowering.affine.primitives.common import loop_at, named_copy, require_positive
 from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.schedule.iterations import first_values, last_values, stride_of
-from dlc.lowering.affine.schedule.loop_tree import Loop, block, put, restrict
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, block, put, restrict
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 
@@ -43,15 +43,15 @@ def peel(
     return cut_in_two(program, path, old.domain.subtract(peeled) if last else peeled, ("", "last") if last else ("first", ""))
 
 
-def cut_in_two(program: Program, path: tuple[int, ...], first: isl.UnionSet, words: tuple[str, str]) -> Result:
-    """Two loops in place of one: for the instances `first`, then for the others; `words` are added to its name."""
+def cut_in_two(program: Program, path: tuple[int, ...], first: isl.UnionSet, suffixes: tuple[str, str]) -> Result:
+    """Two loops in place of one: for the instances `first`, then for the others; `suffixes` are added to its name."""
     old, base = loop_at(program, path), program.base_name(path)
     parts = restrict(old, first), restrict(old, old.domain.subtract(first))
     if parts[0] is None or parts[1] is None:
         raise PrimitiveError(f"all iterations of loop '{old.name or base}' lie on one side", "cut it elsewhere")
-    named: list[Loop] = []
-    for part, word in zip(parts, words, strict=True):
-        assert isinstance(part, Loop)
+    named: list[LoopNode] = []
+    for part, suffix in zip(parts, suffixes, strict=True):
+        assert isinstance(part, LoopNode)
         kept = replace(part, name=old.name or program.fresh_name(base))
-        named.append(named_copy(program, path, part, word) if word else kept)
+        named.append(named_copy(program, path, part, suffix) if suffix else kept)
     return program.changed(put(program.tree, path, block(named))), tuple(part.name for part in named)

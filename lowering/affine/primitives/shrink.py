@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import Access, Array
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_statements
-from dlc.lowering.affine.primitives.pack_buffer import Part, localize
+from dlc.lowering.affine.primitives.pack_buffer import LoopFootprint, localize
 from dlc.lowering.affine.schedule.footprints import box_around, footprint
 from dlc.lowering.affine.schedule.iterations import value_map
 from dlc.lowering.affine.schedule.loop_tree import Path, Scratch, to_schedule
@@ -28,7 +28,7 @@ def shrink(program: Program, producers: Sequence[str], path: Path) -> Program:
 def _contracted(program: Program, array: Array, path: Path) -> Program:
     """The program with a buffer for what an iteration needs, or for a window that moves over the array, or as it was."""
     try:
-        part = Part.of(program, array, path, "it")
+        part = LoopFootprint.of(program, array, path, "it")
         accesses = [one for statement in program.scop.statements for one in statement.accesses if one.array is array]
         if len(accesses) != len(part.accesses):
             return program
@@ -39,7 +39,7 @@ def _contracted(program: Program, array: Array, path: Path) -> Program:
         return program
 
 
-def _folded(program: Program, part: Part) -> Program:
+def _folded(program: Program, part: LoopFootprint) -> Program:
     """Elements as far apart as the window of an iteration is long share memory, where no value is lost by that."""
     touched = footprint(part.accesses, part.loops, part.domain)
     box = None if touched is None else box_around(touched)
@@ -57,19 +57,19 @@ def _folded(program: Program, part: Part) -> Program:
     ]
     scop = with_statements(program.scop, statements, buffer)
     tree = Scratch(program.tree.domain, name, program.tree)
-    lives = {**program.lives, name: value_map([], tree.domain)}
-    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), lives=lives)
+    live_ranges = {**program.live_ranges, name: value_map([], tree.domain)}
+    new = replace(program, scop=scop, tree=tree, dependences=dependences_of(scop, tree), live_ranges=live_ranges)
     same = _flow(program, part.array.name).is_equal(_flow(new, name))
     return new if same else program
 
 
-def _follows_a_write(access: Access, part: Part) -> bool:
+def _follows_a_write(access: AccessRelation, part: LoopFootprint) -> bool:
     """Whether another access of the same statement writes the array before: isl's flow does not look into instances."""
     same = (one for one in part.writes if one.statement_name == access.statement_name)
     return any(write.position < access.position for write in same)
 
 
-def _folded_access(access: Access, part: Part, buffer: Buffer, places: isl.Map) -> Access:
+def _folded_access(access: AccessRelation, part: LoopFootprint, buffer: Buffer, places: isl.Map) -> AccessRelation:
     if access not in part.accesses:
         return access
     return replace(access, array=buffer, relation=access.relation.apply_range(places))

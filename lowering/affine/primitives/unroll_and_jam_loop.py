@@ -31,5 +31,5 @@ def unroll_and_jam(
     path = program.find(loop)
     parts = cut(program, path, factor, jammed=True)
     body = restrict(parts.loop.body, parts.whole)
-    inside = None if body is None else on_leaves(body, lambda leaf: around(parts.places, leaf, "", "unrolled"))
+    inside = None if body is None else on_leaves(body, lambda leaf: around(parts.places, leaf, "", "unroll_by_isl"))
     return replace_by_blocks(program, path, parts, inside)

@@ -10,7 +10,7 @@ import islpy as isl
 from dlc.lowering.affine.primitives.common import cut, loop_at, replace_by_blocks, require_positive
 from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.schedule.iterations import first_values
-from dlc.lowering.affine.schedule.loop_tree import Loop, put, restrict
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, put, restrict
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 _MOST = 256
@@ -40,10 +40,10 @@ def unroll(
         old = loop_at(program, path)
         _require_few(program, path, loop)
         name = old.name or program.fresh_name(program.base_name(path))
-        return program.changed(put(program.tree, path, replace(old, kind="unrolled", name=name))), ()
+        return program.changed(put(program.tree, path, replace(old, kind="unroll_by_isl", name=name))), ()
     parts = cut(program, path, factor, jammed=False)
     body = restrict(parts.loop.body, parts.whole)
-    copies = None if body is None else Loop(body.domain, parts.places.intersect_domain(body.domain), body, "", "unrolled")
+    copies = None if body is None else LoopNode(body.domain, parts.places.intersect_domain(body.domain), body, "", "unroll_by_isl")
     return replace_by_blocks(program, path, parts, copies)
 
 

@@ -11,27 +11,27 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import root_of
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.accesses import are_apart, stride_along
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine.ir.nests import Nest
 
 
-def problem_of_copies(nest: Nest, tile: Tile, blocks: Sequence[tuple[int, int]]) -> str:
+def problem_of_copies(nest: Nest, tile: RegisterTile, blocks: Sequence[tuple[int, int]]) -> str:
     """Why the panels of `nest` cannot be copied for each of `blocks`; empty when they can."""
     if problem := problem_of_panels(nest, tile):
         return problem
     sizes = {nest.band[place]: size for place, size in blocks if place < len(nest.band)}
     size, extent = sizes.get(tile.lane_loop), tile.lane_loop.extent or 0
-    if size is None or size >= extent or size % (tile.lanes * tile.slots):
+    if size is None or size >= extent or size % (tile.lanes * tile.vectors):
         return "the lane loop is not cut into blocks of whole tiles"
     return ""
 
 
-def problem_of_panels(nest: Nest, tile: Tile) -> str:
+def problem_of_panels(nest: Nest, tile: RegisterTile) -> str:
     if tile.reduces or nest.chain is None or len(nest.chain.loops) != 1 or nest.chain.loops[0].extent is None:
         return "the nest has no single reduction loop of a known extent"
-    if tile.lane_loop.extent is None or tile.lane_loop.extent % (tile.lanes * tile.slots):
+    if tile.lane_loop.extent is None or tile.lane_loop.extent % (tile.lanes * tile.vectors):
         return "the lane loop does not consist of whole tiles"
     load, chain = panel_load(nest, tile), nest.chain.loops[0]
     if load is None or not isinstance(load.results[0].type, (ir.F32Type, ir.F64Type)):
@@ -45,7 +45,7 @@ def problem_of_panels(nest: Nest, tile: Tile) -> str:
     return "" if all(are_apart(root_of(load.operands[0]), store) for store in stores) else "the nest writes what vectors read"
 
 
-def panel_load(nest: Nest, tile: Tile) -> ir.Operation | None:
+def panel_load(nest: Nest, tile: RegisterTile) -> ir.Operation | None:
     """The only load of the sum that follows the lanes."""
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and tile.lane_loop.iv in set(op.operands)]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and tile.lane_loop.iv in set(op.operands)]
     return loads[0] if len(loads) == 1 else None

@@ -14,7 +14,7 @@ import islpy as isl
 
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
 from dlc.lowering.affine.polyhedral.model import Scop, Statement, union_set
-from dlc.lowering.affine.schedule.index_sets import Order
+from dlc.lowering.affine.schedule.index_sets import OrderConstraints
 
 _MOST_LEVELS = 6
 _MOST_PIECES = 16
@@ -44,7 +44,7 @@ def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[i
 
 
 def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None:
-    order = Order.of(scop)
+    order = OrderConstraints.of(scop)
     domain = union_set([one.domain for one in statements], scop.context)
     validity = order.kept_map.intersect_domain(domain).intersect_range(domain)
     outer = _loop_values(statements, 0)

@@ -16,7 +16,7 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, eq=False)
-class Owners:
+class WrittenElement:
     """The element of one array that each instance writes."""
 
     elements: isl.UnionMap
@@ -24,7 +24,7 @@ class Owners:
     rank: int
 
     @classmethod
-    def of(cls, statements: Sequence[Statement]) -> Owners | None:
+    def of(cls, statements: Sequence[Statement]) -> WrittenElement | None:
         """None where statements write several arrays or elements, or an array of one dim."""
         writes = [write for statement in statements for write in statement.writes]
         array = writes[0].array
@@ -61,10 +61,10 @@ class Owners:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class ArrayTiles:
     """Blocks of `sizes` elements, counted along each dim in the direction of dependences."""
 
-    owners: Owners
+    owners: WrittenElement
     signs: Sequence[int]
     sizes: Sequence[int]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import Access
+from dlc.lowering.affine.polyhedral.model import AccessRelation
 from dlc.lowering.affine.schedule.iterations import value_map
-from dlc.lowering.affine.schedule.loop_tree import Loop
+from dlc.lowering.affine.schedule.loop_tree import LoopNode
 
 
-def footprint(accesses: Sequence[Access], loops: Sequence[Loop], domain: isl.UnionSet) -> isl.Map | None:
+def footprint(accesses: Sequence[AccessRelation], loops: Sequence[LoopNode], domain: isl.UnionSet) -> isl.Map | None:
     """Values of `loops` to the elements that `accesses` touch for instances of `domain`; None where they touch none."""
     found: isl.Map | None = None
     for access in accesses:
@@ -25,7 +25,7 @@ def footprint(accesses: Sequence[Access], loops: Sequence[Loop], domain: isl.Uni
 
 
 @dataclass(frozen=True, eq=False)
-class Box:
+class FixedBox:
     """The elements from `first`, a function of the values of loops, `shape` in each dim."""
 
     first: isl.PwMultiAff
@@ -41,7 +41,7 @@ class Box:
         return distance.set_tuple_name(isl.dim_type.out, buffer)
 
 
-def box_around(elements: isl.Map) -> Box | None:
+def box_around(elements: isl.Map) -> FixedBox | None:
     """A box of constant shape that holds the `elements` of each iteration, small in each dim; None where there is none."""
     rank = elements.dim(isl.dim_type.out)
     columns = [_range_of(_column(elements, dim)) for dim in range(rank)]
@@ -52,7 +52,7 @@ def box_around(elements: isl.Map) -> Box | None:
     for dim, column in enumerate(columns):
         assert column is not None
         firsts = firsts.set_pw_aff(dim, column[0])
-    return Box(isl.PwMultiAff.from_multi_pw_aff(firsts), tuple(column[1] for column in columns if column is not None))
+    return FixedBox(isl.PwMultiAff.from_multi_pw_aff(firsts), tuple(column[1] for column in columns if column is not None))
 
 
 def _column(elements: isl.Map, dim: int) -> isl.Map:

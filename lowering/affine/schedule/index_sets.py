@@ -24,7 +24,7 @@ from dlc.lowering.affine.dependences.volumes import volume, volume_of
 from dlc.lowering.affine.polyhedral.loop_values import maps_of, union_of
 from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
-from dlc.lowering.affine.schedule.element_blocks import Blocks, Owners
+from dlc.lowering.affine.schedule.element_blocks import ArrayTiles, WrittenElement
 
 _LEAST_SHARE = 0.25
 """Blocks that wait for no other of their step become a loop of their own where they do so much of all."""
@@ -35,7 +35,7 @@ _MOST_ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class OrderConstraints:
     """What a schedule must keep, as all pairs of instances, transitive ones included.
 
     `kept` tells what runs before what; of `pairs` nothing may run at the same time either. They differ by updates of one
@@ -47,7 +47,7 @@ class Order:
     pairs: Sequence[Dependence]
 
     @classmethod
-    def of(cls, scop: Scop) -> Order:
+    def of(cls, scop: Scop) -> OrderConstraints:
         """That of a function's loops; found once."""
         if scop not in _ORDERS:
             pairs = memory_dependences(scop)
@@ -70,22 +70,22 @@ class Order:
         return len(self.kept) < len(self.pairs)
 
 
-_ORDERS: WeakKeyDictionary[Scop, Order] = WeakKeyDictionary()
+_ORDERS: WeakKeyDictionary[Scop, OrderConstraints] = WeakKeyDictionary()
 """The orders of scops so far: each part of a scop is asked about, and the schedule of all."""
 
 
 def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -> Iterator[isl.Schedule]:
     """Schedules of `statements` by blocks of the array that they write; none where they do not update one array so."""
-    owners = Owners.of(statements)
+    owners = WrittenElement.of(statements)
     if owners is None or not lanes:
         return
-    order = Order.of(scop)
+    order = OrderConstraints.of(scop)
     validity, apart = (_within(part, owners.elements.domain()) for part in (order.kept_map, order.pairs_map))
     signs = owners.directions(validity)
     if signs is None:
         return
     for sizes in _block_sizes(owners.rank, lanes):
-        blocks = Blocks(owners, signs, sizes)
+        blocks = ArrayTiles(owners, signs, sizes)
         pieces = _cut(statements, blocks, validity)
         if pieces is None:
             return
@@ -98,7 +98,9 @@ def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -
         yield with_coincidence(tree, apart)
 
 
-def _in_block(statements: Sequence[Statement], blocks: Blocks, given: isl.Schedule, pieces: Sequence[isl.UnionSet]) -> isl.Schedule:
+def _in_block(
+    statements: Sequence[Statement], blocks: ArrayTiles, given: isl.Schedule, pieces: Sequence[isl.UnionSet]
+) -> isl.Schedule:
     """What is done in each block: of the two pieces first the updates that wait for nothing there, then all others as `given`."""
     early, late = pieces
     rest = given.intersect_domain(late)
@@ -108,7 +110,7 @@ def _in_block(statements: Sequence[Statement], blocks: Blocks, given: isl.Schedu
     return first if late.is_empty() else first.sequence(rest)
 
 
-def _rows(blocks: Blocks, apart: isl.UnionMap) -> list[isl.UnionSet]:
+def _rows(blocks: ArrayTiles, apart: isl.UnionMap) -> list[isl.UnionSet]:
     """The instances in blocks that others of the same step wait for, and those of the others, if they are many.
 
     These come last and have no order among themselves: in Cholesky and LU they are the rows below the diagonal. What comes first
@@ -152,7 +154,7 @@ def _within(pairs: isl.UnionMap, domain: isl.UnionSet) -> isl.UnionMap:
     return pairs.intersect_domain(domain).intersect_range(domain)
 
 
-def _cut(statements: Sequence[Statement], blocks: Blocks, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet] | None:
+def _cut(statements: Sequence[Statement], blocks: ArrayTiles, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet] | None:
     """The instances of the innermost loops that wait for nothing in their block, and all others. None without any."""
     home = blocks.relation
     sources = validity.subtract(_equal(blocks.owners.elements)).reverse()
@@ -214,13 +216,13 @@ def _equal(values: isl.UnionMap) -> isl.UnionMap:
     return values.apply_range(values.reverse())
 
 
-def _early_schedule(statements: Sequence[Statement], blocks: Blocks, early: isl.UnionSet) -> isl.Schedule:
+def _early_schedule(statements: Sequence[Statement], blocks: ArrayTiles, early: isl.UnionSet) -> isl.Schedule:
     """For each statement loops over the elements of a block, and inside over the updates of each."""
     parts = [_updates_schedule(one, blocks, early.intersect(isl.UnionSet.from_set(one.domain))) for one in _deepest(statements)]
     return reduce(lambda before, after: before.sequence(after), [part for part in parts if not part.get_domain().is_empty()])
 
 
-def _updates_schedule(statement: Statement, blocks: Blocks, domain: isl.UnionSet) -> isl.Schedule:
+def _updates_schedule(statement: Statement, blocks: ArrayTiles, domain: isl.UnionSet) -> isl.Schedule:
     schedule = isl.Schedule.from_domain(domain)
     points = [blocks.place(dim) for dim in range(blocks.owners.rank)]
     for loop in reversed([*points, *_summed_loops(statement, blocks.owners)]):
@@ -228,7 +230,7 @@ def _updates_schedule(statement: Statement, blocks: Blocks, domain: isl.UnionSet
     return schedule
 
 
-def _summed_loops(main: Statement, owners: Owners) -> list[isl.UnionPwAff]:
+def _summed_loops(main: Statement, owners: WrittenElement) -> list[isl.UnionPwAff]:
     """The loops of a statement that its element does not tell."""
     own = isl.Map.from_union_map(owners.elements.intersect_domain(isl.UnionSet.from_set(main.domain))).reverse()
     space = isl.LocalSpace.from_space(main.domain.get_space())
@@ -241,7 +243,7 @@ def _summed_loops(main: Statement, owners: Owners) -> list[isl.UnionPwAff]:
     return found
 
 
-def _placed_schedule(scop: Scop, statements: Sequence[Statement], blocks: Blocks) -> isl.Schedule:
+def _placed_schedule(scop: Scop, statements: Sequence[Statement], blocks: ArrayTiles) -> isl.Schedule:
     """The text's order inside a block: loops over elements go over places in it, so that their bounds do not depend on it."""
 
     def visit(node: isl.ScheduleNode) -> isl.ScheduleNode:

@@ -8,10 +8,10 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.schedule.loop_tree import Leaf, Loop, Path, Tree, at, loops_above, walk
+from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, Path, Tree, at, loops_above, walk
 
 
-def value_map(loops: Sequence[Loop], domain: isl.UnionSet) -> isl.UnionMap:
+def value_map(loops: Sequence[LoopNode], domain: isl.UnionSet) -> isl.UnionMap:
     """Instances of `domain` to the values of `loops`, as points of a space without name."""
     columns = [isl.MultiUnionPwAff.from_union_pw_aff(loop.values.intersect_domain(domain)) for loop in loops]
     if not columns:
@@ -42,7 +42,7 @@ def last_values(tree: Tree, path: Path, outermost: Path) -> isl.UnionPwAff:
 
 def _extreme_values(tree: Tree, path: Path, outermost: Path, extreme: object) -> isl.UnionPwAff:
     loop = at(tree, path)
-    assert isinstance(loop, Loop) and callable(extreme)
+    assert isinstance(loop, LoopNode) and callable(extreme)
     outer = value_map(loops_above(tree, outermost), loop.domain)
     ranges = isl.Map.from_union_map(outer.reverse().apply_range(isl.UnionMap.from_union_pw_aff(loop.values)))
     found = extreme(ranges.coalesce())
@@ -56,7 +56,7 @@ def is_simple(values: isl.UnionPwAff) -> bool:
     return all(count == 1 for count in pieces)
 
 
-def stride_of(loop: Loop) -> int:
+def stride_of(loop: LoopNode) -> int:
     """The greatest number that divides the distance of any two values."""
     values = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(loop.values).intersect_domain(loop.domain).range())
     return int(str(values.get_stride(0)))
@@ -89,7 +89,7 @@ def numbered(tree: Tree, path: Path, outermost: Path | None = None) -> Numbered:
     Where the first value is no single expression, they are counted from 0 (or the least value of a stride).
     """
     loop = at(tree, path)
-    assert isinstance(loop, Loop)
+    assert isinstance(loop, LoopNode)
     stride = stride_of(loop) or 1
     origin = first_values(tree, path, path if outermost is None else outermost)
     if not is_simple(origin):
@@ -101,7 +101,9 @@ def numbered(tree: Tree, path: Path, outermost: Path | None = None) -> Numbered:
     return Numbered(origin, stride, count.coalesce())
 
 
-def in_whole_blocks(loop: Loop, above: Sequence[Loop], places: isl.UnionPwAff, blocks: isl.UnionPwAff, size: int) -> isl.UnionSet:
+def in_whole_blocks(
+    loop: LoopNode, above: Sequence[LoopNode], places: isl.UnionPwAff, blocks: isl.UnionPwAff, size: int
+) -> isl.UnionSet:
     """The instances inside `loop` whose block of `size` iterations is whole: every iteration of the block has an instance
     of the statement for the same values of the loops around and inside."""
     found = loop.domain.subtract(loop.domain)
@@ -113,11 +115,11 @@ def in_whole_blocks(loop: Loop, above: Sequence[Loop], places: isl.UnionPwAff, b
 
 
 def whole_of(
-    domain: isl.UnionSet, others: Sequence[Loop], places: isl.UnionPwAff, blocks: isl.UnionPwAff, size: int
+    domain: isl.UnionSet, others: Sequence[LoopNode], places: isl.UnionPwAff, blocks: isl.UnionPwAff, size: int
 ) -> isl.UnionSet:
     """The instances of `domain` whose block has an instance in every place, for the same values of the loops `others`."""
-    block = Loop(domain, blocks.intersect_domain(domain), Leaf(domain))
-    place = Loop(domain, places.intersect_domain(domain), Leaf(domain))
+    block = LoopNode(domain, blocks.intersect_domain(domain), Leaf(domain))
+    place = LoopNode(domain, places.intersect_domain(domain), Leaf(domain))
     where = value_map([block, *others], domain)
     used = isl.Map.from_union_map(where.reverse().apply_range(value_map([place], domain)))
     every = isl.Map.from_domain_and_range(used.domain(), isl.Set(f"{{ [place] : 0 <= place < {size} }}"))

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.loop_marks import mark_band, mark_scratch, parts_of, scratch_of, word_of, words_of
+from dlc.lowering.affine.polyhedral.loop_marks import LoopMark, loop_marks_of, mark_band, mark_scratch, scratch_of
 
-Kind = Literal["loop", "unordered", "parallel", "lanes", "copies", "unrolled"]
+Kind = Literal["loop", "unordered", "parallel", "lanes", "unroll", "unroll_by_isl"]
 """How iterations run: one after the other; without order, as an `affine.parallel` or a loop that says so; as lanes of a vector;
-written out by the emitter, or by isl. All but the last are words of `loop_marks.py`."""
+written out by the emitter, or by isl. All but the last are kinds of `loop_marks.py`."""
 
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
@@ -30,7 +30,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
+class LoopNode:
     """Runs `body` for rising `values` of its instances.
 
     With `is_separated`, values for which other statements run become loops of their own instead of conditions inside.
@@ -47,7 +47,7 @@ class Loop:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class SequenceNode:
     """Runs its `items` one after the other."""
 
     domain: isl.UnionSet
@@ -63,7 +63,7 @@ class Scratch:
     body: Tree
 
 
-Tree = Leaf | Loop | Block | Scratch
+Tree = Leaf | LoopNode | SequenceNode | Scratch
 
 Path = tuple[int, ...]
 """The way from the root to a node: the place of each child."""
@@ -73,7 +73,7 @@ def children(tree: Tree) -> tuple[Tree, ...]:
     """The nodes right below."""
     if isinstance(tree, Leaf):
         return ()
-    return tree.items if isinstance(tree, Block) else (tree.body,)
+    return tree.items if isinstance(tree, SequenceNode) else (tree.body,)
 
 
 def walk(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
@@ -88,24 +88,24 @@ def at(tree: Tree, path: Path) -> Tree:
     return reduce(lambda node, place: children(node)[place], path, tree)
 
 
-def loop_in(tree: Tree, path: Path) -> Loop:
+def loop_in(tree: Tree, path: Path) -> LoopNode:
     """The loop at `path` below `tree`."""
     found = at(tree, path)
-    assert isinstance(found, Loop)
+    assert isinstance(found, LoopNode)
     return found
 
 
-def loops_above(tree: Tree, path: Path) -> list[Loop]:
+def loops_above(tree: Tree, path: Path) -> list[LoopNode]:
     """The loops around the node at `path`, from the outside in."""
     above = [at(tree, path[:length]) for length in range(len(path))]
-    return [node for node in above if isinstance(node, Loop)]
+    return [node for node in above if isinstance(node, LoopNode)]
 
 
 def with_children(tree: Tree, new: Sequence[Tree]) -> Tree:
     """The node around other children, whose instances it takes over; sequences in sequences become one."""
     if isinstance(tree, Leaf):
         return tree
-    if isinstance(tree, Block):
+    if isinstance(tree, SequenceNode):
         return block(new)
     (body,) = new
     return replace(tree, domain=body.domain, body=body)
@@ -122,8 +122,8 @@ def put(tree: Tree, path: Path, node: Tree) -> Tree:
 
 def block(items: Sequence[Tree]) -> Tree:
     """The items in sequence; a single one by itself."""
-    flat = [part for item in items for part in (item.items if isinstance(item, Block) else (item,))]
-    return flat[0] if len(flat) == 1 else Block(reduce(lambda a, b: a.union(b), [item.domain for item in flat]), tuple(flat))
+    flat = [part for item in items for part in (item.items if isinstance(item, SequenceNode) else (item,))]
+    return flat[0] if len(flat) == 1 else SequenceNode(reduce(lambda a, b: a.union(b), [item.domain for item in flat]), tuple(flat))
 
 
 def restrict(tree: Tree, instances: isl.UnionSet) -> Tree | None:
@@ -135,7 +135,7 @@ def restrict(tree: Tree, instances: isl.UnionSet) -> Tree | None:
         return Leaf(domain)
     parts = [part for part in (restrict(child, instances) for child in children(tree)) if part is not None]
     new = with_children(tree, parts)
-    return replace(new, values=new.values.intersect_domain(domain)) if isinstance(new, Loop) else new
+    return replace(new, values=new.values.intersect_domain(domain)) if isinstance(new, LoopNode) else new
 
 
 def on_leaves(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
@@ -145,9 +145,9 @@ def on_leaves(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
     return with_children(tree, [on_leaves(child, change) for child in children(tree)])
 
 
-def around(values: isl.UnionPwAff, body: Tree, name: str = "", kind: Kind = "loop") -> Loop:
+def around(values: isl.UnionPwAff, body: Tree, name: str = "", kind: Kind = "loop") -> LoopNode:
     """A loop around `body`; of `values` those of the body's instances count."""
-    return Loop(body.domain, values.intersect_domain(body.domain), body, name, kind)
+    return LoopNode(body.domain, values.intersect_domain(body.domain), body, name, kind)
 
 
 # Which loops and statements there are.
@@ -169,7 +169,7 @@ def sets_of(domain: isl.UnionSet) -> list[isl.Set]:
 def label(tree: Tree, path: Path) -> str:
     """What users call the loop at `path`: its name, or `S0:1` by the first statement inside and its depth."""
     loop = at(tree, path)
-    assert isinstance(loop, Loop)
+    assert isinstance(loop, LoopNode)
     return loop.name or f"{statement_names(loop)[0]}:{len(loops_above(tree, path))}"
 
 
@@ -181,17 +181,17 @@ def from_schedule(schedule: isl.Schedule) -> Tree:
     return _read(schedule.get_root().child(0), schedule.get_domain(), ())
 
 
-def _read(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) -> Tree:
-    """The records of `node`; `words` are those of the mark above."""
+def _read(node: isl.ScheduleNode, domain: isl.UnionSet, marks: tuple[LoopMark, ...]) -> Tree:
+    """The records of `node`; `marks` are those right above."""
     kind = node.get_type()
     if kind == isl.schedule_node_type.leaf:
         return block([Leaf(isl.UnionSet.from_set(found)) for found in sets_of(domain)] or [Leaf(domain)])
     if kind == isl.schedule_node_type.mark:
         mark = node.mark_get_id().get_name()
-        body = _read(node.child(0), domain, words_of(mark) or words)
+        body = _read(node.child(0), domain, loop_marks_of(mark) or marks)
         return Scratch(domain, scratch_of(mark), body) if scratch_of(mark) else body
     if kind == isl.schedule_node_type.band:
-        return _read_band(node, domain, words)
+        return _read_band(node, domain, marks)
     if kind == isl.schedule_node_type.filter:
         return _read(node.child(0), domain.intersect(node.filter_get_filter()), ())
     if kind in (isl.schedule_node_type.sequence, isl.schedule_node_type.set):
@@ -201,21 +201,21 @@ def _read(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) 
     raise ValueError(f"a node of kind {kind} in a schedule tree")
 
 
-def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, words: tuple[str, ...]) -> Tree:
+def _read_band(node: isl.ScheduleNode, domain: isl.UnionSet, marks: tuple[LoopMark, ...]) -> Tree:
     tree = _read(node.child(0), domain, ())
     partial = node.band_get_partial_schedule()
     for member in reversed(range(node.band_n_member())):
-        plain = "parallel" if node.band_member_get_coincident(member) else "loop"
-        kind, name = parts_of(words[member]) if member < len(words) else (plain, "")
-        tree = around(partial.get_union_pw_aff(member), tree, name, _KINDS.get(kind, "loop"))
+        plain = LoopMark("parallel" if node.band_member_get_coincident(member) else "loop")
+        mark = marks[member] if member < len(marks) else plain
+        tree = around(partial.get_union_pw_aff(member), tree, mark.name, _KINDS.get(mark.kind, "loop"))
     options = node.band_get_ast_build_options()
-    return replace(tree, ast_options=options) if isinstance(tree, Loop) and not options.is_empty() else tree
+    return replace(tree, ast_options=options) if isinstance(tree, LoopNode) and not options.is_empty() else tree
 
 
 def to_schedule(tree: Tree) -> isl.Schedule:
     """isl's form of `tree`, with marks for names and kinds."""
     schedule = _to_schedule(tree)
-    options = [node.ast_options for _, node in walk(tree) if isinstance(node, Loop)]
+    options = [node.ast_options for _, node in walk(tree) if isinstance(node, LoopNode)]
     return schedule if not any(options) else _with_options(schedule.get_root(), iter(options)).get_schedule()
 
 
@@ -233,7 +233,7 @@ def _to_schedule(tree: Tree) -> isl.Schedule:
     """As `to_schedule`, without options."""
     if isinstance(tree, Leaf):
         return isl.Schedule.from_domain(tree.domain)
-    if isinstance(tree, Block):
+    if isinstance(tree, SequenceNode):
         return reduce(lambda before, after: before.sequence(after), [_to_schedule(item) for item in tree.items])
     if isinstance(tree, Scratch):
         return mark_scratch(_top(_to_schedule(tree.body)), tree.array).get_schedule()
@@ -241,10 +241,10 @@ def _to_schedule(tree: Tree) -> isl.Schedule:
     band = _top(_to_schedule(tree.body).insert_partial_schedule(values))
     if tree.kind in ("unordered", "parallel", "lanes"):
         band = band.band_member_set_coincident(0, True)
-    if tree.kind == "unrolled" or tree.is_separated:
-        option = "unroll" if tree.kind == "unrolled" else "separate"
+    if tree.kind == "unroll_by_isl" or tree.is_separated:
+        option = "unroll" if tree.kind == "unroll_by_isl" else "separate"
         band = band.band_set_ast_build_options(isl.UnionSet(f"{{ {option}[i] }}"))
-    return mark_band(band, [word_of(tree.kind, tree.name)]).get_schedule()
+    return mark_band(band, [LoopMark(tree.kind, tree.name)]).get_schedule()
 
 
 def _top(schedule: isl.Schedule) -> isl.ScheduleNode:

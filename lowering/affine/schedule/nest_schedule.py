@@ -1,7 +1,7 @@
 """The schedule of a nest: everything that an emitter decides about it, as data and as an attribute in the IR.
 
     affine.for %i = 0 to 128 { ... } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 16 : i64,
-        vectors = 3 : i64, jams = [array<i64: 0, 8>], order = array<i64: 1, 0>, unroll = 4 : i64, prefetch = 2 : i64}}
+        vectors = 3 : i64, unroll_and_jam = [array<i64: 0, 8>], order = array<i64: 1, 0>, unroll = 4 : i64, prefetch = 2 : i64}}
 
 Loops go by their position in the nest: 0, 1, ... for the band from the outside in, then the reduction loops. The attribute
 stands on the outermost loop of the nest; what an emitter finds there it does, and what it did it leaves on the first
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.blocking import problem_of_blocks
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import Loop
@@ -27,7 +27,7 @@ from dlc.lowering.pass_base import PassFailure
 SCHEDULE = "dlc.schedule"
 NEST = "dlc.nest"
 """The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
-EMITTERS = ("tile", "windows", "rows", "move", "generic")
+EMITTERS = ("tile", "windows", "rows", "transpose", "generic")
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
 _FETCHES = ("prefetch", "fetch_rows")
@@ -49,7 +49,7 @@ class NestSchedule:
     """Elements of a vector."""
     vectors: int = 1
     """Vectors of a step of the lane loop."""
-    jams: tuple[tuple[int, int], ...] = ()
+    unroll_and_jam: tuple[tuple[int, int], ...] = ()
     """(loop, copies) of each other parallel loop that is unrolled into the tile."""
     order: tuple[int, ...] = ()
     """The band from the outside in; empty for the order of the source."""
@@ -66,10 +66,10 @@ class NestSchedule:
     """1: what the vectors of a block read is copied in front of it, in the order of its tiles."""
 
     @property
-    def copies(self) -> int:
+    def body_copies(self) -> int:
         """How many times the body stands in the tile, not counting `unroll`."""
         total = self.vectors
-        for _, count in self.jams:
+        for _, count in self.unroll_and_jam:
             total *= count
         return total
 
@@ -113,7 +113,7 @@ def _value_of(name: str, attribute: ir.Attribute, default: object) -> Any:
     if isinstance(default, int) and isinstance(attribute, ir.IntegerAttr):
         return int(attribute.value)
     has_pairs = isinstance(attribute, ir.ArrayAttr) and all(isinstance(pair, ir.DenseI64ArrayAttr) for pair in attribute)
-    if name in ("jams", "blocks") and has_pairs:
+    if name in ("unroll_and_jam", "blocks") and has_pairs:
         return tuple(tuple(ir.DenseI64ArrayAttr(pair)) for pair in attribute)
     if name == "order" and isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
@@ -163,8 +163,8 @@ def require_fit(nest: Nest, schedule: NestSchedule) -> None:
     for name in _FETCHES:
         if not 0 <= getattr(schedule, name) <= 3:
             raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be a level of cache, 1 to 3, or 0")
-    if schedule.copies * schedule.unroll > _MOST_COPIES:
-        raise ScheduleError(f"{schedule.copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
+    if schedule.body_copies * schedule.unroll > _MOST_COPIES:
+        raise ScheduleError(f"{schedule.body_copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
     _require_loops(nest, schedule)
     _require_blocks(nest, schedule)
     lane_facts(nest, schedule)
@@ -183,10 +183,10 @@ def _require_loops(nest: Nest, schedule: NestSchedule) -> None:
             raise ScheduleError(f"'{name}' needs a reduction loop that is not the lane loop")
     if schedule.order and sorted(schedule.order) != list(range(band)):
         raise ScheduleError(f"'order' {list(schedule.order)} does not name each of the {band} parallel loops once")
-    jammed = [loop for loop, _ in schedule.jams]
-    for loop, count in schedule.jams:
+    jammed = [loop for loop, _ in schedule.unroll_and_jam]
+    for loop, count in schedule.unroll_and_jam:
         if not 0 <= loop < band or loop == schedule.lane_loop or jammed.count(loop) > 1 or count < 1:
-            raise ScheduleError(f"the jam of loop {loop} by {count} is not one of another parallel loop than the lane loop")
+            raise ScheduleError(f"unroll-and-jam of loop {loop} by {count}: not another parallel loop than the lane loop")
 
 
 def _require_blocks(nest: Nest, schedule: NestSchedule) -> None:
@@ -214,14 +214,14 @@ def lane_facts(nest: Nest, schedule: NestSchedule) -> LaneFacts:
     return facts
 
 
-def tile_of(nest: Nest, schedule: NestSchedule) -> Tile:
+def tile_of(nest: Nest, schedule: NestSchedule) -> RegisterTile:
     """`schedule` in terms of the loops of `nest`, which it fits."""
     loops = loops_of(nest)
-    return Tile(
+    return RegisterTile(
         lane_loop=loops[schedule.lane_loop],
         lanes=schedule.lanes,
-        slots=schedule.vectors,
-        jams=tuple((loops[place], count) for place, count in schedule.jams),
+        vectors=schedule.vectors,
+        unroll_and_jam=tuple((loops[place], count) for place, count in schedule.unroll_and_jam),
         reduces=schedule.lane_loop >= len(nest.band),
         unroll=schedule.unroll,
         prefetch=schedule.prefetch,
@@ -229,15 +229,15 @@ def tile_of(nest: Nest, schedule: NestSchedule) -> Tile:
     )
 
 
-def schedule_for(nest: Nest, tile: Tile, order: Sequence[Loop], emitter: str) -> NestSchedule:
+def schedule_for(nest: Nest, tile: RegisterTile, order: Sequence[Loop], emitter: str) -> NestSchedule:
     """The schedule that says the same as `tile` with the band in the order `order`."""
     place = {loop.iv: index for index, loop in enumerate(loops_of(nest))}
     return NestSchedule(
         emitter=emitter,
         lane_loop=place[tile.lane_loop.iv],
         lanes=tile.lanes,
-        vectors=tile.slots,
-        jams=tuple((place[loop.iv], count) for loop, count in tile.jams),
+        vectors=tile.vectors,
+        unroll_and_jam=tuple((place[loop.iv], count) for loop, count in tile.unroll_and_jam),
         order=tuple(place[loop.iv] for loop in order),
         unroll=tile.unroll,
         prefetch=tile.prefetch,

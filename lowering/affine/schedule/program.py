@@ -14,13 +14,13 @@ from dlc.diagnostics import did_you_mean
 from dlc.lowering.affine.dependences.dependences import Dependence, kind_of, memory_dependences
 from dlc.lowering.affine.dependences.legality import Violation, carried_by_parallel, violations
 from dlc.lowering.affine.dependences.reduction_dependences import reductions
-from dlc.lowering.affine.polyhedral.loop_marks import NAME, parts_of, words_of
+from dlc.lowering.affine.polyhedral.loop_marks import NAME, kinds_of
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.loop_tree import (
     Kind,
     Leaf,
-    Loop,
+    LoopNode,
     Path,
     Scratch,
     Tree,
@@ -56,7 +56,7 @@ class Program:
     dependences: Sequence[Dependence]
     reductions: Mapping[tuple[str, int], str]
     """The kinds of those accesses (statement, position) that belong to updates whose order does not matter among themselves."""
-    lives: Mapping[str, isl.UnionMap] = field(default_factory=dict)
+    live_ranges: Mapping[str, isl.UnionMap] = field(default_factory=dict)
     """For each buffer, instances that touch it to the values of the loops that it was made in: what it holds lasts so long."""
 
     @classmethod
@@ -68,7 +68,7 @@ class Program:
         whole = from_schedule(original_schedule(scop))
         tree = restrict(whole, whole.domain) or Leaf(whole.domain)
         for path, node in walk(tree):
-            if isinstance(node, Loop):
+            if isinstance(node, LoopNode):
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
                 kind: Kind = "unordered" if loop.is_parallel else "loop"
                 tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
@@ -86,7 +86,7 @@ class Program:
 
         Raises PrimitiveError, which lists the names that exist.
         """
-        loops = [(path, node) for path, node in walk(self.tree) if isinstance(node, Loop)]
+        loops = [(path, node) for path, node in walk(self.tree) if isinstance(node, LoopNode)]
         named = [path for path, node in loops if node.name == name]
         found = named or _by_depth(self.tree, name)
         if len(found) == 1:
@@ -97,7 +97,7 @@ class Program:
         remedy = f"use one of {', '.join(known)}{did_you_mean(name, known)}" if known else "there are no loops"
         raise PrimitiveError(f"no loop is called '{name}'", remedy, self.location)
 
-    def loop(self, name: str) -> Loop:
+    def loop(self, name: str) -> LoopNode:
         """The loop that `find` finds."""
         return loop_in(self.tree, self.find(name))
 
@@ -108,7 +108,7 @@ class Program:
 
     def fresh_name(self, base: str) -> str:
         """`base`, with a number where a loop is called so already."""
-        taken = {node.name for _, node in walk(self.tree) if isinstance(node, Loop)}
+        taken = {node.name for _, node in walk(self.tree) if isinstance(node, LoopNode)}
         numbers = (f"{base}.{number}" for number in range(2, len(taken) + 3))
         return next(name for name in (base, *numbers) if name not in taken)
 
@@ -125,13 +125,13 @@ class Program:
     def check(self) -> None:
         """Raise PrimitiveError unless every dependence goes forward, none lies between iterations without order, and buffers hold
         what they are made for."""
-        homes = _homes(self.tree)
-        self._require_buffers(homes)
-        dependences = self._dependences_that_count(homes)
+        scopes = _allocation_scopes(self.tree)
+        self._require_buffers(scopes)
+        dependences = self._dependences_that_count(scopes)
         broken = violations([one for one in dependences if not self._is_reduction(one)], self.schedule)
         if broken:
             raise _refusal(broken[0], "before")
-        mixed = carried_by_parallel(dependences, self.schedule, _kinds_of)
+        mixed = carried_by_parallel(dependences, self.schedule, kinds_of)
         if mixed:
             raise _refusal(mixed[0], "at the same time as")
 
@@ -141,75 +141,75 @@ class Program:
         source, sink = ends
         return source is not None and source == sink
 
-    def _dependences_that_count(self, homes: Mapping[str, Sequence[_Home]]) -> list[Dependence]:
+    def _dependences_that_count(self, scopes: Mapping[str, Sequence[_AllocationScope]]) -> list[Dependence]:
         """All but those through a buffer between iterations of a loop without order around it, which have one each."""
         found = []
         for dependence in self.dependences:
-            relation = _in_one_buffer(dependence.relation, homes.get(dependence.source.array.name, []))
+            relation = _in_one_buffer(dependence.relation, scopes.get(dependence.source.array.name, []))
             if not relation.is_empty():
                 found.append(replace(dependence, relation=relation))
         return found
 
-    def _require_buffers(self, homes: Mapping[str, Sequence[_Home]]) -> None:
+    def _require_buffers(self, scopes: Mapping[str, Sequence[_AllocationScope]]) -> None:
         """Raise PrimitiveError where a statement and one that reads what it leaves in a buffer would not share that."""
         for dependence in self.dependences:
             name, ends = dependence.source.array.name, (dependence.source.statement_name, dependence.sink.statement_name)
-            if dependence.kind != "flow" or name not in self.lives:
+            if dependence.kind != "flow" or name not in self.live_ranges:
                 continue
-            same_life = self.lives[name].apply_range(self.lives[name].reverse())
-            flow = isl.UnionMap.from_map(dependence.relation).intersect(same_life)
-            if not flow.is_empty() and not _stays_in_buffer(isl.Map.from_union_map(flow), homes.get(name, [])):
+            same_live_range = self.live_ranges[name].apply_range(self.live_ranges[name].reverse())
+            flow = isl.UnionMap.from_map(dependence.relation).intersect(same_live_range)
+            if not flow.is_empty() and not _stays_in_buffer(isl.Map.from_union_map(flow), scopes.get(name, [])):
                 reason = f"{ends[1]} would not find in {name} what {ends[0]} left there"
                 raise PrimitiveError(reason, "pack after this step", self.location)
 
 
 @dataclass(frozen=True, eq=False)
-class _Home:
+class _AllocationScope:
     """A place in a tree where a buffer exists: the instances there, and the loops without order around, by path."""
 
     domain: isl.UnionSet
-    loops: Mapping[Path, Loop]
+    loops: Mapping[Path, LoopNode]
 
 
-def _homes(tree: Tree) -> dict[str, list[_Home]]:
-    """The homes of each buffer. A tree has several where a loop around was cut."""
-    found: dict[str, list[_Home]] = {}
+def _allocation_scopes(tree: Tree) -> dict[str, list[_AllocationScope]]:
+    """The scopes of each buffer. A tree has several where a loop around was cut."""
+    found: dict[str, list[_AllocationScope]] = {}
     for path, node in walk(tree):
         if not isinstance(node, Scratch):
             continue
         above = ((path[:length], at(tree, path[:length])) for length in range(len(path)))
-        loops = {where: loop for where, loop in above if isinstance(loop, Loop) and loop.kind in ("unordered", "parallel")}
-        found.setdefault(node.array, []).append(_Home(node.domain, loops))
+        loops = {where: loop for where, loop in above if isinstance(loop, LoopNode) and loop.kind in ("unordered", "parallel")}
+        found.setdefault(node.array, []).append(_AllocationScope(node.domain, loops))
     return found
 
 
-def _in_one_buffer(relation: isl.Map, homes: Sequence[_Home]) -> isl.Map:
-    """Those of the pairs that no loop without order around both ends' homes keeps apart; all where there are no homes."""
-    if len(homes) < 2:
-        return _within_iterations(relation, list(homes[0].loops.values()) if homes else [])
+def _in_one_buffer(relation: isl.Map, scopes: Sequence[_AllocationScope]) -> isl.Map:
+    """Those of the pairs that no loop without order around both ends' scopes keeps apart; all where there are no scopes."""
+    if len(scopes) < 2:
+        return _within_iterations(relation, list(scopes[0].loops.values()) if scopes else [])
     kept = relation.subtract(relation)
-    for one, other in product(homes, homes):
+    for one, other in product(scopes, scopes):
         pairs = _between(relation, one, other)
         kept = kept.union(_within_iterations(pairs, [loop for path, loop in one.loops.items() if path in other.loops]))
     return kept.coalesce()
 
 
-def _stays_in_buffer(flow: isl.Map, homes: Sequence[_Home]) -> bool:
+def _stays_in_buffer(flow: isl.Map, scopes: Sequence[_AllocationScope]) -> bool:
     """Whether both ends of all pairs use the same memory."""
-    if not flow.is_subset(_in_one_buffer(flow, homes)):
+    if not flow.is_subset(_in_one_buffer(flow, scopes)):
         return False
-    others = ((one, other) for one, other in product(homes, homes) if one.loops.keys() != other.loops.keys())
+    others = ((one, other) for one, other in product(scopes, scopes) if one.loops.keys() != other.loops.keys())
     return all(_between(flow, one, other).is_empty() for one, other in others)
 
 
-def _between(relation: isl.Map, one: _Home, other: _Home) -> isl.Map:
-    """The pairs from an instance in one home to one in the other."""
+def _between(relation: isl.Map, one: _AllocationScope, other: _AllocationScope) -> isl.Map:
+    """The pairs from an instance in one scope to one in the other."""
     space = relation.get_space()
     first, second = one.domain.extract_set(space.domain()), other.domain.extract_set(space.range())
     return relation.intersect_domain(first).intersect_range(second)
 
 
-def _within_iterations(relation: isl.Map, loops: Sequence[Loop]) -> isl.Map:
+def _within_iterations(relation: isl.Map, loops: Sequence[LoopNode]) -> isl.Map:
     """The pairs that lie in the same iteration of `loops`."""
     for loop in loops:
         values = isl.UnionMap.from_union_pw_aff(loop.values)
@@ -225,10 +225,6 @@ def _refusal(violation: Violation, when: str) -> PrimitiveError:
     return PrimitiveError(witness.text("the new order", when), "", witness.location)
 
 
-def _kinds_of(mark: str) -> list[str]:
-    return [parts_of(word)[0] for word in words_of(mark)]
-
-
 def _name_of(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes[NAME]).value if NAME in op.attributes else ""
 
@@ -240,7 +236,7 @@ def _by_depth(tree: Tree, name: str) -> list[Path]:
         return []
     found = []
     for path, node in walk(tree):
-        if isinstance(node, Loop) and len(loops_above(tree, path)) == int(depth) and statement in statement_names(node):
+        if isinstance(node, LoopNode) and len(loops_above(tree, path)) == int(depth) and statement in statement_names(node):
             found.append((path, node.name))
     nameless = [path for path, own in found if not own]
     return nameless if len(nameless) == 1 else [path for path, _ in found]

@@ -5,23 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlc.lowering.affine.dependences.witness import place_text
-from dlc.lowering.affine.schedule.loop_tree import Block, Leaf, Loop, Path, Scratch, Tree, children, label, statement_names, walk
+from dlc.lowering.affine.schedule.loop_tree import (
+    Leaf,
+    LoopNode,
+    Path,
+    Scratch,
+    SequenceNode,
+    Tree,
+    children,
+    label,
+    statement_names,
+    walk,
+)
 from dlc.lowering.affine.schedule.program import Program
 
-_WORDS = {
+_KEYWORDS = {
     "loop": "for",
     "unordered": "parallel for",
     "parallel": "parallel for",
     "lanes": "vector lanes",
-    "copies": "copies of",
-    "unrolled": "copies of",
+    "unroll": "copies of",
+    "unroll_by_isl": "copies of",
 }
 
 
 def loop_names(tree: Tree) -> list[str]:
     """What the loops are called, in the order in which they begin; lanes and copies, which are no loops, left out."""
-    loops = [(path, node) for path, node in walk(tree) if isinstance(node, Loop)]
-    shown = [label(tree, path) for path, node in loops if _WORDS[node.kind].endswith("for")]
+    loops = [(path, node) for path, node in walk(tree) if isinstance(node, LoopNode)]
+    shown = [label(tree, path) for path, node in loops if _KEYWORDS[node.kind].endswith("for")]
     return list(dict.fromkeys(shown))
 
 
@@ -35,11 +46,11 @@ def _lines(program: Program, node: Tree, path: Path, depth: int) -> Iterator[str
     if isinstance(node, Leaf):
         yield from (indent + _statement_line(program, name) for name in statement_names(node))
         return
-    if isinstance(node, Loop):
-        yield f"{indent}{_WORDS[node.kind]} {node.name or label(program.tree, path)}"
+    if isinstance(node, LoopNode):
+        yield f"{indent}{_KEYWORDS[node.kind]} {node.name or label(program.tree, path)}"
     if isinstance(node, Scratch):
         yield f"{indent}buffer {node.array}"
-    inner = depth if isinstance(node, Block) else depth + 1
+    inner = depth if isinstance(node, SequenceNode) else depth + 1
     for place, child in enumerate(children(node)):
         yield from _lines(program, child, (*path, place), inner)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import Tile, trips_of
+from dlc.lowering.affine.cost.instructions import RegisterTile, trips_of
 from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
@@ -34,13 +34,13 @@ _ROWS, _ALL, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 2 / 3, 4, 4
 1024x1024x1024 in blocks of 128 rows takes 0.98 of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of
 64 rows 0.97; 1024x768x3072, whose panels leave too little room, would take 1.06 in blocks of 32 rows and 1.1 in blocks of 64.
 """
-_CROWDED_ROWS, _CROWDED_ALL, _FEWER_BYTES = 9 / 16, 6 / 7, 3 / 5
+_ROWS_WITHOUT_NEXT_PANEL, _ALL_WITHOUT_NEXT_PANEL, _FEWER_BYTES = 9 / 16, 6 / 7, 3 / 5
 """The same shares, the second one of a block of rows and one panel, for blocks of rows as far as these bring in at most so many of
 the bytes that panels do without blocks. With 1 MiB, 1536x1536x1536 takes 0.94 of the time in blocks of 96 rows, 1280x1280x1280 0.97
 in blocks of 80 against blocks of 40 (which bring in more bytes than none), and 2048x2048x2048 0.93 in blocks of 128 rows and halves
 of the sum.
 """
-_NARROW, _SNUG, _MOST_TILES = 24, 3 / 5, 16
+_NARROW, _RESIDENT_SHARE_NARROW, _MOST_TILES = 24, 3 / 5, 16
 """Columns of a panel, for each of which rows come again: so often that they go in blocks from such a share of L2 on, and not where
 they are more than it holds; and tiles of a block. On one core of AVX2 with 512 KiB, blocks of 96 rows take 0.98 of the time for
 401x601x201 (0.61 of L2), 0.95 for 300x768x256 (0.59) and 333x333x333 (0.85), 0.97 for 784x256x128 (0.77), whose blocks of 264 gain
@@ -75,7 +75,7 @@ class _Panel:
     """Whether its rows follow each other in memory."""
 
 
-def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
+def chosen_blocks(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
     """The blocks (loop, iterations) by position, from the outside in, that pay for tiles of `nest` in the order `order`."""
     chain = nest.chain
     if chain is None or tile.reduces or any(loop.extent is None for loop in (*nest.band, *chain.loops)):
@@ -83,7 +83,7 @@ def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if tile.lane_loop.iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
-    if tile.copies == tile.slots and not panels[0].is_dense and len(order) == 1:
+    if tile.body_copies == tile.vectors and not panels[0].is_dense and len(order) == 1:
         return _blocks_of_pages(nest, tile, panels[0])
     sums = _blocks_of_sums(nest, tile, order, caches, panels[0])
     if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, order, caches, panels[0])):
@@ -93,16 +93,22 @@ def chosen_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches)
     return _blocks_of_rows(nest, tile, order, caches, panels[0], bool(sums)) or sums
 
 
-def chosen_strip(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> int:
+def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> int:
     """Columns of strips in which rows go outside of columns, so that a result is written along its rows; 0 where panels go outside.
 
     That is for short sums over rows that lie apart: all that a strip reads stays in L2.
     """
     stores = [op for op in nest.body if op.name == "affine.store"]
     loops = (*nest.band, *(nest.chain.loops if nest.chain else ()))
-    if nest.chain is None or tile.reduces or len(stores) != 1 or len(tile.jams) != 1 or any(each.extent is None for each in loops):
+    if (
+        nest.chain is None
+        or tile.reduces
+        or len(stores) != 1
+        or len(tile.unroll_and_jam) != 1
+        or any(each.extent is None for each in loops)
+    ):
         return 0
-    lane, (row, _) = tile.lane_loop, tile.jams[0]
+    lane, (row, _) = tile.lane_loop, tile.unroll_and_jam[0]
     panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if lane.iv in set(load.operands)]
     if list(order[-2:]) != [lane, row] or len(panels) != 1 or panels[0] is None or panels[0].is_dense or not is_narrow(tile):
         return 0
@@ -114,12 +120,12 @@ def chosen_strip(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) 
     read = sums * ((row.extent or 1) + _STRIP) * element
     if is_near or stride_along(stores[0], lane.iv) != 1 or read > caches.l2_bytes * _STRIPS:
         return 0
-    size = _even(extent, tile.lanes * tile.slots, _STRIP)
+    size = _even(extent, tile.lanes * tile.vectors, _STRIP)
     return size if size < extent else 0
 
 
 def _loads(nest: Nest) -> list[ir.Operation]:
-    return [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    return [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
 
 
 def bytes_of(kind: ir.Type) -> int:
@@ -127,11 +133,11 @@ def bytes_of(kind: ir.Type) -> int:
     return -(-(element_bits(kind) or 64) // 8)
 
 
-def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Panel | None:
+def _panel_of(load: ir.Operation, nest: Nest, tile: RegisterTile, caches: Caches) -> _Panel | None:
     """The panel of `load`; None where its rows lie unevenly."""
     assert nest.chain is not None
     element, followed = bytes_of(load.results[0].type), set(load.operands)
-    row = element * tile.lanes * tile.slots * math.prod(count for loop, count in tile.jams if loop.iv in followed)
+    row = element * tile.lanes * tile.vectors * math.prod(count for loop, count in tile.unroll_and_jam if loop.iv in followed)
     pitch = stride_along(load, nest.chain.loops[-1].iv)
     if not pitch or pitch < 0:
         return None
@@ -141,13 +147,17 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Pa
     return _Panel(load, steps * (row if is_dense else max(row, apart)), is_dense)
 
 
-def _blocks_of_sums(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _blocks_of_sums(
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches, panel: _Panel
+) -> tuple[tuple[int, int], ...]:
     """Blocks of the outermost reduction loop: inside each panel where panels are dense and the rows run inside, else outside."""
     assert nest.chain is not None
     loop, followed = nest.chain.loops[0], set(panel.load.operands)
     extent, again = loop.extent or 1, [each for each in order if each.iv not in followed and _trips(each, tile) > 1]
     before = order[: max(place for place, each in enumerate(order) if each.iv in followed) + 1]
-    is_inside = panel.is_dense and bool(again) and again[0] not in before and not any(each in dict(tile.jams) for each in before)
+    is_inside = (
+        panel.is_dense and bool(again) and again[0] not in before and not any(each in dict(tile.unroll_and_jam) for each in before)
+    )
     falls_out, stays = _DENSE if panel.is_dense else _APART
     if panel.bytes <= caches.l2_bytes * falls_out or not again or problem_of_parts(nest):
         return ()
@@ -167,18 +177,18 @@ def _result_bytes(nest: Nest) -> float:
     return bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
 
 
-def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
+def _column_bytes(nest: Nest, tile: RegisterTile, caches: Caches) -> float:
     """What the results that all tiles on one panel make take of the cache, as `_Panel.bytes` does; 0 without such a result."""
     stores = [op for op in nest.body if op.name == "affine.store"]
-    if len(stores) != 1 or not tile.jams:
+    if len(stores) != 1 or not tile.unroll_and_jam:
         return 0.0
     element = bytes_of(stores[0].operands[0].type)
-    row = element * tile.lanes * tile.slots
-    apart = math.gcd((stride_along(stores[0], tile.jams[0][0].iv) or 0) * element, caches.l2_way_bytes)
+    row = element * tile.lanes * tile.vectors
+    apart = math.gcd((stride_along(stores[0], tile.unroll_and_jam[0][0].iv) or 0) * element, caches.l2_way_bytes)
     return max(row, apart) * math.prod(loop.extent or 1 for loop in nest.band if loop is not tile.lane_loop)
 
 
-def _size_of_part(nest: Nest, tile: Tile, parts: int) -> int:
+def _size_of_part(nest: Nest, tile: RegisterTile, parts: int) -> int:
     """Iterations of so many parts of the outermost reduction loop, whole steps of it."""
     assert nest.chain is not None
     whole = tile.unroll if len(nest.chain.loops) == 1 else 1
@@ -187,7 +197,7 @@ def _size_of_part(nest: Nest, tile: Tile, parts: int) -> int:
 
 
 def _blocks_of_rows(
-    nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel, may_cut: bool
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches, panel: _Panel, may_cut: bool
 ) -> tuple[tuple[int, int], ...]:
     """Blocks of the loop whose copies share panels, where all rows of the other operand are more than L2 holds.
 
@@ -197,8 +207,8 @@ def _blocks_of_rows(
     if found is None or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
         return ()
     loop, row = found
-    (_, step), columns, extent = tile.jams[0], tile.lanes * tile.slots, loop.extent or 1
-    if extent * row <= caches.l2_bytes * (_SNUG if is_narrow(tile) else 1):
+    (_, step), columns, extent = tile.unroll_and_jam[0], tile.lanes * tile.vectors, loop.extent or 1
+    if extent * row <= caches.l2_bytes * (_RESIDENT_SHARE_NARROW if is_narrow(tile) else 1):
         return ()
     place, size = nest.band.index(loop), caches.l2_bytes
     most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes)) // row
@@ -207,7 +217,7 @@ def _blocks_of_rows(
     if most >= max(_FEWEST_TILES * step, columns):
         return ((place, _even(extent, step, most)),)
     for parts in range(1, _PARTS + 1 if may_cut else 2):
-        most = int(min(size * _CROWDED_ROWS, size * _CROWDED_ALL - panel.bytes / parts) * parts) // row
+        most = int(min(size * _ROWS_WITHOUT_NEXT_PANEL, size * _ALL_WITHOUT_NEXT_PANEL - panel.bytes / parts) * parts) // row
         rows = _even(extent, step, most)
         if columns <= rows * _FEWER_BYTES and rows < extent:
             sums = ((len(nest.band), _size_of_part(nest, tile, parts)),) if parts > 1 else ()
@@ -215,43 +225,45 @@ def _blocks_of_rows(
     return ()
 
 
-def _tall_blocks(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _tall_blocks(
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches, panel: _Panel
+) -> tuple[tuple[int, int], ...]:
     """Blocks of rows, several times as tall as panels are wide, and in them parts of the sum that leave room for two panels."""
     found = rows_of(nest, tile, order)
-    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _SNUG:
+    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _RESIDENT_SHARE_NARROW:
         return ()
     (loop, row), size = found, caches.l2_bytes
     for parts in range(2, _PARTS + 1):
         most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes / parts) * parts) // row
-        rows = _even(loop.extent or 1, tile.jams[0][1], most)
-        if _TALL * tile.lanes * tile.slots <= rows < (loop.extent or 1):
+        rows = _even(loop.extent or 1, tile.unroll_and_jam[0][1], most)
+        if _TALL * tile.lanes * tile.vectors <= rows < (loop.extent or 1):
             return (nest.band.index(loop), rows), (len(nest.band), _size_of_part(nest, tile, parts))
     return ()
 
 
-def _blocks_of_pages(nest: Nest, tile: Tile, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _blocks_of_pages(nest: Nest, tile: RegisterTile, panel: _Panel) -> tuple[tuple[int, int], ...]:
     """For a single row, parts of the sum: rows of the matrix in so few pages that all tiles of columns find these again."""
     assert nest.chain is not None
     loop = nest.chain.loops[0]
     element = bytes_of(panel.load.results[0].type)
     pages = (loop.extent or 1) * min(1.0, (stride_along(panel.load, loop.iv) or 0) * element / _PAGE)
-    if len(nest.chain.loops) > 1 or tile.lanes * tile.slots * element > _PAGE * _PART_OF_PAGE:
+    if len(nest.chain.loops) > 1 or tile.lanes * tile.vectors * element > _PAGE * _PART_OF_PAGE:
         return ()
     if pages <= _PAGES or _trips(tile.lane_loop, tile) == 1 or problem_of_parts(nest):
         return ()
     return ((len(nest.band), _size_of_part(nest, tile, int(-(-pages // _PAGES)))),)
 
 
-def is_narrow(tile: Tile) -> bool:
+def is_narrow(tile: RegisterTile) -> bool:
     """Whether panels have so few columns that the time for rows, which come again for each, is no small part."""
-    return tile.lanes * tile.slots <= _NARROW
+    return tile.lanes * tile.vectors <= _NARROW
 
 
-def rows_of(nest: Nest, tile: Tile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
+def rows_of(nest: Nest, tile: RegisterTile, order: Sequence[Loop]) -> tuple[Loop, int] | None:
     """The loop over rows inside of the one over panels, and the bytes of a row; None where the nest has no such plain form."""
-    if nest.chain is None or len(tile.jams) != 1 or len(nest.chain.loops) != 1:
+    if nest.chain is None or len(tile.unroll_and_jam) != 1 or len(nest.chain.loops) != 1:
         return None
-    loop = tile.jams[0][0]
+    loop = tile.unroll_and_jam[0][0]
     rows = [load for load in _loads(nest) if loop.iv in set(load.operands)]
     is_plain = len(rows) == 1 and not any(each.iv in set(rows[0].operands) for each in nest.band if each is not loop)
     places = [place for place, each in enumerate(order) if each in (tile.lane_loop, loop)]
@@ -272,5 +284,5 @@ def _even(extent: int, step: int, most: int) -> int:
     return -(-size // step) * step
 
 
-def _trips(loop: Loop, tile: Tile) -> int:
+def _trips(loop: Loop, tile: RegisterTile) -> int:
     return trips_of(loop, tile.steps.get(loop, 1)) or 1

@@ -13,9 +13,9 @@ from itertools import combinations, permutations, product
 from math import prod
 from typing import Any, Literal
 
-from dlc.lowering.affine.cost.memory_costs import Caches, Levels, MemoryModel, Panel
+from dlc.lowering.affine.cost.memory_costs import Caches, Levels, MemoryModel, PackedPanel
 from dlc.lowering.affine.cost.references import Reference
-from dlc.lowering.affine.cost.tile_costs import Nest, Tile, outer_order, work_cycles
+from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile, outer_order, work_cycles
 
 _GAIN = 0.93
 """Blocks must make a nest cheaper by so much, since loops over them cost too."""
@@ -45,7 +45,7 @@ class CachePlan:
     """The loops from the outside in as (place in the chain, iterations a step), and which references are copied at which depth."""
 
     levels: tuple[tuple[int, int], ...]
-    panels: Mapping[Reference, Panel] = field(default_factory=dict)
+    panels: Mapping[Reference, PackedPanel] = field(default_factory=dict)
     cycles: float = 0.0
     plain_cycles: float = 0.0
     """What tiles and memory take, with the plan and without."""
@@ -80,17 +80,17 @@ class _Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocker:
+class CacheBlockPlanner:
     """Plans blocks for a nest, whose accesses are `refs`; what is written in it is not copied."""
 
     refs: Sequence[Reference]
-    nest: Nest
+    nest: BandNestCosts
     extents: Sequence[int]
     caches: Caches
     pack: bool = True
 
     @cached_property
-    def packed_nest(self) -> Nest:
+    def packed_nest(self) -> BandNestCosts:
         """The nest as tiles see it that read copies: their elements lie side by side."""
         copied = {reference.access for reference in self._unwritten if _rises(reference)}
         strides = [
@@ -99,7 +99,7 @@ class Blocker:
         straddling = {(ref.access, at) for ref in self._unwritten for at in _straddled(ref, self.nest.lanes)}
         return replace(self.nest, strides=strides, straddling=frozenset(straddling))
 
-    def plan(self, tile: Tile, plain: Tile) -> CachePlan | None:
+    def plan(self, tile: BandTile, plain: BandTile) -> CachePlan | None:
         """The cheapest blocks and panels around tiles `tile`; None where loops of tiles `plain`, all by themselves, are as good."""
         packable = [reference for reference in self._unwritten if _is_packable(reference, tile)]
         strided = [ref for ref in self.refs if tile.lanes is not None and ref.stride(tile.lanes) not in (0, 1)]
@@ -117,7 +117,7 @@ class Blocker:
         written = {reference.access.array for reference in self.refs if reference.access.writes}
         return [reference for reference in self.refs if self.pack and reference.access.array not in written]
 
-    def _cycles(self, nest: Nest, tile: Tile) -> float:
+    def _cycles(self, nest: BandNestCosts, tile: BandTile) -> float:
         return work_cycles(nest, tile) * _FUSED * prod(self.extents)
 
 
@@ -125,9 +125,9 @@ def _rises(reference: Reference) -> bool:
     return all(factor >= 0 for factors in reference.factors for factor in factors)
 
 
-def _is_packable(reference: Reference, tile: Tile) -> bool:
+def _is_packable(reference: Reference, tile: BandTile) -> bool:
     """Whether several tiles read the same elements, and a panel can have them in the order in which a tile reads them."""
-    tiled = [at for at in (tile.lanes, tile.copied) if at is not None]
+    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
     along = [factors[at] for factors in reference.factors for at in tiled if at == tile.lanes and factors[at]]
     is_reused = not all(reference.moves_along(at) for at in tiled)
     return _rises(reference) and not reference.is_joined and along in ([], [1]) and is_reused
@@ -151,8 +151,8 @@ class CacheSearch:
     `tile_cycles` is what all tiles take where nothing waits for memory.
     """
 
-    nest: Nest
-    tile: Tile
+    nest: BandNestCosts
+    tile: BandTile
     model: MemoryModel
     packable: Sequence[Reference]
     must_pack: frozenset[int]
@@ -207,7 +207,7 @@ class CacheSearch:
     @cached_property
     def _tiled(self) -> list[int]:
         """The tile's loops in the order of those over tiles."""
-        return [at for at in self._order if at in (self.tile.lanes, self.tile.copied)]
+        return [at for at in self._order if at in (self.tile.lanes, self.tile.unroll_and_jam)]
 
     @cached_property
     def _around(self) -> list[int]:
@@ -236,7 +236,7 @@ class CacheSearch:
         if unit == "sums":
             hoisted, split = self.sums[: choice.hoisted], self.sums[choice.hoisted]
             return [*((at, 1) for at in hoisted), *([(split, choice.sums)] if choice.sums else [])]
-        member, tiles = (self.tile.lanes, choice.lanes) if unit == "lanes" else (self.tile.copied, choice.copies)
+        member, tiles = (self.tile.lanes, choice.lanes) if unit == "lanes" else (self.tile.unroll_and_jam, choice.copies)
         return [] if member is None or not tiles else [(member, tiles * self.tile.step(member))]
 
     def _levels(self, choice: _Choice) -> tuple[tuple[tuple[int, int], ...], int]:
@@ -251,7 +251,7 @@ class CacheSearch:
         inner = [(at, self.tile.step(at)) for at in (*free, *tiled, *inside)]
         return (*outer, *inner), len(outer)
 
-    def _panels(self, choice: _Choice, levels: Levels, blocks: int) -> dict[Reference, Panel]:
+    def _panels(self, choice: _Choice, levels: Levels, blocks: int) -> dict[Reference, PackedPanel]:
         found = {}
         for place in sorted(choice.packed):
             reference = self.packable[place]
@@ -259,16 +259,16 @@ class CacheSearch:
             found[reference] = self._panel(reference, depth)
         return found
 
-    def _panel(self, reference: Reference, depth: int) -> Panel:
+    def _panel(self, reference: Reference, depth: int) -> PackedPanel:
         """A copy whose rows are those of a tile, or else of the array."""
-        lanes, copied = self.tile.lanes, self.tile.copied
+        lanes, copied = self.tile.lanes, self.tile.unroll_and_jam
         if lanes is not None and reference.moves_along(lanes):
-            return Panel(depth, self.tile.width, reference.stride(lanes) != 1)
+            return PackedPanel(depth, self.tile.width, reference.stride(lanes) != 1)
         if copied is not None and reference.stride(copied) == 1:
-            return Panel(depth, self.tile.copies, False)
+            return PackedPanel(depth, self.tile.copies, False)
         box = reference.box(self.model.extents)
         rows = [size for size, stride in zip(box, reference.strides, strict=True) if stride == 1]
-        return Panel(depth, min(rows, default=1), not rows)
+        return PackedPanel(depth, min(rows, default=1), not rows)
 
     def _cost(self, choice: _Choice) -> float:
         """Cycles for all of the nest's iterations."""
@@ -280,7 +280,7 @@ class CacheSearch:
             self._known[choice] = self._costs[key]
         return self._known[choice]
 
-    def _cost_of(self, levels: Levels, panels: Mapping[Reference, Panel], hoisted: int) -> float:
+    def _cost_of(self, levels: Levels, panels: Mapping[Reference, PackedPanel], hoisted: int) -> float:
         """Cycles with `panels`, where so many loops of sums are outside of the tiles."""
         extents = self.model.extents_at(levels)
         for ref, panel in panels.items():

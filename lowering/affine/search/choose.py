@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import NestCost, Tile, trips_of
+from dlc.lowering.affine.cost.instructions import NestCost, RegisterTile, trips_of
 from dlc.lowering.affine.cost.loop_order import Caches, best_order
-from dlc.lowering.affine.cost.set_conflicts import SetCrowding
+from dlc.lowering.affine.cost.set_conflicts import SetConflicts
 from dlc.lowering.affine.ir.accesses import indices_of
 from dlc.lowering.affine.ir.expressions import block_size
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
@@ -19,16 +19,16 @@ from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, lane_facts, schedule_for
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
 from dlc.lowering.affine.search.copy_choice import chosen_copies
-from dlc.lowering.affine.search.prefetch import Panel, panels_of
+from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import L1_WAY_BYTES, MANY_REGISTERS, facts_of
 
-_LARGEST_JAM = 8
-_TALLEST_JAM = 16
+_MOST_JAMMED_COPIES = 8
+_MOST_JAMMED_ROWS = 16
 """Copies where the lanes are one vector: on one core of AVX-512, 1000x10x1000 runs at 82 GFLOP/s with 16 rows and at 70 with 8."""
 _LINE_BITS = 512
-_MOST_SLOTS = 4
-_MOST_SLOTS_ALONE = 12
+_MOST_VECTORS = 4
+_MOST_VECTORS_ALONE = 12
 """Vectors of a step where there is no loop to copy, so that one row adds to as many sums as the latency of a sum asks for:
 1x333x777 takes 11.2 us with 12 vectors and 12.3 with 3.
 """
@@ -60,7 +60,7 @@ _MOST_TO_COME_BACK = 3 / 4
 they still are: on a core with 1 MiB, the four products of 1024x128x256 in rows of 32 pixels (transposed 2x2/2 taps) take 0.92 of
 the time without, 3x3/2 taps for 28x28x128 0.99.
 """
-_WHOLE_SLOTS = 8
+_MOST_WHOLE_VECTORS = 8
 """A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
 
 
@@ -68,7 +68,7 @@ _WHOLE_SLOTS = 8
 class Choice:
     """A tile and its estimated cycles."""
 
-    tile: Tile
+    tile: RegisterTile
     cycles: float
 
 
@@ -112,23 +112,23 @@ def candidates(nest: Nest, machine: TileLimits, count: int, emitter: str = "") -
     The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
     emitter = emitter or ("tile" if is_contraction(nest) else "rows")
-    crowding = SetCrowding(nest)
-    found = _choices(nest, machine, crowding, emitter == "tile")
-    choices = sorted(found, key=lambda choice: _rank(crowding, choice))
+    conflicts = SetConflicts(nest)
+    found = _choices(nest, machine, conflicts, emitter == "tile")
+    choices = sorted(found, key=lambda choice: _rank(conflicts, choice))
     return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
 
 
-def _rank(crowding: SetCrowding, choice: Choice) -> tuple[float, ...]:
+def _rank(conflicts: SetConflicts, choice: Choice) -> tuple[float, ...]:
     """The cheapest choice has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
     tile = choice.tile
-    return choice.cycles, tile.copies, crowding.copies(tile), len(tile.jams)
+    return choice.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
-def _finished(nest: Nest, tile: Tile, machine: TileLimits, emitter: str) -> NestSchedule:
+def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str) -> NestSchedule:
     """The schedule of `tile`, with the choices that do not depend on other tiles."""
     order = best_order(nest, tile, machine.caches)
     blocks: tuple[tuple[int, int], ...] = ()
@@ -151,21 +151,21 @@ def _finished(nest: Nest, tile: Tile, machine: TileLimits, emitter: str) -> Nest
     return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks, pack=pack)
 
 
-def _with_fetches(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> Tile:
+def _with_fetches(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> RegisterTile:
     """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
     facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
     vectors = [panel for panel in vectors if not _comes_back(panel, tile, order, caches)]
     rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
     most = caches.l1_bytes * _MOST_OF_WAYS / L1_WAY_BYTES
-    rows = [panel for panel in rows if not is_narrow(tile) or panel.crowding(tile) <= most]
+    rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(tile) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
     is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1
     return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
-def _comes_back(panel: Panel, tile: Tile, order: Sequence[Loop], caches: Caches) -> bool:
+def _comes_back(panel: PrefetchedPanel, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> bool:
     """Whether the tiles of a loop around read all panels of an operand again, often and before they leave L2."""
     followed = set(list(panel.load.operands)[1:])
     trips = {loop: trips_of(loop, tile.steps.get(loop, 1)) for loop in order}
@@ -188,23 +188,25 @@ def is_contraction(nest: Nest) -> bool:
     """Whether the nest sums products of two loaded values."""
     if nest.chain is None:
         return False
-    products = [op for op in real_ops(nest.hot_block) if op.name in ("arith.mulf", "arith.muli")]
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load"]
+    products = [op for op in real_ops(nest.innermost_body) if op.name in ("arith.mulf", "arith.muli")]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
     sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
     return all(sums) and bool(products) and len(loads) > 1
 
 
 def _multiplies_integers(nest: Nest) -> bool:
-    return any(op.name == "arith.muli" for op in real_ops(nest.hot_block))
+    return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
-def _choices(nest: Nest, machine: TileLimits, crowding: SetCrowding, jam: bool) -> Iterator[Choice]:
+def _choices(nest: Nest, machine: TileLimits, conflicts: SetConflicts, jam: bool) -> Iterator[Choice]:
     """Every tile that fits the registers."""
-    lanes = machine.vector_bits // widest_element(real_ops(nest.hot_block) if nest.chain else nest.inner_loops or nest.body)
+    lanes = machine.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for loop, reduces, facts in _lane_loops(nest, lanes, jam):
         cost = NestCost(nest, facts, loop)
-        for tile in _tiles(nest, loop, lanes, reduces, facts, crowding, jam):
-            if tile.copies == 1 or (cost.fits(tile, machine.registers) and not crowding.overflows(tile, machine.caches.l1_bytes)):
+        for tile in _tiles(nest, loop, lanes, reduces, facts, conflicts, jam):
+            if tile.body_copies == 1 or (
+                cost.fits(tile, machine.registers) and not conflicts.overflows(tile, machine.caches.l1_bytes)
+            ):
                 yield Choice(tile, cost.total(tile))
 
 
@@ -230,32 +232,36 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
         return None
 
 
-def _tiles(nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, crowding: SetCrowding, jam: bool) -> Iterator[Tile]:
-    jams = list(_jams(nest, loop)) if jam else [()]
+def _tiles(
+    nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, conflicts: SetConflicts, jam: bool
+) -> Iterator[RegisterTile]:
+    unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
     whole = _whole_row(nest, loop, lanes)
     if whole:
-        yield Tile(loop, lanes, whole, (), reduces)
+        yield RegisterTile(loop, lanes, whole, (), reduces)
         return
     is_alone = jam and not reduces and len(nest.band) == 1
-    most = 1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_SLOTS_ALONE if is_alone else _MOST_SLOTS
+    most = (
+        1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_VECTORS_ALONE if is_alone else _MOST_VECTORS
+    )
     block = _block_of(nest, loop) // lanes
-    for slots in range(_fewest_slots(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
-        if slots > 1 and loop.extent is not None and (slots - 1) * lanes >= loop.extent:
+    for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
+        if vectors > 1 and loop.extent is not None and (vectors - 1) * lanes >= loop.extent:
             break
-        if block and block % slots and slots % block:
+        if block and block % vectors and vectors % block:
             continue
-        if slots > 1 and not (facts.maskable or _divides(loop, slots * lanes)):
+        if vectors > 1 and not (facts.maskable or _divides(loop, vectors * lanes)):
             continue
-        is_part = _is_part(loop, slots, lanes)
-        for factors in jams:
+        is_part = _is_part(loop, vectors, lanes)
+        for factors in unroll_and_jam:
             if not (is_part and _follows(nest, facts, factors)):
-                yield Tile(loop, lanes, slots, factors, reduces)
+                yield RegisterTile(loop, lanes, vectors, factors, reduces)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
-        for factors in _tall_jams(nest, loop, crowding):
-            yield Tile(loop, lanes, 1, factors, reduces)
+        for factors in _tall_unroll_and_jam_choices(nest, loop, conflicts):
+            yield RegisterTile(loop, lanes, 1, factors, reduces)
 
 
-def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
+def _fewest_vectors(loop: Loop, lanes: int, facts: LaneFacts) -> int:
     """The vectors of a row of at most a line, which is not read in parts; else 1.
 
     In blocks of 16, 3x3/2 taps for 14x14x512 to 512 channels take 0.75 of the time with two vectors of 8, not one.
@@ -266,14 +272,14 @@ def _fewest_slots(loop: Loop, lanes: int, facts: LaneFacts) -> int:
     return -(-loop.extent // lanes) if loop.extent * widest <= _LINE_BITS else 1
 
 
-def _is_part(loop: Loop, slots: int, lanes: int) -> bool:
-    """Whether a row of few whole vectors is taken in parts of `slots` vectors."""
-    return loop.extent is not None and slots * lanes < loop.extent <= _MOST_SLOTS * lanes and loop.extent % lanes == 0
+def _is_part(loop: Loop, vectors: int, lanes: int) -> bool:
+    """Whether a row of few whole vectors is taken in parts of `vectors` vectors."""
+    return loop.extent is not None and vectors * lanes < loop.extent <= _MOST_VECTORS * lanes and loop.extent % lanes == 0
 
 
 def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
     """Whether copies along a loop of `factors` load other vectors: parts of rows that are apart, where one whole row would do."""
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides.get(op)]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides.get(op)]
     return any(loop.iv in set(op.operands) for op in loads for loop, _ in factors)
 
 
@@ -282,18 +288,18 @@ def _divides(loop: Loop, size: int) -> bool:
     return loop.extent is not None and loop.extent % size == 0
 
 
-def _tall_jams(nest: Nest, lane_loop: Loop, crowding: SetCrowding) -> Iterator[tuple[tuple[Loop, int], ...]]:
-    """More copies of one loop than `_jams` gives, where what they read does not fall into one set of the cache."""
+def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConflicts) -> Iterator[tuple[tuple[Loop, int], ...]]:
+    """Larger factors for one loop than `_unroll_and_jam_choices` has, where what copies read does not fall into one cache set."""
     for loop in nest.band:
-        if loop is lane_loop or loop.extent is None or crowding.may_share(loop):
+        if loop is lane_loop or loop.extent is None or conflicts.may_share(loop):
             continue
-        for factor in range(_LARGEST_JAM + 1, min(_TALLEST_JAM, loop.extent) + 1):
+        for factor in range(_MOST_JAMMED_COPIES + 1, min(_MOST_JAMMED_ROWS, loop.extent) + 1):
             yield ((loop, factor),)
 
 
 def _block_of(nest: Nest, loop: Loop) -> int:
     """Columns of the blocks that some load reads along `loop`, 0 where none does: tiles that cut across them read apart."""
-    for op in real_ops(nest.hot_block):
+    for op in real_ops(nest.innermost_body):
         if op.name != "affine.load":
             continue
         places = [place for place, index in enumerate(indices_of(op)) if index == loop.iv]
@@ -308,10 +314,10 @@ def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:
     loops = [*nest.band, *(nest.chain.loops if nest.chain else ())]
     if not nest.is_part or len(loops) != 1 or loop.extent is None or loop.extent % lanes:
         return 0
-    return loop.extent // lanes if loop.extent <= _WHOLE_SLOTS * lanes else 0
+    return loop.extent // lanes if loop.extent <= _MOST_WHOLE_VECTORS * lanes else 0
 
 
-def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
     """Copies of none, one or two loops; only the first may leave a remainder."""
     yield ()
     loops = [loop for loop in nest.band if loop is not lane_loop]
@@ -324,4 +330,4 @@ def _jams(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]
 
 
 def _factors(loop: Loop) -> range:
-    return range(2, min(_LARGEST_JAM, loop.extent or _LARGEST_JAM) + 1)
+    return range(2, min(_MOST_JAMMED_COPIES, loop.extent or _MOST_JAMMED_COPIES) + 1)

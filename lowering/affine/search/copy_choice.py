@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dlc.lowering.affine.cost.instructions import Tile
+from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
@@ -26,13 +26,13 @@ _ROWS, _COPIED = 3 / 4, 1 / 2
 """Shares of L2 of what a block reads of the other operand, and of its copy; parts of the sum make them so."""
 
 
-def chosen_copies(nest: Nest, tile: Tile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
+def chosen_copies(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
     """The blocks, as `NestSchedule.blocks`, for whose panels a copy pays; empty where none does."""
     found = rows_of(nest, tile, order)
     if found is None or not is_narrow(tile) or len(nest.band) != 2 or problem_of_panels(nest, tile):
         return ()
     (loop, row), load = found, panel_load(nest, tile)
-    rows, columns, width = loop.extent or 0, tile.lane_loop.extent or 0, tile.lanes * tile.slots
+    rows, columns, width = loop.extent or 0, tile.lane_loop.extent or 0, tile.lanes * tile.vectors
     assert nest.chain is not None and load is not None
     steps, pitch = nest.chain.loops[0].extent or 1, stride_along(load, nest.chain.loops[0].iv) or 0
     apart = bytes_of(load.results[0].type) * pitch

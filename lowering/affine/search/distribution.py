@@ -13,13 +13,13 @@ import islpy as isl
 
 from dlc.lowering.affine.polyhedral.loop_values import loop_variable
 from dlc.lowering.affine.polyhedral.model import Statement
-from dlc.lowering.affine.search.scheduler import Part
+from dlc.lowering.affine.search.scheduler import ScheduleUnit
 
 _Edges = Mapping[tuple[str, str], isl.Map]
 """The dependences from one statement to another, by their names."""
 
 
-def distributed_schedule(part: Part) -> isl.Schedule:
+def distributed_schedule(part: ScheduleUnit) -> isl.Schedule:
     """The schedule tree; its bands carry no flags."""
     maps = part.dependences.get_map_list()
     edges: dict[tuple[str, str], isl.Map] = {}

@@ -9,6 +9,7 @@ with one thread, the rows run one after the other in the same order as ever.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations, product
 
@@ -19,13 +20,10 @@ from dlc.lowering.affine.dependences.coincidence import open_at
 from dlc.lowering.affine.ir.loops import COLUMNS, ROWS
 from dlc.lowering.affine.polyhedral.loop_marks import (
     LOOP,
-    group_of,
-    is_word_mark,
+    is_loop_mark,
     mark_band,
-    parts_of,
+    marks_above,
     scratch_of,
-    with_role,
-    words_of,
 )
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, maps_of
 from dlc.lowering.affine.polyhedral.model import Statement
@@ -41,8 +39,8 @@ def mark_doacross(schedule: isl.Schedule, dependences: isl.UnionMap, statements:
     copies = {one.name for one in statements if isinstance(one, CopyStatement)}
 
     def visit(top: isl.ScheduleNode) -> isl.ScheduleNode:
-        band = top.child(0) if is_word_mark(top) else top
-        if not is_band(band) or is_word_mark(top.parent()) or _has_band_around(top):
+        band = top.child(0) if is_loop_mark(top) else top
+        if not is_band(band) or is_loop_mark(top.parent()) or _has_band_around(top):
             return top
         return _with_roles(top) if _may_have_rows(band, copies) and _are_rows(band, dependences) else top
 
@@ -53,16 +51,10 @@ def _has_band_around(node: isl.ScheduleNode) -> bool:
     return any(is_band(node.ancestor(up)) for up in range(1, node.get_tree_depth() + 1))
 
 
-def _words(band: isl.ScheduleNode) -> tuple[str, ...]:
-    """The words of a band's loops."""
-    above = band.parent()
-    return words_of(above.mark_get_id().get_name()) if is_word_mark(above) else (LOOP,) * band.band_n_member()
-
-
 def _may_have_rows(band: isl.ScheduleNode, copies: set[str]) -> bool:
     """Whether the outermost loop of a band is serial, and nothing below fills local memory."""
-    outermost = _words(band)[0]
-    if parts_of(outermost)[0] != LOOP or group_of(outermost):
+    outermost = marks_above(band)[0]
+    if outermost.kind != LOOP or outermost.group:
         return False
     domains = band.get_domain().get_set_list()
     return all(domains.get_set(at).get_tuple_name() not in copies for at in range(domains.n_set()))
@@ -123,7 +115,7 @@ def _sets(found: isl.SetList) -> Iterator[isl.Set]:
 
 
 def _with_roles(top: isl.ScheduleNode) -> isl.ScheduleNode:
-    """`top`, the band of the rows or the mark of its words, with the roles of rows and columns."""
+    """`top`, the band of the rows or its mark, with the roles of rows and columns."""
     top = _with_role(top, 0, ROWS)
     if top.child(0).band_n_member() > 1:
         return _with_role(top, 1, COLUMNS)
@@ -132,7 +124,7 @@ def _with_roles(top: isl.ScheduleNode) -> isl.ScheduleNode:
 
 def _with_columns(node: isl.ScheduleNode) -> isl.ScheduleNode:
     """`node` with the role of columns for the outermost bands at or below it."""
-    if is_band(node) or is_word_mark(node):
+    if is_band(node) or is_loop_mark(node):
         return _with_role(node, 0, COLUMNS)
     for at in range(node.n_children()):
         node = _with_columns(node.child(at)).parent()
@@ -140,8 +132,8 @@ def _with_columns(node: isl.ScheduleNode) -> isl.ScheduleNode:
 
 
 def _with_role(top: isl.ScheduleNode, member: int, role: str) -> isl.ScheduleNode:
-    """A band, or the mark of its words, with a role for one of its loops; returns the mark's node."""
-    band = top.child(0) if is_word_mark(top) else top
-    words = list(_words(band))
-    words[member] = with_role(words[member], role)
-    return mark_band(top.delete() if is_word_mark(top) else top, words)
+    """A band, or its mark, with a role for one of its loops; returns the mark's node."""
+    band = top.child(0) if is_loop_mark(top) else top
+    marks = list(marks_above(band))
+    marks[member] = replace(marks[member], role=role)
+    return mark_band(top.delete() if is_loop_mark(top) else top, marks)

@@ -9,18 +9,18 @@ from math import inf
 import islpy as isl
 
 from dlc.lowering.affine.cost.references import Reference
-from dlc.lowering.affine.cost.tile_costs import Nest, Tile
+from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile
 from dlc.lowering.affine.dependences.band_nests import Member
-from dlc.lowering.affine.polyhedral.model import Access, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement, next_names, with_statements
-from dlc.lowering.affine.schedule.footprints import Box, footprint
+from dlc.lowering.affine.schedule.footprints import FixedBox, footprint
 from dlc.lowering.affine.schedule.iterations import on_instances, value_map, values_of
 from dlc.lowering.affine.schedule.loop_tree import (
-    Block,
     Leaf,
-    Loop,
+    LoopNode,
     Path,
     Scratch,
+    SequenceNode,
     Tree,
     around,
     at,
@@ -39,7 +39,7 @@ _VECTORS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class Slot:
+class PackedDim:
     """One dim of a buffer, of `extent` places: a subscript of the array from where the panel starts, its quotient or its remainder
     by `size` (0 for the whole)."""
 
@@ -61,15 +61,15 @@ class LocalPanel:
     """A buffer to make at the scratch mark `name`: what `access` touches, `shape` elements from `first`, by instances."""
 
     name: str
-    access: Access
+    access: AccessRelation
     first: isl.Map
     shape: tuple[int, ...]
-    slots: tuple[Slot, ...]
+    packed_dims: tuple[PackedDim, ...]
     lanes: int
 
 
 def local_panels(
-    members: Sequence[Member], extents: Sequence[int], nest: Nest, tile: Tile, plan: CachePlan
+    members: Sequence[Member], extents: Sequence[int], nest: BandNestCosts, tile: BandTile, plan: CachePlan
 ) -> dict[int, list[LocalPanel]]:
     """The panels of a plan, by the number of loops around them."""
     found: dict[int, list[LocalPanel]] = {}
@@ -80,8 +80,8 @@ def local_panels(
         access = reference.access
         name = f"{access.array.name}_{access.statement_name}_{access.position}"
         first = _first_elements(reference, members, origins, plan.levels[: panel.depth])
-        slots = _slots(reference, inner, nest, tile, plan.levels[panel.depth :])
-        found.setdefault(panel.depth, []).append(LocalPanel(name, access, first, reference.box(inner), slots, nest.lanes))
+        packed_dims = _packed_dims(reference, inner, nest, tile, plan.levels[panel.depth :])
+        found.setdefault(panel.depth, []).append(LocalPanel(name, access, first, reference.box(inner), packed_dims, nest.lanes))
     return found
 
 
@@ -113,30 +113,30 @@ def _block_start(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     return value if size == 1 else value.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
 
 
-def _slots(
-    reference: Reference, extents: Sequence[int], nest: Nest, tile: Tile, inner: Sequence[tuple[int, int]]
-) -> tuple[Slot, ...]:
+def _packed_dims(
+    reference: Reference, extents: Sequence[int], nest: BandNestCosts, tile: BandTile, inner: Sequence[tuple[int, int]]
+) -> tuple[PackedDim, ...]:
     """The dims of the buffer: subscripts and numbers of tiles in the order of the loops that move them, then places in tiles."""
     box = reference.box(extents)
-    ordered: list[tuple[float, Slot]] = []
+    ordered: list[tuple[float, PackedDim]] = []
     for dim, size in enumerate(box):
-        movers = [at for at, factor in enumerate(reference.factors[dim]) if factor and extents[at] > 1]
-        if not movers:
+        dependent_loops = [at for at, factor in enumerate(reference.factors[dim]) if factor and extents[at] > 1]
+        if not dependent_loops:
             continue
-        place = next(place for place, (at, _) in enumerate(inner) if at in movers)
-        step = _tile_size(reference, movers, nest, tile)
+        place = next(place for place, (at, _) in enumerate(inner) if at in dependent_loops)
+        step = _tile_size(reference, dependent_loops, nest, tile)
         if step and size > step:
-            ordered += [(place, Slot(dim, -(-size // step), step, True)), (inf, Slot(dim, step, step))]
+            ordered += [(place, PackedDim(dim, -(-size // step), step, True)), (inf, PackedDim(dim, step, step))]
         else:
-            ordered.append((inf if step or tile.lanes in movers else place, Slot(dim, size)))
-    return tuple(slot for _, slot in sorted(ordered, key=lambda one: one[0]))
+            ordered.append((inf if step or tile.lanes in dependent_loops else place, PackedDim(dim, size)))
+    return tuple(packed_dim for _, packed_dim in sorted(ordered, key=lambda one: one[0]))
 
 
-def _tile_size(reference: Reference, movers: Sequence[int], nest: Nest, tile: Tile) -> int:
+def _tile_size(reference: Reference, dependent_loops: Sequence[int], nest: BandNestCosts, tile: BandTile) -> int:
     """By what a subscript is cut, which one of the tile's loops alone moves; 0 for no cut."""
-    if movers == [tile.lanes]:
+    if dependent_loops == [tile.lanes]:
         return tile.width
-    is_row = movers == [tile.copied] and reference.stride(movers[0]) == 1
+    is_row = dependent_loops == [tile.unroll_and_jam] and reference.stride(dependent_loops[0]) == 1
     return tile.copies if is_row else 0
 
 
@@ -158,25 +158,29 @@ def _with_panel(scop: Scop, tree: Tree, path: Path, panel: LocalPanel) -> tuple[
     elements = footprint([panel.access], loops, instances)
     assert elements is not None
     outer = isl.Map.from_union_map(value_map(loops, instances))
-    box = Box(isl.PwMultiAff.from_map(outer.reverse().apply_range(panel.first).coalesce()), panel.shape)
+    box = FixedBox(isl.PwMultiAff.from_map(outer.reverse().apply_range(panel.first).coalesce()), panel.shape)
     buffer = Buffer(
-        panel.name, panel.access.array.value, len(panel.slots), is_local=True, shape=tuple(slot.extent for slot in panel.slots)
+        panel.name,
+        panel.access.array.value,
+        len(panel.packed_dims),
+        is_local=True,
+        shape=tuple(packed_dim.extent for packed_dim in panel.packed_dims),
     )
-    places = box.places("").apply_range(_to_slots(panel)).set_tuple_name(isl.dim_type.out, panel.name)
+    places = box.places("").apply_range(_to_packed_dims(panel)).set_tuple_name(isl.dim_type.out, panel.name)
     (name,) = next_names(scop, 1)
     copy = _copy_statement(name, panel, buffer, elements, places)
     reading = _reading_buffer(statement, panel.access, buffer, outer, places)
     return with_statements(scop, [reading, copy], buffer), _inserted(tree, path, loops, copy, panel)
 
 
-def _to_slots(panel: LocalPanel) -> isl.Map:
+def _to_packed_dims(panel: LocalPanel) -> isl.Map:
     """Distances from the first element to places in the buffer."""
     space = isl.Space.set_alloc(panel.first.get_ctx(), 0, len(panel.shape)).set_tuple_name(isl.dim_type.set, "")
     local = isl.LocalSpace.from_space(space)
     distances = [isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, dim)) for dim in range(len(panel.shape))]
     found: isl.Map | None = None
-    for slot in panel.slots:
-        column = isl.Map.from_pw_aff(slot.of(distances[slot.dim]))
+    for packed_dim in panel.packed_dims:
+        column = isl.Map.from_pw_aff(packed_dim.of(distances[packed_dim.dim]))
         found = column if found is None else found.flat_range_product(column)
     assert found is not None
     return found
@@ -186,14 +190,14 @@ def _copy_statement(name: str, panel: LocalPanel, buffer: Buffer, elements: isl.
     """The statement whose instances `[loops around, element]` copy one element into the buffer."""
     domain = elements.wrap().flatten().set_tuple_name(name).coalesce()
     pairs = elements.wrap().flatten_map().set_tuple_name(isl.dim_type.out, name).reverse().intersect_domain(domain)
-    read = Access(
+    read = AccessRelation(
         name, panel.access.op, panel.access.array, pairs.apply_range(elements.wrap().unwrap().range_map()).coalesce(), False, 0
     )
-    write = Access(name, panel.access.op, buffer, pairs.apply_range(places).coalesce(), True, 1)
+    write = AccessRelation(name, panel.access.op, buffer, pairs.apply_range(places).coalesce(), True, 1)
     return CopyStatement(name, (), (), (), domain, (read, write), panel.access.op.location)
 
 
-def _reading_buffer(statement: Statement, access: Access, buffer: Buffer, outer: isl.Map, places: isl.Map) -> Statement:
+def _reading_buffer(statement: Statement, access: AccessRelation, buffer: Buffer, outer: isl.Map, places: isl.Map) -> Statement:
     """The statement with one of its reads going to the buffer."""
     moved = replace(access, array=buffer, relation=outer.range_product(access.relation).apply_range(places).coalesce())
     return replace(
@@ -201,7 +205,7 @@ def _reading_buffer(statement: Statement, access: Access, buffer: Buffer, outer:
     )
 
 
-def _inserted(tree: Tree, path: Path, loops: Sequence[Loop], copy: CopyStatement, panel: LocalPanel) -> Tree:
+def _inserted(tree: Tree, path: Path, loops: Sequence[LoopNode], copy: CopyStatement, panel: LocalPanel) -> Tree:
     """The tree with the copies before what the scratch mark at `path` holds."""
     scratch = at(tree, path)
     assert isinstance(scratch, Scratch)
@@ -214,12 +218,12 @@ def _put_below(tree: Tree, path: Path, node: Tree, columns: Sequence[isl.UnionPw
     """The tree with `node` at `path`, which runs new instances for which the loops around have the values `columns`."""
     if not path:
         return node
-    is_loop = isinstance(tree, Loop)
+    is_loop = isinstance(tree, LoopNode)
     parts = list(children(tree))
     parts[path[0]] = _put_below(parts[path[0]], path[1:], node, columns[1:] if is_loop else columns)
-    if isinstance(tree, Loop):
+    if isinstance(tree, LoopNode):
         return replace(tree, domain=parts[0].domain, values=tree.values.union_add(columns[0]), body=parts[0])
-    return Block(_union(parts), tuple(parts)) if isinstance(tree, Block) else with_children(tree, parts)
+    return SequenceNode(_union(parts), tuple(parts)) if isinstance(tree, SequenceNode) else with_children(tree, parts)
 
 
 def _union(parts: Sequence[Tree]) -> isl.UnionSet:
@@ -233,7 +237,7 @@ def _copy_loops(copy: CopyStatement, panel: LocalPanel) -> Tree:
     """Loops over the places of the buffer, which have no order, those of the last dim in vectors."""
     instances = isl.UnionSet.from_set(copy.domain)
     places = isl.PwMultiAff.from_map(copy.writes[0].relation)
-    columns = [isl.UnionPwAff.from_pw_aff(places.get_pw_aff(slot)) for slot in range(len(panel.slots))]
+    columns = [isl.UnionPwAff.from_pw_aff(places.get_pw_aff(packed_dim)) for packed_dim in range(len(panel.packed_dims))]
     step = isl.Val(_VECTORS_AT_ONCE * panel.lanes)
     rows = columns[-1].scale_down_val(step).floor()
     tree: Tree = around(columns[-1].sub(rows.scale_val(step)), Leaf(instances), kind="lanes")

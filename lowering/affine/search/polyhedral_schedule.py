@@ -28,17 +28,26 @@ from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.dependence_levels import leveled_schedules
 from dlc.lowering.affine.schedule.driver import MOST_FOR_DEPENDENCES, limited_work
-from dlc.lowering.affine.schedule.index_sets import Order, blocked_schedules
+from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.proof_text import proof_text
-from dlc.lowering.affine.search.apart_loops import mark_apart
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.doacross import mark_doacross
 from dlc.lowering.affine.search.panels import with_panels
-from dlc.lowering.affine.search.register_tiles import Blocking, Tiled, TileShape, Weighed, cut, lanes_of, tile_registers, weigh
-from dlc.lowering.affine.search.row_blocks import Phase, cut_in_row_blocks
+from dlc.lowering.affine.search.parallel_groups import mark_parallel_groups
+from dlc.lowering.affine.search.register_tiles import (
+    CacheBlockOptions,
+    Tiled,
+    TileShape,
+    Weighed,
+    cut,
+    lanes_of,
+    tile_registers,
+    weigh,
+)
+from dlc.lowering.affine.search.row_blocks import UnitSchedule, cut_in_row_blocks
 from dlc.lowering.affine.search.row_buffers import with_row_buffers
-from dlc.lowering.affine.search.scheduler import Part, compute_schedules, parts_of
+from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.affine.search.skewing import Skewed, skewed_loops
 from dlc.lowering.affine.search.time_tiles import choose_time_tiles, with_time_tiles
 from dlc.lowering.affine.search.wavefronts import can_be_written_out, wavefront_sizes, with_wavefronts
@@ -100,7 +109,9 @@ class PolyhedralSchedule(Pass):
         facts = facts_of(op)
         shape = TileShape.of(facts)
         dependences = self._dependences(op, scop)
-        blocking = Blocking(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
+        blocking = (
+            CacheBlockOptions(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
+        )
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, dependences, order, shape, blocking)
         try:
@@ -134,7 +145,7 @@ class PolyhedralSchedule(Pass):
         """Check the schedule and build its loops; EmissionError, with the IR as it was, where these are not affine."""
         packed, best = with_panels(scop, tiled.schedule, tiled.panels)
         packed = with_row_buffers(packed, tiled.buffers)
-        pairs = Order.of(scop)
+        pairs = OrderConstraints.of(scop)
         kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
         for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
@@ -142,13 +153,20 @@ class PolyhedralSchedule(Pass):
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         facts = facts_of(op)
         lanes = lanes_of(scop, TileShape.of(facts))
-        marked = mark_doacross(mark_apart(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements)
+        marked = mark_doacross(
+            mark_parallel_groups(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements
+        )
         replace_loops(packed, marked, lanes)
         if proof:
             print(proof, file=sys.stderr)
 
     def _best(
-        self, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, shape: TileShape, blocking: Blocking | None
+        self,
+        scop: Scop,
+        dependences: Sequence[Dependence],
+        order: isl.UnionMap,
+        shape: TileShape,
+        blocking: CacheBlockOptions | None,
     ) -> Tiled:
         """Each part of the scop in the cheapest order, cut into tiles."""
         parts = parts_of(scop, order, self.fusion)
@@ -158,14 +176,14 @@ class PolyhedralSchedule(Pass):
             if not is_open:
                 found += [way for _, way in neighbours if isinstance(way, Tiled)]
                 continue
-            phases = [Phase(part, way) for part, way in neighbours if isinstance(way, Weighed)]
+            phases = [UnitSchedule(part, way) for part, way in neighbours if isinstance(way, Weighed)]
             if self.fusion == "smart" and len(phases) > 1:
                 found += cut_in_row_blocks(scop, phases, dependences, shape, blocking)
             else:
                 found += [cut(scop, one.chosen, shape, blocking) for one in phases]
         return reduce(Tiled.then, found)
 
-    def _best_of(self, scop: Scop, part: Part, shape: TileShape) -> Weighed | Tiled:
+    def _best_of(self, scop: Scop, part: ScheduleUnit, shape: TileShape) -> Weighed | Tiled:
         """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks; in tiles where these
         are skewed with time, else to be cut."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
@@ -193,7 +211,7 @@ class PolyhedralSchedule(Pass):
         across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
         return best if across_time is None else tile_registers(scop, across_time, shape)
 
-    def _waves(self, part: Part, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
+    def _waves(self, part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
         """Wavefronts in small tiles, where no loop of `schedule` is free; None where they do not fit."""
         sizes = wavefront_sizes(part, skewed, schedule)
         if sizes is None or self.time_tiles == (0,):
@@ -201,14 +219,14 @@ class PolyhedralSchedule(Pass):
         chosen = self._given_sizes(part, skewed) or sizes
         return with_wavefronts(schedule, skewed, chosen) if can_be_written_out(part, chosen) else None
 
-    def _across_time(self, part: Part, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
+    def _across_time(self, part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
         """Tiles across time around `schedule`; None where they do not pay."""
         if self.time_tiles == (0,):
             return None
         sizes = self._given_sizes(part, skewed) or choose_time_tiles(part, skewed, facts_of(part.statements[0].ops[0]))
         return None if sizes is None else with_time_tiles(schedule, skewed, sizes)
 
-    def _given_sizes(self, part: Part, skewed: Skewed) -> tuple[int, ...]:
+    def _given_sizes(self, part: ScheduleUnit, skewed: Skewed) -> tuple[int, ...]:
         """The sizes that the option gives, one for each skewed loop; none where it gives none."""
         count = len(skewed.values)
         if self.time_tiles and (len(self.time_tiles) != count or min(self.time_tiles) < 0 or not any(self.time_tiles)):
@@ -216,7 +234,7 @@ class PolyhedralSchedule(Pass):
         return self.time_tiles
 
 
-def _remark_on(part: Part) -> Callable[[str], None]:
+def _remark_on(part: ScheduleUnit) -> Callable[[str], None]:
     """Says why isl gave no order for a part, and what is left to choose from."""
 
     def say(reason: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.cost.instructions import Tile, trips_of
+from dlc.lowering.affine.cost.instructions import RegisterTile, trips_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Loop, apply, real_ops
@@ -28,7 +28,7 @@ _TYPICAL_TRIPS = 16
 
 
 @dataclass(frozen=True)
-class Panel:
+class PrefetchedPanel:
     """How the panel after the one that `load` reads is fetched: `count` units of `unit` elements, `stride` apart."""
 
     load: ir.Operation
@@ -49,11 +49,11 @@ class Panel:
         """Bytes of the panel's cache lines."""
         return self.count * len(self.line_offsets) * _LINE_BITS // 8
 
-    def crowding(self, tile: Tile) -> int:
+    def set_conflicts(self, tile: RegisterTile) -> int:
         """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
         places = [0]
-        for loop, count in tile.jams:
+        for loop, count in tile.unroll_and_jam:
             stride = (stride_along(self.load, loop.iv) or 0) * width
             places = [place + copy * stride for place in places for copy in range(count if stride else 1)]
         return max(sum(_share_set(one, other) for other in places) for one in places)
@@ -144,22 +144,22 @@ def _share_set(one: int, other: int) -> bool:
 
 
 def panels_of(
-    nest: Nest, tile: Tile, order: Sequence[Loop], facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None
-) -> list[Panel]:
+    nest: Nest, tile: RegisterTile, order: Sequence[Loop], facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None
+) -> list[PrefetchedPanel]:
     """The panels that tiles of `nest`, in the order `order`, can fetch ahead: of vectors, and rows that all lanes share.
 
     Where all tiles of `nest` read one panel, the next one is that of the nest which runs next, `ahead` of this one.
     """
     if nest.chain is None or tile.reduces:
         return []
-    loads = [op for op in real_ops(nest.hot_block) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
+    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
     panels = [_panel_of(load, nest, tile, order, bool(facts.strides[load]), ahead or {}) for load in loads]
     return [panel for panel in panels if panel is not None and panel.level]
 
 
 def _panel_of(
-    load: ir.Operation, nest: Nest, tile: Tile, order: Sequence[Loop], is_vector: bool, after: Mapping[ir.Value, int]
-) -> Panel | None:
+    load: ir.Operation, nest: Nest, tile: RegisterTile, order: Sequence[Loop], is_vector: bool, after: Mapping[ir.Value, int]
+) -> PrefetchedPanel | None:
     """The panel of `load`, which tiles must share where it is one of vectors: a tile alone would read them no later."""
     assert nest.chain is not None
     followed, steps = set(list(load.operands)[1:]), tile.steps
@@ -171,7 +171,7 @@ def _panel_of(
     inside = order[moving[-1] + 1 :] if moving else order
     inner = tuple((loop, steps.get(loop, 1)) for loop in inside if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
-    row = tile.lanes * tile.slots if is_vector else 1
+    row = tile.lanes * tile.vectors if is_vector else 1
     copies = _adjacent_copies(load, tile, rows, row)
     if copies is None or (is_vector and not inner):
         return None
@@ -179,20 +179,20 @@ def _panel_of(
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = rows[0], rows[1], tuple(range(0, row, line))
-    return Panel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
+    return PrefetchedPanel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
 
 
-def _adjacent_copies(load: ir.Operation, tile: Tile, rows: tuple[int, int], size: int) -> int | None:
-    """How many panels a tile reads that lie one after the other, as the blocks that a jam copies do; None for any others.
+def _adjacent_copies(load: ir.Operation, tile: RegisterTile, rows: tuple[int, int], size: int) -> int | None:
+    """How many panels a tile reads that lie one after the other, as the blocks that an unrolled loop reads do; None for others.
 
     `rows` are those of a panel, with `size` elements each.
     """
     followed = set(list(load.operands)[1:])
-    jams = [(loop, count) for loop, count in tile.jams if loop.iv in followed]
-    if not jams:
+    unroll_and_jam = [(loop, count) for loop, count in tile.unroll_and_jam if loop.iv in followed]
+    if not unroll_and_jam:
         return 1
-    is_adjacent = len(jams) == 1 and rows[1] == size and stride_along(load, jams[0][0].iv) == rows[0] * size
-    return jams[0][1] if is_adjacent else None
+    is_adjacent = len(unroll_and_jam) == 1 and rows[1] == size and stride_along(load, unroll_and_jam[0][0].iv) == rows[0] * size
+    return unroll_and_jam[0][1] if is_adjacent else None
 
 
 def _uniform_rows(load: ir.Operation, chain: Sequence[Loop]) -> tuple[int, int] | None:

@@ -14,13 +14,13 @@ from dlc._mlir import ir
 from dlc.lowering.affine.cost.memory_costs import Caches
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
-from dlc.lowering.affine.cost.tile_costs import LINE_CYCLES, Nest, Tile, cycles, outer_order, spare_registers
-from dlc.lowering.affine.dependences.band_nests import Level, Member, rebuild_innermost_chains
+from dlc.lowering.affine.cost.tile_costs import LINE_CYCLES, BandNestCosts, BandTile, cycles, outer_order, spare_registers
+from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
-from dlc.lowering.affine.polyhedral.loop_marks import COPIES, LANES, LOOP, PARALLEL
+from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.loop_values import ends_of
-from dlc.lowering.affine.polyhedral.model import Access, Scop
-from dlc.lowering.affine.search.cache_tiles import Blocker, CachePlan
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
 from dlc.targets.machine import Machine
@@ -48,7 +48,7 @@ class TileShape:
 
 
 @dataclass(frozen=True)
-class Blocking:
+class CacheBlockOptions:
     """That loops are cut into blocks for `caches`, and with `pack` panels copied."""
 
     caches: Caches
@@ -95,13 +95,13 @@ class Tiled:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class BandNest:
     """What is known of an innermost chain: its loops, their iterations, and the cheapest tile where memory does not count."""
 
     members: Sequence[Member]
-    nest: Nest
+    nest: BandNestCosts
     extents: Sequence[int]
-    tile: Tile
+    tile: BandTile
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +110,12 @@ class Weighed:
 
     schedule: isl.Schedule
     cost: float
-    chains: Sequence[Chain]
+    chains: Sequence[BandNest]
 
 
 def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
     """What `schedule` costs with its innermost chains cut into tiles."""
-    chains: list[Chain] = []
+    chains: list[BandNest] = []
     costs: list[float] = []
 
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
@@ -128,16 +128,16 @@ def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
     return Weighed(schedule, sum(costs), chains)
 
 
-def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> Chain:
+def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> BandNest:
     strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
     starts, spare = [values.start for values in ranges], spare_registers(scop, strides, shape.has_fma)
-    nest = Nest(strides, is_free, lanes_of(scop, shape), _bands(members), starts, spare_registers=spare)
-    return Chain(members, nest, extents, _best_tile(scop, nest, extents, shape))
+    nest = BandNestCosts(strides, is_free, lanes_of(scop, shape), _bands(members), starts, spare_registers=spare)
+    return BandNest(members, nest, extents, _best_tile(scop, nest, extents, shape))
 
 
-def cut(scop: Scop, weighed: Weighed, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
+def cut(scop: Scop, weighed: Weighed, shape: TileShape, blocking: CacheBlockOptions | None = None) -> Tiled:
     """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
     tiling = _Tiling(scop, shape, iter(weighed.chains), blocking)
     schedule = rebuild_innermost_chains(weighed.schedule, tiling.levels)
@@ -150,16 +150,16 @@ class _Tiling:
 
     scop: Scop
     shape: TileShape
-    chains: Iterator[Chain]
-    blocking: Blocking | None = None
+    chains: Iterator[BandNest]
+    blocking: CacheBlockOptions | None = None
     panels: list[LocalPanel] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[Level] | None:
+    def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[LoopToBuild] | None:
         """The loops in place of a chain; None where it stays."""
         chain = next(self.chains)
         nest, tile, extents = chain.nest, chain.tile, chain.extents
-        if tile.lanes is None and tile.copied is None:
+        if tile.lanes is None and tile.unroll_and_jam is None:
             return None
         blocked, plan = self._plan(node, members, chain)
         if plan is None:
@@ -169,21 +169,23 @@ class _Tiling:
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
         return _levels(node, members, blocked, nest, extents, plan.levels, panels)
 
-    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: Chain) -> tuple[Tile, CachePlan | None]:
+    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: BandNest) -> tuple[BandTile, CachePlan | None]:
         """The tile where memory does not count, and blocks around it; no plan where the chain's tile is as good without."""
         refs = None if self.blocking is None else references(self.scop, node, members)
         if self.blocking is None or refs is None or _UNBOUNDED in chain.extents:
             return chain.tile, None
-        blocker = Blocker(refs, chain.nest, chain.extents, self.blocking.caches, self.blocking.pack)
+        blocker = CacheBlockPlanner(refs, chain.nest, chain.extents, self.blocking.caches, self.blocking.pack)
         tile = _best_tile(self.scop, blocker.packed_nest, chain.extents, self.shape, _RESIDENT)
         return tile, blocker.plan(tile, chain.tile)
 
 
-_KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Scop, dict[object, BandTile]] = WeakKeyDictionary()
 """The best tiles so far: schedules that are compared have nests in common."""
 
 
-def _best_tile(scop: Scop, nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES) -> Tile:
+def _best_tile(
+    scop: Scop, nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES
+) -> BandTile:
     """The tile of the fewest cycles."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
     key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, nest.straddling, tuple(extents), shape, line_cycles
@@ -193,22 +195,22 @@ def _best_tile(scop: Scop, nest: Nest, extents: Sequence[int], shape: TileShape,
     return known[key]
 
 
-def _cheapest(nest: Nest, extents: Sequence[int], shape: TileShape, line_cycles: float) -> Tile:
+def _cheapest(nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float) -> BandTile:
     @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
-    def of_tile(tile: Tile) -> float:
+    def of_tile(tile: BandTile) -> float:
         return cycles(nest, tile, line_cycles)
 
     return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, shape, of_tile))
 
 
-def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: Blocking | None = None) -> Tiled:
+def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: CacheBlockOptions | None = None) -> Tiled:
     """`schedule` in tiles, as `cut` does it."""
     return cut(scop, weigh(scop, schedule, shape), shape, blocking)
 
 
-def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Tile]:
+def _tiles(nest: BandNestCosts, extents: Sequence[int], shape: TileShape) -> Iterator[BandTile]:
     """The tiles that fit into the registers and the loops."""
-    yield Tile()
+    yield BandTile()
     free = [at for at, is_free in enumerate(nest.is_free) if is_free]
     lanes: list[int | None] = [at for at in free if nest.lanes > 1 and extents[at] >= nest.lanes]
     orders = (True, False) if nest.kept else (True,)
@@ -222,17 +224,19 @@ def _tiles(nest: Nest, extents: Sequence[int], shape: TileShape) -> Iterator[Til
         if (along is not None and vectors * nest.lanes > room) or (across is not None and copies > extents[across]):
             continue
         width = 0 if along is None else min(vectors * nest.lanes, extents[along])
-        yield Tile(along, vectors, across, copies, first, width)
+        yield BandTile(along, vectors, across, copies, first, width)
 
 
-def _cycles_with_rest(nest: Nest, tile: Tile, extents: Sequence[int], shape: TileShape, of_tile: Callable[[Tile], float]) -> float:
+def _cycles_with_rest(
+    nest: BandNestCosts, tile: BandTile, extents: Sequence[int], shape: TileShape, of_tile: Callable[[BandTile], float]
+) -> float:
     """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
     total, slower = 0.0, _UNMASKED_REST if shape.slow_masks and tile.lanes is not None else 1.0
     vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
-    copies = 1 if tile.copied is None else extents[tile.copied]
+    copies = 1 if tile.unroll_and_jam is None else extents[tile.unroll_and_jam]
     for width, wide in _parts(vectors, tile.vectors):
         for height, high in _parts(copies, tile.copies):
-            one = of_tile(Tile(tile.lanes, width, tile.copied, height, tile.tiles_first))
+            one = of_tile(BandTile(tile.lanes, width, tile.unroll_and_jam, height, tile.tiles_first))
             total += wide * high * one * (1.0 if height == tile.copies else slower)
     useful = 1.0 if tile.lanes is None else extents[tile.lanes] / nest.lanes
     return total / (useful * copies)
@@ -264,14 +268,14 @@ def _width(kind: ir.Type) -> int | None:
 def _levels(
     node: isl.ScheduleNode,
     members: Sequence[Member],
-    tile: Tile,
-    nest: Nest,
+    tile: BandTile,
+    nest: BandNestCosts,
     extents: Sequence[int],
     order: Sequence[tuple[int, int]],
     panels: Mapping[int, Sequence[LocalPanel]],
-) -> list[Level]:
+) -> list[LoopToBuild]:
     """The loops over blocks and tiles, given from the outside in by member and iterations a step, and those in a tile."""
-    inner = [at for at in (tile.copied, tile.lanes) if at is not None]
+    inner = [at for at in (tile.unroll_and_jam, tile.lanes) if at is not None]
     is_inner = [any(not nest.is_free[other] for other, _ in order[:place]) for place in range(len(order))]
     outer = [
         _outer_level(members[at], size, is_shared=is_inner[place] and any(depth > place for depth in panels))
@@ -280,7 +284,9 @@ def _levels(
     outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
     outer = _short_sums_unrolled(outer, order, nest, extents)
     tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
-    points = [Level(_point(members[at].value, tile.step(at)), LANES if at == tile.lanes else COPIES) for at in inner]
+    points = [
+        LoopToBuild(_point(members[at].value, tile.step(at)), LoopMark(LANES if at == tile.lanes else UNROLL)) for at in inner
+    ]
     depth = node.get_schedule_depth()
     place, isolated = _isolated(_full_tiles(node, [*outer, *points], [tile.step(at) for at in inner]), depth + tiles)
     outer[place - depth] = replace(outer[place - depth], isolated=isolated)
@@ -298,7 +304,7 @@ def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
     return (tiles - 1, outer) if whole.is_subset(lifted) else (tiles + inside - 1, whole)
 
 
-def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[Access, int | None]]]:
+def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[AccessRelation, int | None]]]:
     """For each member the strides of all accesses along it."""
     around = node.get_prefix_schedule_multi_union_pw_aff()
     depth = around.dim(isl.dim_type.out)
@@ -307,8 +313,8 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
 
 
 def _short_sums_unrolled(
-    levels: Sequence[Level], order: Sequence[tuple[int, int]], nest: Nest, extents: Sequence[int]
-) -> list[Level]:
+    levels: Sequence[LoopToBuild], order: Sequence[tuple[int, int]], nest: BandNestCosts, extents: Sequence[int]
+) -> list[LoopToBuild]:
     """The loops with the innermost ones written out that carry sums over a few iterations, if there is another around them.
 
     Sums carried through several loops change registers where these begin and end: 3 x 3 taps in loops took twice the time.
@@ -319,13 +325,13 @@ def _short_sums_unrolled(
         iterations *= extents[at]
         if nest.is_free[at] or nest.is_free[around] or iterations > _MOST_TAPS:
             break
-        found[place] = replace(found[place], word=COPIES)
+        found[place] = replace(found[place], mark=LoopMark(UNROLL))
     return found
 
 
-def _outer_level(member: Member, size: int, *, is_shared: bool) -> Level:
+def _outer_level(member: Member, size: int, *, is_shared: bool) -> LoopToBuild:
     """The loop over the tiles of a member, or over all its values; iterations that share a panel's memory have an order."""
-    return Level(_tile(member.value, size), PARALLEL if member.is_coincident and not is_shared else LOOP)
+    return LoopToBuild(_tile(member.value, size), LoopMark(PARALLEL if member.is_coincident and not is_shared else LOOP))
 
 
 def _bands(members: Sequence[Member]) -> list[list[int]]:
@@ -364,7 +370,7 @@ class _FullTiles:
     partial: isl.Set
 
 
-def _full_tiles(node: isl.ScheduleNode, levels: Sequence[Level], sizes: Sequence[int]) -> _FullTiles:
+def _full_tiles(node: isl.ScheduleNode, levels: Sequence[LoopToBuild], sizes: Sequence[int]) -> _FullTiles:
     """For the iterations of all loops but the points', whether every statement that has a point has all of them."""
     times = node.get_prefix_schedule_union_map()
     for level in levels:

@@ -28,11 +28,11 @@ from dlc.lowering.affine.dependences.coincidence import stays
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.polyhedral.loop_marks import mark_scratch
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable
-from dlc.lowering.affine.polyhedral.model import Access, Array, Scop
-from dlc.lowering.affine.schedule.index_sets import Order
-from dlc.lowering.affine.search.register_tiles import Blocking, Tiled, TileShape, Weighed, cut, tile_registers
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
+from dlc.lowering.affine.schedule.index_sets import OrderConstraints
+from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, TileShape, Weighed, cut, tile_registers
 from dlc.lowering.affine.search.row_buffers import RowBuffer, row_buffers
-from dlc.lowering.affine.search.scheduler import Part
+from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.targets.machine import Machine, facts_of
 
 _LEAST_BLOCKS = 16
@@ -51,18 +51,18 @@ four 0.89, six 0.86 (two threads 1.3, 0.83, 0.83, 0.88); `deriche` takes 29.7, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
+class UnitSchedule:
     """A part of a function in the order that was chosen for it."""
 
-    part: Part
+    part: ScheduleUnit
     chosen: Weighed
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class FusedUnits:
     """Phases one after the other, and for each the loop around all its statements, by its depth, that goes over the rows."""
 
-    phases: tuple[Phase, ...]
+    phases: tuple[UnitSchedule, ...]
     depths: tuple[int, ...]
 
     @cached_property
@@ -168,11 +168,15 @@ class Shared:
 
 
 def cut_in_row_blocks(
-    scop: Scop, phases: Sequence[Phase], dependences: Sequence[Dependence], shape: TileShape, blocking: Blocking | None
+    scop: Scop,
+    phases: Sequence[UnitSchedule],
+    dependences: Sequence[Dependence],
+    shape: TileShape,
+    blocking: CacheBlockOptions | None,
 ) -> Iterator[Tiled]:
     """Phases one after the other in tiles; those that pay in blocks of rows. `dependences` are the value-based ones."""
     facts = facts_of(phases[0].part.statements[0].ops[0])
-    for shared in in_row_blocks(phases, facts, Order.of(scop).pairs_map):
+    for shared in in_row_blocks(phases, facts, OrderConstraints.of(scop).pairs_map):
         joint = _cut_jointly(scop, shared, dependences, shape, blocking) if len(shared.phases) > 1 else None
         if joint is None or joint.panels:
             yield from (cut(scop, one.chosen, shape, blocking) for one in shared.phases)
@@ -181,26 +185,28 @@ def cut_in_row_blocks(
 
 
 def _cut_jointly(
-    scop: Scop, shared: Shared, dependences: Sequence[Dependence], shape: TileShape, blocking: Blocking | None
+    scop: Scop, shared: FusedUnits, dependences: Sequence[Dependence], shape: TileShape, blocking: CacheBlockOptions | None
 ) -> Tiled:
     buffers = tuple(shared.buffers(scop, dependences))
     joint = tile_registers(scop, shared.schedule(buffers), shape, blocking)
     return replace(joint, buffers=buffers, notes=(shared.text, *joint.notes))
 
 
-def in_row_blocks(phases: Sequence[Phase], facts: Machine, dependences: isl.UnionMap) -> list[Shared]:
+def in_row_blocks(phases: Sequence[UnitSchedule], facts: Machine, dependences: isl.UnionMap) -> list[FusedUnits]:
     """The phases in groups of neighbours that share blocks of rows, as many as can; those that share none are alone."""
-    found: list[list[Shared]] = []
+    found: list[list[FusedUnits]] = []
     for phase in phases:
         joined = [one for group in found[-1:] for one in _joined(group, phase, facts, dependences)]
         if joined:
             found[-1] = joined
         else:
-            found.append([Shared((phase,), (depth,)) for depth in range(_common_depth(phase.part))] or [Shared((phase,), (0,))])
+            found.append(
+                [FusedUnits((phase,), (depth,)) for depth in range(_common_depth(phase.part))] or [FusedUnits((phase,), (0,))]
+            )
     return [group[0] for group in found]
 
 
-def _joined(group: Sequence[Shared], phase: Phase, facts: Machine, dependences: isl.UnionMap) -> list[Shared]:
+def _joined(group: Sequence[FusedUnits], phase: UnitSchedule, facts: Machine, dependences: isl.UnionMap) -> list[FusedUnits]:
     """The group with one more phase, by each of its loops for which that pays, those over whole lines first.
 
     Phases that share whole lines do not go in strips of columns for the sake of another one.
@@ -208,41 +214,41 @@ def _joined(group: Sequence[Shared], phase: Phase, facts: Machine, dependences: 
     if not _has_large_array(group[0].phases, phase, facts):
         return []
     depths = range(_common_depth(phase.part))
-    longer = [Shared((*one.phases, phase), (*one.depths, depth)) for one in group for depth in depths]
+    longer = [FusedUnits((*one.phases, phase), (*one.depths, depth)) for one in group for depth in depths]
     found = sorted((one for one in longer if one.pays(facts, dependences)), key=lambda one: one.is_in_strips)
     has_lines = len(group[0].phases) > 1 and not group[0].is_in_strips
     return [one for one in found if not (has_lines and one.is_in_strips)]
 
 
-def _has_large_array(phases: Sequence[Phase], after: Phase, facts: Machine) -> bool:
+def _has_large_array(phases: Sequence[UnitSchedule], after: UnitSchedule, facts: Machine) -> bool:
     """Whether both touch an array that a core's cache does not hold."""
     return any((_bytes(array) or 0) > facts.l2_bytes for array in _touched(phases).keys() & _touched([after]).keys())
 
 
-def _common_depth(part: Part) -> int:
+def _common_depth(part: ScheduleUnit) -> int:
     """The loops around each statement, at least."""
     return min(len(one.loops) for one in part.statements)
 
 
-def _accesses(phases: Sequence[Phase]) -> Iterator[Access]:
+def _accesses(phases: Sequence[UnitSchedule]) -> Iterator[AccessRelation]:
     return (access for phase in phases for one in phase.part.statements for access in one.accesses)
 
 
-def _touched(phases: Sequence[Phase]) -> Mapping[Array, list[Access]]:
+def _touched(phases: Sequence[UnitSchedule]) -> Mapping[Array, list[AccessRelation]]:
     """The arrays of the phases, each with the accesses to it."""
-    found: dict[Array, list[Access]] = {}
+    found: dict[Array, list[AccessRelation]] = {}
     for access in _accesses(phases):
         found.setdefault(access.array, []).append(access)
     return found
 
 
-def _is_of_rows(accesses: Sequence[Access], value: isl.UnionPwAff) -> bool:
+def _is_of_rows(accesses: Sequence[AccessRelation], value: isl.UnionPwAff) -> bool:
     """Whether each element belongs to one row."""
     elements = reduce(isl.UnionMap.union, [isl.UnionMap.from_map(one.relation) for one in accesses])
     return bool(elements.reverse().apply_range(isl.UnionMap.from_union_pw_aff(value)).is_single_valued())
 
 
-def _last_subscript_moves(access: Access, depth: int) -> bool:
+def _last_subscript_moves(access: AccessRelation, depth: int) -> bool:
     """Whether the last subscript of an access depends on the loop at `depth`."""
     column = access.relation.project_out(isl.dim_type.out, 0, access.relation.dim(isl.dim_type.out) - 1)
     found: list[isl.Aff] = []

@@ -18,7 +18,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import live_in_reads
 from dlc.lowering.affine.loop_generation.statement_copy import SUBSCRIPTS_AT
-from dlc.lowering.affine.polyhedral.model import Access, Array, Scop
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_statements
 
 
@@ -58,13 +58,13 @@ def with_row_buffers(scop: Scop, buffers: Sequence[RowBuffer]) -> Scop:
     return scop
 
 
-def _moved(access: Access, to: RowBuffer) -> Access:
+def _moved(access: AccessRelation, to: RowBuffer) -> AccessRelation:
     if access.array is not to.array:
         return access
     return replace(access, array=to.buffer, relation=access.relation.apply_range(to.places))
 
 
-def _accesses(scop: Scop, array: Array) -> list[Access]:
+def _accesses(scop: Scop, array: Array) -> list[AccessRelation]:
     return [access for one in scop.statements for access in one.accesses if access.array is array]
 
 

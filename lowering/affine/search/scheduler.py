@@ -26,7 +26,7 @@ _MOST_COEFFICIENT = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ScheduleUnit:
     """Statements that are scheduled together, and the dependences between their instances."""
 
     statements: tuple[Statement, ...]
@@ -34,7 +34,7 @@ class Part:
     dependences: isl.UnionMap
 
 
-def parts_of(scop: Scop, dependences: isl.UnionMap, fusion: Fusion) -> list[Part]:
+def parts_of(scop: Scop, dependences: isl.UnionMap, fusion: Fusion) -> list[ScheduleUnit]:
     """The scop cut at its outermost loops, in their order; one part where all may share loops."""
     groups: dict[int, list[Statement]] = {}
     for statement in scop.statements:
@@ -42,11 +42,11 @@ def parts_of(scop: Scop, dependences: isl.UnionMap, fusion: Fusion) -> list[Part
     found = []
     for group in groups.values():
         domain = union_set([one.domain for one in group], scop.context)
-        found.append(Part(tuple(group), domain, dependences.intersect_domain(domain).intersect_range(domain)))
+        found.append(ScheduleUnit(tuple(group), domain, dependences.intersect_domain(domain).intersect_range(domain)))
     return found
 
 
-def compute_schedules(part: Part, fusion: Fusion, refused: Callable[[str], None] | None = None) -> Iterator[isl.Schedule]:
+def compute_schedules(part: ScheduleUnit, fusion: Fusion, refused: Callable[[str], None] | None = None) -> Iterator[isl.Schedule]:
     """isl's orders of a part: loops that can be tiled together as far out as possible, and parallel loops as far out as possible.
 
     None where the part is too much for isl (`bounded_scheduler.py`); `refused` is told why.
@@ -60,7 +60,7 @@ def compute_schedules(part: Part, fusion: Fusion, refused: Callable[[str], None]
     yield from (schedule for schedule in found if not _LARGE_COEFFICIENT.search(str(schedule)))
 
 
-def _within_bounds(part: Part, fusion: Fusion) -> list[isl.Schedule]:
+def _within_bounds(part: ScheduleUnit, fusion: Fusion) -> list[isl.Schedule]:
     if len(part.statements) > _MOST_STATEMENTS:
         raise OutOfBoundsError(f"{len(part.statements)} statements in one loop are more than {_MOST_STATEMENTS}")
     context = part.domain.get_ctx()
@@ -85,11 +85,11 @@ def _within_bounds(part: Part, fusion: Fusion) -> list[isl.Schedule]:
     return within_bounds(context, size, solve)
 
 
-def _schedule_of(part: Part) -> isl.Schedule:
+def _schedule_of(part: ScheduleUnit) -> isl.Schedule:
     return _isl_schedule(part.domain, part.dependences)
 
 
-def _simple_schedule_of(part: Part) -> isl.Schedule:
+def _simple_schedule_of(part: ScheduleUnit) -> isl.Schedule:
     """isl's schedule of a large part, for dependences without the constraints of the loops' bounds where there is one for these.
 
     They are more pairs, and orders that are of use keep these, too; without the bounds' large numbers isl is faster: `doitgen`

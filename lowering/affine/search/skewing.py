@@ -14,7 +14,7 @@ from itertools import combinations, islice, product
 import islpy as isl
 
 from dlc.lowering.affine.polyhedral.model import Statement
-from dlc.lowering.affine.search.scheduler import Part
+from dlc.lowering.affine.search.scheduler import ScheduleUnit
 
 _MOST_SKEW = 2
 """How often an outer loop is added at most: stencils of two arrays that take turns need 2."""
@@ -65,7 +65,7 @@ class _Distances:
         return min(found, default=0)
 
 
-def skewed_loops(part: Part) -> Skewed | None:
+def skewed_loops(part: ScheduleUnit) -> Skewed | None:
     """Skewed loops, as many as the deepest statement has; None where small factors and shifts do not do, or the text's loops do."""
     depth = max(len(one.loops) for one in part.statements)
     if depth < 2 or any(not one.loops for one in part.statements):
@@ -89,7 +89,7 @@ def _placings(statements: Sequence[Statement], depth: int) -> Iterator[dict[str,
         yield {one.name: places for one, places in zip(statements, choice, strict=True)}
 
 
-def _edges(part: Part, places: Mapping[str, _Row], depth: int) -> Iterator[_Edge]:
+def _edges(part: ScheduleUnit, places: Mapping[str, _Row], depth: int) -> Iterator[_Edge]:
     """The dependences as statements and distances, loops that a statement lacks being 0."""
     maps = part.dependences.get_map_list()
     for at in range(maps.n_map()):
@@ -160,7 +160,7 @@ def _shifts(edges: Sequence[_Edge], names: Sequence[str], row: _Row) -> dict[str
     return None
 
 
-def _skewed(part: Part, places: Mapping[str, _Row], edges: Sequence[_Edge], columns: Sequence[_Column]) -> Skewed:
+def _skewed(part: ScheduleUnit, places: Mapping[str, _Row], edges: Sequence[_Edge], columns: Sequence[_Column]) -> Skewed:
     rows = {name: tuple(tuple(row[place] for place in own) for row, _ in columns) for name, own in places.items()}
     shifts = {name: tuple(shift[name] for _, shift in columns) for name in places}
     values = tuple(_value(part.statements, rows, shifts, at) for at in range(len(columns)))

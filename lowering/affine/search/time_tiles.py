@@ -14,9 +14,9 @@ from itertools import product
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.loop_marks import LOOP, mark_band
+from dlc.lowering.affine.polyhedral.loop_marks import LOOP, LoopMark, mark_band
 from dlc.lowering.affine.polyhedral.model import Statement
-from dlc.lowering.affine.search.scheduler import Part
+from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
 from dlc.lowering.affine.search.tile_footprints import Footprints, footprints
 from dlc.targets.machine import Machine
@@ -87,7 +87,7 @@ class _Model:
         return count / self.facts.line_bytes
 
 
-def choose_time_tiles(part: Part, skewed: Skewed, facts: Machine) -> tuple[int, ...] | None:
+def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, facts: Machine) -> tuple[int, ...] | None:
     """The sizes of the tiles of each skewed loop, 0 where it is not cut; None where tiles do not pay.
 
     They pay where the arrays are larger than the second-level cache and a tile that fits takes less for memory than it costs.
@@ -123,7 +123,7 @@ def _extents(statements: Sequence[Statement]) -> tuple[int, ...] | None:
 
 
 def _choices(
-    part: Part, skewed: Skewed, extents: Sequence[int], rows: Sequence[int]
+    part: ScheduleUnit, skewed: Skewed, extents: Sequence[int], rows: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], Footprints]]:
     """The sizes that are weighed, with what their tiles touch; `rows` are those of the innermost loop."""
     cut = range(len(extents) - (0 in rows))
@@ -142,7 +142,7 @@ def with_time_tiles(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]
     """
     cut = [(value, size) for value, size in zip(skewed.values, sizes, strict=True) if size]
     numbers = [value.scale_down_val(isl.Val(size)).floor() for value, size in cut]
-    words = [f"{LOOP}@tile{size}" for _, size in cut]
+    marks = [LoopMark(LOOP, f"tile{size}") for _, size in cut]
     whole = reduce(isl.MultiUnionPwAff.flat_range_product, map(isl.MultiUnionPwAff.from_union_pw_aff, numbers))
     band = schedule.insert_partial_schedule(whole).get_root().child(0).band_set_permutable(True)
-    return mark_band(band, words).child(0).child(0).insert_mark(isl.Id(TILE)).get_schedule()
+    return mark_band(band, marks).child(0).child(0).insert_mark(isl.Id(TILE)).get_schedule()

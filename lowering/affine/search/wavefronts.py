@@ -12,10 +12,10 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.dependences.band_nests import Level, is_band, replace_chain
-from dlc.lowering.affine.polyhedral.loop_marks import COPIES, LOOP
+from dlc.lowering.affine.dependences.band_nests import LoopToBuild, is_band, replace_chain
+from dlc.lowering.affine.polyhedral.loop_marks import LOOP, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.model import Statement
-from dlc.lowering.affine.search.scheduler import Part
+from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
 
 _SIDE_BY_SIDE = 16
@@ -25,7 +25,7 @@ _MOST_OPS = 640
 """Ops that are written out at most."""
 
 
-def wavefront_sizes(part: Part, skewed: Skewed, schedule: isl.Schedule) -> tuple[int, ...] | None:
+def wavefront_sizes(part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) -> tuple[int, ...] | None:
     """The sizes of the tiles of all skewed loops but the innermost, 0 for that; None where wavefronts do not fit.
 
     They are for a single statement all of whose loops carry dependences in `schedule`, an order whose loops are marked.
@@ -41,7 +41,7 @@ def wavefront_sizes(part: Part, skewed: Skewed, schedule: isl.Schedule) -> tuple
     return (*sizes, 0) if math.prod(sizes) > 1 and _are_long(statement, sizes) else None
 
 
-def can_be_written_out(part: Part, sizes: Sequence[int]) -> bool:
+def can_be_written_out(part: ScheduleUnit, sizes: Sequence[int]) -> bool:
     """Whether tiles of `sizes` of all loops but the innermost are small enough to have a copy of the statement for each point."""
     points = math.prod(size for size in sizes if size)
     return not sizes[-1] and points * len(part.statements[0].ops) <= _MOST_OPS
@@ -76,8 +76,10 @@ def with_wavefronts(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]
     places = [value.sub(number.scale_val(isl.Val(size))) for (value, size), number in zip(cut, numbers, strict=True) if size > 1]
     waves = reduce(lambda one, other: one.add(other), skewed.values)
     whole = _whole_waves([*numbers, waves, *places], [size for _, size in cut if size > 1])
-    loops = [Level(number, f"{LOOP}@tile{size}") for number, (_, size) in zip(numbers, cut, strict=True)]
-    return replace_chain(node, [*loops, Level(waves, LOOP, whole), *(Level(place, COPIES) for place in places)]).get_schedule()
+    loops = [LoopToBuild(number, LoopMark(LOOP, f"tile{size}")) for number, (_, size) in zip(numbers, cut, strict=True)]
+    return replace_chain(
+        node, [*loops, LoopToBuild(waves, LoopMark(), whole), *(LoopToBuild(place, LoopMark(UNROLL)) for place in places)]
+    ).get_schedule()
 
 
 def _whole_waves(values: Sequence[isl.UnionPwAff], sizes: Sequence[int]) -> isl.Set:

@@ -14,7 +14,7 @@ from dlc.lowering.affine.codegen.window_loads import map_of
 from dlc.lowering.affine.ir.accesses import Linear
 from dlc.lowering.affine.ir.expressions import result_maps
 from dlc.lowering.affine.ir.lanes import element_bits
-from dlc.lowering.affine.ir.loops import APART, PARALLEL, apply, top_level_loops
+from dlc.lowering.affine.ir.loops import PARALLEL, PARALLEL_GROUP, apply, top_level_loops
 from dlc.lowering.affine.ir.masks import LaneMask
 from dlc.lowering.affine.ir.places import BOUND_ATTRIBUTES, Bounds, steps_by_width
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -76,7 +76,7 @@ class _Row:
         bounds = Bounds.of(loop)
         body = tuple(inner.operation for inner in loop.regions[0].blocks[0].operations)[:-1]
         count = _count(bounds)
-        is_free = PARALLEL in loop.attributes and APART not in loop.attributes and not len(loop.results)
+        is_free = PARALLEL in loop.attributes and PARALLEL_GROUP not in loop.attributes and not len(loop.results)
         stores = [op for op in body if op.name == _STORE]
         if not is_free or count is None or count < _LEAST_VECTORS:
             return None

@@ -1,4 +1,4 @@
-"""Recognises sums of products of words: of four bytes or two numbers of i16, as the lowering of dl.byte_matmul writes them."""
+"""Recognises sums of products of groups: of four bytes or two numbers of i16, as the lowering of dl.byte_matmul writes them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 
 _WIDENS = {4: ("arith.extui", 8), 2: ("arith.extsi", 16)}
-"""How the numbers that come so many to a word are widened, and their bits."""
+"""How the numbers that come so many to a group are widened, and their bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dot:
-    """`total` = accumulator + sum over i of (values[i], a number in all lanes) * (number i of the words in the lanes of `packed`).
+    """`total` = accumulator + sum over i of (values[i], a number in all lanes) * (number i of the groups in the lanes of `packed`).
 
     Four values are unsigned bytes, times signed ones; two are of bf16, or of i16.
     """

@@ -1,4 +1,4 @@
-"""One load of a word for several neighbouring numbers of a buffer."""
+"""One load of a group of neighbouring numbers of a buffer."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def neighbours_of(values: Sequence[ir.Value], block: ir.Block) -> ir.Operation |
 
 def load_word(first: ir.Operation, count: int) -> ir.Value:
     """The element that `first` loads and the `count - 1` after it as an i32, at the current insertion point."""
-    word, memref = ir.IntegerType.get_signless(32), first.operands[0]
+    group, memref = ir.IntegerType.get_signless(32), first.operands[0]
     parts = ir.VectorType.get([count], first.results[0].type)
     loaded = affine.AffineVectorLoadOp(parts, memref, indices_of(first), first.attributes["map"].value).result
-    return vector.ExtractOp(vector.BitCastOp(ir.VectorType.get([1], word), loaded).result, [], [0]).result
+    return vector.ExtractOp(vector.BitCastOp(ir.VectorType.get([1], group), loaded).result, [], [0]).result
 
 
 def _follows(first: ir.Operation, load: ir.Operation, place: int) -> bool:

@@ -24,7 +24,7 @@ def pair_dot_of(op: ir.Operation) -> Dot | None:
 
 
 def _pair(product: ir.Operation, place: int) -> tuple[ir.Value, ir.Value] | None:
-    """The bf16 number that the multiply-add `product` widens, and the words whose half `place` it is multiplied with."""
+    """The bf16 number that the multiply-add `product` widens, and the groups whose half `place` it is multiplied with."""
     for spread, lanes in (list(product.operands)[:2], list(product.operands)[1::-1]):
         scalar = operands_of(spread, "vector.broadcast")
         narrow = operands_of(scalar[0], "arith.extf") if scalar else None
@@ -35,7 +35,7 @@ def _pair(product: ir.Operation, place: int) -> tuple[ir.Value, ir.Value] | None
 
 
 def _packed(value: ir.Value, place: int) -> ir.Value | None:
-    """The words whose half `place` `value` is."""
+    """The groups whose half `place` `value` is."""
     bits = operands_of(value, "arith.bitcast")
     if not bits:
         return None

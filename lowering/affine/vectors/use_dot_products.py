@@ -40,7 +40,7 @@ class UseDotProducts(Pass):
 
     Without VNNI, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact, too. Other targets
     keep the products, and those without dot products of bf16 keep the multiply-adds. Sums that follow each other are ordered by
-    their numbers, so that few registers hold them. Neighbours that an affine.load each reads become one load of a word, where
+    their numbers, so that few registers hold them. Neighbours that an affine.load each reads become one load of a group, where
     nothing around it writes memory.
     """
 
@@ -116,10 +116,10 @@ def _replace(dots: Sequence[Dot], facts: Machine) -> None:
 
 
 def _group(values: Sequence[ir.Value], block: ir.Block | None) -> ir.Value:
-    """The numbers of a word as an i32, the first one lowest.
+    """The numbers of a group as an i32, the first one lowest.
 
     Neighbours that are loaded in `block`, which writes nothing, are loaded at once. Where LLVM has to find that, it gathers the
-    words of several rows into vectors first, and takes them out again: 196x256x1024 of bf16 runs at 75 % of the peak.
+    groups of several rows into vectors first, and takes them out again: 196x256x1024 of bf16 runs at 75 % of the peak.
     """
     neighbours = None if block is None else neighbours_of(values, block)
     if neighbours is not None:
@@ -160,10 +160,10 @@ def _by_pairs(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[
     if dot.packed not in pairs:
         eight = ir.DenseElementsAttr.get_splat(halves, ir.IntegerAttr.get(halves.element_type, 8))
         shift = ir.Operation.create("arith.constant", results=[halves], attributes={"value": eight}).result
-        words = _bitcast(halves, dot.packed)
-        raised = ir.Operation.create("arith.shli", results=[halves], operands=[words, shift]).result
+        groups = _bitcast(halves, dot.packed)
+        raised = ir.Operation.create("arith.shli", results=[halves], operands=[groups, shift]).result
         even, odd = (
-            ir.Operation.create("arith.shrsi", results=[halves], operands=[value, shift]).result for value in (raised, words)
+            ir.Operation.create("arith.shrsi", results=[halves], operands=[value, shift]).result for value in (raised, groups)
         )
         pairs[dot.packed] = (even, odd)
     mask = _constant(_EVEN_BYTES)

@@ -1,4 +1,4 @@
-"""affine-outline-doacross: nests whose rows follow each other, as jobs for several threads."""
+"""affine-outline-doacross: nests whose rows follow each other, as parallel regions for several threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
 from dlc.lowering.affine.ir.affine_builder import substitute
-from dlc.lowering.affine.ir.loops import APART, COLUMNS, DOACROSS, PARALLEL, ROWS, Bound, apply, build_for, real_ops, role_of
+from dlc.lowering.affine.ir.loops import (
+    COLUMNS,
+    DOACROSS,
+    PARALLEL,
+    PARALLEL_GROUP,
+    ROWS,
+    Bound,
+    apply,
+    build_for,
+    real_ops,
+    role_of,
+)
 from dlc.lowering.affine.ir.places import Bounds, ends_before, loops_around
 from dlc.lowering.affine_to_llvm.parallel.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel.parallel_nests import least_work
@@ -121,12 +132,12 @@ def _collect(around: ir.Operation, columns: list[ir.Operation]) -> bool:
 
 
 def _outline(function: ir.Operation, nest: _Nest, number: int) -> None:
-    """Replace the nest by a job whose task calls the function of its rows."""
+    """Replace the nest by a parallel region whose task calls the function of its rows."""
     name = ir.StringAttr(function.attributes["sym_name"]).value
     module_block, rows = function.block, nest.rows
     index, long = ir.IndexType.get(function.context), ir.IntegerType.get_signless(64, function.context)
     for op in nested_ops(rows):
-        for mark in (PARALLEL, APART, DOACROSS):
+        for mark in (PARALLEL, PARALLEL_GROUP, DOACROSS):
             if mark in op.attributes:
                 del op.attributes[mark]
     for at, loop in enumerate(nest.columns):

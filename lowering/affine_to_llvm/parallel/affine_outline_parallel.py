@@ -1,4 +1,4 @@
-"""Parallel loops as jobs for the thread pool."""
+"""Parallel loops as parallel regions for the thread pool."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import reduce
 
 from dlc._mlir import arith, func, ir
 from dlc.lowering.affine.ir.loops import Bound, apply, build_for, real_ops
-from dlc.lowering.affine_to_llvm.parallel.apart_nests import ApartNest
 from dlc.lowering.affine_to_llvm.parallel.context_record import ContextRecord
+from dlc.lowering.affine_to_llvm.parallel.parallel_groups import ParallelGroup
 from dlc.lowering.affine_to_llvm.parallel.parallel_nests import ParallelNest, least_work, parallel_loop, parallel_nests
 from dlc.lowering.affine_to_llvm.parallel.ranges import LoopRange, constant_index, count_of, declare, extreme
 from dlc.lowering.outlining import captures_of, free_numbers, noalias_marks, private_function, symbols_in
@@ -56,38 +56,38 @@ class AffineOutlineParallel(Pass):
                 _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}", self.min_work)
 
 
-def _outline(function: ir.Operation, nest: ParallelNest | ApartNest, body_name: str, task_name: str, min_work: int) -> None:
-    """Replace the nest by a job whose task calls the new function `body_name`."""
-    moved = nest.moved if isinstance(nest, ApartNest) else [nest.root]
+def _outline(function: ir.Operation, nest: ParallelNest | ParallelGroup, body_name: str, task_name: str, min_work: int) -> None:
+    """Replace the nest by a parallel region whose task calls the new function `body_name`."""
+    moved = nest.moved if isinstance(nest, ParallelGroup) else [nest.root]
     captured, constants = captures_of(moved)
     if ContextRecord.of([value.type for value in captured]) is None:
         return
     weights = _weights(nest, min_work)
-    job = _clipped(nest) if isinstance(nest, ApartNest) else _ranged(nest)
-    if job.is_new:
-        captured, constants = captures_of(job.moved)
-    captured += job.extra
+    region = _clipped(nest) if isinstance(nest, ParallelGroup) else _ranged(nest)
+    if region.is_new:
+        captured, constants = captures_of(region.moved)
+    captured += region.extra
     record = ContextRecord.of([value.type for value in captured])
     assert record is not None  # indices are all that is new
     index, long = ir.IndexType.get(function.context), ir.IntegerType.get_signless(64, function.context)
     module_block = function.block
-    marks = noalias_marks(function, job.root, captured)
-    with job.root.location:
-        with ir.InsertionPoint(job.root):
-            count = arith.index_cast(long, job.count)
+    marks = noalias_marks(function, region.root, captured)
+    with region.root.location:
+        with ir.InsertionPoint(region.root):
+            count = arith.index_cast(long, region.count)
             context = record.store(captured, function.regions[0].blocks[0])
             task = record.address_of(task_name)
             func.CallOp([], _pool(weights), [task, context, count, *(arith.constant(long, weight) for weight in weights)])
-        body = private_function(body_name, job.moved, captured, constants, [index, index])
+        body = private_function(body_name, region.moved, captured, constants, [index, index])
         body.attributes["arg_attrs"] = ir.ArrayAttr.get([*marks, *[ir.DictAttr.get({})] * 2])
         module_block.append(body)
         module_block.append(record.task(task_name, body_name))
         _declare_pool(module_block, weights)
-        job.rebuild(list(body.regions[0].blocks[0].arguments))
+        region.rebuild(list(body.regions[0].blocks[0].arguments))
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ParallelRegion:
     """Loops that become a function of a range: `moved` go into it, `extra` are more values that it needs, `count` iterations.
 
     `rebuild` makes the loops, in their function by then, those of a range; it gets the arguments: the last two are the range, those
@@ -103,18 +103,18 @@ class _Job:
     """Whether the ops are not those of the nest."""
 
 
-def _ranged(nest: ParallelNest) -> _Job:
-    """The job of loops that count as one range."""
+def _ranged(nest: ParallelNest) -> _ParallelRegion:
+    """The parallel region of loops that count as one range."""
     based = _from_zero(nest)
     with ir.InsertionPoint(based.root), based.root.location:
         count = _iterations(based)
-    return _Job(
+    return _ParallelRegion(
         based.root, [based.root], count, [], lambda arguments: _rebuild(based.loops, *arguments[-2:]), is_new=based is not nest
     )
 
 
-def _clipped(nest: ApartNest) -> _Job:
-    """The job of a serial loop: its parallel loops keep those values of their variables that lie in the range."""
+def _clipped(nest: ParallelGroup) -> _ParallelRegion:
+    """The parallel region of a serial loop: its parallel loops keep those values of their variables that lie in the range."""
 
     def rebuild(arguments: list[ir.Value]) -> None:
         start, count, low, high = arguments[-4:]
@@ -126,10 +126,10 @@ def _clipped(nest: ApartNest) -> _Job:
     with ir.InsertionPoint(nest.root), nest.root.location:
         start, end = _hull(nest)
         count = arith.maxsi(arith.subi(end, start), constant_index(0))
-    return _Job(nest.root, nest.moved, count, [start, count], rebuild)
+    return _ParallelRegion(nest.root, nest.moved, count, [start, count], rebuild)
 
 
-def _hull(nest: ApartNest) -> tuple[ir.Value, ir.Value]:
+def _hull(nest: ParallelGroup) -> tuple[ir.Value, ir.Value]:
     """Emit the least and the largest bound of the loops; where these are not known before, about those."""
     if not nest.is_known_before:
         values = nest.weights()
@@ -148,10 +148,10 @@ def _or_all(condition: ir.Value, bound: ir.Value, other: int) -> ir.Value:
     return arith.select(condition, bound, constant_index(other))
 
 
-def _weights(nest: ParallelNest | ApartNest, min_work: int) -> list[int]:
+def _weights(nest: ParallelNest | ParallelGroup, min_work: int) -> list[int]:
     """The work of the first and of the last iteration of the range and the least that is shared; nothing for even shares."""
     least = least_work(nest.root.parent.operation, min_work)
-    if isinstance(nest, ApartNest):
+    if isinstance(nest, ParallelGroup):
         known = sorted(nest.weights().items()) or [(0, min_work)]
         return [known[0][1], known[-1][1], max(least, nest.least_share)]
     first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))

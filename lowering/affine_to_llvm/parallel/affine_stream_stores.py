@@ -72,14 +72,14 @@ class AffineStreamStores(Pass):
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Bytes of the smallest buffers that go past the caches: of any, of those whose lines crowd sets of the nearest one, and
+    """Bytes of the smallest buffers that go past the caches: of any, of those with set conflicts in the nearest one, and
     of those whose rows end in masked vectors.
 
     The last are as large as the last cache: zeros of 11 MB that `covariance` adds to next take 1.04 of its time past the caches.
     """
 
     any: int
-    crowded: int
+    with_set_conflicts: int
     masked: int
 
 
@@ -91,9 +91,9 @@ def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.B
         place
         for place, op in enumerate(ops)
         if op.name == "affine.vector_store"
-        and is_large(op.operands[1], sizes.crowded)
+        and is_large(op.operands[1], sizes.with_set_conflicts)
         and _is_whole(op, facts.vector_bits)
-        and (is_large(op.operands[1], sizes.any) or _is_crowded(op, facts))
+        and (is_large(op.operands[1], sizes.any) or _has_set_conflicts(op, facts))
         and root_of(op.operands[1]) not in read
         and (root_of(op.operands[1]) not in masked or is_large(op.operands[1], sizes.masked))
     ]
@@ -159,7 +159,7 @@ def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
     return lanes * bits >= 8 * _LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * _LINE_BYTES // bits)
 
 
-def _is_crowded(store: ir.Operation, facts: Machine) -> bool:
+def _has_set_conflicts(store: ir.Operation, facts: Machine) -> bool:
     """Whether the lines that stores of the same block write are more of one set of the nearest cache than that holds.
 
     They push each other out of it before they are written: 4096x128 f32 transposed, in rows 16 KiB apart, takes 100 us, past the

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of, work_of_iteration
 from dlc.lowering.affine.ir.loops import PARALLEL, Bound, build_for, real_ops
-from dlc.lowering.affine_to_llvm.parallel.apart_nests import ApartNest, apart_nest
+from dlc.lowering.affine_to_llvm.parallel.parallel_groups import ParallelGroup, parallel_group
 from dlc.lowering.affine_to_llvm.parallel.ranges import LoopRange, loop_range
 
 ENOUGH_ITERATIONS = 64
@@ -40,7 +40,7 @@ class ParallelNest:
 
     @property
     def root(self) -> ir.Operation:
-        """The op that becomes a job."""
+        """The op that becomes a parallel region."""
         return self.loops[0].op
 
     @property
@@ -49,7 +49,7 @@ class ParallelNest:
         return math.prod(loop.trips or 0 for loop in self.loops[1:])
 
 
-def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[ParallelNest | ApartNest]:
+def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[ParallelNest | ParallelGroup]:
     """The outermost parallel loops of `function` whose work reaches `min_work`, each with the loops merged into it.
 
     A nest of few iterations around several parallel loops becomes one nest for each of these, which has more: the tiles of a
@@ -62,7 +62,7 @@ def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[ParallelNe
                 if not len(op.regions) or work_of(op) < least:
                     continue
                 loop = parallel_loop(op)
-                apart = apart_nest(op)
+                apart = parallel_group(op)
                 if loop is not None:
                     yield from (nest for nest in _distributed(_merged(loop)) if work_of(nest.root) >= least)
                 elif apart is not None:
@@ -72,7 +72,7 @@ def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[ParallelNe
 
 
 def least_work(around: ir.Operation, min_work: int) -> int:
-    """The least work of a job in the body of `around`, where the least of all is `min_work`."""
+    """The least work of a parallel region in the body of `around`, where the least of all is `min_work`."""
     while around.name not in ("func.func", "affine.for", "scf.for"):
         around = around.parent.operation
     return min_work if around.name == "func.func" else _AGAIN * min_work

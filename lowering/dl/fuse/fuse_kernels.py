@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
-from dlc.analysis.fusion import FusionPlan, KernelGroup, plan_kernels
+from dlc.analysis.fusion import FusionGroup, FusionPlan, plan_kernels
 from dlc.analysis.work_graph import kind_of, taken_values
 from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.patterns import merged_location
@@ -43,7 +43,7 @@ class FuseKernels(Pass):
         plan = plan_kernels(op)
         if self.explain:
             _explain(plan)
-        groups: dict[ir.Block, list[KernelGroup]] = {}
+        groups: dict[ir.Block, list[FusionGroup]] = {}
         for group in plan.groups:
             groups.setdefault(group.main.block, []).append(group)
         for block, found in groups.items():
@@ -62,7 +62,7 @@ def _explain(plan: FusionPlan) -> None:
         op.attributes[_APART] = ir.ArrayAttr.get(texts, op.context)
 
 
-def _is_new(group: KernelGroup) -> bool:
+def _is_new(group: FusionGroup) -> bool:
     return group.is_region and not group.is_formed
 
 
@@ -71,7 +71,7 @@ class _BlockWriter:
     """Writes the kernels of one block before its end, in the order of `groups`, each after the views that it needs."""
 
     block: ir.Block
-    groups: Sequence[KernelGroup]
+    groups: Sequence[FusionGroup]
     placed: set[ir.Operation] = field(default_factory=set)
     depends: dict[ir.Value, frozenset[int]] = field(default_factory=dict)
     """Per result of a view: the groups that it depends on, no kernel between."""
@@ -101,7 +101,7 @@ class _BlockWriter:
             elif op in numbers:
                 self.depends.update((result, frozenset({numbers[op]})) for result in op.results)
 
-    def _write_kernel(self, number: int, group: KernelGroup) -> None:
+    def _write_kernel(self, number: int, group: FusionGroup) -> None:
         results = [result for op in group.results for result in op.results if next(iter(result.uses), None) is not None]
         kernel = ir.Operation.create("dl.kernel", results=[result.type for result in results], regions=1)
         body = kernel.regions[0].blocks.append()

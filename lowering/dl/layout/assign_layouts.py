@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import Dim
-from dlc.lowering.dl.layout.axis_orders import AS_IS, Demand, OpOrders, Order, channels_last
+from dlc.lowering.dl.layout.axis_orders import AS_IS, AxisOrder, Demand, OpOrders, channels_last
 from dlc.lowering.dl.layout.order_graph import TYPICAL_DIM, OrderGraph
 from dlc.lowering.dl.layout.order_regions import Chooser, Seed
 from dlc.lowering.dl.layout.order_rewriting import reorder
@@ -103,7 +103,7 @@ def _rules(tiles: Sequence[int]) -> Callable[[ir.Operation], Rule | None]:
     return lambda op: convolution if op.name in _CONVOLUTIONS else rule_of(op)
 
 
-def _settle_convolution(op: ir.Operation, order: Order, tiles: Sequence[int]) -> OpOrders | None:
+def _settle_convolution(op: ir.Operation, order: AxisOrder, tiles: Sequence[int]) -> OpOrders | None:
     x, weight, bias = groups_of(op)
     if order != channels_last(type_of(x).rank) or attributes_of(op)["channels_last"] or not is_weight(weight):
         return None

@@ -12,15 +12,15 @@ from typing import Any
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Dim
 
-Order = tuple[int, ...]
+AxisOrder = tuple[int, ...]
 
 
-def identity(rank: int) -> Order:
+def identity(rank: int) -> AxisOrder:
     """The order of the type itself."""
     return tuple(range(rank))
 
 
-def inverse(order: Order) -> Order:
+def inverse(order: AxisOrder) -> AxisOrder:
     """The order that undoes `order`."""
     found = [0] * len(order)
     for place, axis in enumerate(order):
@@ -28,34 +28,34 @@ def inverse(order: Order) -> Order:
     return tuple(found)
 
 
-def compose(first: Order, then: Order) -> Order:
+def compose(first: AxisOrder, then: AxisOrder) -> AxisOrder:
     """The order of `transpose(transpose(x, first), then)`."""
     return tuple(first[axis] for axis in then)
 
 
-def channels_last(rank: int) -> Order:
+def channels_last(rank: int) -> AxisOrder:
     """[batch, channels, spatial...] stored as [batch, spatial..., channels]."""
     return (0, *range(2, rank), 1)
 
 
-def channels_first(rank: int) -> Order:
+def channels_first(rank: int) -> AxisOrder:
     """[batch, spatial..., channels] stored as [batch, channels, spatial...]."""
     return (0, rank - 1, *range(1, rank - 1))
 
 
-def moves_nothing(order: Order, shape: Sequence[Dim]) -> bool:
+def moves_nothing(order: AxisOrder, shape: Sequence[Dim]) -> bool:
     """Whether only axes of size 1 change their place: the elements stay as they are in memory."""
     kept = [axis for axis in order if shape[axis] != 1]
     return kept == sorted(kept)
 
 
-def without(order: Order, axes: Sequence[int]) -> Order:
+def without(order: AxisOrder, axes: Sequence[int]) -> AxisOrder:
     """The order of what is left after `axes` are dropped."""
     kept = [axis for axis in range(len(order)) if axis not in axes]
     return tuple(kept.index(axis) for axis in order if axis not in axes)
 
 
-def with_axes(order: Order, axes: Sequence[int]) -> Order:
+def with_axes(order: AxisOrder, axes: Sequence[int]) -> AxisOrder:
     """The order after axes of size 1 are inserted so that they become `axes`; each follows the axis that it follows in the type."""
     rank = len(order) + len(axes)
     kept = [axis for axis in range(rank) if axis not in axes]
@@ -73,12 +73,12 @@ class Demand:
     elements in any order, so that a transpose which nothing else reads costs nothing.
     """
 
-    order: Order | None = None
+    order: AxisOrder | None = None
     rank: int = 0
     build: Callable[[ir.Value], ir.Value] | None = None
     folds: bool = False
 
-    def own_order(self, rank: int) -> Order:
+    def own_order(self, rank: int) -> AxisOrder:
         """The order of the operand's own axes."""
         if self.order is None:
             return identity(rank)
@@ -97,6 +97,6 @@ class OpOrders:
     """
 
     operands: tuple[Demand, ...]
-    results: tuple[Order, ...]
+    results: tuple[AxisOrder, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
     scatters: bool = False

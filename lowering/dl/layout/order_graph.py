@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Shape
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.lowering.dl.layout.axis_orders import AS_IS, Demand, OpOrders, Order, compose, identity, inverse, moves_nothing
+from dlc.lowering.dl.layout.axis_orders import AS_IS, AxisOrder, Demand, OpOrders, compose, identity, inverse, moves_nothing
 from dlc.lowering.dl.matching import attributes_of, type_of, users
 
 _BYTES_PER_SECOND = 8e9
@@ -27,7 +27,7 @@ class Use:
 
     op: int
     index: int
-    edge: Order
+    edge: AxisOrder
 
 
 @dataclass
@@ -37,7 +37,7 @@ class OrderGraph:
     ops: list[ir.Operation]
     producers: dict[ir.Value, tuple[int, int]] = field(default_factory=dict)
     uses: dict[ir.Value, list[Use]] = field(default_factory=lambda: defaultdict(list))
-    sources: dict[ir.Value, tuple[ir.Value, Order]] = field(default_factory=dict)
+    sources: dict[ir.Value, tuple[ir.Value, AxisOrder]] = field(default_factory=dict)
     shapes: dict[ir.Value, Shape] = field(default_factory=dict)
     weights: set[ir.Value] = field(default_factory=set)
     settled: dict[int, OpOrders] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class OrderGraph:
                 graph._add_op(op)
         return graph
 
-    def source(self, value: ir.Value) -> tuple[ir.Value, Order]:
+    def source(self, value: ir.Value) -> tuple[ir.Value, AxisOrder]:
         """The value that `value` is a transpose of, and its order; itself where no transpose gives it."""
         found = self.sources.get(value)
         return found if found is not None else (value, identity(len(self.shapes.get(value, ()))))
@@ -66,22 +66,22 @@ class OrderGraph:
         settled = self.settled.get(use.op)
         return settled.operands[use.index] if settled else AS_IS
 
-    def stored_order(self, value: ir.Value) -> Order:
+    def stored_order(self, value: ir.Value) -> AxisOrder:
         """The order in which the op that gives `value` leaves it."""
         found = self.producers.get(value)
         settled = self.settled.get(found[0]) if found else None
         return settled.results[found[1]] if settled and found else identity(len(self.shapes[value]))
 
-    def moved(self, value: ir.Value, use: Use) -> Order:
+    def moved(self, value: ir.Value, use: Use) -> AxisOrder:
         """The transpose of `value`, as it is stored, that a use reads."""
         own = self.demand(use).own_order(len(use.edge))
         return compose(inverse(self.stored_order(value)), compose(use.edge, own))
 
-    def is_free(self, value: ir.Value, order: Order) -> bool:
+    def is_free(self, value: ir.Value, order: AxisOrder) -> bool:
         """Whether a transpose of `value`, as it is stored, moves no element."""
         return moves_nothing(order, [self.shapes[value][axis] for axis in self.stored_order(value)])
 
-    def moves(self, value: ir.Value) -> list[tuple[Use, Order]]:
+    def moves(self, value: ir.Value) -> list[tuple[Use, AxisOrder]]:
         """The uses of `value` that need a transpose which costs something; none for weights."""
         if value in self.weights or value not in self.shapes:
             return []
@@ -90,7 +90,7 @@ class OrderGraph:
 
     def seconds(self, value: ir.Value) -> float:
         """Estimated time of the transposes of `value`, one for each order that differs."""
-        readers: dict[Order, list[Use]] = defaultdict(list)
+        readers: dict[AxisOrder, list[Use]] = defaultdict(list)
         for use, order in self.moves(value):
             readers[order].append(use)
         made = [uses for uses in readers.values() if len(uses) > 1 or not self.demand(uses[0]).folds]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
-from dlc.lowering.dl.layout.axis_orders import OpOrders, Order, compose, identity, inverse
+from dlc.lowering.dl.layout.axis_orders import AxisOrder, OpOrders, compose, identity, inverse
 from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.layout.order_rules import Rule, rule_of
 
@@ -15,7 +15,7 @@ RuleOf = Callable[[ir.Operation], Rule | None]
 Gain = Callable[[int], float]
 """Seconds that an op saves by the orders that a region gives it."""
 
-Seed = tuple[int, Order]
+Seed = tuple[int, AxisOrder]
 """The number of an op, and the key order (see `Rule`) that it may take."""
 
 _SWEEPS = 3
@@ -88,7 +88,7 @@ class Chooser:
             found.extend(self._around(result, order))
         return found
 
-    def _around(self, value: ir.Value, order: Order) -> list[Seed]:
+    def _around(self, value: ir.Value, order: AxisOrder) -> list[Seed]:
         """The op that gives `value` and those that use it, with the keys under which `value` is in `order` for them."""
         graph = self.graph
         found: list[Seed] = []

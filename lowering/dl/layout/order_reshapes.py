@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc.dialects.dl.types import Dim
-from dlc.lowering.dl.layout.axis_orders import Order, with_axes
+from dlc.lowering.dl.layout.axis_orders import AxisOrder, with_axes
 
 
 @dataclass(frozen=True)
@@ -17,19 +17,19 @@ class Regrouping:
     x_units: tuple[int, ...]
     result_units: tuple[int, ...]
 
-    def result_order(self, order: Order) -> Order | None:
+    def result_order(self, order: AxisOrder) -> AxisOrder | None:
         """The result's order for x in `order`; None where axes that belong together are apart."""
         return _carried(self.blocks, order, self.x_units, self.result_units)
 
-    def x_order(self, order: Order) -> Order | None:
+    def x_order(self, order: AxisOrder) -> AxisOrder | None:
         """The order of x for the result in `order`."""
         swapped = tuple((after, before) for before, after in self.blocks)
         return _carried(swapped, order, self.result_units, self.x_units)
 
 
 def _carried(
-    blocks: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], order: Order, units: Sequence[int], new_units: Sequence[int]
-) -> Order | None:
+    blocks: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], order: AxisOrder, units: Sequence[int], new_units: Sequence[int]
+) -> AxisOrder | None:
     by_first = {before[0]: (before, after) for before, after in blocks}
     axes = [axis for axis in order if axis not in units]
     found: list[int] = []

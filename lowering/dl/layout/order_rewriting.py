@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import mlir_type
-from dlc.lowering.dl.layout.axis_orders import Demand, OpOrders, Order, compose, identity, inverse, moves_nothing
+from dlc.lowering.dl.layout.axis_orders import AxisOrder, Demand, OpOrders, compose, identity, inverse, moves_nothing
 from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.matching import type_of
 
@@ -43,7 +43,7 @@ class _Rewriting:
     graph: OrderGraph
     current: dict[ir.Value, ir.Value] = field(default_factory=dict)
     """The new value of each result of an op that was replaced."""
-    made: dict[tuple[ir.Value, Order, int], ir.Value] = field(default_factory=dict)
+    made: dict[tuple[ir.Value, AxisOrder, int], ir.Value] = field(default_factory=dict)
     """The transposes and views by the value they are of."""
 
     def run(self) -> set[ir.Operation]:
@@ -79,14 +79,14 @@ class _Rewriting:
         found = self._transposed(stored, order)
         return self._aligned(found, demand) if demand.rank else found
 
-    def _can_be_simpler(self, value: ir.Value, edge: Order) -> bool:
+    def _can_be_simpler(self, value: ir.Value, edge: AxisOrder) -> bool:
         """Whether `value` is a transpose of a transpose, or one that moves nothing."""
         if value not in self.graph.sources:
             return False
         source = self.graph.sources[value][0]
         return value.owner.operation.operands[0] != source or moves_nothing(edge, self.graph.shapes[source])
 
-    def _transposed(self, value: ir.Value, order: Order) -> ir.Value:
+    def _transposed(self, value: ir.Value, order: AxisOrder) -> ir.Value:
         if order == identity(len(order)):
             return value
         key = (value, order, 0)
@@ -107,7 +107,7 @@ class _Rewriting:
         return self.made[key]
 
 
-def _transpose(value: ir.Value, order: Order) -> ir.Value:
+def _transpose(value: ir.Value, order: AxisOrder) -> ir.Value:
     """`transpose(value, order)`, a view where only axes of size 1 move."""
     shape = type_of(value).shape
     if not moves_nothing(order, shape):

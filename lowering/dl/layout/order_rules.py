@@ -12,9 +12,9 @@ from dlc._mlir import ir
 from dlc.dialects.dl import op_class
 from dlc.lowering.dl.layout.axis_orders import (
     AS_IS,
+    AxisOrder,
     Demand,
     OpOrders,
-    Order,
     channels_first,
     channels_last,
     identity,
@@ -32,9 +32,9 @@ class Rule:
     All give None where there is no such form.
     """
 
-    settle: Callable[[ir.Operation, Order], OpOrders | None]
-    from_operand: Callable[[ir.Operation, int, Order], Order | None]
-    from_result: Callable[[ir.Operation, Order], Order | None]
+    settle: Callable[[ir.Operation, AxisOrder], OpOrders | None]
+    from_operand: Callable[[ir.Operation, int, AxisOrder], AxisOrder | None]
+    from_result: Callable[[ir.Operation, AxisOrder], AxisOrder | None]
 
 
 _ELEMENTWISE = frozenset({"elementwise", "elementary", "activation", "compare"})
@@ -55,11 +55,11 @@ def _rank(op: ir.Operation) -> int:
     return type_of(op.results[0]).rank
 
 
-def _broadcast_demands(op: ir.Operation, order: Order) -> tuple[Demand, ...]:
+def _broadcast_demands(op: ir.Operation, order: AxisOrder) -> tuple[Demand, ...]:
     return tuple(_broadcast_demand(value, order) for value in op.operands)
 
 
-def _broadcast_demand(value: ir.Value, order: Order) -> Demand:
+def _broadcast_demand(value: ir.Value, order: AxisOrder) -> Demand:
     """An operand that broadcasts to a result in `order`; a single element does so as it is."""
     kind = type_of(value)
     if all(dim == 1 for dim in kind.shape):
@@ -67,60 +67,60 @@ def _broadcast_demand(value: ir.Value, order: Order) -> Demand:
     return Demand(order, len(order) if kind.rank < len(order) else 0)
 
 
-def _settle_elementwise(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_elementwise(op: ir.Operation, order: AxisOrder) -> OpOrders:
     return OpOrders(_broadcast_demands(op, order), (order,))
 
 
-def _of_whole_operand(op: ir.Operation, index: int, order: Order) -> Order | None:
+def _of_whole_operand(op: ir.Operation, index: int, order: AxisOrder) -> AxisOrder | None:
     return order if len(order) == _rank(op) else None
 
 
-def _same(op: ir.Operation, order: Order) -> Order:
+def _same(op: ir.Operation, order: AxisOrder) -> AxisOrder:
     return order
 
 
-def _of_first(op: ir.Operation, index: int, order: Order) -> Order | None:
+def _of_first(op: ir.Operation, index: int, order: AxisOrder) -> AxisOrder | None:
     return order if index == 0 else None
 
 
-def _first_in(op: ir.Operation, order: Order) -> tuple[Demand, ...]:
+def _first_in(op: ir.Operation, order: AxisOrder) -> tuple[Demand, ...]:
     """Operand 0 in `order`, the others as they are."""
     return (Demand(order), *[AS_IS] * (len(op.operands) - 1))
 
 
-def _places(order: Order, axes: Sequence[int]) -> tuple[int, ...]:
+def _places(order: AxisOrder, axes: Sequence[int]) -> tuple[int, ...]:
     """Where axes, negative ones counting from the end, stand in `order`."""
     return tuple(order.index(axis % len(order)) for axis in axes)
 
 
-def _settle_axis(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_axis(op: ir.Operation, order: AxisOrder) -> OpOrders:
     """Softmax, cumsum, top_k, lrn: one axis, and results of the rank of x."""
     axis = _places(order, [attributes_of(op)["axis"]])[0]
     return OpOrders(_first_in(op, order), (order,) * len(op.results), {"axis": axis})
 
 
-def _settle_concat(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_concat(op: ir.Operation, order: AxisOrder) -> OpOrders:
     axis = _places(order, [attributes_of(op)["axis"]])[0]
     return OpOrders((Demand(order), Demand(order)), (order,), {"axis": axis})
 
 
-def _settle_axes(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_axes(op: ir.Operation, order: AxisOrder) -> OpOrders:
     """Slice, resize: a list of axes whose other attributes follow its order."""
     return OpOrders(_first_in(op, order), (order,), {"axes": _places(order, attributes_of(op)["axes"])})
 
 
-def _settle_pad(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_pad(op: ir.Operation, order: AxisOrder) -> OpOrders:
     found = attributes_of(op)
     permuted = {name: tuple(found[name][axis] for axis in order) for name in ("low", "high")}
     return OpOrders(_first_in(op, order), (order,), permuted)
 
 
-def _settle_tile(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_tile(op: ir.Operation, order: AxisOrder) -> OpOrders:
     repeats = attributes_of(op)["repeats"]
     return OpOrders((Demand(order),), (order,), {"repeats": tuple(repeats[axis] for axis in order)})
 
 
-def _settle_expand(op: ir.Operation, order: Order) -> OpOrders | None:
+def _settle_expand(op: ir.Operation, order: AxisOrder) -> OpOrders | None:
     if len(op.operands) > 1:
         return None
     shape = attributes_of(op)["shape"]
@@ -137,7 +137,7 @@ def _reduced(op: ir.Operation) -> tuple[int, ...]:
     return tuple(axis % rank for axis in axes)
 
 
-def _settle_reduction(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_reduction(op: ir.Operation, order: AxisOrder) -> OpOrders:
     found = attributes_of(op)
     if "axis" in found:
         changed: dict[str, object] = {"axis": _places(order, [found["axis"]])[0]}
@@ -146,25 +146,25 @@ def _settle_reduction(op: ir.Operation, order: Order) -> OpOrders:
     return OpOrders((Demand(order),), (without(order, _reduced(op)),), changed)
 
 
-def _before_reduction(op: ir.Operation, order: Order) -> Order:
+def _before_reduction(op: ir.Operation, order: AxisOrder) -> AxisOrder:
     return with_axes(order, _reduced(op))
 
 
-def _settle_norm(op: ir.Operation, order: Order) -> OpOrders | None:
+def _settle_norm(op: ir.Operation, order: AxisOrder) -> OpOrders | None:
     """Layer norm, RMS norm: the axes that are normalised stay last."""
     first = attributes_of(op)["axis"] % len(order)
     stays = order[first:] == tuple(range(first, len(order)))
     return OpOrders(_first_in(op, order), (order,)) if stays else None
 
 
-def _settle_pool(op: ir.Operation, order: Order) -> OpOrders | None:
+def _settle_pool(op: ir.Operation, order: AxisOrder) -> OpOrders | None:
     is_last = attributes_of(op)["channels_last"]
     if order != (channels_first(len(order)) if is_last else channels_last(len(order))):
         return None
     return OpOrders((Demand(order),), (order,), {"channels_last": not is_last})
 
 
-def _settle_matmul(op: ir.Operation, order: Order) -> OpOrders | None:
+def _settle_matmul(op: ir.Operation, order: AxisOrder) -> OpOrders | None:
     """Outer dims in another order; rows too where all share one right-hand side."""
     rank, shared = len(order), type_of(op.operands[1]).rank == 2
     fixed = 1 if shared else 2
@@ -174,11 +174,11 @@ def _settle_matmul(op: ir.Operation, order: Order) -> OpOrders | None:
     return OpOrders((_matrix_demand(op.operands[0], order), rhs), (order,))
 
 
-def _matrix_demand(value: ir.Value, order: Order) -> Demand:
+def _matrix_demand(value: ir.Value, order: AxisOrder) -> Demand:
     return Demand(order, len(order) if type_of(value).rank < len(order) else 0)
 
 
-def _of_matrix(op: ir.Operation, index: int, order: Order) -> Order | None:
+def _of_matrix(op: ir.Operation, index: int, order: AxisOrder) -> AxisOrder | None:
     return order if len(order) == _rank(op) and len(order) > 2 else None
 
 
@@ -187,7 +187,7 @@ def _regrouping(op: ir.Operation) -> Regrouping | None:
     return None if len(op.operands) > 1 else regrouping(x.shape, result.shape, found["copied"])
 
 
-def _settle_reshape(op: ir.Operation, order: Order) -> OpOrders | None:
+def _settle_reshape(op: ir.Operation, order: AxisOrder) -> OpOrders | None:
     groups = _regrouping(op)
     after = groups.result_order(order) if groups else None
     if after is None:
@@ -200,7 +200,7 @@ def _settle_reshape(op: ir.Operation, order: Order) -> OpOrders | None:
     return OpOrders((Demand(order),), (after,), changed)
 
 
-def _before_reshape(op: ir.Operation, order: Order) -> Order | None:
+def _before_reshape(op: ir.Operation, order: AxisOrder) -> AxisOrder | None:
     groups = _regrouping(op)
     return groups.x_order(order) if groups else None
 
@@ -209,22 +209,22 @@ def _axes_of(op: ir.Operation, rank: int) -> tuple[int, ...]:
     return tuple(sorted(axis % rank for axis in attributes_of(op)["axes"]))
 
 
-def _settle_squeeze(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_squeeze(op: ir.Operation, order: AxisOrder) -> OpOrders:
     axes = _axes_of(op, len(order))
     return OpOrders((Demand(order),), (without(order, axes),), {"axes": tuple(sorted(order.index(axis) for axis in axes))})
 
 
-def _before_squeeze(op: ir.Operation, order: Order) -> Order:
+def _before_squeeze(op: ir.Operation, order: AxisOrder) -> AxisOrder:
     return with_axes(order, _axes_of(op, type_of(op.operands[0]).rank))
 
 
-def _settle_unsqueeze(op: ir.Operation, order: Order) -> OpOrders:
+def _settle_unsqueeze(op: ir.Operation, order: AxisOrder) -> OpOrders:
     axes = _axes_of(op, _rank(op))
     after = with_axes(order, axes)
     return OpOrders((Demand(order),), (after,), {"axes": tuple(sorted(after.index(axis) for axis in axes))})
 
 
-def _before_unsqueeze(op: ir.Operation, order: Order) -> Order:
+def _before_unsqueeze(op: ir.Operation, order: AxisOrder) -> AxisOrder:
     return without(order, _axes_of(op, len(order)))
 
 

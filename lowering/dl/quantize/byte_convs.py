@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import attributes_of, constant_scalar, source, type_of
-from dlc.lowering.dl.quantize.byte_operands import Centered, Words
+from dlc.lowering.dl.quantize.byte_operands import Centered, VnniGroup
 
 _PAIR = 2
 _LIMITS = {"ui8": (0, 255), "i8": (-128, 127)}
@@ -72,19 +72,19 @@ class ByteConv:
         taps = type_of(self.kernel.bytes).shape[2:]
         return {*taps, *self.window["strides"]} == {1}
 
-    def operands(self, words: Words) -> tuple[Centered, Centered, dict[str, list[int]]]:
-        """The padded image [n, pixels..., channels] and the kernel [taps..., channels, out], as `words` takes them, and the window.
+    def operands(self, group: VnniGroup) -> tuple[Centered, Centered, dict[str, list[int]]]:
+        """The padded image [n, pixels..., channels] and the kernel [taps..., channels, out], as `group` takes them, and the window.
 
-        Channels are added until they are words: the zero point in the image, so that their products are nothing whatever the
-        kernel has, and in the kernel 0. Where a row of taps has fewer words than that, its words take the place of taps.
+        Channels are added until they are groups: the zero point in the image, so that their products are nothing whatever the
+        kernel has, and in the kernel 0. Where a row of taps has fewer groups than that, its groups take the place of taps.
         """
-        image, kernel = words.left(self.image), words.right(self.kernel)
+        image, kernel = group.left(self.image), group.right(self.kernel)
         rank = type_of(image.bytes).rank
         weights = dl.transpose(kernel.bytes, perm=[*range(2, rank), 1, 0])
-        if self._has_whole_steps(words):
+        if self._has_whole_steps(group):
             value, weights, window = self._by_rows(image, weights)
             return Centered(value, image.zero), Centered(weights, None), window
-        added = -self._channels % words.numbers
+        added = -self._channels % group.numbers
         if added:
             weights = dl.pad(weights, None, low=[0] * rank, high=[*[0] * (rank - 2), added, 0])
         return Centered(self._padded(image, added, 0), image.zero), Centered(weights, _vector(kernel.zero)), self.window
@@ -93,16 +93,16 @@ class ByteConv:
     def _channels(self) -> int:
         return int(str(type_of(self.image.bytes).dim(1)))
 
-    def _has_whole_steps(self, words: Words) -> bool:
-        """Whether words are two numbers of an odd number of channels, and each result in a row begins with one of them.
+    def _has_whole_steps(self, group: VnniGroup) -> bool:
+        """Whether groups are two numbers of an odd number of channels, and each result in a row begins with one of them.
 
-        7 taps of 3 channels, in steps of two, are 11 words, and 14 with a fourth channel: on a core of Zen 3, 7x7 taps of images of
+        7 taps of 3 channels, in steps of two, are 11 groups, and 14 with a fourth channel: on a core of Zen 3, 7x7 taps of images
         224x224 take 0.76 of the time.
         """
         channels, taps = self._channels, int(str(type_of(self.kernel.bytes).shape[-1]))
         step, dilation = (self.window[name][-1] for name in ("strides", "dilations"))
         has_zeros = self.kernel.zero is not None and constant_scalar(self.kernel.zero) != 0
-        if words.numbers != _PAIR or channels % _PAIR == 0 or step % _PAIR or dilation != 1 or taps == 1 or has_zeros:
+        if group.numbers != _PAIR or channels % _PAIR == 0 or step % _PAIR or dilation != 1 or taps == 1 or has_zeros:
             return False
         room = self._even_columns * channels // _PAIR - -(-taps * channels // _PAIR)
         return room // (step * channels // _PAIR) + 1 == type_of(self.op.results[0]).shape[-1]
@@ -119,7 +119,7 @@ class ByteConv:
         return list(attributes_of(self.op)["pads"]) or [0] * (2 * spatial)
 
     def _by_rows(self, image: Centered, weights: ir.Value) -> tuple[ir.Value, ir.Value, dict[str, list[int]]]:
-        """Image and kernel with the words of a row as its pixels, where the last one of the kernel is filled with 0."""
+        """Image and kernel with the groups of a row as its pixels, where the last one of the kernel is filled with 0."""
         *taps, width, inner, out = (int(str(dim)) for dim in type_of(weights).shape)
         columns = int(str(type_of(image.bytes).shape[-1])) + self._pads[len(taps)] + self._pads[-1]
         value = self._padded(image, 0, self._even_columns - columns)

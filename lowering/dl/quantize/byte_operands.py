@@ -63,21 +63,21 @@ def number(value: int) -> ir.Value:
 
 
 @dataclass(frozen=True)
-class Words:
+class VnniGroup:
     """What products read an i32 of: four bytes, or two numbers of i16 (`numbers`), in blocks of so many columns."""
 
     numbers: int
     blocks: tuple[int, ...]
 
     @staticmethod
-    def of(facts: Machine) -> Words:
+    def of(facts: Machine) -> VnniGroup:
         """Two where the target adds two products of i16 by one instruction, but not four of bytes.
 
         Bytes would be widened in front of each such instruction: on a core of Zen 3 whose peak is 100 GFLOP/s, 3x3 taps of
         28x28x128 run at 93 billion operations a second so, and at 146 when numbers come as i16.
         """
         blocks = _BLOCKS if facts.has_many_registers else _BLOCKS[-1:]
-        return Words(2 if facts.arch == "x86_64" and not facts.has_vnni else 4, blocks)
+        return VnniGroup(2 if facts.arch == "x86_64" and not facts.has_vnni else 4, blocks)
 
     def block_of(self, columns: int) -> int:
         """Columns of a block of a matrix of so many: what divides them, or takes them all."""
@@ -86,7 +86,7 @@ class Words:
 
     @property
     def _base(self) -> int:
-        """What a number is to the one after it in a word."""
+        """What a number is to the one after it in a group."""
         return int(1 << 32 // self.numbers)
 
     def left(self, side: Centered) -> Centered:
@@ -94,11 +94,11 @@ class Words:
         return side.unsigned() if self.numbers > 2 else Centered(dl.cast(side.bytes, to="i16"), side.zero)
 
     def right(self, side: Centered) -> Centered:
-        """An operand whose numbers come in words: signed bytes, or any."""
+        """An operand whose numbers come in groups: signed bytes, or any."""
         return side.signed() if self.numbers > 2 else side
 
     def pack(self, parts: Sequence[ir.Value]) -> ir.Value:
-        """The words, in i32, of as many bytes, each a tensor; the first ones lowest."""
+        """The groups, in i32, of as many bytes, each a tensor; the first ones lowest."""
         found: ir.Value | None = None
         for part in reversed(parts):
             digit = dl.mod(dl.cast(part, to="i32"), number(self._base))

@@ -76,16 +76,16 @@ def pool_bytes(op: ir.Operation, rewriter: Rewriter) -> bool:
 def quantize_earlier(op: ir.Operation, rewriter: Rewriter) -> bool:
     """Q(view(y)) = view(Q(y)), and Q(concat(x, y)) = concat(Q(x), Q(y)), where nothing else uses the floats"""
     quantized = Quantized.of(op, rewriter.is_weight)
-    mover = source(quantized.value) if quantized else None
-    if quantized is None or mover is None or not has_one_use(quantized.value) or rewriter.is_weight(quantized.value):
+    data_movement_op = source(quantized.value) if quantized else None
+    if quantized is None or data_movement_op is None or not has_one_use(quantized.value) or rewriter.is_weight(quantized.value):
         return False
-    if mover.name == "dl.concat":
-        parts = [quantized.bytes(part) for part in mover.operands]
-        rewriter.replace(op, dl.concat(*parts, **attributes_of(mover)))
+    if data_movement_op.name == "dl.concat":
+        parts = [quantized.bytes(part) for part in data_movement_op.operands]
+        rewriter.replace(op, dl.concat(*parts, **attributes_of(data_movement_op)))
         return True
-    if mover.name not in _VIEWS or mover.name == "dl.expand":
+    if data_movement_op.name not in _VIEWS or data_movement_op.name == "dl.expand":
         return False
-    rewriter.replace(op, _moved(mover, quantized.bytes(mover.operands[0])))
+    rewriter.replace(op, _moved(data_movement_op, quantized.bytes(data_movement_op.operands[0])))
     return True
 
 

@@ -14,7 +14,7 @@ from dlc.dialects import dl
 from dlc.lowering.dl.matching import WeightFacts, constant_scalar, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.quantize.byte_convs import ByteConv, channels_first, with_bias
-from dlc.lowering.dl.quantize.byte_operands import Centered, Words, number
+from dlc.lowering.dl.quantize.byte_operands import Centered, VnniGroup, number
 from dlc.lowering.dl.quantize.byte_winograd import convolved, takes_tiles
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles
 from dlc.lowering.pass_base import Pass
@@ -36,7 +36,7 @@ class UseByteProducts(Pass):
     Winograd's tiles where the module allows them (`dl.winograd`) and the estimated time is less: in whole numbers, they are exact.
 
     before: %0 = "dl.matmul"(i32(%x) - %zero, i32(%w)) : (tensor<4x768xi32>, tensor<768x64xi32>) -> tensor<4x64xi32>
-    after:  %p = the bytes of %w in words of four, in blocks of columns
+    after:  %p = the bytes of %w in groups of four, in blocks of columns
             %d = "dl.byte_matmul"(%x, %p) : (tensor<4x768xui8>, tensor<1x192x64xi32>) -> tensor<4x64xi32>
             %0 = %d - %zero * (the sums of the columns of %w)
     """
@@ -60,13 +60,13 @@ class _Target:
     """What products are made for, and the sizes of Winograd's tiles that the module allows."""
 
     cpu: Machine
-    words: Words
+    group: VnniGroup
     tiles: tuple[int, ...]
 
     @staticmethod
     def of(module: ir.Operation) -> _Target:
         cpu = facts_of(module)
-        return _Target(cpu, Words.of(cpu), tuple(allowed_tiles(module)))
+        return _Target(cpu, VnniGroup.of(cpu), tuple(allowed_tiles(module)))
 
 
 def _convolve(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
@@ -75,8 +75,8 @@ def _convolve(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
     if conv is None:
         return
     with op.location, ir.InsertionPoint(op):
-        image, kernel, window = conv.operands(target.words)
-        dot = partial(_dot, target.words) if conv.is_product else partial(_convolved, target, window=window)
+        image, kernel, window = conv.operands(target.group)
+        dot = partial(_dot, target.group) if conv.is_product else partial(_convolved, target, window=window)
         _replace(op, channels_first(with_bias(_centered(image, kernel, dot), op)), facts)
 
 
@@ -90,8 +90,8 @@ def _multiply(op: ir.Operation, target: _Target, facts: WeightFacts) -> None:
     if type_of(lhs.bytes).dim(-1) != kind.dim(0):
         return
     with op.location, ir.InsertionPoint(op):
-        words = target.words
-        _replace(op, _centered(words.left(lhs), words.right(rhs), partial(_dot, words)), facts)
+        group = target.group
+        _replace(op, _centered(group.left(lhs), group.right(rhs), partial(_dot, group)), facts)
 
 
 def _replace(op: ir.Operation, value: ir.Value, facts: WeightFacts) -> None:
@@ -135,10 +135,10 @@ def _is_zero(zero: ir.Value | None) -> bool:
     return zero is None or constant_scalar(zero) == 0
 
 
-def _dot(words: Words, values: ir.Value, weights: ir.Value) -> ir.Value:
+def _dot(group: VnniGroup, values: ir.Value, weights: ir.Value) -> ir.Value:
     """The product of bytes [..., K] with [1..., K, N]."""
     columns = int(str(type_of(weights).dim(-1)))
-    values, packed = _in_words(words, values, weights)
+    values, packed = _in_groups(group, values, weights)
     blocks, *_, groups, width = type_of(packed).shape
     packed = dl.reshape(packed, shape=[blocks, groups, width]) if type_of(packed).rank > 3 else packed
     return dl.byte_matmul(values, packed, columns=columns)
@@ -146,29 +146,29 @@ def _dot(words: Words, values: ir.Value, weights: ir.Value) -> ir.Value:
 
 def _convolved(target: _Target, values: ir.Value, weights: ir.Value, window: dict[str, list[int]]) -> ir.Value:
     """The convolution of bytes [n, pixels..., K] with [taps..., K, N]."""
-    words, columns = target.words, int(str(type_of(weights).dim(-1)))
+    group, columns = target.group, int(str(type_of(weights).dim(-1)))
     is_dense = all(step == 1 for steps in window.values() for step in steps)
-    if is_dense and takes_tiles(values, weights, target.tiles, words, target.cpu):
-        return convolved(values, weights, words)
-    found = dl.byte_conv(*_in_words(words, values, weights), **window)
+    if is_dense and takes_tiles(values, weights, target.tiles, group, target.cpu):
+        return convolved(values, weights, group)
+    found = dl.byte_conv(*_in_groups(group, values, weights), **window)
     last = type_of(found).rank - 1
     filled = type_of(found).dim(-1) != columns
     return dl.slice(found, None, starts=[0], ends=[columns], axes=[last], steps=[1]) if filled else found
 
 
-def _in_words(words: Words, values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Numbers, and [taps..., K, N] bytes as words of them in blocks of columns; zeros are added where these are not full."""
+def _in_groups(group: VnniGroup, values: ir.Value, weights: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Numbers, and [taps..., K, N] bytes as groups of them in blocks of columns; zeros are added where these are not full."""
     *taps, inner, columns = (int(str(dim)) for dim in type_of(weights).shape)
-    width = words.block_of(columns)
-    added, more = -inner % words.numbers, -columns % width
+    width = group.block_of(columns)
+    added, more = -inner % group.numbers, -columns % width
     if added:
         values = dl.pad(values, None, low=[0] * type_of(values).rank, high=[*[0] * (type_of(values).rank - 1), added])
     if added or more:
         weights = dl.pad(weights, None, low=[0] * (len(taps) + 2), high=[*[0] * len(taps), added, more])
-    rank, groups = len(taps), (inner + added) // words.numbers
-    split = dl.reshape(weights, shape=[*taps, groups, words.numbers, (columns + more) // width, width])
+    rank, groups = len(taps), (inner + added) // group.numbers
+    split = dl.reshape(weights, shape=[*taps, groups, group.numbers, (columns + more) // width, width])
     parts = []
-    for place in range(words.numbers):
+    for place in range(group.numbers):
         part = dl.slice(split, None, starts=[place], ends=[place + 1], axes=[rank + 1], steps=[1])
         parts.append(dl.squeeze(part, axes=[rank + 1]))
-    return values, dl.transpose(words.pack(parts), perm=[rank + 1, *range(rank + 1), rank + 2])
+    return values, dl.transpose(group.pack(parts), perm=[rank + 1, *range(rank + 1), rank + 2])

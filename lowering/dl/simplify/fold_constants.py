@@ -27,7 +27,7 @@ from dlc.lowering.pass_base import Pass, option
 
 @dataclass(frozen=True)
 class FoldConstants(Pass):
-    """Evaluate ops whose operands are all constants, by the ops' own NumPy meanings.
+    """Evaluate ops whose operands are all constants, by the ops' reference implementations.
 
     Results of more than `limit` elements stay ops: text would copy them. `dl-outline-constants` moves those out of the entry.
 

@@ -21,7 +21,7 @@ _LEAST_ROWS = 96
 (`block_choice.py`) are faster, which read it as it is: 32x1024x1024 takes 0.65 of the time, 64x1024x1024 0.77, but
 96x1024x1024 1.06 and 128x3072x768 1.24.
 """
-_LEAST_NARROW, _LEAST_CROWDED = 64, 32
+_LEAST_NARROW, _LEAST_WITH_SET_CONFLICTS = 64, 32
 """The same where registers are few and so panels narrow, and where the rows of the matrix, too, lie in one set of the first-level
 cache. On one core of AVX2, 64x768x768 takes 0.89 of the time with a copy and 64x1024x1024 0.48, 32x3072x768 0.68 and 32x1024x1024
 0.6; 48x768x3072 would take 1.25, 16x3072x768 1.05.
@@ -99,7 +99,7 @@ def _least_rows(y: TensorType, cpu: Machine) -> int:
     """Rows of the left-hand side that pay for a copy of `y`."""
     if cpu.has_many_registers:
         return _LEAST_ROWS
-    return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES else _LEAST_CROWDED
+    return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES else _LEAST_WITH_SET_CONFLICTS
 
 
 def _is_copied_later(x: TensorType, y: TensorType, cpu: Machine) -> bool:

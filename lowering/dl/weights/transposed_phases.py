@@ -24,7 +24,7 @@ from dlc.lowering.dl.matching import type_of
 
 
 @dataclass(frozen=True)
-class Phase:
+class PolyphaseComponent:
     """The outputs of one phase along one axis, which may have no taps."""
 
     taps: int
@@ -45,7 +45,7 @@ class PhasedAxis:
     size: int
     result: int
     stride: int
-    phases: tuple[Phase, ...]
+    phases: tuple[PolyphaseComponent, ...]
 
     @staticmethod
     def of(size: int, kernel: int, stride: int, dilation: int, begin: int, result: int) -> PhasedAxis:
@@ -67,16 +67,16 @@ class PhasedAxis:
         return max(low, 0), max(high, 0)
 
 
-def _phase(place: int, kernel: int, stride: int, dilation: int) -> Phase:
+def _phase(place: int, kernel: int, stride: int, dilation: int) -> PolyphaseComponent:
     """The phase of the outputs at `place`, `place + stride`, ... of the full output."""
     common = math.gcd(stride, dilation)
     tap_step, step = stride // common, dilation // common
     if place % common:
-        return Phase(0, 0, tap_step, 0, step)
+        return PolyphaseComponent(0, 0, tap_step, 0, step)
     tap = place // common * pow(step, -1, tap_step) % tap_step if tap_step > 1 else 0
     taps = max(0, -(-(kernel - tap) // tap_step))
     last = tap + (taps - 1) * tap_step
-    return Phase(taps, last, tap_step, (place - last * dilation) // stride, step)
+    return PolyphaseComponent(taps, last, tap_step, (place - last * dilation) // stride, step)
 
 
 def by_phases(
@@ -120,7 +120,7 @@ def _padded(x: ir.Value, axes: Sequence[PhasedAxis]) -> ir.Value:
     return dl.pad(x, low=low, high=high) if any((*low, *high)) else x
 
 
-def _part_of(x: ir.Value, padded: ir.Value, axes: Sequence[PhasedAxis], phases: Sequence[Phase]) -> ir.Value:
+def _part_of(x: ir.Value, padded: ir.Value, axes: Sequence[PhasedAxis], phases: Sequence[PolyphaseComponent]) -> ir.Value:
     """What the phases read: of x itself where no padding is in it."""
     spans = [(phase.first, phase.end(axis.positions)) for axis, phase in zip(axes, phases, strict=True)]
     if all(start >= 0 and end <= axis.size for (start, end), axis in zip(spans, axes, strict=True)):
@@ -139,7 +139,7 @@ def _cut(x: ir.Value, sizes: Sequence[int], spans: Sequence[tuple[int, int]]) ->
     return dl.slice(x, starts=starts, ends=ends, axes=[axis + 2 for axis in cuts], steps=[1] * len(cuts))
 
 
-def _kernel_of(weight: ir.Value, phases: Sequence[Phase], groups: int) -> ir.Value:
+def _kernel_of(weight: ir.Value, phases: Sequence[PolyphaseComponent], groups: int) -> ir.Value:
     """The taps of the phases, the last ones first, as the kernel [out, in / groups, taps...] of a convolution."""
     inner, out, *kernel = _sizes(weight)
     starts = [phase.last_tap for phase in phases]

@@ -11,7 +11,7 @@ from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
-from dlc.lowering.affine.fuse.blocked_fusion import FAR
+from dlc.lowering.affine.fuse.blocked_fusion import BEYOND_L2_CYCLES_PER_BYTE
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, products_of
@@ -170,7 +170,7 @@ def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
     size = NUMPY_DTYPES[sizes.dtype].itemsize
     products = TAPS * TAPS * sizes.inner * sizes.out
     busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / _SHARE_DIRECT
-    return max(busy, products * size * FAR)
+    return max(busy, products * size * BEYOND_L2_CYCLES_PER_BYTE)
 
 
 def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: Machine) -> float:

@@ -12,7 +12,7 @@ from dlc.lowering.dl_to_linalg.building.contraction import rounded, widened_once
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import kernel_reach, pad_spatial, position_extents
 from dlc.lowering.dl_to_linalg.contractions.convolution import Convolution, split_groups
-from dlc.lowering.dl_to_linalg.contractions.tap_bands import Band, bands_of
+from dlc.lowering.dl_to_linalg.contractions.tap_bands import TapRange, bands_of
 
 
 @lowering("conv")
@@ -42,7 +42,7 @@ def _is_depthwise(op: SourceOp, layout: Layout) -> bool:
     return bool(op["groups"] > 1 and op["groups"] == op.types[0].shape[layout.channel])
 
 
-def _bands(op: SourceOp, conv: Convolution, window: Window) -> dict[int, list[Band]]:
+def _bands(op: SourceOp, conv: Convolution, window: Window) -> dict[int, list[TapRange]]:
     """The spatial axes that are cut into bands, but for those whose results are lanes; depthwise windows read around padding."""
     layout, sizes = conv.layout, conv.layout.spatial_of(op.types[0].shape)
     if _is_depthwise(op, layout):

@@ -13,7 +13,7 @@ from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, axes_map, contract, rounded, widened, zeros
-from dlc.lowering.dl_to_linalg.contractions.tap_bands import Band
+from dlc.lowering.dl_to_linalg.contractions.tap_bands import TapRange
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Convolution:
             return self._depthwise(x)
         return self._grouped(x)
 
-    def in_bands(self, x: ir.Value, bands: Mapping[int, Sequence[Band]]) -> ir.Value:
+    def in_bands(self, x: ir.Value, bands: Mapping[int, Sequence[TapRange]]) -> ir.Value:
         """The convolution with results cut along the axes of `bands`, where `x` has no padding."""
         b, layout = self.b, self.layout
         is_blocked = self.weight.type.rank > x.type.rank
@@ -71,7 +71,7 @@ class Convolution:
             result = b.insert_slice(part, result, layout.image(0, [0], firsts), b.shape(part), [1] * part.type.rank)
         return result
 
-    def _of_band(self, x: ir.Value, band: Mapping[int, Band], is_blocked: bool) -> ir.Value:
+    def _of_band(self, x: ir.Value, band: Mapping[int, TapRange], is_blocked: bool) -> ir.Value:
         """The results of one band of each axis that is cut."""
         b, layout = self.b, self.layout
         shape, kernel = b.shape(x), b.shape(self.weight)

@@ -8,7 +8,7 @@ from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.contraction import widened
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.contractions.word_products import convolve_words, multiply_words
+from dlc.lowering.dl_to_linalg.contractions.dot_products import convolve_groups, multiply_groups
 
 _PAIR = 2
 _BITS = 16
@@ -36,14 +36,14 @@ def lower_bf16_pairs(b: Builder, op: SourceOp) -> ir.Value:
 
 @lowering("pair_matmul")
 def lower_pair_matmul(b: Builder, op: SourceOp) -> ir.Value:
-    """Loops of any product of words."""
-    return multiply_words(b, op, _PAIR, "f32", lambda values, packed: _products(b, values, packed))
+    """Loops of any product of VNNI groups."""
+    return multiply_groups(b, op, _PAIR, "f32", lambda values, packed: _products(b, values, packed))
 
 
 @lowering("pair_conv")
 def lower_pair_conv(b: Builder, op: SourceOp) -> ir.Value:
-    """Loops of any convolution with words."""
-    return convolve_words(b, op, _PAIR, "f32", lambda values, packed: _products(b, values, packed))
+    """Loops of any convolution with VNNI groups."""
+    return convolve_groups(b, op, _PAIR, "f32", lambda values, packed: _products(b, values, packed))
 
 
 def _products(b: Builder, values: Sequence[ir.Value], packed: ir.Value) -> ir.Value:

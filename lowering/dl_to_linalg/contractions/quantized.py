@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.contractions.word_products import convolve_words, multiply_words
+from dlc.lowering.dl_to_linalg.contractions.dot_products import convolve_groups, multiply_groups
 
 _BYTES, _PAIR = 4, 2
 _BITS = 32
@@ -15,18 +15,18 @@ _BITS = 32
 
 @lowering("byte_matmul")
 def lower_byte_matmul(b: Builder, op: SourceOp) -> ir.Value:
-    """Loops of any product of words."""
-    return multiply_words(b, op, _count(op), "i32", lambda values, packed: integer_products(b, values, packed))
+    """Loops of any product of VNNI groups."""
+    return multiply_groups(b, op, _count(op), "i32", lambda values, packed: integer_products(b, values, packed))
 
 
 @lowering("byte_conv")
 def lower_byte_conv(b: Builder, op: SourceOp) -> ir.Value:
-    """Loops of any convolution with words."""
-    return convolve_words(b, op, _count(op), "i32", lambda values, packed: integer_products(b, values, packed))
+    """Loops of any convolution with VNNI groups."""
+    return convolve_groups(b, op, _count(op), "i32", lambda values, packed: integer_products(b, values, packed))
 
 
 def _count(op: SourceOp) -> int:
-    """Numbers of the weights in a word."""
+    """Numbers of the weights in a VNNI group."""
     return _PAIR if op.types[0].dtype == "i16" else _BYTES
 
 

@@ -16,7 +16,7 @@ _SHARE = 0.9
 
 
 @dataclass(frozen=True)
-class Band:
+class TapRange:
     """`count` results from `first` on along an axis, which take `taps` taps of the kernel from `tap` on.
 
     These read `size` elements from `start` on.
@@ -30,7 +30,7 @@ class Band:
     size: int
 
 
-def bands_of(window: Window, axis: int, size: Dim, count: object) -> list[Band]:
+def bands_of(window: Window, axis: int, size: Dim, count: object) -> list[TapRange]:
     """Bands of the `count` results along an axis of `size` that have the same taps inside of the image.
 
     Empty where sizes are not known, and where bands are one or many, save little, or have no tap at all.
@@ -38,13 +38,13 @@ def bands_of(window: Window, axis: int, size: Dim, count: object) -> list[Band]:
     taps, dilation, stride = window.kernel[axis], window.dilations[axis], window.strides[axis]
     if not isinstance(size, int) or not isinstance(count, int) or not isinstance(taps, int) or dilation == 1:
         return []
-    found: list[Band] = []
+    found: list[TapRange] = []
     for (tap, number), places in itertools.groupby(range(count), lambda place: _inside(window, axis, size, taps, place)):
         if number == 0 or len(found) == _MOST_BANDS:
             return []
         first, *rest = places
         start = first * stride + tap * dilation - window.pads_begin[axis]
-        found.append(Band(first, len(rest) + 1, tap, number, start, len(rest) * stride + (number - 1) * dilation + 1))
+        found.append(TapRange(first, len(rest) + 1, tap, number, start, len(rest) * stride + (number - 1) * dilation + 1))
     kept = sum(band.count * band.taps for band in found)
     return found if len(found) > 1 and kept <= _SHARE * count * taps else []
 

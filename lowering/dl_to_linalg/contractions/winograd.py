@@ -23,7 +23,7 @@ from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, zero
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_spatial
 from dlc.lowering.dl_to_linalg.contractions.quantized import integer_products
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, Part, Side, grid_of, parts_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, KernelGroup2d, Side, grid_of, parts_of
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import transformed
 from dlc.targets.machine import facts_of
 
@@ -78,7 +78,7 @@ class _Tiles:
     dtype: str
     grid: Grid
     matrices: Matrices
-    parts: Sequence[Part]
+    parts: Sequence[KernelGroup2d]
 
     def convolve(self, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
         """The results of all tiles, [batch, rows, columns, channels]."""
@@ -88,7 +88,7 @@ class _Tiles:
         """Images and blocks of them."""
         return [self.b.dim(x, 0), self.grid.row_blocks, self.grid.column_blocks]
 
-    def _inputs(self, x: ir.Value, part: Part) -> ir.Value:
+    def _inputs(self, x: ir.Value, part: KernelGroup2d) -> ir.Value:
         """What kernels of a part are multiplied with: [batch, block of rows, of columns, kernel, place of the block, channel]."""
         b, grid, step = self.b, self.grid, self.matrices.step
         shape = [*self._outer(x), part.count, part.places, b.dim(x, 3)]
@@ -108,7 +108,7 @@ class _Tiles:
         maps = [*reads, ir.AffineMap.get_identity(6)]
         return b.generic([x] * len(reads), b.empty(shape, self.given), maps, [PARALLEL] * 6, body)
 
-    def _kernels(self, part: Part) -> Sequence[tuple[int, int]]:
+    def _kernels(self, part: KernelGroup2d) -> Sequence[tuple[int, int]]:
         """The kernels of both dimensions for each one of a part."""
         return self.matrices.places[part.first : part.first + part.count]
 
@@ -118,7 +118,7 @@ class _Tiles:
         read = np.flatnonzero(rows.any(axis=0))
         return _Transform(int(read[0]), rows[:, read[0] : read[-1] + 1])
 
-    def _products(self, inputs: ir.Value, weight: ir.Value, part: Part) -> ir.Value:
+    def _products(self, inputs: ir.Value, weight: ir.Value, part: KernelGroup2d) -> ir.Value:
         """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
         b, loops = self.b, Loops(7, 1)
         shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]

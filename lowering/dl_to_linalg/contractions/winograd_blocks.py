@@ -9,12 +9,12 @@ from itertools import product
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.affine.fuse.blocked_fusion import FAR, arrives_in_time
+from dlc.lowering.affine.fuse.blocked_fusion import BEYOND_L2_CYCLES_PER_BYTE, arrives_in_time
 from dlc.targets.machine import Machine
 
-NEAR = 1 / 32
+L2_CYCLES_PER_BYTE = 1 / 32
 """Cycles to move a byte from the second-level cache."""
-_FAR_MOVES = 6
+_TRANSFERS_BEYOND_L2 = 6
 """Times that what a whole image passes on goes that way: lines are fetched before they are written, written back, and read. With
 four, 512->256 of 32x32 and 256->512 of 28x28 would be whole images, which take 1.02 and 1.03 of the time of blocks on Zen 5, and
 256->128 of 64x64 with AVX2, which takes 1.07.
@@ -68,7 +68,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Part:
+class KernelGroup2d:
     """Kernels of two dimensions, from `first` on: those of `rows` with those of `columns`."""
 
     first: int
@@ -94,7 +94,7 @@ class Part:
         return ir.AffineExpr.get_floor_div(place, self.columns.places), ir.AffineExpr.get_mod(place, self.columns.places)
 
 
-def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[Part]:
+def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[KernelGroup2d]:
     """The kernels by the places that they are multiplied with, of `height` by `width` results.
 
     Where the last row or column of results is not the last of a tile, what no result needs is left out: of 7x7 results, which
@@ -106,9 +106,9 @@ def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[Pa
     columns_differ = _differ(columns)
     columns = columns if columns_differ else _together(columns)
     rows = rows if columns_differ or _differ(rows) else _together(rows)
-    found: list[Part] = []
+    found: list[KernelGroup2d] = []
     for row, column in sorted(product(rows, columns), key=lambda sides: tuple(side.uses for side in sides)):
-        found.append(Part(sum(part.count for part in found), row, column))
+        found.append(KernelGroup2d(sum(part.count for part in found), row, column))
     return found
 
 
@@ -166,9 +166,9 @@ def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> flo
     transforms = taken * -(-(inner + out) // vector) * _TRANSFORM / facts.fma_ports
     kernel = kernels * inner * out * size
     given, found = (taken * channels * size for channels in (inner, out))
-    streamed = kernel * FAR if kernel + given + found > facts.l2_bytes else 0.0
+    streamed = kernel * BEYOND_L2_CYCLES_PER_BYTE if kernel + given + found > facts.l2_bytes else 0.0
     passed = (given + found) * _passing(grid, given, found, kernel, facts)
-    return grid.blocks * (max(products, streamed) + kernel * NEAR + transforms + passed)
+    return grid.blocks * (max(products, streamed) + kernel * L2_CYCLES_PER_BYTE + transforms + passed)
 
 
 def _passing(grid: Grid, given: int, found: int, kernel: int, facts: Machine) -> float:
@@ -176,14 +176,14 @@ def _passing(grid: Grid, given: int, found: int, kernel: int, facts: Machine) ->
 
     Blocks whose products would wait for the kernel share no loop with the transforms, so these pass on whole images.
     """
-    l2, far = facts.l2_bytes, _far(facts)
+    l2, far = facts.l2_bytes, _beyond_l2_cycles_per_byte(facts)
     shares = kernel <= max(given, l2 - given) or arrives_in_time(grid.tiles, kernel, facts)
     largest = max(given, found)
     if grid.blocks * largest > l2 and (grid.blocks == 1 or largest > l2 or not shares):
-        return _FAR_MOVES * far
-    return 2 * (NEAR if given + found <= l2 // 2 else far)
+        return _TRANSFERS_BEYOND_L2 * far
+    return 2 * (L2_CYCLES_PER_BYTE if given + found <= l2 // 2 else far)
 
 
-def _far(facts: Machine) -> float:
+def _beyond_l2_cycles_per_byte(facts: Machine) -> float:
     """Cycles to move a byte from beyond the second-level cache."""
     return facts.l3_line_cycles / facts.line_bytes

@@ -1,4 +1,4 @@
-"""Every dl op, compiled, against its NumPy meaning: each case in each dtype, with static dims and with every dim dynamic."""
+"""Every dl op, compiled, against its reference implementation: each case in each dtype, static and with every dim dynamic."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _compilations() -> Iterator[ParameterSet]:
 
 
 @pytest.mark.parametrize(("case", "dims"), list(_compilations()))
-def test_compiled_op_matches_its_numpy_meaning(case: Case, dims: str) -> None:
+def test_compiled_op_matches_its_reference_implementation(case: Case, dims: str) -> None:
     if dims == "dynamic" and not case.dynamic:
         pytest.skip(case.reason or "the op needs static dims")
     runs = {dtype: case.arrays(dtype) for dtype in case.run_dtypes()}

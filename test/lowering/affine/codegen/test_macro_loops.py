@@ -13,7 +13,16 @@ from onnx import TensorProto, helper, numpy_helper
 import dlc
 
 M, N, K = 37, 70, 53
-TILE = {"emitter": "tile", "lane_loop": 1, "lanes": 4, "vectors": 2, "jams": [[0, 3]], "order": [1, 0], "unroll": 4, "prefetch": 2}
+TILE = {
+    "emitter": "tile",
+    "lane_loop": 1,
+    "lanes": 4,
+    "vectors": 2,
+    "unroll_and_jam": [[0, 3]],
+    "order": [1, 0],
+    "unroll": 4,
+    "prefetch": 2,
+}
 Blocks = Sequence[tuple[int, int]]
 
 

@@ -1,4 +1,4 @@
-"""Kernels of random shapes and dtypes give what the NumPy meaning of their ops does.
+"""Kernels of random shapes and dtypes give what the reference implementation of their ops does.
 
 Tolerances, of the largest element of a result: f64 1e-12, f32 2e-5, f16 4e-3, bf16 3.2e-2; integers are equal. Several
 kernels go into one module, since compiling takes most of the time.

@@ -45,9 +45,9 @@ func.func @kernel(%x: memref<{x}>, %w: memref<{w}>, %y: memref<{y}>) attributes 
 }}"""
 
 
-def tiled(lanes: int, jams: str) -> str:
+def tiled(lanes: int, unroll_and_jam: str) -> str:
     """The attribute of a schedule with channels as lanes."""
-    return f', dlc.schedule = {{emitter = "tile", lane_loop = 3 : i64, lanes = {lanes} : i64, jams = [{jams}]}}'
+    return f', dlc.schedule = {{emitter = "tile", lane_loop = 3 : i64, lanes = {lanes} : i64, unroll_and_jam = [{unroll_and_jam}]}}'
 
 
 def check(rows: int, pixels: int, blocks: int, inner: int, schedule: str, make: Make = np.array) -> None:

@@ -47,7 +47,7 @@ func.func private @like_heights(%a: memref<9x32xf32>, %b: memref<32x4xf32>, %c: 
       }
       affine.store %1, %c[%i, %j] : memref<9x4xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 4 : i64}}
   return
 }
 
@@ -101,7 +101,7 @@ func.func private @dot(%a: memref<?xf32>, %b: memref<8x?xf32>, %c: memref<8xf32>
 // CHECK: affine.vector_load
 // CHECK-COUNT-14: vector.fma
 // CHECK-NOT: vector.fma
-// CHECK: jams = [array<i64: 0, 14>]
+// CHECK: unroll_and_jam = [array<i64: 0, 14>]
 func.func private @narrow(%a: memref<42x100xf32>, %b: memref<100x4xf32>, %c: memref<42x4xf32>) {
   affine.for %i = 0 to 42 {
     affine.for %j = 0 to 4 {
@@ -122,7 +122,7 @@ func.func private @narrow(%a: memref<42x100xf32>, %b: memref<100x4xf32>, %c: mem
 // Rows 4096 bytes apart share a set of the nearest cache: no more than eight of them.
 // CHECK-LABEL: func.func private @narrow_in_one_set(
 // CHECK: affine.for %{{.*}} = 0 to 42 step 7 {
-// CHECK: jams = [array<i64: 0, 7>]
+// CHECK: unroll_and_jam = [array<i64: 0, 7>]
 func.func private @narrow_in_one_set(%a: memref<42x1024xf32>, %b: memref<1024x4xf32>, %c: memref<42x4xf32>) {
   affine.for %i = 0 to 42 {
     affine.for %j = 0 to 4 {

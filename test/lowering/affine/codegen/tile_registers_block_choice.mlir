@@ -24,9 +24,9 @@ func.func private @rows(%x: memref<1024x1024xf32> {llvm.noalias}, %w: memref<22x
 }
 
 // Two panels leave too little room: more rows beside one panel still bring in half of the bytes.
-// CHECK-LABEL: func.func private @crowded(
+// CHECK-LABEL: func.func private @set_conflicts(
 // CHECK: dlc.schedule = {blocks = [array<i64: 0, 96>], emitter = "tile"
-func.func private @crowded(%x: memref<1536x1536xf32> {llvm.noalias}, %w: memref<32x1536x48xf32> {llvm.noalias}, %y: memref<1536x1536xf32> {llvm.noalias}) {
+func.func private @set_conflicts(%x: memref<1536x1536xf32> {llvm.noalias}, %w: memref<32x1536x48xf32> {llvm.noalias}, %y: memref<1536x1536xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 1536 {
     affine.for %j = 0 to 1536 {

@@ -34,7 +34,7 @@ func.func private @sums(%a: memref<4x10xf32> {llvm.noalias}, %b: memref<10x8xf32
       %n = arith.negf %1 : f32
       affine.store %n, %c[%i, %j] : memref<4x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64,
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64,
                                    prefetch = 2 : i64, blocks = [array<i64: 1, 4>, array<i64: 2, 4>]}}
   return
 }
@@ -65,7 +65,7 @@ func.func private @rows(%a: memref<10x6xf32>, %b: memref<6x8xf32>, %c: memref<10
       %n = arith.addf %1, %r : f32
       affine.store %n, %c[%i, %j] : memref<10x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
   return
 }
 

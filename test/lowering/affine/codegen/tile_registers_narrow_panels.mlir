@@ -2,9 +2,9 @@
 // Which macro loops pay for narrow panels, with 32 KiB of L1 and 512 KiB of L2. Refuses nothing.
 
 // Rows that L2 holds with little to spare come again for each of 48 panels: blocks of 16 tiles.
-// CHECK-LABEL: func.func private @snug(
+// CHECK-LABEL: func.func private @resident(
 // CHECK: dlc.schedule = {blocks = [array<i64: 0, 96>], emitter = "tile"
-func.func private @snug(%x: memref<384x256xf32> {llvm.noalias}, %w: memref<48x256x16xf32> {llvm.noalias}, %y: memref<384x768xf32> {llvm.noalias}) {
+func.func private @resident(%x: memref<384x256xf32> {llvm.noalias}, %w: memref<48x256x16xf32> {llvm.noalias}, %y: memref<384x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 384 {
     affine.for %j = 0 to 768 {

@@ -25,7 +25,7 @@ func.func private @runs(%a: memref<6x32xf32>, %b: memref<32x4xf32>, %c: memref<4
       }
       affine.store %1, %c[%j, %i] : memref<4x6xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64}}
   return
 }
 

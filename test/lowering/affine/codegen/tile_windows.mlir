@@ -8,7 +8,7 @@
 // CHECK-NOT: memref.alloc
 // The first pixel has no tap above or to its left.
 // CHECK: affine.vector_load %[[X]][0, 0, 0] : memref<9x12x8xf32>, vector<4xf32>
-// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", jams = [array<i64: 0, 2>, array<i64: 1, 2>], lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, vectors = 2 : i64}}
+// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, unroll_and_jam = [array<i64: 0, 2>, array<i64: 1, 2>], vectors = 2 : i64}}
 // CHECK: affine.for %[[H:.*]] = 2 to 8 step 2 {
 // CHECK: affine.for %[[W:.*]] = 2 to 10 step 2 {
 // CHECK: affine.vector_load %[[X]][%[[H]] - 1, %[[W]] - 1, 0]

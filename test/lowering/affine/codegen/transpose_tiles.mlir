@@ -13,7 +13,7 @@
 // CHECK-COUNT-4: arith.negf {{.*}} : vector<4xf32>
 // CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[I]], %[[J]]]
 // CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[I]] + 3, %[[J]]]
-// CHECK: dlc.schedule = {emitter = "move", jams = [array<i64: 0, 4>], lane_loop = 1 : i64, lanes = 4 : i64}
+// CHECK: dlc.schedule = {emitter = "transpose", lane_loop = 1 : i64, lanes = 4 : i64, unroll_and_jam = [array<i64: 0, 4>]}
 func.func private @transpose(%x: memref<40x8xf32>, %y: memref<8x40xf32>) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 40 {

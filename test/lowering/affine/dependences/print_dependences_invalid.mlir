@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s --affine-print-dependences --split-input-file --verify-diagnostics
-// What the model has no meaning for is an error at the op, with what to do.
+// What the model does not support is an error at the op, with what to do.
 
 func.func @aliases(%a: memref<8xf32>, %b: memref<8xf32>) {
   affine.for %i = 0 to 8 {

@@ -50,7 +50,7 @@ func.func @product(%a: memref<8x16xf32>, %b: memref<16x8xf32>, %c: memref<8x8xf3
   return
 }
 
-// no-match: nothing changes, and nothing is compared; what the check has no meaning for may stay.
+// no-match: nothing changes, and nothing is compared; what the check does not support may stay.
 // CHECK-LABEL: func.func @untouched
 // CHECK: scf.for
 func.func @untouched(%a: memref<?xf32>, %n: index) {

@@ -19,7 +19,7 @@ from dlc.lowering.affine.dependences.last_writers import LiveIn, live_in_reads, 
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.model import Access, Scop
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 
 _IN_CHECK = 60
@@ -126,7 +126,7 @@ def _pairs_of(scop: Scop, dependences: Iterable[Dependence]) -> Pairs:
     return found
 
 
-def _ends(scop: Scop, source: Access, sink: Access, relation: isl.Map) -> Iterator[tuple[End, End]]:
+def _ends(scop: Scop, source: AccessRelation, sink: AccessRelation, relation: isl.Map) -> Iterator[tuple[End, End]]:
     depth = len(scop.by_name[source.statement_name].loops)
     for point in _points(relation):
         yield (source.op, source.writes, point[:depth]), (sink.op, sink.writes, point[depth:])

@@ -41,7 +41,7 @@ module attributes {dlc.target = {l2_bytes = 262144 : i64}} {
 
 // no-match: all of it stays in the cache anyway.
 // CHECK-LABEL: func.func private @small
-// CHECK: dlc.apart = "a contraction uses values again across the loop"
+// CHECK: dlc.fusion_refusal = "a contraction uses values again across the loop"
 module attributes {dlc.target = {l2_bytes = 2097152 : i64}} {
   func.func private @small(%x: memref<8x64x256xf32>, %w: memref<256x64xf32>, %y: memref<8x64x64xf32> {llvm.noalias}) {
     %zero = arith.constant 0.0 : f32
@@ -77,7 +77,7 @@ module attributes {dlc.target = {l2_bytes = 2097152 : i64}} {
 
 // no-match: a block of four rows would use each value of the matrix four times only.
 // CHECK-LABEL: func.func private @rows
-// CHECK: dlc.apart = "a contraction uses values again across the loop"
+// CHECK: dlc.fusion_refusal = "a contraction uses values again across the loop"
 module attributes {dlc.target = {l2_bytes = 262144 : i64}} {
   func.func private @rows(%x: memref<128x4x256xf32>, %w: memref<256x64xf32>, %y: memref<128x4x64xf32> {llvm.noalias}) {
     %zero = arith.constant 0.0 : f32
@@ -151,7 +151,7 @@ module attributes {dlc.target = {features = ["avx", "fma"], fma_ports = 2 : i64,
 
 // no-match: 16 rows of vectors of 512 bits are multiplied before the matrix is there.
 // CHECK-LABEL: func.func private @waits
-// CHECK: dlc.apart = "a contraction uses values again across the loop"
+// CHECK: dlc.fusion_refusal = "a contraction uses values again across the loop"
 module attributes {dlc.target = {features = ["avx512f"], fma_ports = 2 : i64, l2_bytes = 262144 : i64, l3_bytes = 8388608 : i64}} {
   func.func private @waits(%x: memref<32x16x512xf32>, %w: memref<512x512xf32>, %y: memref<32x16x512xf32> {llvm.noalias}) {
     %zero = arith.constant 0.0 : f32

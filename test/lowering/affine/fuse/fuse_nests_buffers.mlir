@@ -116,10 +116,10 @@ func.func private @returned() -> memref<8xf32> {
 // -----
 
 // Lines that are stored side by side 4 KiB apart would share a set of the first cache: rows of scratch are one longer.
-// CHECK-LABEL: func.func private @crowded
+// CHECK-LABEL: func.func private @set_conflicts
 // CHECK: %[[T:.*]] = memref.alloca() : memref<8x1040xf32>
 // CHECK: affine.store %{{.*}}, %[[T]][7, %{{.*}}] : memref<8x1040xf32>
-func.func private @crowded(%x: memref<8x1024xf32>, %y: memref<8x1024xf32> {llvm.noalias}) {
+func.func private @set_conflicts(%x: memref<8x1024xf32>, %y: memref<8x1024xf32> {llvm.noalias}) {
   %t = memref.alloc() : memref<8x8x1024xf32>
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 1024 {

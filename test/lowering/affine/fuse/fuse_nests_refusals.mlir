@@ -5,7 +5,7 @@
 // The second nest reads a neighbour of what the first writes.
 // CHECK-LABEL: func.func private @shifted
 // CHECK-COUNT-2: affine.for
-// CHECK: dlc.apart = "'affine.store' of memref<9xf32> may touch what another iteration of the other nest touches"
+// CHECK: dlc.fusion_refusal = "'affine.store' of memref<9xf32> may touch what another iteration of the other nest touches"
 func.func private @shifted(%x: memref<8xf32>, %t: memref<9xf32> {llvm.noalias}, %y: memref<8xf32> {llvm.noalias}) {
   affine.for %i = 0 to 8 {
     %0 = affine.load %x[%i] : memref<8xf32>
@@ -23,7 +23,7 @@ func.func private @shifted(%x: memref<8xf32>, %t: memref<9xf32> {llvm.noalias}, 
 // Both loops have the same bounds, but the second nest reads the transpose.
 // CHECK-LABEL: func.func private @reversed
 // CHECK-COUNT-2: affine.for
-// CHECK: dlc.apart = "'affine.store' of memref<8xf32> may touch
+// CHECK: dlc.fusion_refusal = "'affine.store' of memref<8xf32> may touch
 func.func private @reversed(%t: memref<8xf32> {llvm.noalias}, %y: memref<8xf32> {llvm.noalias}) {
   %one = arith.constant 1.0 : f32
   affine.for %i = 0 to 8 {
@@ -41,7 +41,7 @@ func.func private @reversed(%t: memref<8xf32> {llvm.noalias}, %y: memref<8xf32> 
 // Arguments that are not known to be apart may be one buffer.
 // CHECK-LABEL: func.func private @aliases
 // CHECK-COUNT-2: affine.for
-// CHECK: dlc.apart = "'affine.store' of memref<8xf32> may touch
+// CHECK: dlc.fusion_refusal = "'affine.store' of memref<8xf32> may touch
 func.func private @aliases(%t: memref<8xf32>, %y: memref<9xf32>) {
   %one = arith.constant 1.0 : f32
   affine.for %i = 0 to 8 {
@@ -58,7 +58,7 @@ func.func private @aliases(%t: memref<8xf32>, %y: memref<9xf32>) {
 
 // CHECK-LABEL: func.func private @bounds
 // CHECK-COUNT-2: affine.for
-// CHECK: dlc.apart = "no two of their loops have the same bounds"
+// CHECK: dlc.fusion_refusal = "no two of their loops have the same bounds"
 func.func private @bounds(%t: memref<8xf32> {llvm.noalias}, %y: memref<8xf32> {llvm.noalias}) {
   %one = arith.constant 1.0 : f32
   affine.for %i = 0 to 8 {
@@ -76,7 +76,7 @@ func.func private @bounds(%t: memref<8xf32> {llvm.noalias}, %y: memref<8xf32> {l
 // The product reads each row of %t for all its columns: fused with what makes the row, it would lose its tile.
 // CHECK-LABEL: func.func private @prologue
 // CHECK-COUNT-5: affine.for
-// CHECK: dlc.apart = "a contraction uses values again across the loop"
+// CHECK: dlc.fusion_refusal = "a contraction uses values again across the loop"
 func.func private @prologue(%x: memref<8x4xf32>, %w: memref<4x6xf32>, %t: memref<8x4xf32> {llvm.noalias}, %y: memref<8x6xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %m = 0 to 8 {
@@ -106,7 +106,7 @@ func.func private @prologue(%x: memref<8x4xf32>, %w: memref<4x6xf32>, %t: memref
 // A factor for each channel: fused with the whole of y, the loop over channels would come first.
 // CHECK-LABEL: func.func private @channels
 // CHECK-COUNT-3: affine.for
-// CHECK: dlc.apart = "the loop runs along contiguous memory"
+// CHECK: dlc.fusion_refusal = "the loop runs along contiguous memory"
 func.func private @channels(%s: memref<32xf32>, %f: memref<32xf32> {llvm.noalias}, %y: memref<64x32xf32> {llvm.noalias}) {
   affine.for %c = 0 to 32 {
     %0 = affine.load %s[%c] : memref<32xf32>

@@ -7,7 +7,7 @@
 // CHECK-COUNT-6: affine.vector_store
 // CHECK-NOT: affine.vector_store
 // CHECK: } {dlc.parallel}
-// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 3>], lane_loop = 1 : i64, lanes = 4 : i64, order = array<i64: 1, 0>, vectors = 2 : i64}}
+// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 4 : i64, order = array<i64: 1, 0>, unroll_and_jam = [array<i64: 0, 3>], vectors = 2 : i64}}
 func.func private @given(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
@@ -21,7 +21,7 @@ func.func private @given(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", jams = [array<i64: 0, 3>], lane_loop = 1 : i64, lanes = 4 : i64,
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 3>], lane_loop = 1 : i64, lanes = 4 : i64,
                                    order = array<i64: 1, 0>, vectors = 2 : i64}}
   return
 }

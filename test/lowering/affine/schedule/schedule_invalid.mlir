@@ -22,7 +22,7 @@ func.func private @unfit0(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit1(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{a schedule has no 'lane' (fields: emitter, lane_loop, lanes, vectors, jams, order, unroll, prefetch, fetch_rows, blocks, pack)}}
+  // expected-error@below {{a schedule has no 'lane' (fields: emitter, lane_loop, lanes, vectors, unroll_and_jam, order, unroll, prefetch, fetch_rows, blocks, pack)}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>
@@ -62,7 +62,7 @@ func.func private @unfit2(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit3(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{no emitter is called 'best' (emitters: tile, windows, rows, move, generic)}}
+  // expected-error@below {{no emitter is called 'best' (emitters: tile, windows, rows, transpose, generic)}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>
@@ -242,7 +242,7 @@ func.func private @unfit11(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
 // -----
 
 func.func private @unfit12(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{the jam of loop 1 by 4 is not one of another parallel loop than the lane loop}}
+  // expected-error@below {{unroll-and-jam of loop 1 by 4: not another parallel loop than the lane loop}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>
@@ -255,7 +255,7 @@ func.func private @unfit12(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, jams = [array<i64: 1, 4>]}}
+  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, unroll_and_jam = [array<i64: 1, 4>]}}
   return
 }
 

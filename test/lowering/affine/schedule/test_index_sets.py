@@ -14,7 +14,7 @@ from dlc.dialects import make_context
 from dlc.lowering.affine.dependences.volumes import volume
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.schedule.dependence_levels import leveled_schedules
-from dlc.lowering.affine.schedule.index_sets import Order, blocked_schedules
+from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
 from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.library import load_library
 
@@ -114,7 +114,7 @@ def _splits(name: str) -> tuple[bool, bool]:
 def _is_relaxed(name: str) -> bool:
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(suite()[name].text("SMALL", "f64"))
-        return Order.of(extract(module.body.operations[0].operation)).is_relaxed
+        return OrderConstraints.of(extract(module.body.operations[0].operation)).is_relaxed
 
 
 @pytest.mark.parametrize(

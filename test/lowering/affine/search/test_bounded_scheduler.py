@@ -17,12 +17,12 @@ from dlc.lowering.affine.memory import privatize_buffers
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.search import bounded_scheduler, polyhedral_schedule, scheduler
 from dlc.lowering.affine.search.bounded_scheduler import OutOfBoundsError, within_bounds
-from dlc.lowering.affine.search.scheduler import Part, compute_schedules, parts_of
+from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.pipeline import Pipeline
 
 
 @pytest.fixture
-def parts(request: pytest.FixtureRequest) -> Iterator[list[Part]]:
+def parts(request: pytest.FixtureRequest) -> Iterator[list[ScheduleUnit]]:
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(suite()[request.param].text("MINI", "f64"))
         Pipeline.parse("affine-expand-buffers").run(module)
@@ -31,14 +31,14 @@ def parts(request: pytest.FixtureRequest) -> Iterator[list[Part]]:
 
 
 @pytest.mark.parametrize("parts", ["adi"], indirect=True)
-def test_many_statements_are_not_asked_for(parts: list[Part]) -> None:
+def test_many_statements_are_not_asked_for(parts: list[ScheduleUnit]) -> None:
     reasons: list[str] = []
     assert [list(compute_schedules(part, "min", reasons.append)) for part in parts] == [[]]
     assert reasons == ["14 statements in one loop are more than 10"]
 
 
 @pytest.mark.parametrize("parts", ["adi"], indirect=True)
-def test_the_child_is_ended(parts: list[Part]) -> None:
+def test_the_child_is_ended(parts: list[ScheduleUnit]) -> None:
     domain, dependences = parts[0].domain, parts[0].dependences
     begin = time.monotonic()
     with pytest.raises(OutOfBoundsError, match=r"more than 0\.5 s"):
@@ -47,7 +47,7 @@ def test_the_child_is_ended(parts: list[Part]) -> None:
 
 
 @pytest.mark.parametrize("parts", ["doitgen"], indirect=True)
-def test_bounds_of_loops_are_left_out_of_large_problems(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_loops_are_left_out_of_large_problems(parts: list[ScheduleUnit], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[isl.UnionMap] = []
     solve = scheduler._isl_schedule
     monkeypatch.setattr(scheduler, "within_bounds", lambda context, size, solve: solve())
@@ -58,7 +58,9 @@ def test_bounds_of_loops_are_left_out_of_large_problems(parts: list[Part], monke
 
 
 @pytest.mark.parametrize("parts", ["ludcmp"], indirect=True)
-def test_bounds_of_loops_are_kept_where_there_is_no_order_without(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_loops_are_kept_where_there_is_no_order_without(
+    parts: list[ScheduleUnit], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scheduler, "within_bounds", lambda context, size, solve: solve())
     monkeypatch.setattr(scheduler, "SMALL", 0)
     part = parts[2]  # a substitution from the end
@@ -69,7 +71,7 @@ def test_bounds_of_loops_are_kept_where_there_is_no_order_without(parts: list[Pa
 
 
 @pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
-def test_the_child_finds_the_same(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_child_finds_the_same(parts: list[ScheduleUnit], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded_scheduler, "SMALL", 0)
     from_child = list(compute_schedules(parts[0], "min"))
     monkeypatch.setattr(bounded_scheduler, "SMALL", 10_000)
@@ -80,7 +82,7 @@ def test_the_child_finds_the_same(parts: list[Part], monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("size", [1, 1000])
 @pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
-def test_operations_are_counted(parts: list[Part], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operations_are_counted(parts: list[ScheduleUnit], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded_scheduler, "_MOST_OPERATIONS", 100)
     context = parts[0].domain.get_ctx()
     with pytest.raises(OutOfBoundsError, match="more than 100 operations"):
@@ -89,7 +91,7 @@ def test_operations_are_counted(parts: list[Part], size: int, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
-def test_other_errors_are_told(parts: list[Part]) -> None:
+def test_other_errors_are_told(parts: list[ScheduleUnit]) -> None:
     def fail() -> list[object]:
         raise ValueError("no such thing")
 

@@ -8,7 +8,7 @@ from dlc.dialects import make_context
 from dlc.lowering.affine.dependences.last_writers import value_dependences
 from dlc.lowering.affine.dependences.ordering import ordering_dependences
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.search.scheduler import Part, parts_of
+from dlc.lowering.affine.search.scheduler import ScheduleUnit, parts_of
 from dlc.lowering.affine.search.skewing import skewed_loops
 from dlc.lowering.affine.search.tile_footprints import footprints
 from dlc.lowering.affine.search.time_tiles import choose_time_tiles
@@ -17,7 +17,7 @@ from dlc.targets.machine import Machine
 _FACTS = Machine(l1_bytes=48 * 1024, l2_bytes=2 * 1024**2)
 
 
-def _part(name: str, size: str) -> tuple[Part, ir.Module]:
+def _part(name: str, size: str) -> tuple[ScheduleUnit, ir.Module]:
     """The only part of a kernel, and the module that holds its ops."""
     module = ir.Module.parse(suite()[name].text(size, "f64"))
     scop = extract(module.body.operations[0].operation)

@@ -283,14 +283,14 @@ func.func @apart(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<300x8xf32> {l
         %v = affine.load %row[%j mod 8] : memref<8xf32>
         affine.store %v, %x[%i, %j] : memref<40x100xf32>
       }
-    } {dlc.parallel, dlc.apart = 0 : i64}
+    } {dlc.parallel, dlc.parallel_group = 0 : i64}
     affine.for %i = 39 to 40 {
       affine.for %j = 0 to 100 {
         %v = affine.load %row[7] : memref<8xf32>
         affine.store %v, %x[%i, %j] : memref<40x100xf32>
       }
-    } {dlc.parallel, dlc.apart = 0 : i64}
-  } {dlc.apart = 0 : i64}
+    } {dlc.parallel, dlc.parallel_group = 0 : i64}
+  } {dlc.parallel_group = 0 : i64}
   return
 }
 
@@ -315,8 +315,8 @@ func.func @shared_copies(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<3x900
         %v = affine.load %row[%j * 900] : memref<90000xf32>
         affine.store %v, %x[%i, %j] : memref<40x100xf32>
       }
-    } {dlc.parallel, dlc.apart = 0 : i64}
-  } {dlc.apart = 0 : i64}
+    } {dlc.parallel, dlc.parallel_group = 0 : i64}
+  } {dlc.parallel_group = 0 : i64}
   memref.dealloc %row : memref<90000xf32>
   return
 }
@@ -338,8 +338,8 @@ func.func @not_apart(%x: memref<40x100xf32> {llvm.noalias}, %y: memref<300x8xf32
         %v = affine.load %row[%j mod 8] : memref<8xf32>
         affine.store %v, %x[%i, %j] : memref<40x100xf32>
       }
-    } {dlc.parallel, dlc.apart = 0 : i64}
-  } {dlc.apart = 0 : i64}
+    } {dlc.parallel, dlc.parallel_group = 0 : i64}
+  } {dlc.parallel_group = 0 : i64}
   return
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlc.dialects.dl.window import Window
-from dlc.lowering.dl_to_linalg.contractions.tap_bands import Band, bands_of
+from dlc.lowering.dl_to_linalg.contractions.tap_bands import TapRange, bands_of
 
 
 def _window(taps: int, stride: int, pads: tuple[int, int], dilation: int) -> Window:
@@ -14,9 +14,9 @@ def _window(taps: int, stride: int, pads: tuple[int, int], dilation: int) -> Win
 
 def test_wide_taps_of_a_small_image() -> None:
     assert bands_of(_window(3, 1, (18, 18), 18), 0, 33, 33) == [
-        Band(0, 15, 1, 2, 0, 33),
-        Band(15, 3, 1, 1, 15, 3),
-        Band(18, 15, 0, 2, 0, 33),
+        TapRange(0, 15, 1, 2, 0, 33),
+        TapRange(15, 3, 1, 1, 15, 3),
+        TapRange(18, 15, 0, 2, 0, 33),
     ]
 
 

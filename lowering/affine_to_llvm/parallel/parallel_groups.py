@@ -9,16 +9,16 @@ from math import prod
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_allocation, may_alias, nested_ops, touched_roots, written_roots
 from dlc.lowering.affine.cost.loop_work import likely_trips, range_at, work_of
-from dlc.lowering.affine.ir.loops import APART, PARALLEL, Bound, build_for, real_ops
+from dlc.lowering.affine.ir.loops import PARALLEL, PARALLEL_GROUP, Bound, build_for, real_ops
 from dlc.lowering.outlining import noalias_arguments
 
 
 @dataclass(frozen=True)
-class ApartNest:
+class ParallelGroup:
     """A serial loop `root` with the `loops` in it that are parts of one parallel loop: equal values of their variables may depend
     on each other over all iterations of `root`, others do not.
 
-    Each job needs memory of its own for what `scratch` allocates, and fills it by the ops `others` beside the loops.
+    Each part needs memory of its own for what `scratch` allocates, and fills it by the ops `others` beside the loops.
     """
 
     root: ir.Operation
@@ -28,30 +28,30 @@ class ApartNest:
 
     @property
     def work_beside(self) -> int:
-        """The work of what each job does again, by estimate."""
+        """The work of what each part does again, by estimate."""
         return sum(work_of(op) * _runs(op, self.root) for op in self.others)
 
     @property
     def least_share(self) -> int:
-        """The least work of a part of the job, for what each does again: copies, which wait for memory. Two parts are worth it."""
+        """The least work of a part, for what each does again: copies, which wait for memory. Two parts are worth it."""
         return min(_MOST_AGAIN * _COPY * self.work_beside, work_of(self.root) // 2)
 
     @property
     def forks(self) -> int:
-        """How often the pool would be asked if the parallel loops inside were jobs, by estimate."""
+        """How often the pool would be asked if the parallel loops inside were parallel regions, by estimate."""
         return sum(_runs(op, self.root) for op in (*self.loops, *self.others))
 
     @property
     def pays(self) -> bool:
-        """Whether one job is better than many: where all copies are loops that can be shared, it is the cost of asking the pool
-        that counts, else that each job copies as long as all would wait for one."""
+        """Whether one parallel region is better than many. Where all copies are loops that can be shared, what counts is the cost
+        of asking the pool; else that each thread copies as long as all would wait for one."""
         if all(PARALLEL in op.attributes for op in self.others):
             return _COPY * self.work_beside <= _FORK * self.forks
         return _LEAST_GAIN * self.work_beside <= work_of(self.root)
 
     @property
     def moved(self) -> list[ir.Operation]:
-        """The ops of a job: `root` between what allocates and what frees the scratch memory."""
+        """The ops of a parallel region: `root` between what allocates and what frees the scratch memory."""
         users = [use.owner.operation for op in self.scratch for use in op.results[0].uses]
         return [*self.scratch, self.root, *(user for user in users if user.name == "memref.dealloc")]
 
@@ -59,7 +59,7 @@ class ApartNest:
     def is_known_before(self) -> bool:
         """Whether the bounds of the loops are known before `root`."""
         inside = {block for op in nested_ops(self.root) for region in op.regions for block in region.blocks}
-        return all(inside.isdisjoint(_homes(loop)) for loop in self.loops)
+        return all(inside.isdisjoint(_operand_blocks(loop)) for loop in self.loops)
 
     def weights(self) -> dict[int, int]:
         """The work for the first and for the last value of the loops' variable, by estimate; nothing where bounds are not known."""
@@ -91,7 +91,7 @@ class ApartNest:
 
 
 _LEAST_GAIN = 10
-"""All the work is so many times what each job does again, or the parallel loops inside become jobs."""
+"""All the work is so many times what each part does again, or the parallel loops inside become parallel regions."""
 _MOST_AGAIN = 20
 """What each piece of a range does again may take one part in so many of its work."""
 _COPY = 8
@@ -140,7 +140,7 @@ def _body(loop: ir.Operation) -> list[ir.Operation]:
     return real_ops(loop.regions[0].blocks[0])
 
 
-def _homes(loop: ir.Operation) -> list[ir.Block]:
+def _operand_blocks(loop: ir.Operation) -> list[ir.Block]:
     """The blocks that the operands of a loop belong to."""
     return [value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block for value in loop.operands]
 
@@ -155,7 +155,7 @@ class _Reading:
 
     def read(self, block: ir.Block) -> None:
         for op in real_ops(block):
-            belongs = APART in op.attributes and op.attributes[APART] == self.group
+            belongs = PARALLEL_GROUP in op.attributes and op.attributes[PARALLEL_GROUP] == self.group
             if belongs and PARALLEL in op.attributes:
                 self.loops.append(op)
             elif (belongs and not len(op.results)) or op.name == "affine.if":
@@ -166,16 +166,16 @@ class _Reading:
                 self.others.append(op)
 
 
-def apart_nest(root: ir.Operation) -> ApartNest | None:
+def parallel_group(root: ir.Operation) -> ParallelGroup | None:
     """The nest of the serial loop `root`; None where there is none, or nothing is known of bounds."""
-    if APART not in root.attributes or PARALLEL in root.attributes or len(root.results):
+    if PARALLEL_GROUP not in root.attributes or PARALLEL in root.attributes or len(root.results):
         return None
-    reading = _Reading(root.attributes[APART])
+    reading = _Reading(root.attributes[PARALLEL_GROUP])
     reading.read(root.regions[0].blocks[0])
     if not reading.loops or any(not _is_plain(loop) for loop in reading.loops):
         return None
     scratch = _private_memory(reading, root)
-    nest = None if scratch is None else ApartNest(root, tuple(reading.loops), scratch, tuple(reading.others))
+    nest = None if scratch is None else ParallelGroup(root, tuple(reading.loops), scratch, tuple(reading.others))
     if nest is None or not nest.pays:
         return None
     return nest if nest.is_known_before or nest.weights() else None

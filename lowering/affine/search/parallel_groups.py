@@ -2,13 +2,13 @@
 
     for k { parallel for j { x[j] = f(x[j], k) } }
 
-may run as one job for each range of `j`, which does all of `k`, instead of one for each `k`.
+may run as one parallel region whose threads each do all of `k` for a range of `j`, instead of one for each `k`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
@@ -17,22 +17,19 @@ import islpy as isl
 from dlc.lowering.affine.dependences.band_nests import is_band, isolate_option
 from dlc.lowering.affine.dependences.coincidence import Known, open_at, stays, within_iterations
 from dlc.lowering.affine.polyhedral.loop_marks import (
-    LOOP,
     PARALLEL,
-    group_of,
-    in_group,
-    is_word_mark,
+    LoopMark,
+    is_loop_mark,
+    loop_marks_of,
     mark_band,
     mark_parallel_bands,
-    parts_of,
-    words_of,
 )
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement
 
 
-def mark_apart(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Sequence[Statement] = ()) -> isl.Schedule:
+def mark_parallel_groups(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Sequence[Statement] = ()) -> isl.Schedule:
     """Number the outermost parallel loop of each chain and those serial loops around it that it may be moved out of.
 
     Beside it in these loops may be those of all `statements` that fill local memory. A loop of copies all of whose iterations fill
@@ -44,7 +41,7 @@ def mark_apart(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Se
 
 @dataclass
 class _Marking:
-    """Visits chains of bands from their outermost node, which may be a mark of words."""
+    """Visits chains of bands from their outermost node, which may be a mark of loops."""
 
     dependences: isl.UnionMap
     statements: Sequence[Statement]
@@ -60,16 +57,16 @@ class _Marking:
         if not _is_part(node) or _is_part(node.parent()) or _is_in_parallel_loop(node):
             return node
         bands = self._bands(node)
-        words = [word for band in bands for word in band]
-        at = next((at for at, word in enumerate(words) if parts_of(word)[0] == PARALLEL), 0)
+        marks = [mark for band in bands for mark in band]
+        at = next((at for at, mark in enumerate(marks) if mark.kind == PARALLEL), 0)
         partials = self._partials(node)
         values = [LoopValues(one) for one in partials]
         first = self._outermost(node, values[: at + 1])
         if first == at:
             return node
         group = str(next(self.numbers))
-        numbered = [in_group(word, group) if first <= place <= at else word for place, word in enumerate(words)]
-        return self._with_own_copies(self._with_words(node, bands, numbered), group, partials[at])
+        numbered = [replace(mark, group=group) if first <= place <= at else mark for place, mark in enumerate(marks)]
+        return self._with_own_copies(self._with_marks(node, bands, numbered), group, partials[at])
 
     def _outermost(self, node: isl.ScheduleNode, values: Sequence[LoopValues]) -> int:
         """The outermost of the loops of a chain, with the variables `values`, that the last may go out of; else its place."""
@@ -100,16 +97,16 @@ class _Marking:
             yield below
             below = self._below(below)
 
-    def _bands(self, node: isl.ScheduleNode) -> list[tuple[str, ...]]:
-        """The words of each band of the chain that begins at `node`."""
-        found: list[tuple[str, ...]] = []
-        words: tuple[str, ...] = ()
+    def _bands(self, node: isl.ScheduleNode) -> list[tuple[LoopMark, ...]]:
+        """The marks of each band of the chain that begins at `node`."""
+        found: list[tuple[LoopMark, ...]] = []
+        marks: tuple[LoopMark, ...] = ()
         for each in self._chain(node):
             if is_band(each):
-                found.append(words or (LOOP,) * each.band_n_member())
-                words = ()
-            elif is_word_mark(each):
-                words = words_of(each.mark_get_id().get_name())
+                found.append(marks or (LoopMark(),) * each.band_n_member())
+                marks = ()
+            elif is_loop_mark(each):
+                marks = loop_marks_of(each.mark_get_id().get_name())
         return found
 
     def _partials(self, node: isl.ScheduleNode) -> list[isl.UnionPwAff]:
@@ -117,18 +114,20 @@ class _Marking:
         partials = [each.band_get_partial_schedule() for each in self._chain(node) if is_band(each)]
         return [one.get_union_pw_aff(at) for one in partials for at in range(one.dim(isl.dim_type.out))]
 
-    def _with_words(self, node: isl.ScheduleNode, bands: Sequence[tuple[str, ...]], words: Sequence[str]) -> isl.ScheduleNode:
-        """The tree with new words for a chain's loops; returns the node of its outermost mark."""
+    def _with_marks(
+        self, node: isl.ScheduleNode, bands: Sequence[tuple[LoopMark, ...]], marks: Sequence[LoopMark]
+    ) -> isl.ScheduleNode:
+        """The tree with new marks for a chain's loops; returns the node of its outermost mark."""
         # Code for full tiles begins inside of the parallel loop, which is one loop then: its last tile has a place in a range.
-        depth, waiting, below = node.get_tree_depth(), list(words), node
+        depth, waiting, below = node.get_tree_depth(), list(marks), node
         whole: isl.Set | None = None
         for band in bands:
             while not is_band(below):
-                below = below.delete() if is_word_mark(below) else self._required_below(below)
+                below = below.delete() if is_loop_mark(below) else self._required_below(below)
             own = [waiting.pop(0) for _ in band]
             if whole is not None:
                 below, whole = _with_isolated(below, whole), None
-            if any(group_of(word) and parts_of(word)[0] == PARALLEL for word in own) and waiting:
+            if any(mark.group and mark.kind == PARALLEL for mark in own) and waiting:
                 whole = _isolated(below)
                 below = below.band_set_ast_build_options(isl.UnionSet("{ }")) if whole is not None else below
             below = mark_band(below, own).child(0).child(0)
@@ -148,14 +147,14 @@ class _Marking:
     def _numbered_copies(self, part: isl.ScheduleNode, group: str, value: isl.UnionPwAff) -> isl.ScheduleNode:
         """`part` of a sequence, its outermost loop numbered where that fills what iterations of the same value read."""
         mark = part.child(0)
-        if not self._only_copies(part) or not is_word_mark(mark) or mark.child(0).band_n_member() != 1:
+        if not self._only_copies(part) or not is_loop_mark(mark) or mark.child(0).band_n_member() != 1:
             return part
         own = mark.child(0).band_get_partial_schedule().get_union_pw_aff(0)
         uses = open_at(part.parent(), self._uses(part.filter_get_filter()))
         if uses.is_empty() or not stays(uses, LoopValues(value.union_add(own))):
             return part
         band = mark.delete().band_member_set_coincident(0, 1)
-        return mark_band(band, [in_group(PARALLEL, group)]).parent()
+        return mark_band(band, [LoopMark(PARALLEL, group=group)]).parent()
 
     def _uses(self, copies: isl.UnionSet) -> isl.UnionMap:
         """The instances of `copies` to those that read what they write, in whichever iteration."""
@@ -191,14 +190,14 @@ def _with_isolated(band: isl.ScheduleNode, outer: isl.Set) -> isl.ScheduleNode:
 
 def _is_part(node: isl.ScheduleNode) -> bool:
     """Whether `node` is a band of a chain, or the mark of one."""
-    return is_band(node) or is_word_mark(node)
+    return is_band(node) or is_loop_mark(node)
 
 
 def _is_in_parallel_loop(node: isl.ScheduleNode) -> bool:
-    """Whether a loop around `node` is parallel: that one becomes the job."""
+    """Whether a loop around `node` is parallel: that one becomes the parallel region."""
     while node.has_parent():
         node = node.parent()
-        if is_word_mark(node) and any(parts_of(word)[0] == PARALLEL for word in words_of(node.mark_get_id().get_name())):
+        if is_loop_mark(node) and any(mark.kind == PARALLEL for mark in loop_marks_of(node.mark_get_id().get_name())):
             return True
     return False
 

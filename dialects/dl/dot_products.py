@@ -8,7 +8,7 @@ from dlc.dialects.dl.types import TensorType, require
 from dlc.dialects.dl.window import Window
 
 
-def word_product_type(lhs: TensorType, rhs: TensorType, columns: int, numbers: int, dtype: str) -> TensorType:
+def dot_product_type(lhs: TensorType, rhs: TensorType, columns: int, numbers: int, dtype: str) -> TensorType:
     """The type of lhs [..., K] times rhs [blocks, K / numbers, C], `numbers` of them in an element; `columns` 0 gives all columns.
 
     Raises `ConstraintError` labelled c1 to c4 as the ops document.
@@ -22,7 +22,7 @@ def word_product_type(lhs: TensorType, rhs: TensorType, columns: int, numbers: i
     return TensorType((*lhs.shape[:-1], columns or total), dtype)
 
 
-def word_conv_type(
+def dot_product_conv_type(
     x: TensorType,
     weight: TensorType,
     numbers: int,

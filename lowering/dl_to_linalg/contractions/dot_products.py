@@ -11,12 +11,12 @@ from dlc.lowering.dl_to_linalg.building.contraction import Loops, zeros
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 from dlc.lowering.dl_to_linalg.building.windows import pad_spatial, position_extents
 
-WordProducts = Callable[[Sequence[ir.Value], ir.Value], ir.Value]
-"""The sum of the products of neighbours of a row with the parts of a word."""
+GroupProducts = Callable[[Sequence[ir.Value], ir.Value], ir.Value]
+"""The sum of the products of neighbours of a row with the parts of a VNNI group."""
 
 
-def multiply_words(b: Builder, op: SourceOp, parts: int, dtype: str, products: WordProducts) -> ir.Value:
-    """Sums of `dtype` of what `products` gives for `parts` neighbours of a row and the word with their factors.
+def multiply_groups(b: Builder, op: SourceOp, parts: int, dtype: str, products: GroupProducts) -> ir.Value:
+    """Sums of `dtype` of what `products` gives for `parts` neighbours of a row and the group with their factors.
 
     Loops (rows..., block, column, group). The neighbours of a group are so many readings of the operand. Static rows are merged.
     """
@@ -40,7 +40,7 @@ def multiply_words(b: Builder, op: SourceOp, parts: int, dtype: str, products: W
     return product if merged is lhs else b.expand(product, groups, [*rows, shape[-1]])
 
 
-def convolve_words(b: Builder, op: SourceOp, parts: int, dtype: str, products: WordProducts) -> ir.Value:
+def convolve_groups(b: Builder, op: SourceOp, parts: int, dtype: str, products: GroupProducts) -> ir.Value:
     """Pad, then loops (n, positions..., block, lane, taps..., group); block and lane become one axis."""
     x, weight = op.operands
     layout = Layout(op.types[0].rank - 2, channels_last=True)

@@ -16,7 +16,7 @@ from dlc.lowering.affine.dependences.ordering import ordering_dependences
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
-from dlc.lowering.affine.search.apart_loops import mark_apart
+from dlc.lowering.affine.search.parallel_groups import mark_parallel_groups
 from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.library import load_library
 
@@ -43,12 +43,15 @@ def test_columns_that_stay_apart_share_a_number_with_the_loops_around(read: str,
         scop = extract(module.body.operations[0].operation)
         order = ordering_dependences(scop, value_dependences(scop))
         schedule = with_coincidence(original_schedule(scop), order)
-        replace_loops(scop, mark_apart(schedule, order))
+        replace_loops(scop, mark_parallel_groups(schedule, order))
         assert module.operation.verify()
         found: list[ir.Operation] = []
         module.operation.walk(lambda op: found.append(op) or ir.WalkResult.ADVANCE, ir.WalkOrder.PRE_ORDER)
         loops = [op for op in found if op.name == "affine.for"]
-        assert [str(op.attributes["dlc.apart"]) == "0 : i64" if "dlc.apart" in op.attributes else False for op in loops] == marks
+        assert [
+            str(op.attributes["dlc.parallel_group"]) == "0 : i64" if "dlc.parallel_group" in op.attributes else False
+            for op in loops
+        ] == marks
         assert ["dlc.parallel" in op.attributes for op in loops] == [False, False, True]
 
 
@@ -66,7 +69,7 @@ def test_copies_that_one_iteration_reads_go_with_it() -> None:
 
 
 def _is_moved(loop: ir.Operation) -> bool:
-    return "dlc.apart" in loop.attributes and "dlc.parallel" in loop.attributes
+    return "dlc.parallel_group" in loop.attributes and "dlc.parallel" in loop.attributes
 
 
 def _around(op: ir.Operation) -> list[ir.Operation]:
