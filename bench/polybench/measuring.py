@@ -30,7 +30,7 @@ ONE_THREAD = f"{OURS} on one thread"
 
 @dataclass(frozen=True)
 class Job:
-    """What to do with each kernel; where `checked`, results are compared with a reference implementation in NumPy."""
+    """What to do with each kernel. Results are compared with those of NumPy, or with nothing where not `checked`."""
 
     size: str
     dtype: str

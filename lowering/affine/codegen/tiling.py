@@ -144,7 +144,7 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
 
 
 def apply_blocks(nest: Nest, schedule: NestSchedule) -> None:
-    """Replace `nest` by the macro loops and tiles that `schedule`, which fits it, asks for; the first loop carries the schedule.
+    """Replace `nest` by the cache-blocking loops and tiles of `schedule`, which fits it; the first loop carries the schedule.
 
     `PassFailure` at a block that the tiles do not fit.
     """

@@ -13,6 +13,7 @@ from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.targets.machine import Machine
 
 _TYPICAL_EXTENT = 64
 _NEAR, _HALF, _WHOLE = (2 / 3, 0.0), (1 / 2, 1.0), (1.0, 2.0)
@@ -30,11 +31,20 @@ _LINE_BYTES = 64
 
 @dataclass(frozen=True)
 class Caches:
-    """Bytes of the first two levels of cache; rows that lie a multiple of `l2_way_bytes` apart share sets of the second one."""
+    """What costs read of a machine's caches: bytes of the first two levels, of a way of the second one, and of a line.
+
+    Rows that lie a multiple of `l2_way_bytes` apart share sets of the second level.
+    """
 
     l1_bytes: int
     l2_bytes: int
     l2_way_bytes: int
+    line_bytes: int
+
+    @classmethod
+    def of(cls, facts: Machine) -> Caches:
+        """Those of a CPU."""
+        return cls(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes, facts.line_bytes)
 
     def falls_out(self, rows: int, pitch: int) -> bool:
         """Whether a line of each of so many rows, `pitch` bytes apart, does not stay in the second level."""

@@ -13,6 +13,7 @@ from itertools import accumulate
 from math import prod
 from operator import mul
 
+from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.cost.references import Reference, packed_runs
 
 Levels = Sequence[tuple[int, int]]
@@ -33,15 +34,6 @@ _ROW, _VECTOR, _PART = 2.0, 1.0, 4.0
 
 _TRANSPOSED = 1.5
 """Cycles to copy an element whose neighbours in the panel lie apart in memory."""
-
-
-@dataclass(frozen=True)
-class Caches:
-    """Sizes of the caches of a core, in bytes."""
-
-    l1_bytes: int
-    l2_bytes: int
-    line_bytes: int = 64
 
 
 @dataclass(frozen=True)

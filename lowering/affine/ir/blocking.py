@@ -1,4 +1,4 @@
-"""Macro loops around register tiles: a nest is cut into blocks of rows, of columns and of its sums, each a nest of its own.
+"""Cache-blocking loops around register tiles: a nest is cut into blocks of rows, of columns and of its sums, each its own nest.
 
 A block of sums adds to what the block before left in the result, which holds parts of sums until the last block; only that
 does what follows the sum. Parts are added in one order, whatever runs them.
@@ -20,11 +20,11 @@ _ACCESSES = ("affine.load", "affine.store")
 
 @dataclass(frozen=True)
 class BlockRange:
-    """The iterations `offset + size * macro` to `offset + size * macro + extent` of a loop; `macro` None counts as 0."""
+    """The iterations `offset + size * block_number` to `offset + size * block_number + extent` of a loop; no number counts as 0."""
 
     extent: int
     offset: int = 0
-    macro: ir.Value | None = None
+    block_number: ir.Value | None = None
     size: int = 0
 
 
@@ -79,7 +79,7 @@ def _is_inside(value: ir.Value, nest: Nest) -> bool:
 
 
 def blocks_of(nest: Nest, blocks: Sequence[tuple[int, int]]) -> list[CacheBlock]:
-    """Replace `nest` by macro loops over `blocks`, which it can be cut into, from the outside in; returns the nests inside them."""
+    """Replace `nest` by cache-blocking loops over `blocks`, which it can be cut into, outermost first; returns the inner nests."""
     blocker, loops = _CacheBlockBuilder(nest), _loops_of(nest)
     with ir.InsertionPoint(nest.top), nest.top.location:
         blocker.build([(loops[place], size) for place, size in blocks], {})
@@ -94,7 +94,7 @@ def _loops_of(nest: Nest) -> list[Loop]:
 
 @dataclass
 class _CacheBlockBuilder:
-    """Builds macro loops from the outside in, and a copy of the nest in each."""
+    """Builds cache-blocking loops from the outside in, and a copy of the nest in each."""
 
     nest: Nest
     blocks: list[CacheBlock] = field(default_factory=list)
@@ -145,7 +145,7 @@ class _CacheBlockBuilder:
         assert self.nest.chain is not None and copy.chain is not None
         sums = parts.get(self.nest.chain.loops[0])
         if sums is not None:
-            _cut_sums(copy, is_first=not (sums.offset or sums.macro), is_last=self._ends(sums))
+            _cut_sums(copy, is_first=not (sums.offset or sums.block_number), is_last=self._ends(sums))
         for old, new in pairs:
             if old in parts:
                 _move(new, parts[old])
@@ -154,7 +154,7 @@ class _CacheBlockBuilder:
     def _ends(self, part: BlockRange) -> bool:
         """Whether `part` is the last one of the sums."""
         assert self.nest.chain is not None
-        return part.macro is None and part.offset + part.extent == self.nest.chain.loops[0].extent
+        return part.block_number is None and part.offset + part.extent == self.nest.chain.loops[0].extent
 
     def _ahead(
         self, copies: Mapping[Loop, Loop], parts: Mapping[Loop, BlockRange], sums: BlockRange | None
@@ -166,8 +166,8 @@ class _CacheBlockBuilder:
         index = copies[self.nest.chain.loops[0]].iv
         if not self._ends(sums):
             return {index: sums.extent}
-        macros = [part.macro for part in parts.values() if part is not sums and part.macro is not None]
-        return {macros[-1]: 1, index: -sums.offset} if macros else {}
+        block_numbers = [part.block_number for part in parts.values() if part is not sums and part.block_number is not None]
+        return {block_numbers[-1]: 1, index: -sums.offset} if block_numbers else {}
 
 
 def _nest_like(nest: Nest, top: ir.Operation) -> Nest:
@@ -205,7 +205,7 @@ def _cut_sums(nest: Nest, is_first: bool, is_last: bool) -> None:
 def _move(loop: Loop, part: BlockRange) -> None:
     """Let `loop` run over `part` alone, and everything inside use the index of the whole loop."""
     loop.op.attributes["upperBoundMap"] = ir.AffineMapAttr.get(ir.AffineMap.get_constant(part.extent))
-    if not part.offset and part.macro is None:
+    if not part.offset and part.block_number is None:
         return
     iv = loop.iv
     for op in dict.fromkeys(use.owner.operation for use in iv.uses):
@@ -221,18 +221,18 @@ def _replace_access(op: ir.Operation, iv: ir.Value, part: BlockRange) -> None:
     first = int(op.name == "affine.store") + 1
     indexing, operands = op.attributes["map"].value, list(op.operands)[first:]
     dims = indexing.n_dims
-    macros = [] if part.macro is None else [part.macro]
+    block_numbers = [] if part.block_number is None else [part.block_number]
     moved = [
         _index(ir.AffineDimExpr.get(dim), ir.AffineDimExpr.get(dims), part) if operands[dim] == iv else ir.AffineDimExpr.get(dim)
         for dim in range(dims)
     ]
-    inner = ir.AffineMap.get(dims + len(macros), indexing.n_symbols, moved)
+    inner = ir.AffineMap.get(dims + len(block_numbers), indexing.n_symbols, moved)
     results = [result.compose(inner) for result in indexing.results]
-    new_map = ir.AffineMap.get(dims + len(macros), indexing.n_symbols, results)
+    new_map = ir.AffineMap.get(dims + len(block_numbers), indexing.n_symbols, results)
     new = ir.Operation.create(
         op.name,
         results=[result.type for result in op.results],
-        operands=[*list(op.operands)[:first], *operands[:dims], *macros, *operands[dims:]],
+        operands=[*list(op.operands)[:first], *operands[:dims], *block_numbers, *operands[dims:]],
         attributes=dict(op.attributes.items()) | {"map": ir.AffineMapAttr.get(new_map)},
     )
     for old, result in zip(op.results, new.results, strict=True):
@@ -242,14 +242,14 @@ def _replace_access(op: ir.Operation, iv: ir.Value, part: BlockRange) -> None:
 
 def _replace_index(op: ir.Operation, iv: ir.Value, part: BlockRange) -> None:
     """Give `op`, which is no access, the index of the whole loop."""
-    macros = [] if part.macro is None else [part.macro]
+    block_numbers = [] if part.block_number is None else [part.block_number]
     index = _index(ir.AffineDimExpr.get(0), ir.AffineDimExpr.get(1), part)
-    whole = affine.AffineApplyOp(ir.AffineMap.get(1 + len(macros), 0, [index]), [iv, *macros]).result
+    whole = affine.AffineApplyOp(ir.AffineMap.get(1 + len(block_numbers), 0, [index]), [iv, *block_numbers]).result
     for place, operand in enumerate(list(op.operands)):
         if operand == iv:
             op.operands[place] = whole
 
 
-def _index(inner: ir.AffineExpr, macro: ir.AffineExpr, part: BlockRange) -> ir.AffineExpr:
+def _index(inner: ir.AffineExpr, block_number: ir.AffineExpr, part: BlockRange) -> ir.AffineExpr:
     whole = inner + part.offset
-    return whole if part.macro is None else whole + macro * part.size
+    return whole if part.block_number is None else whole + block_number * part.size

@@ -60,8 +60,8 @@ class NestSchedule:
     fetch_rows: int = 0
     """The same for the next rows of operands that all lanes share."""
     blocks: tuple[tuple[int, int], ...] = ()
-    """(loop, iterations of a block) of the macro loops around all others, from the outside in: parallel loops, and the outermost
-    reduction loop, whose blocks add to the result one after the other."""
+    """(loop, iterations of a block) of the cache-blocking loops around all others, from the outside in: parallel loops, and the
+    outermost reduction loop, whose blocks add to the result one after the other."""
     pack: int = 0
     """1: what the vectors of a block read is copied in front of it, in the order of its tiles."""
 

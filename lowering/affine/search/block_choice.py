@@ -1,4 +1,4 @@
-"""Chooses macro loops: blocks of sums where panels fall out of the second-level cache, and blocks of rows that stay in it."""
+"""Chooses cache-blocking loops: blocks of sums where panels fall out of L2, and blocks of rows that stay in it."""
 
 from __future__ import annotations
 

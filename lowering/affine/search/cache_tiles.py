@@ -13,7 +13,8 @@ from itertools import combinations, permutations, product
 from math import prod
 from typing import Any, Literal
 
-from dlc.lowering.affine.cost.memory_costs import Caches, Levels, MemoryModel, PackedPanel
+from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.memory_costs import Levels, MemoryModel, PackedPanel
 from dlc.lowering.affine.cost.references import Reference
 from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile, outer_order, work_cycles
 

@@ -95,7 +95,7 @@ class TileLimits:
         bits = vector_bits or facts.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return TileLimits(bits, registers or facts.vector_registers, Caches(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes))
+        return TileLimits(bits, registers or facts.vector_registers, Caches.of(facts))
 
 
 def chosen(nest: Nest, machine: TileLimits, emitter: str) -> NestSchedule | None:

@@ -13,7 +13,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.diagnostics import at_location
-from dlc.lowering.affine.cost.memory_costs import Caches
+from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import value_dependences
@@ -109,9 +109,7 @@ class PolyhedralSchedule(Pass):
         facts = facts_of(op)
         shape = TileShape.of(facts)
         dependences = self._dependences(op, scop)
-        blocking = (
-            CacheBlockOptions(Caches(facts.l1_bytes, facts.l2_bytes, facts.line_bytes), self.pack) if self.cache_tiles else None
-        )
+        blocking = CacheBlockOptions(Caches.of(facts), self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, dependences, order, shape, blocking)
         try:

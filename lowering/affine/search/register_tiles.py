@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.memory_costs import Caches
+from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.cost.tile_costs import LINE_CYCLES, BandNestCosts, BandTile, cycles, outer_order, spare_registers

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s "--affine-tile-registers=vector-bits=512 registers=32" | filecheck %s
-// Which macro loops pay, on a machine with 32 KiB of L1 and 1 MiB of L2 in 8 ways. Refuses nothing.
+// Which cache-blocking loops pay, on a machine with 32 KiB of L1 and 1 MiB of L2 in 8 ways. Refuses nothing.
 
 module attributes {dlc.target = {l1_bytes = 32768 : i64, l2_bytes = 1048576 : i64, l2_ways = 8 : i64}} {
 

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s --dl-set-target=target=cpu:znver3 --affine-tile-registers | filecheck %s
-// Which macro loops pay for narrow panels, with 32 KiB of L1 and 512 KiB of L2. Refuses nothing.
+// Which cache-blocking loops pay for narrow panels, with 32 KiB of L1 and 512 KiB of L2. Refuses nothing.
 
 // Rows that L2 holds with little to spare come again for each of 48 panels: blocks of 16 tiles.
 // CHECK-LABEL: func.func private @resident(

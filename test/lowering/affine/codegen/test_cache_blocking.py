@@ -1,4 +1,4 @@
-"""Products in macro loops of any sizes, through `dlc.compile` with a schedule, compared with NumPy."""
+"""Products in cache-blocking loops of any sizes, through `dlc.compile` with a schedule, compared with NumPy."""
 
 from __future__ import annotations
 

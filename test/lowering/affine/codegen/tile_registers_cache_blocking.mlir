@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s "--affine-tile-registers=vector-bits=128 registers=16" "--affine-vectorize-loops=vector-bits=128 registers=16" --split-input-file --verify-diagnostics | filecheck %s
-// Macro loops around register tiles: blocks of rows, of columns, and of sums, which add to the result one after the other.
+// Cache-blocking loops around register tiles: blocks of rows, of columns, and of sums, which add to the result one after the other.
 
 // 2 panels of 4 columns, in each 3 blocks of the sums; only the last does what follows them. Each block fetches the next one.
 // CHECK-LABEL: func.func private @sums(
