@@ -45,7 +45,7 @@ class ShareVectorLoads(Pass):
             raise PassFailure(op, f"copies is {self.copies}", "give 2 or more")
         line = self.line_bytes or facts_of(op).line_bytes
         for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for"]:
-            shared = _Shared.of(loop, self.copies, line)
+            shared = _SharedLoads.of(loop, self.copies, line)
             if shared is not None:
                 _rebuild(loop, shared)
 
@@ -70,7 +70,7 @@ class _Load:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class _SharedLoads:
     """The body of a loop, its loads that may change places with stores, and what is left of these in `copies` iterations."""
 
     body: tuple[ir.Operation, ...]
@@ -80,7 +80,7 @@ class _Shared:
     """Offsets that are loaded, a whole number of vectors apart."""
 
     @classmethod
-    def of(cls, loop: ir.Operation, copies: int, line_bytes: int) -> _Shared | None:
+    def of(cls, loop: ir.Operation, copies: int, line_bytes: int) -> _SharedLoads | None:
         """What the pass changes in `loop`; None for nothing."""
         body = tuple(inner.operation for inner in loop.regions[0].blocks[0].operations)
         bounds = Bounds.of(loop)
@@ -149,7 +149,7 @@ def _held(offsets: set[int], kept: frozenset[int], lanes: int) -> int:
     return sum(any(at < offset < at + lanes and at + lanes in kept for at in kept) for offset in offsets)
 
 
-def _rebuild(loop: ir.Operation, shared: _Shared) -> None:
+def _rebuild(loop: ir.Operation, shared: _SharedLoads) -> None:
     """Replace `loop` by one of several iterations at a time and one of what is left over."""
     cut = CutLoop.of(loop, shared.copies)
     _Copies(cut, shared=shared).fill()
@@ -160,7 +160,7 @@ def _rebuild(loop: ir.Operation, shared: _Shared) -> None:
 class _Copies(IterationCopies):
     """Fills a loop with several iterations of another one, which load no element twice where they need not."""
 
-    shared: _Shared
+    shared: _SharedLoads
     loaded: dict[tuple[_Row, int], ir.Value] = field(default_factory=dict)
 
     def fill(self) -> None:
