@@ -22,7 +22,7 @@ _PUBLIC = {
     "lower": "dlc.compiler",
     "optimize": "dlc.compiler",
     "explain": "dlc.explanation",
-    "kernels": "dlc.kernels",
+    "kernels": "dlc.model_kernels",
     "schedules_of": "dlc.scheduling",
     "verify_schedules": "dlc.verification",
     "CompiledModel": "dlc.compiler",
@@ -128,11 +128,11 @@ if TYPE_CHECKING:
         VerifyError as VerifyError,
     )
     from dlc.explanation import explain as explain
-    from dlc.kernels import kernels as kernels
     from dlc.lowering.affine.schedule.schedule import Schedule as Schedule
     from dlc.lowering.pass_base import Pass as Pass
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline
+    from dlc.model_kernels import kernels as kernels
     from dlc.scheduling import schedules_of as schedules_of
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module

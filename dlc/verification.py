@@ -16,13 +16,13 @@ from typing import Literal
 from dlc._mlir import ir
 from dlc.accuracy import Precision
 from dlc.errors import ScheduleError
-from dlc.kernels import Kernel, kernels
 from dlc.lowering.affine.equivalence.equivalence import Assumptions, Refusal, compare
 from dlc.lowering.affine.equivalence.plain_vectors import make_plain
 from dlc.lowering.affine.ir.op_names import origins
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.deadline import Progress
 from dlc.machines import DEFAULT_TARGET, scheduling_target
+from dlc.model_kernels import Kernel, kernels
 from dlc.sources import Model, ShapeOverrides
 from dlc.targets.schedules import Schedules, kernels_of
 

@@ -90,6 +90,7 @@ def _reduction(op: ir.Operation) -> ir.Value | None:
 
 
 _REWRITES: Mapping[str, Callable[[ir.Operation], ir.Value | None]] = {
+    "math.fma": _fma,
     "vector.fma": _fma,
     "vector.extract_strided_slice": _slice,
     "vector.shuffle": _shuffle,

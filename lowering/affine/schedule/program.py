@@ -144,7 +144,7 @@ class Program:
 
     def ordering(self) -> isl.UnionMap:
         """The pairs of instances that must keep their order, but for those that have a buffer each."""
-        return union_map([one.relation for one in self._dependences_that_count(_homes(self.tree))], self.scop.context)
+        return union_map([one.relation for one in self._dependences_that_count(_allocation_scopes(self.tree))], self.scop.context)
 
     def _is_reduction(self, dependence: Dependence) -> bool:
         """Whether the dependence lies between two updates that may run in either order, one after the other."""

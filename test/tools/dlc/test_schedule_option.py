@@ -48,3 +48,11 @@ def test_a_missing_file_is_named(dlc_command, network: Path) -> None:
 
 def test_measuring_gives_the_same_result(dlc_command, network: Path) -> None:
     assert dlc_command("run", network, "--measure", "--check=reference").code == 0
+
+
+def test_schedules_are_verified(dlc_command, network: Path) -> None:
+    """What is proved is told on standard error; steps of a file count."""
+    for command in (("compile", network, "--emit=llvm"), ("run", network)):
+        done = dlc_command(*command, "--verify-schedules")
+        assert done.code == 0
+        assert "kernels are proved" in done.err
