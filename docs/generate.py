@@ -1,4 +1,4 @@
-"""Writes docs/generated/: the ops of the dl dialect, the ONNX ops that import into them, passes, pipelines, schedule primitives.
+"""Writes docs/generated/: the ops of the dl dialect, the ONNX ops that import into them, passes, pipelines, attributes, primitives.
 
 python docs/generate.py           rewrite the pages
 python docs/generate.py --check   exit with status 1 when a page is stale
@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from attributes import attributes_page
 from mlir_opt import mlir_opt_page
 from primitives import primitives_page
 
@@ -34,6 +35,7 @@ def pages() -> dict[str, str]:
         "ops.md": "".join(_ops_page()),
         "onnx.md": "".join(_onnx_page()),
         "passes.md": "".join(_passes_page()),
+        "attributes.md": "".join(attributes_page(_NOTE)),
         "primitives.md": "".join(primitives_page(_NOTE)),
         "mlir_opt.md": "".join(mlir_opt_page(_NOTE)),
     }

@@ -1,0 +1,134 @@
+"""Discardable attributes: what passes tell each other beside the ops. One table, which `docs/generated/attributes.md` is made from.
+
+The page adds who reads each, from the sources; a name in the sources that has no row makes it fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_LOOPS = "lowering/affine/ir/loops.py"
+_SCHEDULE = "lowering/affine/schedule/nest_schedule.py"
+_BIND = "lowering/dl/weights/bind_params.py"
+_GRAPH = "dialects/dl/graph.py"
+
+
+@dataclass(frozen=True)
+class DiscardableAttribute:
+    """A row: what carries the attribute, its MLIR type, what it says, and the files that write it."""
+
+    name: str
+    carrier: str
+    kind: str
+    meaning: str
+    writers: tuple[str, ...]
+
+
+ATTRIBUTES = (
+    DiscardableAttribute("dl.name", "argument or result", "string", "the model's name of an input or output", (_GRAPH,)),
+    DiscardableAttribute(
+        "dl.dims", "argument or result", "array of strings", "names of its sizes", (_GRAPH, "lowering/dl/fuse/outline_kernels.py")
+    ),
+    DiscardableAttribute(
+        "dl.param", "argument", "string", "key of the weight that it is", (_BIND, "lowering/dl/weights/precompute.py")
+    ),
+    DiscardableAttribute("dl.params", "module", "string", "file of the weights, beside the module's", ("dlc/sources.py",)),
+    DiscardableAttribute("dl.signature", "module", "dictionary", "entry, inputs, outputs and params of the model", (_BIND,)),
+    DiscardableAttribute(
+        "dl.precompute", "func.func", "unit", "computes weights once, before any call", ("lowering/dl/weights/precompute.py",)
+    ),
+    DiscardableAttribute("dl.precision", "module", "string", "least precision of products", ("dlc/accuracy.py",)),
+    DiscardableAttribute(
+        "dl.winograd", "module", "integer", "largest tile of Winograd's products: 0, 2 or 4", ("dlc/accuracy.py",)
+    ),
+    DiscardableAttribute("dl.donated", "argument", "unit", "may be written and be a result's memory", ("dlc/donation.py",)),
+    DiscardableAttribute(
+        "dl.result", "argument", "unit", "is the memory of a result; shares none with others", ("lowering/linalg/pass_results.py",)
+    ),
+    DiscardableAttribute(
+        "dl.profiled", "module", "array of strings", "kernels whose calls are timed", ("lowering/func/profile_calls.py",)
+    ),
+    DiscardableAttribute(
+        "dl.apart", "func.func", "array of strings", "why edges were not fused", ("lowering/dl/fuse/fuse_kernels.py",)
+    ),
+    DiscardableAttribute(
+        "dlc.target", "module", "dictionary", "the CPU that code is for (`Machine`)", ("targets/machine.py", "targets/units.py")
+    ),
+    DiscardableAttribute("dlc.gpu", "module", "dictionary", "the GPU that kernels are for (`GpuMachine`)", ("targets/machine.py",)),
+    DiscardableAttribute(
+        "dlc.on_cpu", "func.func", "unit", "has no kernels for the GPU", ("lowering/affine_to_gpu/affine_map_to_gpu.py",)
+    ),
+    DiscardableAttribute(
+        "dlc.keep", "linalg op", "unit", "is not fused further in this pass", ("lowering/linalg/fuse_elementwise.py",)
+    ),
+    DiscardableAttribute(
+        "dlc.excluded",
+        "arith.select",
+        "unit",
+        "chooses the lowest number for scores that a mask excludes",
+        ("lowering/dl_to_linalg/attention.py",),
+    ),
+    DiscardableAttribute(
+        "dlc.nonpositive",
+        "math.exp",
+        "unit",
+        "its operand is not above 0",
+        ("lowering/dl_to_linalg/activation.py", "lowering/dl_to_linalg/norm.py"),
+    ),
+    DiscardableAttribute(
+        "dlc.unit_interval", "math.log1p", "unit", "its operand is in [0, 1]", ("lowering/dl_to_linalg/activation.py",)
+    ),
+    DiscardableAttribute("dlc.parallel", "affine.for", "unit", "any order of its iterations gives the same result", (_LOOPS,)),
+    DiscardableAttribute(
+        "dlc.parallel_group",
+        "affine.for",
+        "integer",
+        "number shared by serial loops and the parallel loop in them that may go outside",
+        (_LOOPS,),
+    ),
+    DiscardableAttribute(
+        "dlc.doacross", "affine.for", "string", "rows or columns of a nest whose rows wait for parts of those before", (_LOOPS,)
+    ),
+    DiscardableAttribute(
+        "dlc.polyhedral",
+        "func.func",
+        "unit",
+        "affine-polyhedral-schedule has made its loops",
+        ("lowering/affine/search/polyhedral_schedule.py",),
+    ),
+    DiscardableAttribute(
+        "dlc.name", "affine.for", "string", "what schedules call the loop", ("lowering/affine/loop_generation/loop_builder.py",)
+    ),
+    DiscardableAttribute(
+        "dlc.nest",
+        "affine.for",
+        "integer",
+        "number of the nest in its function",
+        ("lowering/affine/schedule/assign_schedules.py", _SCHEDULE),
+    ),
+    DiscardableAttribute(
+        "dlc.schedule",
+        "affine.for",
+        "dictionary",
+        "the nest's schedule (`NestSchedule`)",
+        ("lowering/affine/schedule/assign_schedules.py", _SCHEDULE),
+    ),
+    DiscardableAttribute(
+        "dlc.schedules", "func.func", "dictionary", "schedules of its nests by number, not placed yet", ("targets/schedules.py",)
+    ),
+    DiscardableAttribute(
+        "dlc.generic",
+        "func.func",
+        "array of strings",
+        "what became of nests on the generic path",
+        ("lowering/affine/codegen/schedule_generic.py",),
+    ),
+    DiscardableAttribute(
+        "dlc.fusion_refusal",
+        "affine.for",
+        "string",
+        "why it was not fused with the nest before",
+        ("lowering/affine/fuse/fuse_nests.py",),
+    ),
+)
+"""Every attribute that dlc's own code puts on ops, and which any pass may drop without making the IR invalid."""
