@@ -111,7 +111,20 @@ ATTRIBUTES = (
         "affine.for",
         "dictionary",
         "the nest's schedule (`NestSchedule`)",
-        ("lowering/affine/schedule/assign_schedules.py", _SCHEDULE),
+        ("lowering/affine/schedule/assign_schedules.py", "lowering/affine/schedule/driver.py", _SCHEDULE),
+    ),
+    DiscardableAttribute(
+        "dlc.steps", "func.func", "array of strings", "steps of its `dlc.Schedule`, not made yet", ("targets/schedules.py",)
+    ),
+    DiscardableAttribute(
+        "dlc.as_written",
+        "affine.for",
+        "unit",
+        "steps have changed the loop: of nests inside only those with a schedule or dlc.search are for emitters",
+        ("lowering/affine/schedule/kernel_loops.py",),
+    ),
+    DiscardableAttribute(
+        "dlc.search", "affine.for", "unit", "the search chooses the nest's schedule", ("lowering/affine/schedule/driver.py",)
     ),
     DiscardableAttribute(
         "dlc.schedules", "func.func", "dictionary", "schedules of its nests by number, not placed yet", ("targets/schedules.py",)

@@ -18,8 +18,9 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
+from dlc.lowering.affine.ir.loops import SCHEDULE
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST, SCHEDULE
+from dlc.lowering.affine.schedule.nest_schedule import NEST
 from dlc.lowering.affine.search.choose import Candidate, TileLimits, candidates, is_contraction
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline

@@ -9,11 +9,10 @@ from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import nested_ops, root_of
 from dlc.lowering.affine.codegen.emitter import TileEmitter
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
-from dlc.lowering.affine.ir.loops import Loop, build_for, normalized, real_ops
+from dlc.lowering.affine.ir.loops import SCHEDULE, Loop, build_for, normalized, real_ops
 from dlc.lowering.affine.ir.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.ir.reductions import combine, identity, is_combiner
 from dlc.lowering.affine.ir.values import TileDim, TileValues, splat_constant
-from dlc.lowering.affine.schedule.nest_schedule import SCHEDULE
 from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, option
 

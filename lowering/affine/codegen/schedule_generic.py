@@ -11,9 +11,9 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.detached_nests import DetachedNest
-from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULED, real_ops, top_level_loops
+from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULE, SCHEDULED, real_ops, top_level_loops
 from dlc.lowering.affine.ir.nests import Nest, nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST, SCHEDULE
+from dlc.lowering.affine.schedule.nest_schedule import NEST
 from dlc.lowering.affine.search.choose import is_contraction
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel

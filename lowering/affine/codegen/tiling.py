@@ -14,14 +14,13 @@ from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
 from dlc.lowering.affine.cost.instructions import RegisterTile, balanced
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
-from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
+from dlc.lowering.affine.ir.loops import SCHEDULE, Bound, Loop, build_for
 from dlc.lowering.affine.ir.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.values import TileDim, TileValues
 from dlc.lowering.affine.schedule.nest_schedule import (
     NEST,
     REMEDY,
-    SCHEDULE,
     NestSchedule,
     ScheduleError,
     lane_facts,

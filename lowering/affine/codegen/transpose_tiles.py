@@ -14,11 +14,11 @@ from dlc.lowering.affine.codegen.transposing import TransposingEmitter
 from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, lane_stride, widest_element
-from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
+from dlc.lowering.affine.ir.loops import SCHEDULE, Bound, Loop, build_for
 from dlc.lowering.affine.ir.masks import segments, tail_masks
 from dlc.lowering.affine.ir.nests import Nest, nests_of
 from dlc.lowering.affine.ir.values import TileDim, TileValues
-from dlc.lowering.affine.schedule.nest_schedule import SCHEDULE, NestSchedule, leave_schedule, schedule_of
+from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, leave_schedule, schedule_of
 from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.targets.machine import Machine, facts_of

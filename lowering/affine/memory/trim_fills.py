@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.forwarding import local_users
+from dlc.lowering.affine.ir.loops import SCHEDULE
 from dlc.lowering.affine.ir.padding import Inside, ancestors, box_of, filled_with
 from dlc.lowering.affine.memory.box_loops import Range, store_in_box
-from dlc.lowering.affine.schedule.nest_schedule import SCHEDULE
 from dlc.lowering.pass_base import Pass
 
 _LANES = 16

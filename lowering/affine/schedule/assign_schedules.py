@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.loops import SCHEDULE
 from dlc.lowering.affine.ir.nests import Nest, nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST, SCHEDULE
+from dlc.lowering.affine.schedule.nest_schedule import NEST
 from dlc.lowering.pass_base import Pass, PassFailure
 
 SCHEDULES = "dlc.schedules"

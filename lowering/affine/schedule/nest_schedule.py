@@ -19,8 +19,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.blocking import problem_of_blocks
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
-from dlc.lowering.affine.ir.loops import SCHEDULE as SCHEDULE
-from dlc.lowering.affine.ir.loops import Loop
+from dlc.lowering.affine.ir.loops import SCHEDULE, Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.schedule.copied_panels import problem_of_copies
 from dlc.lowering.pass_base import PassFailure
