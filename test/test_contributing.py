@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import dlc
+from dlc.lowering.affine.schedule.nest_schedule import EMITTERS
 from dlc.runtime.library import find_library
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -104,3 +106,28 @@ def test_op_passes_its_numeric_cases(tree: Path) -> None:
     done = run(tree, code, "-q", "-p", "no:cacheprovider", f"--rootdir={tree}", str(tree / "test/dialects/dl/test_numerics.py"))
     assert done.returncode == 0, done.stdout
     assert "6 passed" in done.stdout
+
+
+_LINK = re.compile(r"\[[\w.]+\]\(([\w./]+)\)")
+_SOFTMAX = """
+func.func @main_graph(%x: tensor<128x1000xf32>) -> tensor<128x1000xf32> {
+  %0 = "dl.softmax"(%x) {axis = 1 : i64} : (tensor<128x1000xf32>) -> tensor<128x1000xf32>
+  return %0 : tensor<128x1000xf32>
+}
+"""
+
+
+def test_walk_to_the_line_that_decides(tmp_path: Path) -> None:
+    """`dlc explain` names the pass that the walk goes on from; its files are there, and each holds what the walk looks for."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walk = text.split("## From a slow op to the line that decides", 1)[1].split("\n## ", 1)[0]
+    sources = [(ROOT / link).read_text("utf-8") if (ROOT / link).is_file() else "class Machine" for link in _LINK.findall(walk)]
+    assert len(sources) == 5
+    for name in ("chosen", "def chosen", "def step", "KNOWN_CPUS", "class Machine"):
+        assert any(name in source for source in sources), name
+    model = tmp_path / "softmax.mlir"
+    model.write_text(_SOFTMAX, encoding="utf-8")
+    found = dlc.explain(model, target="cpu:skylake-avx512").schedules.to_json()
+    (nests,) = found.values()
+    assert {EMITTERS[nest["emitter"]] for nest in nests.values()} == {"affine-vectorize-loops"}
+    assert {nest["lanes"] for nest in nests.values()} == {16}

@@ -31,8 +31,8 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write, and `lenient` and `timeout`
-    are those of `compile`.
+    """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write; `lenient`, `timeout` and
+    `schedule`, a file, are those of `compile`.
     """
 
     threads: int = 1
@@ -41,6 +41,7 @@ class LoadOptions:
     donate: tuple[str, ...] = ()
     lenient: bool = False
     timeout: float | None = None
+    schedule: str | None = None
 
 
 class LoadedModel(Protocol):
@@ -117,6 +118,7 @@ class _Dlc:
             precision=precision,
             lenient=options.lenient,
             timeout=options.timeout,
+            schedule=options.schedule,
         )
         self._inputs = [inputs[spec.name] for spec in self.model.inputs]
         self._binds = not options.donate

@@ -142,10 +142,11 @@ def profile_of(
     precision: Precision | None = None,
     lenient: bool = False,
     timeout: float | None = None,
+    schedule: str | None = None,
 ) -> Profile:
     """Compile a model in this process and measure; raises what `dlc.compile` raises."""
     source = with_accuracy(read_source(model, shapes=shapes, lenient=lenient), precision=precision)
-    plain = dlc.compile(source, num_threads=threads, donate=donate, timeout=timeout)
+    plain = dlc.compile(source, num_threads=threads, donate=donate, timeout=timeout, schedule=schedule)
     return measure_profile(plain, inputs, costs_of(donating(source, donate) if donate else source), effort)
 
 

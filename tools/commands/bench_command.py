@@ -26,6 +26,7 @@ from dlc.tools.commands.options import (
     parse_sizes,
     precision_option,
     require_dims,
+    schedule_option,
     shape_option,
 )
 from dlc.tools.commands.terminal import output_console, steps
@@ -43,6 +44,7 @@ from dlc.tools.supervisor import interruptible
 @lenient_option
 @precision_option
 @compile_timeout_option
+@schedule_option
 @dim_option
 @shape_option
 def command(
@@ -56,6 +58,7 @@ def command(
     lenient: bool,
     precision: Precision | None,
     compile_timeout: float | None,
+    schedule: Path | None,
     dims: tuple[str, ...],
     shapes: tuple[str, ...],
 ) -> None:
@@ -72,7 +75,14 @@ def command(
     inputs = dlc.random_inputs(specs, sizes=sizes)
     effort = Effort(rounds, seconds=seconds)
     tolerance = TOLERANCE[precision or "f32"]
-    options = LoadOptions(threads, precision or "f32", overrides or {}, lenient=lenient, timeout=compile_timeout)
+    options = LoadOptions(
+        threads,
+        precision or "f32",
+        overrides or {},
+        lenient=lenient,
+        timeout=compile_timeout,
+        schedule=None if schedule is None else str(schedule.resolve()),
+    )
     with interruptible(), steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
     profiled, is_wanted = None, profile and not found.failure(OURS)
@@ -97,6 +107,7 @@ def _profile(model: Path, inputs: Arrays, effort: Effort, options: LoadOptions) 
             precision=precision,
             lenient=options.lenient,
             timeout=options.timeout,
+            schedule=options.schedule,
         )
 
 

@@ -15,6 +15,7 @@ from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
 from dlc.explanation import Explanation
+from dlc.lowering.affine.schedule.nest_schedule import EMITTERS
 from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
 from dlc.sources import read_source
 from dlc.tools.commands.options import (
@@ -170,11 +171,11 @@ def _memory(found: Explanation) -> Table:
 
 def _schedules(found: Explanation) -> Table:
     title = "Schedules of loop nests (--emit=schedule of dlc compile writes them as a file)"
-    table = Table("kernel", *_numeric("nest"), "emitter", "schedule", title=title, title_justify="left")
+    table = Table("kernel", *_numeric("nest"), "emitter", "pass", "schedule", title=title, title_justify="left")
     for kernel, nests in found.schedules.to_json().items():
         for number, fields in nests.items():
             shown = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "emitter")
-            table.add_row(kernel, number, fields["emitter"], shown)
+            table.add_row(kernel, number, fields["emitter"], EMITTERS[fields["emitter"]], shown)
     return table
 
 

@@ -26,7 +26,14 @@ from dlc.lowering.pass_base import PassFailure
 
 NEST = "dlc.nest"
 """The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
-EMITTERS = ("tile", "windows", "rows", "transpose", "generic")
+EMITTERS = {
+    "tile": "affine-tile-registers",
+    "windows": "affine-tile-windows",
+    "rows": "affine-vectorize-loops",
+    "transpose": "affine-transpose-tiles",
+    "generic": "affine-schedule-generic",
+}
+"""What makes the code of a nest, and the pass that does."""
 _MOST_COPIES = 256
 """Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
 _FETCHES = ("prefetch", "fetch_rows")
