@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.lowering.affine.schedule.schedule import Schedule
-from dlc.lowering.affine.schedule.schedule_text import METHODS
+from dlc.lowering.affine.schedule.steps import METHODS
 from dlc.lowering.pipeline import Pipeline
 
 _NEGATE = """
@@ -134,6 +134,13 @@ _EXAMPLES = {
     "reverse": _Example('reverse("j")', "loop=j", _TRIANGLE),
     "shift": _Example('shift("S1", "i", 1)', "statement=S1 loop=i distance=1", _HALVES),
     "compute_at": _Example('compute_at("S0", "i")', "statements=S0 loop=i", _BLUR),
+    "tile_registers": _Example(
+        'tile_registers("i", "j", lanes=16, vectors=2, unroll_and_jam=["i"], factors=[4])',
+        "loop=i lane_loop=j lanes=16 vectors=2 unroll_and_jam=i factors=4",
+        _MATMUL,
+    ),
+    "search": _Example('search("i")', "loop=i", _MATMUL),
+    "bind": _Example('bind("i", "block.x")', "loop=i unit=block.x", _NEGATE),
 }
 
 

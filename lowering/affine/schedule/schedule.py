@@ -23,7 +23,9 @@ from dlc.errors import ScheduleError
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.schedule.driver import LoopPass, has_loops, read, step, write
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program
-from dlc.lowering.affine.schedule.schedule_text import Recorded, Steps, as_lines, as_python, as_transform, read_steps
+from dlc.lowering.affine.schedule.schedule_text import as_lines, as_python, read_steps
+from dlc.lowering.affine.schedule.steps import Recorded, Steps
+from dlc.lowering.affine.schedule.transform_text import as_transform
 from dlc.lowering.affine.schedule.tree_text import loop_names, tree_text
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.registry import find_pass
