@@ -30,6 +30,7 @@ from dlc.lowering.affine.schedule.driver import name_of
 from dlc.lowering.affine.schedule.nest_schedule import NEST, NestSchedule
 from dlc.lowering.affine.schedule.schedule_text import read_lines
 from dlc.lowering.deadline import ending, timed
+from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.pipeline import Pipeline
 from dlc.machines import DEFAULT_TARGET
 from dlc.scheduling import ModelAtUnits, at_units
@@ -60,11 +61,13 @@ class Kernel:
     def schedule(self) -> KernelSchedule:
         """The schedule of the kernel's loops; `ScheduleError` where they are none that a schedule can change."""
         plan = read_lines(self._steps)
+        assumed = {key: value for key, value in plan.where.items() if key in ("assume_no_alias", "reassociate")}
         try:
-            made = KernelSchedule(self.function, self._try, self._searched, bool(plan.where.get("reassociate")))
-        except ScheduleError as error:
-            remedy = error.remedy or "see choose() for the nests that the search takes"
-            raise ScheduleError(f"kernel '{self.name}' has no loops that steps can change: {error.reason}", remedy) from None
+            made = KernelSchedule(self.function, self._try, self._searched, **assumed)
+        except (ScheduleError, PassFailure) as error:
+            reason = error.reason if isinstance(error, ScheduleError) else error.message
+            remedy = "change its nests by number with choose()"
+            raise ScheduleError(f"kernel '{self.name}' has no loops that steps can change: {reason}", remedy) from None
         made.follow(plan)
         return made
 
@@ -135,7 +138,10 @@ class Kernel:
 
     def __str__(self) -> str:
         nodes = f" ({', '.join(self.nodes)})" if self.nodes else ""
-        return f"{self.name}{nodes}\n{self.schedule}"
+        try:
+            return f"{self.name}{nodes}\n{self.schedule}"
+        except ScheduleError as error:
+            return f"{self.name}{nodes}\n{error}"
 
     def alone(self) -> ir.Module:
         """A module with a copy of the kernel, of what it refers to and of the facts of the target."""

@@ -11,6 +11,7 @@ import pytest
 from gpu_interpreter import program
 
 import dlc
+from bench.networks import bert
 from dlc._mlir import ir
 from dlc.kernel_schedule import KernelSchedule
 from dlc.lowering.affine.ir.op_names import name_ops
@@ -183,6 +184,44 @@ def test_nests_are_chosen_by_number() -> None:
         kernels[_NAME].choose(3)
     with pytest.raises(dlc.ScheduleError, match="a schedule has no 'vector'; did you mean 'vectors'"):
         kernels[_NAME].choose(0, vector=1)
+
+
+_GATHER = """
+func.func @gather(%I: memref<8xindex>, %A: memref<100xf32>, %B: memref<8xf32> {llvm.noalias}) attributes {dl.kernel} {
+  affine.for %i = 0 to 8 {
+    %at = affine.load %I[%i] : memref<8xindex>
+    %a = memref.load %A[%at] : memref<100xf32>
+    affine.store %a, %B[%i] : memref<8xf32>
+  } {dlc.parallel}
+  return
+}
+func.func @none(%A: memref<100xf32>) attributes {dl.kernel} {
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["gather", "none"])
+def test_loops_that_steps_cannot_change_say_why(name: str) -> None:
+    kernel = dlc.kernels(_GATHER)[name]
+    with pytest.raises(
+        dlc.ScheduleError, match=f"kernel '{name}' has no loops that steps can change: .*; change its nests by number"
+    ):
+        _ = kernel.schedule
+    assert "has no loops that steps can change" in str(kernel)
+
+
+def test_workers_know_the_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many kernels are compiled in other processes, from a cache that tells kernels with steps from those without."""
+    monkeypatch.setenv("DLC_CACHE_DIR", str(tmp_path))
+    model = bert.build(layers=1, seq=16, hidden=64, heads=2, vocab=31)
+    kernels = dlc.kernels(model)
+    kernels["layer0/mlp/up/MatMul"].schedule.distribute(_J, before=["S2"])
+    plain, edited = dlc.compile(model), dlc.compile(model, schedule=kernels)
+    assert (plain.build_report.compiled > 4, edited.build_report.compiled) == (True, 2)
+    inputs = dlc.random_inputs(plain.inputs)
+    for expected, result in zip(plain(inputs), edited(inputs), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 def _bound(tiles: Sequence[int]) -> Kernel:

@@ -13,7 +13,7 @@ _UNDECIDED: Mapping[str, tuple[str, ...]] = {
     "mlp": (),
     "bert": ("gather", "attention", "layer_norm"),
     "resnet18": ("max_pool",),
-    "mobilenet_v2": (),
+    "mobilenet_v2": ("conv_clip",),
 }
 """By network, the ops whose kernels are not decided: subscripts are data, a maximum begins with -inf, or isl has too much to do."""
 
