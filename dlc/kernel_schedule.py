@@ -25,8 +25,10 @@ class KernelSchedule(Schedule):
     the search; others are compiled as the steps leave them, but for nests that `tile_registers` or `search` names.
     """
 
-    def __init__(self, kernel: ir.Operation, trial: Trial, searched: Searched, **assumed: bool) -> None:
-        super().__init__(KernelLoops.of(kernel).module, **assumed)
+    def __init__(
+        self, kernel: ir.Operation, trial: Trial, searched: Searched, assume_no_alias: bool = False, reassociate: bool = False
+    ) -> None:
+        super().__init__(KernelLoops.of(kernel).module, assume_no_alias=assume_no_alias, reassociate=reassociate)
         self._trial, self._searched = trial, searched
 
     def tile_registers(self, loop: str, *given: Any, **choices: Any) -> str:
