@@ -206,3 +206,41 @@ func.func @remainder(%A: memref<64xf32>, %x: f32) {
   }
   return
 }
+
+// -----
+
+// A bound nest keeps its tiles, and the nest beside it is mapped.
+// CHECK-LABEL: func.func @bound(
+// CHECK: affine.for %{{.*}} = 0 to 10 {
+// CHECK:   affine.for %{{.*}} = 0 to 10 {
+// CHECK:   } {dlc.name = "kernel0.thread.x", dlc.parallel}
+// CHECK: } {dlc.name = "kernel0.block.x", dlc.parallel}
+// CHECK: } {dlc.name = "kernel2.thread.x", dlc.parallel}
+func.func @bound(%A: memref<100xf32> {llvm.noalias}, %B: memref<64xf32> {llvm.noalias}) {
+  affine.for %io = 0 to 10 {
+    affine.for %ii = 0 to 10 {
+      %a = affine.load %A[10 * %io + %ii] : memref<100xf32>
+      %b = arith.negf %a : f32
+      affine.store %b, %A[10 * %io + %ii] : memref<100xf32>
+    } {dlc.name = "kernel0.thread.x"}
+  } {dlc.name = "kernel0.block.x"}
+  affine.for %i = 0 to 64 {
+    %a = affine.load %B[%i] : memref<64xf32>
+    %b = arith.negf %a : f32
+    affine.store %b, %B[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// LEFT-LABEL: func.func @bound_chain
+// LEFT-SAME: dlc.on_cpu = "the mapping would not keep a dependence
+func.func @bound_chain(%A: memref<100xf32>) {
+  affine.for %i = 1 to 100 {
+    // expected-error@below {{the mapping would not keep a dependence}}
+    %a = affine.load %A[%i - 1] : memref<100xf32>
+    affine.store %a, %A[%i] : memref<100xf32>
+  } {dlc.name = "kernel0.block.x"}
+  return
+}
