@@ -27,6 +27,8 @@ from dlc.sources import Model, ShapeOverrides
 from dlc.targets.schedules import Schedules, kernels_of
 
 Outcome = Literal["proved", "undecided", "illegal"]
+_MOST_OPERATIONS = 40_000_000
+"""What isl may do for a kernel: convolutions of 3x3 taps take ten seconds, and less than this."""
 _ASSUMED = Assumptions(non_negative=True, reassociate=True)
 
 
@@ -49,7 +51,7 @@ def verdict_of(kernel: Kernel) -> Verdict:
         function, changed = kernels_of(before)[kernel.name], kernels_of(after)[kernel.name]
         make_plain(changed)
         try:
-            found = compare(function, changed, origins(changed, function), "the schedule", _ASSUMED)
+            found = compare(function, changed, origins(changed, function), "the schedule", _ASSUMED, _MOST_OPERATIONS)
         except ExtractionError as error:
             return Verdict(kernel.name, "undecided", str(error))
     if found.refusal is None:

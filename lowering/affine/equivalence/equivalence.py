@@ -65,31 +65,37 @@ _RACES = "no parallel loop carries a dependence"
 _BOUNDS = "no access leaves its memref"
 
 
+MOST_OPERATIONS = 100_000_000
+"""Some ten seconds; a product of matrices in tiles takes less than a million."""
+
+
 def compare(
-    before: ir.Operation, after: ir.Operation, origins: Mapping[ir.Operation, ir.Operation], what: str, assumed: Assumptions
+    before: ir.Operation,
+    after: ir.Operation,
+    origins: Mapping[ir.Operation, ir.Operation],
+    what: str,
+    assumed: Assumptions,
+    most: int | None = None,
 ) -> Comparison:
     """Compare two functions; `origins` takes ops of `after` to ops of `before`, `what` is who made the change, for messages.
 
-    isl may do `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError where one of them is no function
+    isl may do `most` operations, else `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError where one of them is no function
     of affine loops.
     """
+    most = MOST_OPERATIONS if most is None else most
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
-    context.set_max_operations(MOST_OPERATIONS)
+    context.set_max_operations(most)
     context.reset_operations()
     try:
         return _compare(before, after, origins, what, assumed)
     except isl.Error as error:
-        reason = f"isl does not finish within {MOST_OPERATIONS:,} operations ({str(error).split(' in /')[0]})"
+        reason = f"isl does not finish within {most:,} operations ({str(error).split(' in /')[0]})"
         refusal = Refusal(f"the result of {what} could not be compared: {reason}", after.location)
         return Comparison(Graph("b", before, SharedSymbols()), Graph("a", after, SharedSymbols()), assumed, refusal=refusal)
     finally:
         context.set_max_operations(limit)
         context.reset_operations()
-
-
-MOST_OPERATIONS = 100_000_000
-"""Some ten seconds; a product of matrices in tiles takes less than a million."""
 
 
 def _compare(
