@@ -24,7 +24,6 @@ _RELU = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
-
 def _constant(value: str, kind: str) -> str:
     return f'func.func @f() -> {kind} {{\n  %0 = "dl.constant"() {{value = {value}}} : () -> {kind}\n  return %0 : {kind}\n}}\n'
 

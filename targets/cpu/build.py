@@ -138,9 +138,7 @@ class _Builder:
         ordered = sorted(units, key=lambda unit: len(nested_ops(unit.module.operation)), reverse=True)
         tasks = [Task(unit.label, unit.symbol, text, self._opt_level, unit.bytecode) for unit in ordered]
         try:
-            errors = _POOL.run(
-                tasks, lambda position, content: keep(ordered[position], content), deadline_of(self._progress)
-            )
+            errors = _POOL.run(tasks, lambda position, content: keep(ordered[position], content), deadline_of(self._progress))
         except WorkersUnavailable:
             return
         if errors:

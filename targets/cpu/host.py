@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import replace
 from pathlib import Path
 
+from dlc.targets.cpu.calibration.row import load_row
+from dlc.targets.cpu.microarchitectures import microarchitecture_of
 from dlc.targets.llvm_features import LLVM_FEATURES
 from dlc.targets.machine import Machine
 
@@ -13,17 +16,44 @@ _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 _ARCHITECTURES = {"AMD64": "x86_64", "arm64": "aarch64"}
+_IDENTITY = ("vendor_id", "cpu family", "model", "stepping", "model name", "CPU implementer", "CPU variant", "CPU part")
 _FALLBACK_FEATURES = {"x86_64": frozenset({"sse", "sse2"}), "aarch64": frozenset({"asimd"})}
 
 
+def calibrated_host() -> Machine:
+    """This machine, with the figures that `dlc calibrate` has measured of it if it has."""
+    machine = detect_host()
+    row = load_row(processor_of(machine))
+    return machine if row is None else row.applied_to(machine)
+
+
+def processor_of(machine: Machine) -> str:
+    """What makes this machine the one that was measured: its processor, as the system names it, and the width of its vectors."""
+    fields = _first_processor(_CPUINFO)
+    said = [fields[key] for key in _IDENTITY if fields.get(key)]
+    return " ".join([machine.arch, *said, f"{machine.vector_bits} bits"])
+
+
 def detect_host() -> Machine:
-    """This machine; what the system does not tell keeps the defaults of `Machine`."""
+    """This machine; what neither the system nor a row of its design tells keeps the defaults of `Machine`."""
     arch = _ARCHITECTURES.get(platform.machine(), platform.machine())
     read = _features(_CPUINFO) or _FALLBACK_FEATURES.get(arch, frozenset())
     features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
     known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
     facts = Machine(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
-    return facts.override(**_zen_cycles(_CPUINFO), **known)
+    return _with_timing(facts, _CPUINFO).override(**known)
+
+
+def _with_timing(facts: Machine, cpuinfo: Path) -> Machine:
+    """The same machine with the timing of its design, where a row has that."""
+    fields = _first_processor(cpuinfo)
+    timing = microarchitecture_of(*(fields.get(key, "") for key in ("vendor_id", "cpu family", "model")))
+    if timing is None:
+        return facts
+    levels = zip(facts.caches, (timing.l1, timing.l2, timing.l3), strict=True)
+    l1, l2, l3 = (replace(cache, bytes_per_cycle=each.bytes_per_cycle, latency=each.latency) for cache, each in levels)
+    found = facts.override(instructions=timing.instructions, l1=l1, l2=l2, l3=replace(l3, shared_by=facts.cores))
+    return found.override(memory=timing.memory, tlb=timing.tlb)
 
 
 _HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}
@@ -41,17 +71,6 @@ def _fma_ports(cpuinfo: Path, features: frozenset[str]) -> int:
     vendor, family, model = (fields.get(key, "") for key in ("vendor_id", "cpu family", "model"))
     one = (vendor, family) in _HALF_WIDE_FAMILIES or (vendor == "GenuineIntel" and family == "6" and model in _CLIENT_MODELS)
     return 1 if one else 2
-
-
-_ZEN = frozenset({("AuthenticAMD", family) for family in ("23", "25", "26")})
-"""Vendors and families whose sums of floats take three cycles, and whose last cache is one of a few cores."""
-
-
-def _zen_cycles(cpuinfo: Path) -> dict[str, int]:
-    """Cycles of Zen that differ from the defaults of `Machine`, by its field names; nothing for other processors."""
-    fields = _first_processor(cpuinfo)
-    is_zen = (fields.get("vendor_id"), fields.get("cpu family")) in _ZEN
-    return {"sum_cycles": 3, "l3_line_cycles": 4} if is_zen else {}
 
 
 def _first_processor(cpuinfo: Path) -> dict[str, str]:

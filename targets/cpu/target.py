@@ -58,9 +58,7 @@ class CpuTarget(Target):
         missing = facts.missing_in(host_facts())
         if missing:
             shown = f"'{facts.processor or facts.arch}', which the module names" if is_default else name
-            raise TargetError(
-                f"this machine cannot run code for {shown}: it lacks {', '.join(missing)}; write it with dlc compile"
-            )
+            raise TargetError(f"this machine cannot run code for {shown}: it lacks {', '.join(missing)}; write it with dlc compile")
 
     def prepare(self) -> None:
         from dlc.targets.cpu.build import prepare_workers
