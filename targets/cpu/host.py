@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dlc.targets.cpu.calibration.row import load_row
-from dlc.targets.cpu.microarchitectures import microarchitecture_of
+from dlc.targets.cpu.microarchitectures import Microarchitecture, microarchitecture_of
 from dlc.targets.llvm_features import LLVM_FEATURES
 from dlc.targets.machine import Machine
 
@@ -44,10 +44,19 @@ def detect_host() -> Machine:
     return _with_timing(facts, _CPUINFO).override(**known)
 
 
+def has_timing() -> bool:
+    """Whether a row has the timing of this machine's design."""
+    return _timing_of(_CPUINFO) is not None
+
+
+def _timing_of(cpuinfo: Path) -> Microarchitecture | None:
+    fields = _first_processor(cpuinfo)
+    return microarchitecture_of(*(fields.get(key, "") for key in ("vendor_id", "cpu family", "model")))
+
+
 def _with_timing(facts: Machine, cpuinfo: Path) -> Machine:
     """The same machine with the timing of its design, where a row has that."""
-    fields = _first_processor(cpuinfo)
-    timing = microarchitecture_of(*(fields.get(key, "") for key in ("vendor_id", "cpu family", "model")))
+    timing = _timing_of(cpuinfo)
     if timing is None:
         return facts
     levels = zip(facts.caches, (timing.l1, timing.l2, timing.l3), strict=True)

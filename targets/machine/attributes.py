@@ -43,7 +43,7 @@ def read(attribute: ir.Attribute, name: str, kind: type[_Facts]) -> _Facts:
         if value is None:
             raise TargetError(f"{name}: '{entry.name} = {entry.attr}' is no fact of {_NOUNS[name]} (facts: {listed})")
         found[entry.name] = value
-    return default.override(**found) if isinstance(default, Machine) else dataclasses.replace(default, **found)
+    return default.override(**found)
 
 
 def _to_attribute(value: object, default: object) -> ir.Attribute:

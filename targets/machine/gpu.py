@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 _AMPERE_SHAPES = frozenset({"m16n8k16.bf16", "m16n8k16.f16", "m16n8k32.i8", "m16n8k4.tf32", "m16n8k8.tf32", "m8n8k4.f64"})
@@ -53,3 +54,7 @@ class GpuMachine:
     def registers_per_thread(self) -> int:
         """Registers of a thread where as many run as can."""
         return self.registers_per_multiprocessor // self.threads_per_multiprocessor
+
+    def override(self, **changes: object) -> GpuMachine:
+        """The same GPU with other facts, by field name."""
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
