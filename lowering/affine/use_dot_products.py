@@ -38,10 +38,10 @@ class UseDotProducts(Pass):
             where %ai is a widened number of i16, the same in all lanes, and %wi half i of the lanes of %w, signed
     after:  %s = vpmaddwd (the two numbers in all lanes), %w + %acc
 
-    Without VNNI, or with a slow one, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact, too.
-    Other targets keep the products, and those without dot products of bf16, or with slow ones, keep the multiply-adds. Sums that
-    follow each other are ordered by their numbers, so that few registers hold them. Neighbours that an affine.load each reads become
-    one load of a word, where nothing around it writes memory.
+    Without VNNI, or with a slow one, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact,
+    too. Other targets keep the products, and those without dot products of bf16, or with slow ones, keep the multiply-adds. Sums
+    that follow each other are ordered by their numbers, so that few registers hold them. Neighbours that an affine.load each reads
+    become one load of a word, where nothing around it writes memory.
     """
 
     anchor = "func.func"

@@ -40,7 +40,7 @@ class Row:
     arch: str = "x86_64"
     line: int = 64
     l2_ways: int = 8
-    timing: Microarchitecture = Microarchitecture()
+    timing: Microarchitecture = design.SSE
     sharing: int = 0
     """Cores that share the last cache; 0 for all."""
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 from dlc.targets.machine import Instruction, Instructions, Memory, Tlb
 
+_NOTHING, _MEMORY, _TLB = Instructions(), Memory(), Tlb()
+
 
 @dataclass(frozen=True)
 class Level:
@@ -26,12 +28,12 @@ class Level:
 class Microarchitecture:
     """Timing of the cores of one design and of what is around them."""
 
-    instructions: Instructions = Instructions()
+    instructions: Instructions = _NOTHING
     l1: Level = Level(64.0, 5.0)
     l2: Level = Level(32.0, 14.0)
     l3: Level = Level(8.0, 50.0)
-    memory: Memory = Memory()
-    tlb: Tlb = Tlb()
+    memory: Memory = _MEMORY
+    tlb: Tlb = _TLB
 
 
 SSE = Microarchitecture(l1=Level(16.0, 4.0), l2=Level(16.0, 12.0), tlb=Tlb(512))

@@ -3,9 +3,9 @@
 Passes ask `facts_of(op)` and `gpu_facts_of(op)`: a module states its CPU in the attribute `dlc.target` and its GPU in `dlc.gpu`.
 Without the first, the machine that compiles is meant, without the second `GpuMachine()`. Lowering sees nothing else of `targets/`.
 
-`cpu.py` and `gpu.py` hold the two records, `instructions.py` and `memory.py` their parts, `attributes.py` the text form on a module,
-`lookup.py` the ways to a machine by module and by name. This folder imports `dlc._mlir` and `dlc.errors` alone, and asks the
-registry and `targets/cpu` when a name or this machine is wanted.
+`cpu.py` and `gpu.py` hold the two records, `instructions.py` and `memory.py` their parts, `attributes.py` the text form on
+a module, `lookup.py` the ways to a machine by module and by name. This folder imports `dlc._mlir` and `dlc.errors` alone, and asks
+the registry and `targets/cpu` when a name or this machine is wanted.
 """
 
 from dlc.targets.machine.attributes import GPU, TARGET

@@ -32,7 +32,7 @@ def write(module: ir.Operation, name: str, facts: Machine | GpuMachine) -> None:
 def read(attribute: ir.Attribute, name: str, kind: type[_Facts]) -> _Facts:
     """The facts that `write` wrote, or a person: what is left out has the default of `kind`."""
     default = kind()
-    flat = {each: getattr(default, each) for each in FLAT} if isinstance(default, Machine) else {}
+    flat: dict[str, object] = {each: getattr(default, each) for each in FLAT} if isinstance(default, Machine) else {}
     known = vars(default) | flat
     listed = ", ".join(sorted(known))
     if not isinstance(attribute, ir.DictAttr):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from dlc.targets.llvm_features import LLVM_FEATURES
 from dlc.targets.machine.instructions import Instruction, Instructions, default_instruction
@@ -19,6 +20,11 @@ _VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("asimd", 128))
 
 _TILE_ROWS = 6
 """Rows of a register tile, which multiply the same vectors of weights."""
+
+_NO_INSTRUCTIONS, _MEMORY, _TLB = Instructions(), Memory(), Tlb()
+_L1 = Cache(32 * 1024, 8, 64, 64.0, 5.0)
+_L2 = Cache(512 * 1024, 8, 64, 32.0, 14.0)
+_L3 = Cache(4 * 1024**2, 16, 64, 8.0, 50.0)
 
 FLAT = ("l1_bytes", "l2_bytes", "l3_bytes", "line_bytes", "l2_ways", "sum_cycles", "l3_line_cycles")
 """Whole numbers that stand for members of records, in the order in which `override` takes them."""
@@ -38,13 +44,13 @@ class Machine:
     features: frozenset[str] = frozenset({"sse", "sse2"})
     fma_ports: int = 2
     cores: int = 1
-    instructions: Instructions = Instructions()
-    l1: Cache = Cache(32 * 1024, 8, 64, 64.0, 5.0)
-    l2: Cache = Cache(512 * 1024, 8, 64, 32.0, 14.0)
-    l3: Cache = Cache(4 * 1024**2, 16, 64, 8.0, 50.0)
-    memory: Memory = Memory()
-    tlb: Tlb = Tlb()
-    fork_cycles: float = 10_000.0
+    instructions: Instructions = _NO_INSTRUCTIONS
+    l1: Cache = _L1
+    l2: Cache = _L2
+    l3: Cache = _L3
+    memory: Memory = _MEMORY
+    tlb: Tlb = _TLB
+    fork_cycles: float = 4000.0
 
     @property
     def l1_bytes(self) -> int:
@@ -137,7 +143,7 @@ class Machine:
     def prefers_bf16_dot(self) -> bool:
         """Whether dot products of bf16 are there, and no slower than multiply-adds of f32 with weights of bf16.
 
-        The latter widen each vector of weights once for the rows of a tile. What rounds the other side does so once for all columns.
+        The latter widen a vector of weights once for the rows of a tile. What rounds the other side does so once for all columns.
         """
         widened = self.cycles("fma_f32") + self.cycles("integer_i32") / _TILE_ROWS
         return self.has_bf16_dot and self.cycles("dot_bf16") / 2 <= widened
@@ -176,7 +182,8 @@ class Machine:
 
     def override(self, **changes: object) -> Machine:
         """The same CPU with other facts, by field name or by one of `FLAT`."""
-        found = dataclasses.replace(self, **{name: value for name, value in changes.items() if name not in FLAT})  # type: ignore[arg-type]
+        fields: Any = {name: value for name, value in changes.items() if name not in FLAT}
+        found = dataclasses.replace(self, **fields)
         for name in FLAT:
             if name in changes:
                 found = _with_flat(found, name, int(str(changes[name])))

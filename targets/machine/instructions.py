@@ -52,7 +52,7 @@ class Instructions:
 
 
 def default_instruction(name: str, fma_ports: int, vector_bits: int) -> Instruction:
-    """Timing of an instruction as CPUs with vectors of so many bits commonly have it; `fma_ports` start one multiply-add a cycle each.
+    """Timing of an instruction as is common for vectors of so many bits; `fma_ports` start one multiply-add a cycle each.
 
     Between rows of Agner Fog's and uops.info's tables for Haswell to Zen 4. What multiplies and adds runs where multiply-adds do.
     """

@@ -77,15 +77,15 @@ class Loop:
 def load(name: str, kind: str, offset: int) -> str:
     """Loads from an offset of the buffer, before the loop."""
     place = f"{name}_place"
-    return f"{place} = llvm.getelementptr %m[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8\n{name} = llvm.load {place} : !llvm.ptr -> {kind}"
+    address = f"{place} = llvm.getelementptr %m[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8"
+    return f"{address}\n{name} = llvm.load {place} : !llvm.ptr -> {kind}"
 
 
 def store(name: str, kind: str, offset: int) -> str:
     """Stores to an offset of the buffer, after the loop."""
     place = f"{name}_end"
-    return (
-        f"{place} = llvm.getelementptr %m[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8\nllvm.store {name}, {place} : {kind}, !llvm.ptr"
-    )
+    address = f"{place} = llvm.getelementptr %m[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8"
+    return f"{address}\nllvm.store {name}, {place} : {kind}, !llvm.ptr"
 
 
 def aligned(size: int) -> np.ndarray:

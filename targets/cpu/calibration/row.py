@@ -118,7 +118,7 @@ def load_row(processor: str) -> CalibratedRow | None:
 
 
 def save_row(row: CalibratedRow) -> Path:
-    """Keep `row` for compilations to come; returns its file. `OSError` where that cannot be written, `TargetError` without a place."""
+    """Keep `row` for compilations to come; returns its file. `OSError` where it cannot be written, `TargetError` if there is none."""
     file = row_file()
     if file is None:
         raise TargetError("there is no place for the row: DLC_CACHE_DIR is empty; set it to a folder, or name a file with --json")

@@ -38,7 +38,7 @@ class Clock:
 
 
 class Sampler:
-    """Measures for about `seconds` a figure: rounds of a sample of the clock and one of the loop, so that both have the same pace."""
+    """Measures for about `seconds` a figure: rounds of a sample of the clock and one of the loop, which so have the same pace."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock, self._seconds = clock, seconds
