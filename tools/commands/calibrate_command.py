@@ -10,7 +10,7 @@ from rich.table import Table
 
 from dlc.errors import TargetError
 from dlc.targets.cpu.calibration.origins import OriginOfFigure, figures_of_host
-from dlc.targets.cpu.calibration.row import CalibratedRow, remove_row, row_file, save_row
+from dlc.targets.cpu.calibration.row import NO_PLACE, CalibratedRow, remove_row, row_file, save_row
 from dlc.tools.commands.options import STDOUT, check_output
 from dlc.tools.commands.terminal import output_console, steps
 
@@ -50,10 +50,7 @@ def _measure(file: Path | None, seconds: float | None) -> None:
     from dlc.targets.cpu.calibration.measure import DEFAULT_SECONDS
 
     if file is None and row_file() is None:
-        raise TargetError(
-            "error: there is no place for what is measured: DLC_CACHE_DIR is empty; set it, or name a file with --json"
-        )
-
+        raise TargetError(NO_PLACE)
     with steps("measuring") as progress:
         found = calibrate(seconds or DEFAULT_SECONDS, progress)
     for path in found.left_out:

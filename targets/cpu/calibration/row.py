@@ -26,6 +26,7 @@ FORMAT = 1
 _NAME = "machine.json"
 _OF_ALL_CORES = ("fork_cycles", "memory.total_bytes_per_cycle")
 """Figures that hold for as many cores as were measured."""
+NO_PLACE = "there is no place for what is measured: DLC_CACHE_DIR is empty; set it to a folder, or name a file with --json"
 _REMEDY = "run dlc calibrate to measure again, or dlc calibrate --reset to remove it"
 
 
@@ -118,10 +119,10 @@ def load_row(processor: str) -> CalibratedRow | None:
 
 
 def save_row(row: CalibratedRow) -> Path:
-    """Keep `row` for compilations to come; returns its file. `OSError` where it cannot be written, `TargetError` if there is none."""
+    """Keep `row` for compilations to come; returns its file. `OSError` where it cannot be written, `TargetError` without one."""
     file = row_file()
     if file is None:
-        raise TargetError("there is no place for the row: DLC_CACHE_DIR is empty; set it to a folder, or name a file with --json")
+        raise TargetError(NO_PLACE)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = file.with_name(f"tmp-{os.getpid()}-{_NAME}")
     note_partial(temporary)
