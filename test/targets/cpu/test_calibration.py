@@ -98,9 +98,9 @@ def test_sense_passes() -> None:
 
 def test_busy_machines_are_refused() -> None:
     shaky = {f"l{level}.latency": Figure(5.0 * level, 0.5) for level in (1, 2)}
-    with pytest.raises(TargetError, match="samples of 2 of 3 figures differ; end what else is running"):
+    with pytest.raises(TargetError, match=r"samples of 2 of 3 figures differ; end what else is running"):
         checks.require_sense(Measured({**shaky, "fork_cycles": Figure(9.0, 0.0)}, 3.0))
-    with pytest.raises(TargetError, match="the clock comes out as 30.00 GHz"):
+    with pytest.raises(TargetError, match=r"the clock comes out as 30\.00 GHz"):
         checks.require_sense(Measured({}, 30.0))
 
 
