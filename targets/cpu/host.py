@@ -60,7 +60,7 @@ def _with_timing(facts: Machine, cpuinfo: Path) -> Machine:
     if timing is None:
         return facts
     levels = zip(facts.caches, (timing.l1, timing.l2, timing.l3), strict=True)
-    l1, l2, l3 = (replace(cache, bytes_per_cycle=each.bytes_per_cycle, latency=each.latency) for cache, each in levels)
+    l1, l2, l3 = (each.in_cache(cache) for cache, each in levels)
     found = facts.override(instructions=timing.instructions, l1=l1, l2=l2, l3=replace(l3, shared_by=facts.cores))
     return found.override(memory=timing.memory, tlb=timing.tlb)
 

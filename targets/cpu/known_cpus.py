@@ -89,9 +89,9 @@ def known_cpu(name: str) -> Machine | None:
         fma_ports=row.fma_ports,
         cores=row.cores,
         instructions=timing.instructions,
-        l1=Cache(row.l1 * 1024, l1_ways, row.line, timing.l1.bytes_per_cycle, timing.l1.latency),
-        l2=Cache(row.l2 * 1024, row.l2_ways, row.line, timing.l2.bytes_per_cycle, timing.l2.latency),
-        l3=Cache(row.l3 * 1024, 16, row.line, timing.l3.bytes_per_cycle, timing.l3.latency, sharing),
+        l1=timing.l1.in_cache(Cache(row.l1 * 1024, l1_ways, row.line)),
+        l2=timing.l2.in_cache(Cache(row.l2 * 1024, row.l2_ways, row.line)),
+        l3=timing.l3.in_cache(Cache(row.l3 * 1024, 16, row.line, shared_by=sharing)),
         memory=timing.memory,
         tlb=timing.tlb,
     )

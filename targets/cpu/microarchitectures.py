@@ -2,8 +2,8 @@
 
 Instructions: Agner Fog's instruction tables, uops.info, and LLVM's scheduling model of Zen 4 (X86ScheduleZnver4.td), for vectors of
 the full width. Caches and TLBs: Intel's and AMD's optimization manuals, and measurements of 7-cpu.com. A cache's bytes a cycle are
-those that one core reads in order, which from the last cache on are fewer than manuals have. Memory depends on the system: typical
-modules at a typical clock.
+those that one core reads in order, which from the second level on are fewer than manuals have; those of a busy last cache are what
+costs of Winograd's tiles were fitted with. Memory depends on the system: typical modules at a typical clock.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dlc.targets.machine import Instruction, Instructions, Memory, Tlb
+from dlc.targets.machine import Cache, Instruction, Instructions, Memory, Tlb
 
 _NOTHING, _MEMORY, _TLB = Instructions(), Memory(), Tlb()
 
 
 @dataclass(frozen=True)
 class Level:
-    """Bytes a cycle and latency of a cache; its size differs from part to part."""
+    """Bytes a cycle and latency of a cache, and bytes a cycle while others use it (0: as many); sizes differ from part to part."""
 
     bytes_per_cycle: float
     latency: float
+    busy_bytes_per_cycle: float = 0.0
+
+    def in_cache(self, cache: Cache) -> Cache:
+        """`cache` with this timing."""
+        return replace(cache, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -31,13 +36,13 @@ class Microarchitecture:
     instructions: Instructions = _NOTHING
     l1: Level = Level(64.0, 5.0)
     l2: Level = Level(32.0, 14.0)
-    l3: Level = Level(8.0, 50.0)
+    l3: Level = Level(8.0, 50.0, 8.0)
     memory: Memory = _MEMORY
     tlb: Tlb = _TLB
 
 
 SSE = Microarchitecture(l1=Level(16.0, 4.0), l2=Level(16.0, 12.0), tlb=Tlb(512))
-AVX = Microarchitecture(l1=Level(32.0, 5.0), l2=Level(24.0, 12.0), l3=Level(8.0, 30.0), tlb=Tlb(512))
+AVX = Microarchitecture(l1=Level(32.0, 5.0), l2=Level(24.0, 12.0), l3=Level(8.0, 30.0, 8.0), tlb=Tlb(512))
 HASWELL = Microarchitecture(
     Instructions(
         fma_f32=Instruction(5.0),
@@ -48,16 +53,16 @@ HASWELL = Microarchitecture(
         gather_f32=Instruction(22.0, 12.0),
     ),
     l2=Level(32.0, 12.0),
-    l3=Level(8.0, 36.0),
+    l3=Level(8.0, 36.0, 8.0),
     memory=Memory(4.0, 7.0, 230.0),
     tlb=Tlb(1024),
 )
-SKYLAKE = Microarchitecture(l2=Level(32.0, 12.0), l3=Level(8.0, 42.0), memory=Memory(4.0, 9.0, 260.0))
+SKYLAKE = Microarchitecture(l2=Level(32.0, 12.0), l3=Level(8.0, 42.0, 8.0), memory=Memory(4.0, 9.0, 260.0))
 SKYLAKE_SERVER = Microarchitecture(
     Instructions(divide_f32=Instruction(18.0, 10.0), divide_f64=Instruction(24.0, 16.0), sqrt_f32=Instruction(20.0, 12.0)),
     l1=Level(128.0, 5.0),
     l2=Level(48.0, 14.0),
-    l3=Level(8.0, 70.0),
+    l3=Level(8.0, 70.0, 8.0),
     memory=Memory(4.0, 45.0, 260.0),
 )
 ICELAKE_SERVER = replace(SKYLAKE_SERVER, memory=Memory(4.0, 65.0, 300.0), tlb=Tlb(2048))
@@ -66,12 +71,12 @@ SAPPHIRE_RAPIDS = replace(
     # vdpbf16ps starts once a cycle, where multiply-adds start twice: as many products a cycle
     instructions=replace(SKYLAKE_SERVER.instructions, dot_bf16=Instruction(6.0, 1.0)),
     l2=Level(48.0, 15.0),
-    l3=Level(8.0, 110.0),
+    l3=Level(8.0, 110.0, 8.0),
     memory=Memory(4.0, 100.0, 350.0),
     tlb=Tlb(2048),
 )
 GOLDEN_COVE = Microarchitecture(
-    l1=Level(96.0, 5.0), l2=Level(48.0, 15.0), l3=Level(8.0, 65.0), memory=Memory(6.0, 16.0, 350.0), tlb=Tlb(2048)
+    l1=Level(96.0, 5.0), l2=Level(48.0, 15.0), l3=Level(8.0, 65.0, 8.0), memory=Memory(6.0, 16.0, 350.0), tlb=Tlb(2048)
 )
 ZEN2 = Microarchitecture(
     Instructions(
@@ -84,7 +89,7 @@ ZEN2 = Microarchitecture(
         masked_store=Instruction(0.0, 12.0),  # microcode: 19 operations of 128 bits, 42 of 256
     ),
     l2=Level(28.0, 12.0),
-    l3=Level(16.0, 39.0),
+    l3=Level(24.0, 39.0, 16.0),
     memory=Memory(6.0, 12.0, 300.0),
     tlb=Tlb(2048),
 )
@@ -97,7 +102,7 @@ ZEN3 = replace(
         divide_f32=Instruction(10.0, 5.0),
         gather_f32=Instruction(20.0, 8.0),
     ),
-    l3=Level(16.0, 46.0),
+    l3=Level(26.0, 46.0, 16.0),
 )
 ZEN4 = Microarchitecture(
     # vectors of 512 bits are one operation that takes both halves of two pipes of 256 bits
@@ -106,20 +111,20 @@ ZEN4 = Microarchitecture(
         fma_f64=Instruction(4.0, 1.0),
         add_f32=Instruction(3.0, 1.0),
         divide_f32=Instruction(11.0, 6.0),
-        divide_f64=Instruction(13.0, 10.0),
+        divide_f64=Instruction(13.0, 9.0),
         sqrt_f32=Instruction(15.0, 10.0),
         dot_bf16=Instruction(6.0, 1.0),
         dot_i8=Instruction(4.0, 1.0),
         dot_i16=Instruction(3.0, 1.0),
-        shuffle_f32=Instruction(4.0, 1.0),
-        gather_f32=Instruction(30.0, 24.0),
+        shuffle_f32=Instruction(5.0, 1.0),
+        gather_f32=Instruction(34.0, 17.0),
         load=Instruction(7.0, 1.0),
         store=Instruction(0.0, 2.0),
         masked_store=Instruction(0.0, 2.0),
     ),
     l1=Level(64.0, 5.0),
     l2=Level(32.0, 14.0),
-    l3=Level(16.0, 50.0),
+    l3=Level(26.0, 50.0, 16.0),
     memory=Memory(7.0, 16.0, 400.0),
     tlb=Tlb(3072),
 )
@@ -137,13 +142,13 @@ ZEN5 = replace(
     l2=Level(48.0, 14.0),
     tlb=Tlb(4096),
 )
-CORTEX_A72 = Microarchitecture(l1=Level(16.0, 4.0), l2=Level(16.0, 18.0), l3=Level(8.0, 18.0), tlb=Tlb(1024))
+CORTEX_A72 = Microarchitecture(l1=Level(16.0, 4.0), l2=Level(16.0, 18.0), l3=Level(8.0, 18.0, 8.0), tlb=Tlb(1024))
 NEOVERSE = Microarchitecture(
-    l1=Level(32.0, 4.0), l2=Level(32.0, 11.0), l3=Level(8.0, 60.0), memory=Memory(6.0, 60.0, 300.0), tlb=Tlb(1280)
+    l1=Level(32.0, 4.0), l2=Level(32.0, 11.0), l3=Level(8.0, 60.0, 8.0), memory=Memory(6.0, 60.0, 300.0), tlb=Tlb(1280)
 )
 NEOVERSE_V = replace(NEOVERSE, l1=Level(48.0, 4.0), l2=Level(48.0, 10.0), memory=Memory(8.0, 100.0, 330.0), tlb=Tlb(2048))
 FIRESTORM = Microarchitecture(
-    l1=Level(48.0, 4.0), l2=Level(32.0, 18.0), l3=Level(16.0, 18.0), memory=Memory(18.0, 20.0, 320.0), tlb=Tlb(3072, 16384)
+    l1=Level(48.0, 4.0), l2=Level(32.0, 18.0), l3=Level(16.0, 18.0, 16.0), memory=Memory(18.0, 20.0, 320.0), tlb=Tlb(3072, 16384)
 )
 
 _ZEN_BY_FAMILY: Mapping[str, Microarchitecture] = {"23": ZEN2, "25": ZEN3, "26": ZEN5}

@@ -24,7 +24,7 @@ _TILE_ROWS = 6
 _NO_INSTRUCTIONS, _MEMORY, _TLB = Instructions(), Memory(), Tlb()
 _L1 = Cache(32 * 1024, 8, 64, 64.0, 5.0)
 _L2 = Cache(512 * 1024, 8, 64, 32.0, 14.0)
-_L3 = Cache(4 * 1024**2, 16, 64, 8.0, 50.0)
+_L3 = Cache(4 * 1024**2, 16, 64, 8.0, 50.0, 1, 8.0)
 
 FLAT = ("l1_bytes", "l2_bytes", "l3_bytes", "line_bytes", "l2_ways", "sum_cycles", "l3_line_cycles")
 """Whole numbers that stand for members of records, in the order in which `override` takes them."""
@@ -85,8 +85,8 @@ class Machine:
 
     @property
     def l3_line_cycles(self) -> int:
-        """Cycles after which the last cache gives a core, which reads one line after the other, the next line."""
-        return max(1, round(self.l3.line / self.l3.bytes_per_cycle))
+        """Cycles after which the last cache, which others use, gives a core that reads one line after the other the next line."""
+        return self.l3.busy_line_cycles
 
     @property
     def caches(self) -> tuple[Cache, Cache, Cache]:
@@ -200,7 +200,7 @@ def _with_flat(machine: Machine, name: str, value: int) -> Machine:
         add = change(machine.instructions.add_f32, latency=float(value))
         return change(machine, instructions=change(machine.instructions, add_f32=add))
     if name == "l3_line_cycles":
-        return change(machine, l3=change(machine.l3, bytes_per_cycle=machine.l3.line / max(1, value)))
+        return change(machine, l3=change(machine.l3, busy_bytes_per_cycle=machine.l3.line / max(1, value)))
     level, _, member = name.partition("_")
     cache: Cache = getattr(machine, level)
     if member == "ways":

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Cache:
     """One level of cache, as one core sees it.
 
-    `bytes` are held in sets of `ways` lines of `line` bytes. A core that reads line after line gets `bytes_per_cycle`; a load
-    whose address is known late has its value after `latency` cycles. `shared_by` cores have the level together.
+    `bytes` are held in sets of `ways` lines of `line` bytes. A core that reads line after line gets `bytes_per_cycle`, and
+    `busy_bytes_per_cycle` (0: as many) while those that share the level, `shared_by` with itself, read and write there, too. A load
+    whose address is known late has its value after `latency` cycles.
     """
 
     bytes: int = 32 * 1024
@@ -19,11 +20,17 @@ class Cache:
     bytes_per_cycle: float = 64.0
     latency: float = 5.0
     shared_by: int = 1
+    busy_bytes_per_cycle: float = 0.0
 
     @property
     def way_bytes(self) -> int:
         """Bytes after which the next line shares a set with the first."""
         return max(self.line, self.bytes // max(1, self.ways))
+
+    @property
+    def busy_line_cycles(self) -> int:
+        """Cycles after which a core has the next line while others use the level, too."""
+        return max(1, round(self.line / (self.busy_bytes_per_cycle or self.bytes_per_cycle)))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ _UNITS = {
     "page_bytes": "bytes",
     "bytes_per_cycle": "bytes a cycle",
     "total_bytes_per_cycle": "bytes a cycle",
+    "busy_bytes_per_cycle": "bytes a cycle",
     "shared_by": "cores",
     "fma_ports": "a cycle",
 }
@@ -58,7 +59,7 @@ def _figures(machine: Machine) -> Iterator[tuple[str, float]]:
                 yield f"{name}.{each}.latency", timing.latency
                 yield f"{name}.{each}.cycles", timing.cycles
         elif is_dataclass(value):
-            yield from ((f"{name}.{member}", number) for member, number in vars(value).items())
+            yield from ((f"{name}.{member}", number) for member, number in vars(value).items() if number)
         elif isinstance(value, int | float):
             yield name, value
 

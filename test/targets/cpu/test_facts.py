@@ -44,7 +44,7 @@ def test_override() -> None:
 def test_flat_names_are_members_of_records() -> None:
     cpu = Machine().override(line_bytes=128, l1_bytes=65536, l2_ways=4, l3_bytes=1 << 20, sum_cycles=2, l3_line_cycles=16)
     assert {cache.line for cache in cpu.caches} == {128}
-    assert (cpu.l1.bytes, cpu.l2.ways, cpu.l3.bytes, cpu.l3.bytes_per_cycle) == (65536, 4, 1 << 20, 8.0)
+    assert (cpu.l1.bytes, cpu.l2.ways, cpu.l3.bytes, cpu.l3.busy_bytes_per_cycle) == (65536, 4, 1 << 20, 8.0)
     assert (cpu.instruction("add_f32").latency, cpu.sum_cycles, cpu.l3_line_cycles) == (2.0, 2, 16)
 
 
