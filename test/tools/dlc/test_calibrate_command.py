@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,12 @@ def test_errors(dlc_command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     done = dlc_command("calibrate")
     assert (done.code, done.out) == (1, "")
     assert "error: there is no place for what is measured: DLC_CACHE_DIR is empty" in done.err
+
+
+def test_row_of_another_machine_is_one_line(folder: Path) -> None:
+    (folder / "machine.json").write_text(CalibratedRow("another", 1, 2.0, {"l1.latency": 5.0}).to_json(), "utf-8")
+    text, command = "module {}", [Path(sys.executable).parent / "dlc-opt", "--dl-set-target"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warning: ignoring the calibrated row")
+    assert "dlc.target = " in done.stdout
