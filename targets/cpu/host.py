@@ -10,7 +10,7 @@ from pathlib import Path
 from dlc.targets.cpu.calibration.row import load_row
 from dlc.targets.cpu.microarchitectures import Microarchitecture, microarchitecture_of
 from dlc.targets.llvm_features import LLVM_FEATURES
-from dlc.targets.machine import Machine
+from dlc.targets.machine import Cache, Machine
 
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -41,7 +41,9 @@ def detect_host() -> Machine:
     features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
     known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
     facts = Machine(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
-    return _with_timing(facts, _CPUINFO).override(**known)
+    sized = _with_timing(facts, _CPUINFO).override(**known)
+    l1, l2, l3 = (_with_sharing(cache, level, _CACHES) for level, cache in enumerate(sized.caches, start=1))
+    return sized.override(l1=l1, l2=l2, l3=l3)
 
 
 def has_timing() -> bool:
@@ -61,7 +63,7 @@ def _with_timing(facts: Machine, cpuinfo: Path) -> Machine:
         return facts
     levels = zip(facts.caches, (timing.l1, timing.l2, timing.l3), strict=True)
     l1, l2, l3 = (each.in_cache(cache) for cache, each in levels)
-    found = facts.override(instructions=timing.instructions, l1=l1, l2=l2, l3=replace(l3, shared_by=facts.cores))
+    found = facts.override(instructions=timing.instructions, l1=l1, l2=l2, l3=l3)
     return found.override(memory=timing.memory, tlb=timing.tlb)
 
 
@@ -112,6 +114,24 @@ def _cache_sizes(folder: Path) -> dict[str, int]:
         if level == "2":
             found["l2_ways"] = _parse_size(_read(index / "ways_of_associativity"))
     return found
+
+
+def _with_sharing(cache: Cache, level: int, folder: Path) -> Cache:
+    """`cache`, which is of that level, with its ways and the number of processors that share it, where the system tells."""
+    for index in sorted(folder.glob("index*")):
+        if _read(index / "level") != str(level) or _read(index / "type") not in ("Data", "Unified"):
+            continue
+        ways, sharing = _parse_size(_read(index / "ways_of_associativity")), _count_of(_read(index / "shared_cpu_list"))
+        return replace(cache, ways=ways or cache.ways, shared_by=sharing or cache.shared_by)
+    return cache
+
+
+def _count_of(listed: str) -> int:
+    """How many numbers `0-3,8` lists; 0 for a text that is no list."""
+    ends = [part.partition("-") for part in listed.split(",") if part]
+    if not all(first.isdigit() and (not dash or last.isdigit()) for first, dash, last in ends):
+        return 0
+    return sum(int(last or first) - int(first) + 1 for first, _, last in ends)
 
 
 def _read(file: Path) -> str:

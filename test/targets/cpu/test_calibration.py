@@ -15,7 +15,7 @@ from dlc.targets.cpu.calibration.measure import Measured
 from dlc.targets.cpu.calibration.row import CalibratedRow
 from dlc.targets.cpu.calibration.sampling import Figure
 from dlc.targets.cpu.host import detect_host
-from dlc.targets.machine import Instruction
+from dlc.targets.machine import Instruction, target_facts
 
 
 def test_every_figure_is_measured() -> None:
@@ -30,6 +30,18 @@ def test_every_figure_is_measured() -> None:
     assert expected <= found.figures.keys()
     assert set(steps) >= expected
     CalibratedRow("", machine.cores, 1.0, {path: figure.value for path, figure in found.figures.items()}).applied_to(machine)
+
+
+@pytest.mark.parametrize("name", ["x86-64", "haswell", "alderlake", "skylake-avx512"])
+def test_loops_for_other_features(name: str) -> None:
+    """Those of narrower vectors run here, too."""
+    machine = target_facts(name)
+    if machine.missing_in(detect_host()):
+        pytest.skip(f"this machine cannot run code for {name}")
+    loops, data = list(instructions.loops(machine).values()), instructions.buffer()
+    code = Code([loop.text() for loop in loops], [loop.name for loop in loops])
+    for loop in loops:
+        code.run(loop.name)(data.ctypes.data, 3, instructions.mask())
 
 
 def test_loops_compute_what_they_say() -> None:

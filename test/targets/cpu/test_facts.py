@@ -10,7 +10,7 @@ from dlc._mlir import ir
 from dlc.errors import TargetError
 from dlc.targets.cpu import host as this_machine
 from dlc.targets.cpu.known_cpus import KNOWN_CPUS
-from dlc.targets.machine import Instruction, Instructions, Machine, facts_of, host_facts, set_target, target_facts
+from dlc.targets.machine import Cache, Instruction, Instructions, Machine, facts_of, host_facts, set_target, target_facts
 
 
 def test_host() -> None:
@@ -70,6 +70,15 @@ def test_reads_cpuinfo_and_caches(tmp_path: Path) -> None:
     expected = {"l1_bytes": 48 * 1024, "line_bytes": 64, "l2_bytes": 2 * 1024**2, "l2_ways": 16}
     assert this_machine._cache_sizes(tmp_path) == expected
     assert Machine().override(**expected).l2_way_bytes == 128 * 1024
+
+
+def test_reads_who_shares_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "index3").mkdir()
+    for name, value in {"level": "3", "type": "Unified", "ways_of_associativity": "12", "shared_cpu_list": "0-3,8,10-11"}.items():
+        (tmp_path / "index3" / name).write_text(f"{value}\n")
+    assert this_machine._with_sharing(Cache(), 3, tmp_path) == Cache(ways=12, shared_by=7)
+    assert this_machine._with_sharing(Cache(), 2, tmp_path) == Cache()
+    assert [this_machine._count_of(text) for text in ("0", "", "0-", "all")] == [1, 0, 0, 0]
 
 
 def test_unknown_system(tmp_path: Path) -> None:
