@@ -100,7 +100,7 @@ def load_row(processor: str) -> CalibratedRow | None:
     file = row_file()
     try:
         text = file.read_text(encoding="utf-8") if file else None
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is damaged"
