@@ -14,6 +14,9 @@ _TOLERANCE = 0.8
 """One figure is not below another one if it is so much of it."""
 _MOST_OF_MEMORY = 0.4
 """A last cache whose latency is a larger part of that of memory did not hold what was read: others use it."""
+_FORK = "fork_cycles"
+_MOST_FORK_OF_CORE = 5000.0
+"""Threads that take longer to meet, by their number, were not awake or had no core to run on."""
 _MOST_UNSURE = 0.5
 """Share of unsure figures above which all are refused."""
 _TOTAL, _ALONE = "memory.total_bytes_per_cycle", "memory.bytes_per_cycle"
@@ -26,6 +29,9 @@ def unsure(measured: Measured) -> list[str]:
     left_out = [path for path, figure in measured.figures.items() if not figure.is_sure]
     if _TOTAL not in left_out and any(_descending(measured.figures, (_TOTAL, _ALONE))):
         left_out.append(_TOTAL)
+    fork = measured.figures.get(_FORK)
+    if fork and _FORK not in left_out and fork.value > _MOST_FORK_OF_CORE * measured.cores:
+        left_out.append(_FORK)
     l3, memory = (measured.figures.get(f"{level}.latency") for level in _LEVELS[2:])
     if l3 and memory and "l3.latency" not in left_out and l3.value > _MOST_OF_MEMORY * memory.value:
         left_out.append("l3.latency")

@@ -11,7 +11,7 @@ import numpy as np
 
 from dlc.runtime.library import load_library
 from dlc.targets.cpu.calibration import instructions, memory
-from dlc.targets.cpu.calibration.loops import Code
+from dlc.targets.cpu.calibration.loops import Code, aligned
 from dlc.targets.cpu.calibration.sampling import Clock, Figure, Sampler, Steps
 from dlc.targets.machine import Machine
 
@@ -22,16 +22,18 @@ _PASSES = 2
 _AGREE = 0.1
 """Two measurements of a figure agree if they differ by no more than this."""
 _RATE, _FORK = "bytes_per_cycle", "fork_cycles"
+_MEETING_BYTES = 64
 _NEAR_PORTS = 0.2
 """Multiply-adds a cycle are a number of ports if they are as near to it."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures by their path in `Machine`, in cycles or bytes a cycle, and the clock that they were measured at."""
+    """Figures by their path in `Machine`, in cycles or bytes a cycle, and the clock and cores that they were measured with."""
 
     figures: Mapping[str, Figure]
     clock_ghz: float
+    cores: int = 1
 
 
 def measure(machine: Machine, seconds: float = DEFAULT_SECONDS, progress: Progress | None = None) -> Measured:
@@ -45,7 +47,7 @@ def measure(machine: Machine, seconds: float = DEFAULT_SECONDS, progress: Progre
     passes.append(dict(bench.figures(differing.__contains__)) if differing else {})
     found = {path: _agreed([each[path] for each in passes if path in each]) for path in passes[0]}
     rates = {path: _inverse(figure) if path.endswith(_RATE) else figure for path, figure in found.items()}
-    return Measured(rates | _ports(rates), 1e-9 / bench.sampler.cycle_seconds)
+    return Measured(rates | _ports(rates), 1e-9 / bench.sampler.cycle_seconds, machine.cores)
 
 
 def _agreed(figures: Sequence[Figure]) -> Figure:
@@ -78,7 +80,7 @@ class _Bench:
         if wanted(_FORK) and self._machine.cores > 1:
             self._progress(_FORK)
             with _threads_of_calls(self._machine.cores):
-                yield _FORK, self.sampler.measure(self._steps(memory.FORK, self._operands, self._machine.cores), 1)
+                yield _FORK, self.sampler.measure(self._steps(memory.FORK, aligned(_MEETING_BYTES), self._machine.cores), 1)
 
     def _level(self, place: memory.Place, wanted: Callable[[str], bool]) -> Iterator[tuple[str, Figure]]:
         """Latency and bandwidth of a level; of memory, that of all cores, too."""
@@ -91,21 +93,21 @@ class _Bench:
             yield latency, self.sampler.measure(self._steps(self._chase.name, lines), self._chase.count)
         if wanted(rate):
             self._progress(rate)
-            steps = self._steps(self._read.name, lines, place.size - 1)
+            steps = self._steps(self._read.name, lines, place.size - self._read.count)
             yield rate, self.sampler.measure(steps, self._read.count)
         if wanted(total) and place.level == "memory" and self._machine.cores > 1:
             self._progress(total)
-            yield total, self._together(lines)
+            yield total, self._together(max(memory.LEAST_OF_CORE, 1 << ((place.size // self._machine.cores).bit_length() - 1)))
 
-    def _together(self, lines: np.ndarray) -> Figure:
-        """Cycles a byte of all cores that read at the same time, each a part of its own."""
+    def _together(self, size: int) -> Figure:
+        """Cycles a byte of all cores that read at the same time, each `size` bytes of its own."""
         cores, read = self._machine.cores, self._code.run(self._read.name)
-        size = 1 << ((lines.nbytes // cores).bit_length() - 1)
-        starts = [lines.ctypes.data + core * size for core in range(cores)]
+        data = aligned(cores * size)
+        starts, mask = [data.ctypes.data + core * size for core in range(cores)], size - self._read.count
         with ThreadPoolExecutor(cores) as pool:
 
             def steps(count: int) -> None:
-                list(pool.map(lambda start: read(start, count, size - 1), starts))
+                list(pool.map(lambda start: read(start, count, mask), starts))
 
             return self.sampler.measure(steps, self._read.count * cores)
 

@@ -18,6 +18,10 @@ _MOST_BYTES = 128 << 20
 _L3_IN_L2 = 2
 """Twice the second level is read from the third one. More of that, which others use, too, is gone when this process runs again."""
 _BEYOND_CACHES = 4
+_MOST_SPINS = 1_000_000
+"""Looks at who is there, some milliseconds, after which a thread goes on alone."""
+LEAST_OF_CORE = 1 << 24
+"""Bytes that each of all cores reads at least, of which its caches and its share of the last one hold little."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ def places(machine: Machine) -> list[Place]:
 def read_loop(machine: Machine) -> Loop:
     """Reads all vectors of the buffer in order, again and again; `count` is bytes of a step.
 
-    A call goes on where the one before ended, so that short samples read all of a large buffer, too.
+    A call goes on where the one before ended, so that short samples read all of a large buffer, too. The mask is the bytes of the
+    buffer less those of a step, both powers of two, so that no step begins within another one.
     """
     lanes, size = machine.lanes(32), machine.vector_bits // 8
     kind = f"vector<{lanes}xi32>"
@@ -69,17 +74,40 @@ def chase_loop() -> Loop:
 
 
 def fork_text() -> str:
-    """A function that lets all threads of the pool do nothing, as often as it is told."""
+    """A function that lets all threads of the pool meet, as often as it is told: each waits for the last one, or not for ever.
+
+    Where threads only return, the calling one takes the shares of those that are not there yet. The first word of the buffer
+    counts who is there, the second one holds how many are asked for.
+    """
     return f"""llvm.func @dlc_parallel_for(!llvm.ptr, !llvm.ptr, i64)
-    llvm.func internal @nothing(%context: !llvm.ptr, %lo: i64, %hi: i64) {{
+    llvm.func internal @meet(%context: !llvm.ptr, %lo: i64, %hi: i64) {{
+      %zero = llvm.mlir.constant(0 : i64) : i64
+      %one = llvm.mlir.constant(1 : i64) : i64
+      %most = llvm.mlir.constant({_MOST_SPINS} : i64) : i64
+      %place = llvm.getelementptr %context[8] : (!llvm.ptr) -> !llvm.ptr, i8
+      %threads = llvm.load %place : !llvm.ptr -> i64
+      %taken = llvm.sub %hi, %lo : i64
+      %before = llvm.atomicrmw add %context, %taken acq_rel : !llvm.ptr, i64
+      llvm.br ^wait(%zero : i64)
+    ^wait(%spins: i64):
+      %there = llvm.load %context atomic acquire {{alignment = 8 : i64}} : !llvm.ptr -> i64
+      %all = llvm.icmp "sge" %there, %threads : i64
+      %late = llvm.icmp "sge" %spins, %most : i64
+      %done = llvm.or %all, %late : i1
+      %next = llvm.add %spins, %one : i64
+      llvm.cond_br %done, ^end, ^wait(%next : i64)
+    ^end:
       llvm.return
     }}
     llvm.func @{FORK}(%m: !llvm.ptr, %n: i64, %threads: i64) {{
       %zero = llvm.mlir.constant(0 : i64) : i64
       %one = llvm.mlir.constant(1 : i64) : i64
-      %body = llvm.mlir.addressof @nothing : !llvm.ptr
+      %body = llvm.mlir.addressof @meet : !llvm.ptr
+      %place = llvm.getelementptr %m[8] : (!llvm.ptr) -> !llvm.ptr, i8
+      llvm.store %threads, %place : i64, !llvm.ptr
       llvm.br ^loop(%zero : i64)
     ^loop(%i: i64):
+      llvm.store %zero, %m : i64, !llvm.ptr
       llvm.call @dlc_parallel_for(%body, %m, %threads) : (!llvm.ptr, !llvm.ptr, i64) -> ()
       %next = llvm.add %i, %one : i64
       %more = llvm.icmp "slt" %next, %n : i64

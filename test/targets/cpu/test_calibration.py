@@ -122,6 +122,8 @@ def test_unsure_figures_are_left_out() -> None:
     checks.require_sense(shaky)
     others = measured(memory__bytes_per_cycle=8.0, memory__total_bytes_per_cycle=4.0, l3__latency=300.0, memory__latency=500.0)
     assert checks.unsure(others) == ["memory.total_bytes_per_cycle", "l3.latency"]
+    assert checks.unsure(measured(fork_cycles=4000.0)) == []
+    assert checks.unsure(measured(fork_cycles=40000.0)) == ["fork_cycles"]
 
 
 def test_stated_timing_goes_over_the_default() -> None:
