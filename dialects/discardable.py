@@ -52,9 +52,15 @@ ATTRIBUTES = (
         "dl.apart", "func.func", "array of strings", "why edges were not fused", ("lowering/dl/fuse/fuse_kernels.py",)
     ),
     DiscardableAttribute(
-        "dlc.target", "module", "dictionary", "the CPU that code is for (`Machine`)", ("targets/machine.py", "targets/units.py")
+        "dlc.target",
+        "module",
+        "dictionary",
+        "the CPU that code is for (`Machine`)",
+        ("targets/machine/attributes.py", "targets/units.py"),
     ),
-    DiscardableAttribute("dlc.gpu", "module", "dictionary", "the GPU that kernels are for (`GpuMachine`)", ("targets/machine.py",)),
+    DiscardableAttribute(
+        "dlc.gpu", "module", "dictionary", "the GPU that kernels are for (`GpuMachine`)", ("targets/machine/attributes.py",)
+    ),
     DiscardableAttribute(
         "dlc.on_cpu", "func.func", "unit", "has no kernels for the GPU", ("lowering/affine_to_gpu/affine_map_to_gpu.py",)
     ),

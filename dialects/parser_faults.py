@@ -10,6 +10,8 @@ from dlc.errors import ParseError
 
 MOST_LISTED = 1 << 24
 """Elements of a type that an op lists one by one."""
+MOST_RESULTS = 1 << 24
+"""Results that an op is taken to have."""
 
 _LISTING = re.compile(rb"\b(?:vector|tensor)\.(?:from|to)_elements\b")
 _TYPE = re.compile(rb"(?:vector|tensor)<([\[\]\dx ]*)|(![A-Za-z_][\w.$-]*)")
@@ -17,6 +19,7 @@ _ALIAS = re.compile(rb"(![A-Za-z_][\w.$-]*)\s*=\s*(?:vector|tensor)<([\[\]\dx ]*
 _SIZE = re.compile(rb"\d+")
 _NO_AXES = re.compile(rb"\)\s*(dimensions|permutation)\s*=(?!\s*\[\s*(?:-?\d{1,18}\s*(?:,\s*-?\d{1,18}\s*)*)?\])")
 """After the operands of linalg.reduce, transpose or broadcast: what is no list of numbers becomes a null pointer there."""
+_LARGE_RESULT = re.compile(rb"%[\w$.-]+\s*#(\d{8,})")
 
 
 def check_parser_faults(text: bytes, name: str) -> None:
@@ -25,6 +28,15 @@ def check_parser_faults(text: bytes, name: str) -> None:
         _check_listed_elements(text, name)
     if b"linalg." in text and (found := _NO_AXES.search(text)):
         raise _error(text, found.start(1), f"'{found[1].decode()}' takes a list of numbers like [0, 1]", name)
+    _check_results(text, name)
+
+
+def _check_results(text: bytes, name: str) -> None:
+    """A result by its number: the parser makes a list of so many values, which ends the process where memory does not last."""
+    for found in _LARGE_RESULT.finditer(text):
+        if int(found[1]) >= MOST_RESULTS:
+            what = f"no op has a result #{found[1].decode()}; number results from 0, below {MOST_RESULTS}"
+            raise _error(text, found.start(), what, name)
 
 
 def _check_listed_elements(text: bytes, name: str) -> None:

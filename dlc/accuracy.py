@@ -57,6 +57,12 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
     products = [op for op in works if (kind := op_class(op.name)) is not None and kind.fusion_class == "contraction"]
     narrow = sum(op.name in PAIRED for op in products)
     first = f"{narrow} of {len(products)} products and convolutions read their weights in {precision}, the others compute in f32"
-    if facts_of(operation).has_bf16_dot:
+    facts = facts_of(operation)
+    if facts.prefers_bf16_dot:
         return (first,)
-    return first, f"the target has no dot products of {precision}: weights take half the memory, and multiply-adds are those of f32"
+    reason = (
+        f"the target's dot products of {precision} are slow"
+        if facts.has_bf16_dot
+        else f"the target has no dot products of {precision}"
+    )
+    return first, f"{reason}: weights take half the memory, and multiply-adds are those of f32"

@@ -45,7 +45,9 @@ def _users() -> Mapping[str, set[str]]:
         for node in ast.walk(tree):
             if (name := _name_in(node)) and name not in others:
                 found.setdefault(name, set()).add(file)
-        constants |= {(_module_of(file), name): text for name, text in _constants(tree)}
+        module = _module_of(file)
+        for name, text in _constants(tree):
+            constants |= {(module, name): text, (module.rpartition(".")[0], name): text}  # its package may pass it on
     for file, tree in trees.items():
         for node in ast.walk(tree):
             for alias in node.names if isinstance(node, ast.ImportFrom) else ():

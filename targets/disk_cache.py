@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlc.partial_files import note_partial
+from dlc.targets.cache_folder import cache_folder
 
 _MAGIC = b"dlcache1"
 _HEADER = struct.Struct("<8s32s32sQ")
@@ -187,18 +188,11 @@ def default_cache() -> DiskCache | None:
     `DLC_CACHE_DIR` is its folder (default: `dlc` in the user's cache folder; empty: no cache), `DLC_CACHE_SIZE` its bound
     (default 2G; a number of bytes, or with K, M, G or T).
     """
-    folder = os.environ.get("DLC_CACHE_DIR")
-    if folder is not None and not folder.strip():
+    folder = cache_folder()
+    if folder is None:
         return None
     limit = _limit(os.environ.get("DLC_CACHE_SIZE") or _DEFAULT_LIMIT)
-    if folder is None:
-        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        folder = f"{home}/dlc"
-    path = Path(folder)
-    try:
-        return DiskCache(path.expanduser(), limit) if limit else None
-    except RuntimeError:  # no home folder
-        return None
+    return DiskCache(folder, limit) if limit else None
 
 
 def _limit(text: str) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import warnings
 from pathlib import Path
-from typing import TextIO
 
 import click
 
 import dlc
 from dlc.errors import DLCError
+from dlc.tools.user_warnings import show_user_warnings
 
 _COMMANDS = Path(__file__).parent / "commands"
 
@@ -44,7 +43,7 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line; errors are one message and exit status 1, without a traceback unless --debug."""
-    warnings.showwarning = _show_warning
+    show_user_warnings()
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
@@ -70,14 +69,6 @@ def main() -> None:
     except Exception as error:  # the last line of defence: a bug in dlc is still one message
         message = f"error: internal error: {type(error).__name__}: {error}; rerun with --debug for the traceback"
         _fail(message, debug)
-
-
-def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None, line: str | None = None
-) -> None:
-    """Warnings of dlc are for users; others are for programmers, who run Python with -W."""
-    if category.__module__.startswith("dlc.") or sys.warnoptions:
-        click.echo(str(message) if "warning: " in str(message) else f"warning: {message}", err=True)
 
 
 def _fail(message: str, debug: bool) -> None:

@@ -63,7 +63,9 @@ def _print_facts(options: OptOptions) -> int:
 def _work(options: OptOptions, data: bytes, recorder_file: Path | None = None) -> int:
     """What the child does: everything from parsing to writing the output. Returns its exit status."""
     from dlc.tools.opt_driver import OptDriver, load_plugins
+    from dlc.tools.user_warnings import show_user_warnings
 
+    show_user_warnings()
     try:
         load_plugins(options.load_pass_plugin)
         driver = OptDriver(options, data, recorder_file)

@@ -96,7 +96,8 @@ class IntAttr(Attr):
     kind = "an i64 integer"
 
     def to_python(self, attribute: ir.Attribute) -> int:
-        if not isinstance(attribute, ir.IntegerAttr) or attribute.type.width != 64:
+        kind = attribute.type if isinstance(attribute, ir.IntegerAttr) else None
+        if not isinstance(kind, ir.IntegerType) or kind.width != 64:
             raise self._reject(attribute)
         return int(attribute.value)
 

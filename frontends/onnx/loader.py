@@ -30,6 +30,11 @@ NEED_TYPED_INPUTS = frozenset(
 """Ops by domain whose shape rule in onnx 1.20 to 1.23 ends the process where the type of an input is not known."""
 _UNSAFE = NEED_TYPED_INPUTS | {("", "Einsum")}
 """With those whose rule never ends on some attributes: for Einsum an equation with a `-` that no `>` follows."""
+SAFE_NUMBERS: Mapping[tuple[str, str], tuple[str, range]] = {
+    ("", "LayerNormalization"): ("axis", range(-(1 << 31), 1 << 31)),
+    ("", "GatherND"): ("batch_dims", range(1 << 31)),
+}
+"""Ops by domain whose shape rule ends the process on some numbers of an attribute: its name, and the numbers to ask with."""
 _MOST_SHAPE_VALUES = 1024
 """Elements of a tensor that shape inference may want to know the values of; larger ones are weights."""
 
@@ -209,9 +214,12 @@ def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _is_unsafe(node: onnx.NodeProto) -> bool:
     """Whether shape inference must not see a node, or one in a body of it."""
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-    return (domain, node.op_type) in _UNSAFE or any(_is_unsafe(inner) for body in bodies for inner in body.node)
+    key = ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+    attribute, numbers = SAFE_NUMBERS.get(key, ("", range(0)))
+    if key in _UNSAFE or any(each.name == attribute and each.i not in numbers for each in node.attribute):
+        return True
+    bodies = [each.g for each in node.attribute if each.HasField("g")]
+    return any(_is_unsafe(inner) for body in bodies for inner in body.node)
 
 
 def _infer_without(model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto]) -> onnx.ModelProto:

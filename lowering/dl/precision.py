@@ -28,4 +28,4 @@ def multiplies_bf16(op: ir.Operation) -> bool:
         if module.parent is None:
             return False
         module = module.parent
-    return precision_of(module) == "bf16" and facts_of(op).has_bf16_dot
+    return precision_of(module) == "bf16" and facts_of(op).prefers_bf16_dot

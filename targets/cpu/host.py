@@ -4,26 +4,67 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import replace
 from pathlib import Path
 
+from dlc.targets.cpu.calibration.row import load_row
+from dlc.targets.cpu.microarchitectures import Microarchitecture, microarchitecture_of
 from dlc.targets.llvm_features import LLVM_FEATURES
-from dlc.targets.machine import Machine
+from dlc.targets.machine import Cache, Machine
 
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 _ARCHITECTURES = {"AMD64": "x86_64", "arm64": "aarch64"}
+_IDENTITY = ("vendor_id", "cpu family", "model", "stepping", "model name", "CPU implementer", "CPU variant", "CPU part")
 _FALLBACK_FEATURES = {"x86_64": frozenset({"sse", "sse2"}), "aarch64": frozenset({"asimd"})}
 
 
+def calibrated_host() -> Machine:
+    """This machine, with the figures that `dlc calibrate` has measured of it if it has."""
+    machine = detect_host()
+    row = load_row(processor_of(machine))
+    return machine if row is None else row.applied_to(machine)
+
+
+def processor_of(machine: Machine) -> str:
+    """What makes this machine the one that was measured: its processor, as the system names it, and the width of its vectors."""
+    fields = _first_processor(_CPUINFO)
+    said = [fields[key] for key in _IDENTITY if fields.get(key)]
+    return " ".join([machine.arch, *said, f"{machine.vector_bits} bits"])
+
+
 def detect_host() -> Machine:
-    """This machine; what the system does not tell keeps the defaults of `Machine`."""
+    """This machine; what neither the system nor a row of its design tells keeps the defaults of `Machine`."""
     arch = _ARCHITECTURES.get(platform.machine(), platform.machine())
     read = _features(_CPUINFO) or _FALLBACK_FEATURES.get(arch, frozenset())
     features = frozenset(read & LLVM_FEATURES.get(arch, {}).keys())
     known = {name: size for name, size in _cache_sizes(_CACHES).items() if size}
     facts = Machine(arch=arch, features=features, fma_ports=_fma_ports(_CPUINFO, features), cores=_usable_cores())
-    return facts.override(**_zen_cycles(_CPUINFO), **known)
+    sized = _with_timing(facts, _CPUINFO).override(**known)
+    l1, l2, l3 = (_with_sharing(cache, level, _CACHES) for level, cache in enumerate(sized.caches, start=1))
+    return sized.override(l1=l1, l2=l2, l3=l3)
+
+
+def has_timing() -> bool:
+    """Whether a row has the timing of this machine's design."""
+    return _timing_of(_CPUINFO) is not None
+
+
+def _timing_of(cpuinfo: Path) -> Microarchitecture | None:
+    fields = _first_processor(cpuinfo)
+    return microarchitecture_of(*(fields.get(key, "") for key in ("vendor_id", "cpu family", "model")))
+
+
+def _with_timing(facts: Machine, cpuinfo: Path) -> Machine:
+    """The same machine with the timing of its design, where a row has that."""
+    timing = _timing_of(cpuinfo)
+    if timing is None:
+        return facts
+    levels = zip(facts.caches, (timing.l1, timing.l2, timing.l3), strict=True)
+    l1, l2, l3 = (each.in_cache(cache) for cache, each in levels)
+    found = facts.override(instructions=timing.instructions, l1=l1, l2=l2, l3=l3)
+    return found.override(memory=timing.memory, tlb=timing.tlb)
 
 
 _HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}
@@ -41,17 +82,6 @@ def _fma_ports(cpuinfo: Path, features: frozenset[str]) -> int:
     vendor, family, model = (fields.get(key, "") for key in ("vendor_id", "cpu family", "model"))
     one = (vendor, family) in _HALF_WIDE_FAMILIES or (vendor == "GenuineIntel" and family == "6" and model in _CLIENT_MODELS)
     return 1 if one else 2
-
-
-_ZEN = frozenset({("AuthenticAMD", family) for family in ("23", "25", "26")})
-"""Vendors and families whose sums of floats take three cycles, and whose last cache is one of a few cores."""
-
-
-def _zen_cycles(cpuinfo: Path) -> dict[str, int]:
-    """Cycles of Zen that differ from the defaults of `Machine`, by its field names; nothing for other processors."""
-    fields = _first_processor(cpuinfo)
-    is_zen = (fields.get("vendor_id"), fields.get("cpu family")) in _ZEN
-    return {"sum_cycles": 3, "l3_line_cycles": 4} if is_zen else {}
 
 
 def _first_processor(cpuinfo: Path) -> dict[str, str]:
@@ -84,6 +114,24 @@ def _cache_sizes(folder: Path) -> dict[str, int]:
         if level == "2":
             found["l2_ways"] = _parse_size(_read(index / "ways_of_associativity"))
     return found
+
+
+def _with_sharing(cache: Cache, level: int, folder: Path) -> Cache:
+    """`cache`, which is of that level, with its ways and the number of processors that share it, where the system tells."""
+    for index in sorted(folder.glob("index*")):
+        if _read(index / "level") != str(level) or _read(index / "type") not in ("Data", "Unified"):
+            continue
+        ways, sharing = _parse_size(_read(index / "ways_of_associativity")), _count_of(_read(index / "shared_cpu_list"))
+        return replace(cache, ways=ways or cache.ways, shared_by=sharing or cache.shared_by)
+    return cache
+
+
+def _count_of(listed: str) -> int:
+    """How many numbers `0-3,8` lists; 0 for a text that is no list."""
+    ends = [part.partition("-") for part in listed.split(",") if part]
+    if not all(first.isdigit() and (not dash or last.isdigit()) for first, dash, last in ends):
+        return 0
+    return sum(int(last or first) - int(first) + 1 for first, _, last in ends)
 
 
 def _read(file: Path) -> str:

@@ -1,40 +1,94 @@
-"""GPUs by name: rows of a table, so that code for one can be made on any machine."""
+"""GPUs by name: rows of a table, so that code for one can be made on any machine.
+
+Limits of a compute capability are those of the CUDA C++ Programming Guide (technical specifications per compute capability), shapes
+those of the PTX ISA; clocks and bandwidths are those of NVIDIA's whitepapers of the part that is named beside each row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dlc.targets.machine import GpuMachine
 
+_KIB, _MIB = 1024, 1024**2
+_VOLTA = frozenset({"m8n8k4.f16"})
+_TURING = frozenset({"m16n8k8.f16", "m8n8k16.i8"})
+_AMPERE = GpuMachine().tensor_shapes
+_ADA = _AMPERE | {"m16n8k32.e4m3", "m16n8k32.e5m2"}
 
-@dataclass(frozen=True)
-class Row:
-    """NVIDIA's GPUs of one compute capability (CUDA C++ Programming Guide, technical specifications per compute capability).
-
-    `ptx` is the version of PTX, times ten, that code is written in; `multiprocessors` are those of a typical part, each of which
-    holds `threads`.
-    """
-
-    ptx: int
-    multiprocessors: int
-    threads: int
-
-
-KNOWN_GPUS: Mapping[str, Row] = {
-    "sm_70": Row(60, 80, 2048),
-    "sm_75": Row(63, 40, 1024),
-    "sm_80": Row(70, 108, 2048),
-    "sm_86": Row(71, 84, 1536),
-    "sm_89": Row(78, 128, 1536),
-    "sm_90": Row(80, 132, 2048),
+KNOWN_GPUS: Mapping[str, GpuMachine] = {
+    # V100 SXM2: 900 GB/s
+    "sm_70": GpuMachine(
+        "sm_70",
+        60,
+        80,
+        2048,
+        clock_mhz=1530,
+        shared_per_multiprocessor=96 * _KIB,
+        l2_bytes=6 * _MIB,
+        l2_bytes_per_cycle=2048.0,
+        memory_bytes_per_cycle=588.0,
+        tensor_shapes=_VOLTA,
+    ),
+    # T4: 320 GB/s
+    "sm_75": GpuMachine(
+        "sm_75",
+        63,
+        40,
+        1024,
+        clock_mhz=1590,
+        shared_per_multiprocessor=64 * _KIB,
+        l2_bytes=4 * _MIB,
+        l2_bytes_per_cycle=1024.0,
+        memory_bytes_per_cycle=201.0,
+        tensor_shapes=_TURING,
+    ),
+    # A100 SXM4 40 GB: 1555 GB/s
+    "sm_80": GpuMachine("sm_80", 70, 108, 2048),
+    # A40: 696 GB/s
+    "sm_86": GpuMachine(
+        "sm_86",
+        71,
+        84,
+        1536,
+        clock_mhz=1740,
+        shared_per_multiprocessor=100 * _KIB,
+        fma_per_cycle=128,
+        l2_bytes=6 * _MIB,
+        l2_bytes_per_cycle=1536.0,
+        memory_bytes_per_cycle=400.0,
+    ),
+    # RTX 4090: 1008 GB/s
+    "sm_89": GpuMachine(
+        "sm_89",
+        78,
+        128,
+        1536,
+        clock_mhz=2520,
+        shared_per_multiprocessor=100 * _KIB,
+        fma_per_cycle=128,
+        l2_bytes=72 * _MIB,
+        l2_bytes_per_cycle=2048.0,
+        memory_bytes_per_cycle=400.0,
+        tensor_shapes=_ADA,
+    ),
+    # H100 SXM5: 3350 GB/s
+    "sm_90": GpuMachine(
+        "sm_90",
+        80,
+        132,
+        2048,
+        clock_mhz=1830,
+        shared_per_multiprocessor=228 * _KIB,
+        fma_per_cycle=128,
+        l2_bytes=50 * _MIB,
+        memory_bytes_per_cycle=1831.0,
+        tensor_shapes=_AMPERE | {"m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64"},
+    ),
 }
 """By LLVM's name of the compute capability."""
 
 
 def known_gpu(name: str) -> GpuMachine | None:
     """The GPU called `sm_90`; None for a name that no row has."""
-    row = KNOWN_GPUS.get(name)
-    if row is None:
-        return None
-    return GpuMachine(chip=name, ptx=row.ptx, multiprocessors=row.multiprocessors, threads_per_multiprocessor=row.threads)
+    return KNOWN_GPUS.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dlc
+from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.interpreter import interpret
@@ -17,6 +19,7 @@ from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.dl.quantize.lower_precision import LowerPrecision
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets.cpu.emit import emit_assembly
+from dlc.targets.machine import Instruction, set_target, target_facts
 
 BF16 = NUMPY_DTYPES["bf16"]
 
@@ -127,6 +130,25 @@ def test_code_with_dot_products(m: int, target: str) -> None:
     loop = lines[dots[0] : dots[-1]]
     assert not [line for line in loop if "zmm" in line and "(%rsp" in line]
     assert not [line for line in loop if "vfmadd" in line or "vperm" in line or "vpshuf" in line]
+
+
+def with_slow_dots(module: ir.Module) -> ir.Module:
+    """The module for Zen 4 whose dot products of bf16 start every eighth cycle."""
+    facts = target_facts("znver4")
+    slow = dataclasses.replace(facts.instructions, dot_bf16=Instruction(12.0, 8.0))
+    set_target(module.operation, facts.override(instructions=slow))
+    return module
+
+
+def test_slow_dot_products_are_not_taken() -> None:
+    """Weights are bf16 in memory, and multiplied as f32."""
+    graph, _, _ = product(4, 768, 768)
+    code = emit_assembly(dlc.lower(with_slow_dots(graph.module), precision="bf16"))
+    assert "vdpbf16ps" not in code
+    assert "vfmadd" in code
+    assert "vpslld" in code
+    notes = dlc.explain(graph.module, precision="bf16").notes
+    assert notes[1].startswith("the target's dot products of bf16 are slow: weights take half the memory")
 
 
 def test_explain_says_what_it_comes_to() -> None:

@@ -38,10 +38,10 @@ class UseDotProducts(Pass):
             where %ai is a widened number of i16, the same in all lanes, and %wi half i of the lanes of %w, signed
     after:  %s = vpmaddwd (the two numbers in all lanes), %w + %acc
 
-    Without VNNI, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact, too. Other targets
-    keep the products, and those without dot products of bf16 keep the multiply-adds. Sums that follow each other are ordered by
-    their numbers, so that few registers hold them. Neighbours that an affine.load each reads become one load of a group, where
-    nothing around it writes memory.
+    Without VNNI, or with a slow one, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact,
+    too. Other targets keep the products, and those without dot products of bf16, or with slow ones, keep the multiply-adds. Sums
+    that follow each other are ordered by their numbers, so that few registers hold them. Neighbours that an affine.load each reads
+    become one load of a group, where nothing around it writes memory.
     """
 
     anchor = "func.func"
@@ -80,17 +80,19 @@ def _instruction(facts: Machine, dot: Dot) -> str | None:
         return None
     if len(dot.values) == _PAIR:
         return _PAIRS[bits] if _PAIRS_NEED[bits] in facts.features else None
-    evex = "avx512_vnni" in facts.features and (bits == 512 or "avx512vl" in facts.features)
-    if evex or (bits < 512 and "avx_vnni" in facts.features):
+    evex = facts.prefers_vnni and "avx512_vnni" in facts.features and (bits == 512 or "avx512vl" in facts.features)
+    if evex or (bits < 512 and facts.prefers_vnni and "avx_vnni" in facts.features):
         return _VNNI[bits]
     return _PAIRS[bits] if _PAIRS_NEED[bits] in facts.features else None
 
 
 def _bf16_instruction(facts: Machine, bits: int) -> str | None:
+    if not facts.prefers_bf16_dot:
+        return None
     if facts.arch == "aarch64":
-        return _BF16_ARM if bits == _ARM_BITS and "bf16" in facts.features else None
+        return _BF16_ARM if bits == _ARM_BITS else None
     fits = bits in _BF16 and bits <= facts.vector_bits and (bits == max(_BF16) or "avx512vl" in facts.features)
-    return _BF16[bits] if fits and "avx512_bf16" in facts.features else None
+    return _BF16[bits] if fits else None
 
 
 def _replace(dots: Sequence[Dot], facts: Machine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -55,6 +56,8 @@ UNIT_INTERVAL = "dlc.unit_interval"
 """Attribute of a `math.log1p` whose argument lies within [0, 1], as that of softplus; it may be lost, too."""
 REDUCED_ANGLES = ("math.sin", "math.cos", "math.sincos", "math.tan")
 NARROW = ("f16", "bf16")
+_MOST_LANES = 1 << 32
+"""Of a vector, which an expansion makes one of rank 1."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,8 @@ def _shape_and_kind(op: ir.Operation) -> tuple[Shape, str] | None:
         if kind.scalable:
             raise PassFailure(op, f"'{op.name}' on a scalable vector", "vectorize with a fixed width")
         shape, kind = tuple(kind.shape), kind.element_type
+        if (lanes := math.prod(shape)) > _MOST_LANES:
+            raise PassFailure(op, f"'{op.name}' on a vector of {lanes} lanes", f"split it into some of up to {_MOST_LANES}")
     name = str(kind)
     return (shape, name) if name in FORMATS or name in NARROW else None
 

@@ -22,11 +22,12 @@ class LowerPrecision(Pass):
     """Let products and convolutions with weights in blocks read these in bf16, where the module's accuracy allows it.
 
     The module attribute `dl.precision = "bf16"`, which `compile(precision="bf16")` sets, does. Weights are rounded once, by an op
-    on weights, and come in pairs; sums and all other ops stay f32. Where the target has dot products of bf16 (vdpbf16ps, bfdot),
-    the other side is rounded, too, by the op that computes it if nothing else takes that. Elsewhere it stays f32, which is more
-    accurate, and weights become f32 again by shifts: that takes half the traffic of weights, and no fewer multiply-adds.
-    Convolutions, which use a weight for every pixel, stay f32 there. Where they do not, images that convolutions read are stored in
-    bf16 for all who read them (`narrow_images.py`): depthwise convolutions, which compute in f32, and sums.
+    on weights, and come in pairs; sums and all other ops stay f32. Where the target has dot products of bf16 (vdpbf16ps, bfdot)
+    that are no slower than multiply-adds of f32, the other side is rounded, too, by the op that computes it if nothing else takes
+    that. Elsewhere it stays f32, which is more accurate, and weights become f32 again by shifts: that takes half the traffic of
+    weights, and no fewer multiply-adds. Convolutions, which use a weight for every pixel, stay f32 there. Where they do not, images
+    that convolutions read are stored in bf16 for all who read them (`narrow_images.py`): depthwise convolutions, which compute in
+    f32, and sums.
 
     before: %0 = "dl.packed_matmul"(%x, %w) : (tensor<4x768xf32>, tensor<64x768x48xf32>) -> tensor<4x3072xf32>
     after:  %p = "dl.bf16_pairs"(%w) : (tensor<64x768x48xf32>) -> tensor<64x384x48xi32>
@@ -40,7 +41,7 @@ class LowerPrecision(Pass):
         """Rewrite every function of the module `op`."""
         if (precision_of(op) if self.to == "module" else self.to) == PRECISIONS[0]:
             return
-        rounds = facts_of(op).has_bf16_dot
+        rounds = facts_of(op).prefers_bf16_dot
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue

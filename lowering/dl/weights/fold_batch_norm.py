@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,7 +29,8 @@ class FoldBatchNorm(Pass):
 
     After a conv, conv_transpose or matmul with a weight, whose result nothing else uses, f32 and f64 batch norms become other
     weights and another bias. Any other one becomes a scale and a shift whose factors are weights, for f16 and bf16 in f32;
-    `dl-fold-scales` takes them on from there, into a conv after them too.
+    `dl-fold-scales` takes them on from there, into a conv after them too. A bias %b before a batch norm that is folded gives
+    %bias + (%b - %mean) * %f: where %b and %mean nearly cancel, their products with a large %f may be infinite.
 
     before:
         %0 = "dl.conv"(%x, %w) ...
@@ -46,7 +49,7 @@ class FoldBatchNorm(Pass):
 
 @RULES.rule("dl.batch_norm")
 def fold_batch_norm_into_weights(op: ir.Operation, rewriter: Rewriter) -> bool:
-    """batch_norm(conv(x, w, b)) = conv(x, w * f, b * f + bias - mean * f), where f = scale / sqrt(var + epsilon)"""
+    """batch_norm(conv(x, w, b)) = conv(x, w * f, bias + (b - mean) * f), where f = scale / sqrt(var + epsilon)"""
     x, kind = op.operands[0], type_of(op.operands[0])
     if kind.dtype not in _EXACT or not _is_foldable(op, rewriter):
         return False
@@ -55,10 +58,9 @@ def fold_batch_norm_into_weights(op: ir.Operation, rewriter: Rewriter) -> bool:
     if contraction is None or contraction.out_axis != 1 or type_of(before) != kind:
         return False
     with merged_location([op, contraction.op]):
-        factor, shift = _factors(op, kind.dtype)
-        for addend in addends:
-            shift = dl.add(shift, dl.mul(dl.reshape(addend, shape=[-1]), factor))
-        scaled = contraction.times_outputs(factor)
+        biases = [dl.reshape(addend, shape=[-1]) for addend in addends]
+        factor, shift = _factors(op, kind.dtype, biases if contraction.bias is None else [contraction.bias, *biases])
+        scaled = replace(contraction, bias=None).times_outputs(factor)
         if contraction.has_bias:
             value = scaled.plus(shift).build()
         else:
@@ -74,7 +76,7 @@ def lower_batch_norm_to_scale_and_shift(op: ir.Operation, rewriter: Rewriter) ->
         return False
     x, kind = op.operands[0], type_of(op.operands[0])
     wide = kind.dtype if kind.dtype in _EXACT else "f32"
-    factor, shift = (per_channel(item, kind.rank, 1) for item in _factors(op, wide))
+    factor, shift = (per_channel(item, kind.rank, 1) for item in _factors(op, wide, []))
     x = x if wide == kind.dtype else dl.cast(x, to=wide)
     value = dl.add(dl.mul(x, factor), shift)
     rewriter.replace(op, value if wide == kind.dtype else dl.cast(value, to=kind.dtype))
@@ -89,12 +91,14 @@ def _is_foldable(op: ir.Operation, rewriter: Rewriter) -> bool:
     return fits and type_of(op.results[0]) == type_of(x) and all(map(rewriter.is_weight, statistics)) and not rewriter.is_weight(x)
 
 
-def _factors(op: ir.Operation, dtype: str) -> tuple[ir.Value, ir.Value]:
-    """The factor and the shift per channel, in element type `dtype`."""
+def _factors(op: ir.Operation, dtype: str, biases: Sequence[ir.Value]) -> tuple[ir.Value, ir.Value]:
+    """The factor and the shift per channel, in element type `dtype`, where `biases` are added before."""
     scale, bias, mean, var = (item if type_of(item).dtype == dtype else dl.cast(item, to=dtype) for item in list(op.operands)[1:])
     epsilon = dl.constant(value=np.asarray(attributes_of(op)["epsilon"], NUMPY_DTYPES[dtype]))
     factor = dl.div(scale, dl.sqrt(dl.add(var, epsilon)))
-    return factor, dl.sub(bias, dl.mul(mean, factor))
+    if not biases:
+        return factor, dl.sub(bias, dl.mul(mean, factor))
+    return factor, dl.add(bias, dl.mul(dl.sub(functools.reduce(dl.add, biases), mean), factor))
 
 
 def _without_biases(x: ir.Value, rewriter: Rewriter) -> tuple[list[ir.Value], ir.Value]:

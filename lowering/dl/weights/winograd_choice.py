@@ -41,7 +41,7 @@ _DEFAULT = 2
 _SHARE_DIRECT = 0.85
 """Of the peak that direct convolution reaches."""
 _BF16_PRODUCTS = 2
-"""Products of bf16, which taps may be computed with and tiles not, for one of f32."""
+"""Products of bf16, which taps may be computed with and tiles not, of one instruction for one of f32."""
 _MARGIN = 1.1
 """Tiles must be estimated to be faster by this."""
 _CAUTION = {1: 1.0, 2: 1.3}
@@ -116,7 +116,7 @@ def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine
 def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
     sizes, facts = _sizes_of(op), facts_of(op)
-    direct = _direct_cycles(sizes, facts) / (_BF16_PRODUCTS if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
+    direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     known = BY_STRIDE[sizes.stride]
     cycles, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
     cycles /= _CAUTION[sizes.stride]
@@ -171,6 +171,11 @@ def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
     products = TAPS * TAPS * sizes.inner * sizes.out
     busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / _SHARE_DIRECT
     return max(busy, products * size * BEYOND_L2_CYCLES_PER_BYTE)
+
+
+def _bf16_gain(facts: Machine) -> float:
+    """How many times as fast as products of f32 those of bf16 are."""
+    return _BF16_PRODUCTS * facts.cycles("fma_f32") / facts.cycles("dot_bf16")
 
 
 def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: Machine) -> float:

@@ -26,7 +26,7 @@ def weight_limits(dtype: type) -> tuple[int, int]:
 
     Without VNNI it adds pairs of products of unsigned and signed bytes in i16, with saturation, so those have 7 bits.
     """
-    if dtype == np.int8 and not host_facts().has_vnni:
+    if dtype == np.int8 and not host_facts().prefers_vnni:
         return -64, 63
     return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 

@@ -71,7 +71,7 @@ FORMS = [(np.uint8, 118, np.int8, 0), (np.int8, -3, np.int8, 0), (np.uint8, 0, n
 
 def _sums(weight_zero: int) -> int:
     """Products of bytes for one: weights with a zero point take sums of the image, but not 128 where they become signed."""
-    return 2 if weight_zero % (128 if host_facts().has_vnni else 256) else 1
+    return 2 if weight_zero % (128 if host_facts().prefers_vnni else 256) else 1
 
 
 @pytest.mark.parametrize("per_channel", [False, True])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import onnx
 import onnx.shape_inference
@@ -12,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import dlc
-from dlc.frontends.onnx.loader import NEED_TYPED_INPUTS
+from dlc.frontends.onnx.loader import NEED_TYPED_INPUTS, SAFE_NUMBERS
 
 _SAMPLES = {"INT": 1, "INTS": [1, 1], "FLOAT": 1.0, "FLOATS": [1.0], "STRING": "constant", "STRINGS": ["a"]}
 
@@ -40,6 +41,19 @@ def test_what_is_left_out_is_still_imported() -> None:
     assert '"dl.trilu"' in str(source.module)
 
 
+@pytest.mark.parametrize(
+    ("op", "attribute", "number", "message"),
+    [
+        ("LayerNormalization", "axis", 2**63 - 1, "axis 9223372036854775807 is out of range"),
+        ("GatherND", "batch_dims", -(2**31), "batch_dims is -2147483648"),
+    ],
+)
+def test_a_rule_is_not_asked_with_such_a_number(op: str, attribute: str, number: int, message: str) -> None:
+    (model,) = _models_with(onnx.defs.get_schema(op, 17, ""), attribute, number, ranks=[2])
+    with pytest.raises(dlc.UnsupportedError, match=message):
+        dlc.import_onnx(model)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_no_other_rule_ends_the_process() -> None:
@@ -48,8 +62,17 @@ def test_no_other_rule_ends_the_process() -> None:
     assert found <= NEED_TYPED_INPUTS
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.parametrize("number", [2**63 - 1, 2**31, 100, -5, -(2**31), -(2**63)])
+def test_no_other_number_ends_the_process(number: int) -> None:
+    """Each op of the onnx package, in each version, with an extreme integer for each of its attributes."""
+    schemas = onnx.defs.get_all_schemas_with_history()
+    models = [model for schema in schemas for model in _asked_models(schema, number)]
+    assert not _infers_to_death(models), [model.graph.node[0] for model in models if _infers_to_death([model])]
+
+
 def _ends(schema: onnx.defs.OpSchema) -> bool:
-    return any(_infers_to_death(model) for model in _models(schema))
+    return any(_infers_to_death([model]) for model in _models(schema))
 
 
 def _models(schema: onnx.defs.OpSchema) -> Iterator[onnx.ModelProto]:
@@ -66,13 +89,37 @@ def _models(schema: onnx.defs.OpSchema) -> Iterator[onnx.ModelProto]:
             yield helper.make_model(helper.make_graph([node], "g", [], values), opset_imports=imports)
 
 
-def _infers_to_death(model: onnx.ModelProto) -> bool:
+def _asked_models(schema: onnx.defs.OpSchema, number: int) -> Iterator[onnx.ModelProto]:
+    """Models with `number` for each attribute in turn, where the rule is asked with it."""
+    known, numbers = SAFE_NUMBERS.get((schema.domain, schema.name), ("", range(0)))
+    for name, attribute in schema.attributes.items():
+        if attribute.type.name in ("INT", "INTS") and (name != known or number in numbers):
+            yield from _models_with(schema, name, number, range(5))
+
+
+def _models_with(schema: onnx.defs.OpSchema, attribute: str, number: int, ranks: Sequence[int]) -> Iterator[onnx.ModelProto]:
+    """Models of one node with inputs of each rank, and with `number` for an attribute."""
+    required = {name: _SAMPLES.get(each.type.name) for name, each in schema.attributes.items() if each.required}
+    given = {name: value for name, value in required.items() if value is not None}
+    given[attribute] = [number, number] if schema.attributes[attribute].type.name == "INTS" else number
+    outputs = [f"y{index}" for index in range(max(1, len(schema.outputs)))]
+    kinds = [TensorProto.FLOAT if "tensor(float)" in each.types else TensorProto.INT64 for each in schema.inputs]
+    imports = [helper.make_opsetid(schema.domain, schema.since_version)]
+    imports += [helper.make_opsetid("", 18)] if schema.domain else []
+    for rank in ranks:
+        inputs = [helper.make_tensor_value_info(f"x{index}", kind, [2] * rank) for index, kind in enumerate(kinds)]
+        node = helper.make_node(schema.name, [each.name for each in inputs], outputs, domain=schema.domain, **given)
+        graph = helper.make_graph([node], "g", inputs, [helper.make_empty_tensor_value_info(name) for name in outputs])
+        yield helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def _infers_to_death(models: Sequence[onnx.ModelProto]) -> bool:
     child = os.fork()
     if child == 0:
         faulthandler.disable()  # the end of a child is what is looked for
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        try:
-            onnx.shape_inference.infer_shapes(model, data_prop=True)
-        finally:
-            os._exit(0)
+        for model in models:
+            with contextlib.suppress(Exception):
+                onnx.shape_inference.infer_shapes(model, data_prop=True)
+        os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])

@@ -238,3 +238,11 @@ func.func @lrn_c3(%arg0: tensor<1x4x8xf32>) {
   %0 = "dl.lrn"(%arg0) {axis = 3 : i64, size = 3 : i64} : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
   return
 }
+
+// -----
+
+func.func @lrn_size_of_another_type(%arg0: tensor<1x4x8xf32>) {
+  // expected-error @+1 {{'dl.lrn' op attribute 'size' expects an i64 integer but got 3 : index}}
+  %0 = "dl.lrn"(%arg0) {size = 3 : index} : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
+  return
+}

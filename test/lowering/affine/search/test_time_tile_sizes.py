@@ -14,7 +14,7 @@ from dlc.lowering.affine.search.tile_footprints import footprints
 from dlc.lowering.affine.search.time_tiles import choose_time_tiles
 from dlc.targets.machine import Machine
 
-_FACTS = Machine(l1_bytes=48 * 1024, l2_bytes=2 * 1024**2)
+_FACTS = Machine().override(l1_bytes=48 * 1024, l2_bytes=2 * 1024**2)
 
 
 def _part(name: str, size: str) -> tuple[ScheduleUnit, ir.Module]:

@@ -180,3 +180,11 @@ func.func @scalable(%x: vector<[4]xf32>) -> vector<[4]xf32> {
   %y = math.exp %x : vector<[4]xf32>
   return %y : vector<[4]xf32>
 }
+
+// -----
+
+func.func @too_many_lanes(%x: vector<9223372036854775807x2xf64>) -> vector<9223372036854775807x2xf64> {
+  // expected-error@+1 {{'math.sin' on a vector of 18446744073709551614 lanes; split it into some of up to 4294967296}}
+  %y = math.sin %x : vector<9223372036854775807x2xf64>
+  return %y : vector<9223372036854775807x2xf64>
+}

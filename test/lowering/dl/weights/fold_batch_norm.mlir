@@ -31,6 +31,25 @@ func.func @after_conv(%x: tensor<2x3x5x5xf32>) -> tensor<2x4x5x5xf32> {
   return %3 : tensor<2x4x5x5xf32>
 }
 
+// A bias meets the mean before the factor: their products with it may be infinite where they cancel.
+// CHECK-LABEL: func.func @after_bias(
+// CHECK-DAG: %[[B:.*]] = "dl.param"() {{.*}}key = "b"
+// CHECK-DAG: %[[MEAN:.*]] = "dl.param"() {{.*}}key = "mean"
+// CHECK: %[[F:.*]] = "dl.div"
+// CHECK: %[[DIFF:.*]] = "dl.sub"(%[[B]], %[[MEAN]])
+// CHECK: %[[PRODUCT:.*]] = "dl.mul"(%[[DIFF]], %[[F]])
+// CHECK: %[[SHIFT:.*]] = "dl.add"(%{{.*}}, %[[PRODUCT]])
+// CHECK: "dl.conv"(%{{.*}}, %{{.*}}, %[[SHIFT]])
+func.func @after_bias(%x: tensor<2x3x5x5xf32>) -> tensor<2x4x5x5xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 4, 3, 1, 1>, dtype = f32} : () -> tensor<4x3x1x1xf32>
+  %b = "dl.param"() {key = "b", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %m = "dl.param"() {key = "mean", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %v = "dl.param"() {key = "var", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %0 = "dl.conv"(%x, %w, %b) : (tensor<2x3x5x5xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<2x4x5x5xf32>
+  %1 = "dl.batch_norm"(%0, %v, %v, %m, %v) : (tensor<2x4x5x5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x5x5xf32>
+  return %1 : tensor<2x4x5x5xf32>
+}
+
 // Weights of f16 would round once more: factors are in f32, and the weights stay.
 // CHECK-LABEL: func.func @short_floats(
 // CHECK-SAME: %[[X:.*]]: tensor<2x4xf16>)

@@ -215,6 +215,21 @@ def test_values_with_other_users_stay() -> None:
     check(build, {"matmul", "mul", "relu"})
 
 
+@pytest.mark.parametrize("after", ["conv", "matmul"])
+def test_a_bias_and_a_mean_that_cancel(after: str) -> None:
+    """Their products with the factor are infinite in f32."""
+
+    def build(make: Maker) -> ir.Value:
+        huge = make.number(1e30, 6)
+        if after == "conv":
+            product = dl.conv(make.input(*_IMAGE), make.number(0, 6, 4, 1, 1), huge)
+        else:
+            product = dl.add(dl.matmul(make.input(3, 4), make.number(0, 4, 6)), huge)
+        return dl.batch_norm(product, huge, make.weight(6), huge, make.positive(6))
+
+    check(build, {"conv"} if after == "conv" else {"matmul", "add"})
+
+
 @pytest.mark.parametrize("dtype", ["f64", "f16", "bf16"])
 def test_norm_of_other_types(dtype: str) -> None:
     left = {"conv"} if dtype == "f64" else {"conv", "cast", "mul", "add"}

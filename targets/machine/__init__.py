@@ -1,0 +1,37 @@
+"""What code generation knows of a machine. Made from data, so any machine can be described on any other.
+
+Passes ask `facts_of(op)` and `gpu_facts_of(op)`: a module states its CPU in the attribute `dlc.target` and its GPU in `dlc.gpu`.
+Without the first, the machine that compiles is meant, without the second `GpuMachine()`. Lowering sees nothing else of `targets/`.
+
+`cpu.py` and `gpu.py` hold the two records, `instructions.py` and `memory.py` their parts, `attributes.py` the text form on
+a module, `lookup.py` the ways to a machine by module and by name. This folder imports `dlc._mlir` and `dlc.errors` alone, and asks
+the registry and `targets/cpu` when a name or this machine is wanted.
+"""
+
+from dlc.targets.machine.attributes import GPU, TARGET
+from dlc.targets.machine.cpu import L1_WAY_BYTES, MANY_REGISTERS, Machine
+from dlc.targets.machine.gpu import GpuMachine
+from dlc.targets.machine.instructions import Instruction, Instructions
+from dlc.targets.machine.lookup import facts_of, gpu_facts_of, host_facts, set_gpu, set_target, state_target, target_facts
+from dlc.targets.machine.memory import Cache, Memory, Tlb
+
+__all__ = [
+    "GPU",
+    "L1_WAY_BYTES",
+    "MANY_REGISTERS",
+    "TARGET",
+    "Cache",
+    "GpuMachine",
+    "Instruction",
+    "Instructions",
+    "Machine",
+    "Memory",
+    "Tlb",
+    "facts_of",
+    "gpu_facts_of",
+    "host_facts",
+    "set_gpu",
+    "set_target",
+    "state_target",
+    "target_facts",
+]

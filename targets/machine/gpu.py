@@ -1,0 +1,60 @@
+"""What code generation knows of a GPU."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+_AMPERE_SHAPES = frozenset({"m16n8k16.bf16", "m16n8k16.f16", "m16n8k32.i8", "m16n8k4.tf32", "m16n8k8.tf32", "m8n8k4.f64"})
+
+
+@dataclass(frozen=True)
+class GpuMachine:
+    """A GPU as seen by the mapping of loops to blocks and threads. Sizes are in bytes, rates in bytes a cycle of `clock_mhz`.
+
+    `chip` is LLVM's name of it, `ptx` the version of PTX, times ten. A multiprocessor runs `threads_per_multiprocessor` threads at
+    a time; a warp's threads run in step. A block has `block_threads` threads where its loops allow, never more than `most_threads`.
+    The defaults are an A100's (NVIDIA A100 whitepaper, 2020).
+    """
+
+    chip: str = "sm_80"
+    ptx: int = 70
+    multiprocessors: int = 108
+    threads_per_multiprocessor: int = 2048
+    shared_bytes: int = 48 * 1024
+    """What a block may have of shared memory without asking the driver."""
+    warp_threads: int = 32
+    block_threads: int = 256
+    most_threads: int = 1024
+    most_blocks_y: int = 65535
+    """Blocks that a grid has at most along y and z; along x there are 2^31 - 1."""
+    sector_bytes: int = 32
+    """What memory moves at least."""
+    clock_mhz: int = 1410
+    registers_per_multiprocessor: int = 65536
+    """Of 32 bits each."""
+    shared_per_multiprocessor: int = 164 * 1024
+    shared_bytes_per_cycle: float = 128.0
+    """Of one multiprocessor: a word of each of the 32 banks."""
+    fma_per_cycle: int = 64
+    """Multiply-adds of f32 that one multiprocessor starts in a cycle."""
+    l2_bytes: int = 40 * 1024**2
+    l2_bytes_per_cycle: float = 5120.0
+    memory_bytes_per_cycle: float = 1103.0
+    """1555 GB/s at 1410 MHz."""
+    tensor_shapes: frozenset[str] = _AMPERE_SHAPES
+    """Products of one `mma.sync` as `m16n8k16.bf16`, by the type of what is multiplied (PTX ISA, "Matrix fragments for mma")."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that run at a time."""
+        return self.multiprocessors * self.threads_per_multiprocessor
+
+    @property
+    def registers_per_thread(self) -> int:
+        """Registers of a thread where as many run as can."""
+        return self.registers_per_multiprocessor // self.threads_per_multiprocessor
+
+    def override(self, **changes: object) -> GpuMachine:
+        """The same GPU with other facts, by field name."""
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
