@@ -79,8 +79,8 @@ def compare(
 ) -> Comparison:
     """Compare two functions; `origins` takes ops of `after` to ops of `before`, `what` is who made the change, for messages.
 
-    isl may do `most` operations, else `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError where one of them is no function
-    of affine loops.
+    isl may do `most` operations, by default `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError
+    where one of them is no function of affine loops.
     """
     most = MOST_OPERATIONS if most is None else most
     context = isl.DEFAULT_CONTEXT
