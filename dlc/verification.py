@@ -64,7 +64,7 @@ def _is_sure(refusal: Refusal) -> bool:
 
     Where only values differ they may still be equal: the comparison knows no arithmetic, such as that no number is below -inf.
     """
-    return refusal.witness is not None or "outside of the memref" in refusal.message
+    return refusal.witness is not None or refusal.is_outside
 
 
 def verify_schedules(

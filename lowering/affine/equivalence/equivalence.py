@@ -44,6 +44,8 @@ class Refusal:
     location: ir.Location
     witness: Witness | None = None
     element: str = ""
+    is_outside: bool = False
+    """Whether an access would leave its memref."""
 
 
 @dataclass(eq=False)
@@ -230,5 +232,5 @@ def _check_bounds(comparison: Comparison, origins: Mapping[ir.Operation, ir.Oper
         element = element_text(found.use, first_point(found.elements.range()))
         verb = "write" if found.use.writes else "read"
         op = found.use.node.op
-        return Refusal(f"{what} would {verb} {element}, which is outside of the memref", op.location)
+        return Refusal(f"{what} would {verb} {element}, which is outside of the memref", op.location, is_outside=True)
     return None
