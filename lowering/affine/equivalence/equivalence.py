@@ -18,6 +18,7 @@ from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph,
 from dlc.lowering.affine.equivalence.value_ops import read_function
 from dlc.lowering.affine.equivalence.value_races import conflicts, inside, outside
 from dlc.lowering.affine.polyhedral.source_names import memref_name
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -70,26 +71,24 @@ def compare(
 ) -> Comparison:
     """Compare two functions; `origins` takes ops of `after` to ops of `before`, `what` is who made the change, for messages.
 
-    isl may do `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError where one of them is no function
-    of affine loops.
+    isl may do `limits.equivalence_operations`; a comparison that needs more is a refusal. Raises ExtractionError
+    where one of them is no function of affine loops.
     """
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
-    context.set_max_operations(MOST_OPERATIONS)
+    context.set_max_operations(policy().limits.equivalence_operations)
     context.reset_operations()
     try:
         return _compare(before, after, origins, what, assumed)
     except isl.Error as error:
-        reason = f"isl does not finish within {MOST_OPERATIONS:,} operations ({str(error).split(' in /')[0]})"
+        reason = (
+            f"isl does not finish within {policy().limits.equivalence_operations:,} operations ({str(error).split(' in /')[0]})"
+        )
         refusal = Refusal(f"the result of {what} could not be compared: {reason}", after.location)
         return Comparison(Graph("b", before, SharedSymbols()), Graph("a", after, SharedSymbols()), assumed, refusal=refusal)
     finally:
         context.set_max_operations(limit)
         context.reset_operations()
-
-
-MOST_OPERATIONS = 100_000_000
-"""Some ten seconds; a product of matrices in tiles takes less than a million."""
 
 
 def _compare(

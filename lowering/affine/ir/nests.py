@@ -11,6 +11,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import PARALLEL, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
+from dlc.lowering.affine.polyhedral.index_texts import MOST_ADDRESSED
 from dlc.lowering.pass_base import PassFailure
 
 
@@ -79,14 +80,10 @@ def nests_of(function: ir.Operation) -> list[Nest]:
     return [nest for op in top_level_loops(function) for nest in _nests_at(op)]
 
 
-_MOST_ELEMENTS = 1 << 47
-"""The user's half of an address space in bytes: strides beyond it do not fit the numbers that code computes with."""
-
-
 def _require_addressable(value: ir.Value) -> None:
     kind = value.type
-    if isinstance(kind, ir.MemRefType) and math.prod(size for size in kind.shape if size > 0) > _MOST_ELEMENTS:
-        raise PassFailure(value.location, f"{kind} is larger than any memory", f"give it at most {_MOST_ELEMENTS} elements")
+    if isinstance(kind, ir.MemRefType) and math.prod(size for size in kind.shape if size > 0) > MOST_ADDRESSED:
+        raise PassFailure(value.location, f"{kind} is larger than any memory", f"give it at most {MOST_ADDRESSED} elements")
 
 
 def _nests_at(op: ir.Operation, is_part: bool = False) -> Iterator[Nest]:

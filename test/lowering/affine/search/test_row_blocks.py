@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from dlc._mlir import ir
 from dlc.lowering.affine.search import row_blocks
+from dlc.lowering.policy import policy, using
 from dlc.targets.machine import Machine, facts_of
 
 _ROWS, _COLUMNS = 24, 16
@@ -41,10 +42,9 @@ def no_caches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return facts_of(op).override(l2_bytes=64, l3_bytes=512)
 
     monkeypatch.setattr(row_blocks, "facts_of", facts_without_caches)
-    monkeypatch.setattr(row_blocks, "_LAST_SHARE", 1e-3)
-    monkeypatch.setattr(row_blocks, "_LEAST_BLOCKS", 2)
-    monkeypatch.setattr(row_blocks, "_LINE_BYTES", 16)
-    yield
+    monkeypatch.setattr(row_blocks, "LINE_BYTES", 16)
+    with using(policy().override(eighth_share=1000.0, fewest_row_blocks=2)):
+        yield
 
 
 def _nest(number: int, kind: str, target: str, first: str, second: str, *, by_columns: bool) -> str:
@@ -141,10 +141,11 @@ _BUFFERS = """
 from test_row_blocks import *
 from test_row_blocks import _check_nests
 row_blocks.facts_of = lambda op: facts_of(op).override(l2_bytes=64, l3_bytes=512)
-row_blocks._LAST_SHARE, row_blocks._LEAST_BLOCKS, row_blocks._LINE_BYTES = 1e-3, 2, 16
+row_blocks.LINE_BYTES = 16
 nests = [("sum of two", x, y, y) for x, y in (("%B", "%A"), ("%C", "%B"), ("%D", "%C"), ("%A", "%D"))]
 nests += [("turned over", x, "%A", "%A") for x in ("%B", "%C", "%D")]
-print(_check_nests(nests))
+with using(policy().override(eighth_share=1000.0, fewest_row_blocks=2)):
+    print(_check_nests(nests))
 """
 
 
