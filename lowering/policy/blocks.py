@@ -23,7 +23,7 @@ class BlockPolicy:
     rows_share: float = setting(5 / 16, "share", "of L2 of a block of rows beside two panels", 0.05, 1, 1)
     quarter_share: float = setting(1 / 4, "share", "of a cache that leaves room for three others of the size", 0.05, 1, 1)
     outside_share: float = setting(1 / 5, "share", "of L2 of a dense panel of a block outside of all panels", 0.05, 1, 1)
-    eighth_share: float = setting(1 / 8, "share", "of a cache that leaves room for the same of other cores", 0.01, 1000, 1)
+    eighth_share: float = setting(1 / 8, "share", "of a cache that leaves room for the same of other cores", 0.01, 1, 1)
     fewest_block_tiles: int = setting(4, "tiles", "tiles in a block of rows, panels that pass it, and turns that pay", 1, 64)
     most_block_tiles: int = setting(16, "tiles", "tiles in a block of rows of narrow panels", 1, 256)
     most_sum_blocks: int = setting(8, "blocks", "blocks of a sum inside of blocks of rows", 1, 64)
