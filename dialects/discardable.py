@@ -59,6 +59,13 @@ ATTRIBUTES = (
         ("targets/machine/attributes.py", "targets/units.py"),
     ),
     DiscardableAttribute(
+        "dlc.policy",
+        "module",
+        "string",
+        "fields of the policy that differ from their defaults, as JSON",
+        ("lowering/policy/record.py", "targets/units.py"),
+    ),
+    DiscardableAttribute(
         "dlc.gpu", "module", "dictionary", "the GPU that kernels are for (`GpuMachine`)", ("targets/machine/attributes.py",)
     ),
     DiscardableAttribute(

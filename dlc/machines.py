@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.boundary import check_boundary
 from dlc.errors import TargetError
+from dlc.lowering.policy import state_policy
 from dlc.lowering.stages import stage_of
 from dlc.sources import Model, copy_module
 from dlc.targets.base import Target
@@ -26,6 +27,7 @@ def copy_for_target(model: Model, target: str) -> ir.Module:
         check_boundary(module)
     if target != DEFAULT_TARGET:
         found.state(module.operation, target)
+    state_policy(module.operation)
     return module
 
 

@@ -21,6 +21,7 @@ from dlc.dialects import make_context
 from dlc.dialects.dl import ops
 from dlc.dialects.reading import parse_module
 from dlc.lowering.pipelines import PIPELINES
+from dlc.lowering.policy import policy
 from dlc.lowering.registry import plugin_passes
 from dlc.machines import DEFAULT_TARGET
 from dlc.runtime.signature import Computation, Signature, TensorSpec
@@ -80,7 +81,7 @@ def model_key(module: ir.Module, options: str, target: str = DEFAULT_TARGET) -> 
     fingerprint, machine = compiler_fingerprint(), find_target(target).cache_key()
     if fingerprint is None or machine is None or plugin_passes() or not _is_own():
         return None
-    settings = json.dumps([fingerprint, options, target, machine, str(PIPELINES)], sort_keys=True)
+    settings = json.dumps([fingerprint, options, target, machine, str(PIPELINES), policy().text()], sort_keys=True)
     return hashlib.sha256(settings.encode() + b"\0" + bytecode_of(module)).hexdigest()
 
 

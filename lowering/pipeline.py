@@ -22,6 +22,7 @@ from dlc.lowering.pipeline_elements import NativePass, resolve
 from dlc.lowering.pipeline_run import Instrument, PipelineRun, verify_result
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource, parse_nodes
 from dlc.lowering.pipelines import PIPELINES, STAGES, NamedPipeline, path, positions
+from dlc.lowering.policy import policy_of, using
 
 ROOT = "builtin.module"
 
@@ -210,7 +211,8 @@ class Pipeline:
         if op.name != self.anchor:
             raise PassError(f"a pipeline on '{self.anchor}' can't run on '{op.name}'")
         chosen = self.until(stop_after) if stop_after else self
-        PipelineRun(op, verify and verify_each, instruments).run(op, (op.name,), chosen._elements)
+        with using(policy_of(op)):
+            PipelineRun(op, verify and verify_each, instruments).run(op, (op.name,), chosen._elements)
         if verify and not verify_each:
             verify_result(op)
 

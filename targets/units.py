@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.targets.machine import TARGET
+from dlc.lowering.policy.record import POLICY
+from dlc.targets.machine.attributes import TARGET
 
 UNITS = "units"
 """At this stage a module can be cut into its kernels and the entry, which go through the rest each on its own."""
@@ -143,8 +144,9 @@ def _kernel(symbols: Mapping[str, ir.Operation], name: str, needed: Sequence[str
     """A module with the kernel `name` and copies of what it needs; the key does not depend on its name."""
     whole = symbols[name].parent
     module = ir.Module.create(symbols[name].location)
-    if TARGET in whole.attributes:
-        module.operation.attributes[TARGET] = whole.attributes[TARGET]
+    for stated in (TARGET, POLICY):
+        if stated in whole.attributes:
+            module.operation.attributes[stated] = whole.attributes[stated]
     for symbol in sorted(needed, key=lambda symbol: (symbol != name, symbol)):
         copy = symbols[symbol].clone(ip=ir.InsertionPoint(module.body))
         if symbol == name:

@@ -30,13 +30,11 @@ from dlc.lowering.affine_to_gpu.grid import has_bound_loops, is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 ON_CPU = "dlc.on_cpu"
 """Attribute of a function that says why it has no kernels."""
-
-_GAIN = 0.95
-"""An order must be cheaper than the one before it by so much, which its bounds and guards may cost."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> M
     best: Mapped | None = None
     for schedule in _orders(scop, part):
         found = map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
-        if best is None or found.cost < _GAIN * best.cost:
+        if best is None or found.cost < policy().search.order_gain * best.cost:
             best = found
     assert best is not None
     return best

@@ -8,12 +8,10 @@ from itertools import product
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
+from dlc.lowering.policy import policy
 
 Ends = tuple[list[ir.AffineExpr], list[ir.AffineExpr]]
 """Lower bounds of a variable, all of which hold, and upper ones, which it stays below."""
-
-_MOST_BOUNDS = 8
-"""Bounds that are kept for a variable: more would be guards that cost more than blocks without work."""
 
 
 @dataclass
@@ -78,7 +76,7 @@ class Extents:
         numbers = [constant for end in found if (constant := constant_of(end)) is not None]
         tightest = [ir.AffineExpr.get_constant(min(numbers) if largest else max(numbers))] if numbers else []
         others = list({str(end): end for end in found if constant_of(end) is None}.values())
-        return [*tightest, *others][:_MOST_BOUNDS]
+        return [*tightest, *others][: policy().limits.guard_bounds]
 
     def _extremes(self, expression: ir.AffineExpr, ranges: Mapping[int, Ends], largest: bool) -> list[ir.AffineExpr]:
         """Expressions none of which `expression` passes."""

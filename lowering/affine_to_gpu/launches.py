@@ -11,9 +11,8 @@ from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import GpuMachine
 
-_MOST_BLOCKS_X = 2**31 - 1
-_MOST_THREADS = 2**31 - 1
-"""Iterations that are counted in 32 bits; a block has far fewer threads."""
+_MOST_COUNTED = 2**31 - 1
+"""Iterations that are counted in 32 bits, and blocks of a grid along x."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
     """At least one block: a launch of none is an error, and guards in the kernel keep that one idle."""
     number = 1 if dimension is None else constant_of(dimension.count)
     if dimension is None or number is not None:
-        most = (dimension.repeats if dimension else 0) or _MOST_BLOCKS_X
+        most = (dimension.repeats if dimension else 0) or _MOST_COUNTED
         return arith.constant(ir.IndexType.get(), min(max(1, number or 0), most))
     size = extents.greatest([dimension.count, ir.AffineExpr.get_constant(1)])
     return extents.least([extents.dim(size), ir.AffineExpr.get_constant(dimension.repeats)]) if dimension.repeats else size
@@ -111,7 +110,7 @@ def _blocks(place: GpuMapping, loops: Sequence[tuple[ir.Operation, Ends]], exten
     first = lowers[0] if len(lowers) == 1 else extents.dim(extents.greatest(lowers))
     counts = [ir.AffineExpr.get_ceil_div(upper - first, step) for upper in uppers]
     count = counts[0] if len(counts) == 1 else extents.dim(extents.least(counts))
-    most = facts.most_blocks_y if place.dim else _MOST_BLOCKS_X
+    most = facts.most_blocks_y if place.dim else _MOST_COUNTED
     number = constant_of(count)
     fits = place.dim == 0 or (number is not None and number <= most)
     return Dimension(count, first, step, 0 if fits else most)
@@ -129,7 +128,7 @@ def _threads(loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents) -> Di
     if any(other != step or (low - first) % step for low, _, other in ranges):
         raise PassFailure(loops[0][0], "loops over the threads of one dim have different steps", "normalize the loops first")
     count = max(1, max(-(-(high - first) // step) for _, high, _ in ranges))
-    if count > _MOST_THREADS or abs(first) > _MOST_THREADS:
+    if count > _MOST_COUNTED or abs(first) > _MOST_COUNTED:
         what = f"a loop over threads has {count} iterations from {first}"
         raise PassFailure(loops[0][0], what, "tile it first, or map it to blocks")
     return Dimension(ir.AffineExpr.get_constant(count), ir.AffineExpr.get_constant(first), step)

@@ -15,25 +15,14 @@ from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.polyhedral.loop_values import ends_of
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, Tree, loops_above, walk
+from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
-
-_UNBOUNDED = 1 << 20
-"""Stands for the iterations of a loop without known bounds."""
-
-_LAUNCH = 6000.0
-"""Cycles from one kernel's start to that of the next: some four microseconds."""
-
-_STEP = 40.0
-"""Cycles that an iteration takes in a thread while others run: memory's latency, shared by the warps that hide it."""
-
-_SECTORS_PER_CYCLE = 1.0
-"""What a multiprocessor moves of the second-level cache and of memory in a cycle."""
 
 
 def extent_of(loop: LoopNode) -> int:
     """How many values the loop's variable has at most; a large number where that is not bounded."""
     low, high = ends_of(loop.values.intersect_domain(loop.domain))
-    return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+    return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else policy().limits.unbounded_trips
 
 
 def kernel_cost(scop: Scop, above: Sequence[LoopNode], nest: Tree, mapped: int, block: int, facts: GpuMachine) -> float:
@@ -44,11 +33,11 @@ def kernel_cost(scop: Scop, above: Sequence[LoopNode], nest: Tree, mapped: int, 
     outer = loops_above(nest, (0,) * mapped)
     threads = prod(extent_of(loop) for loop in outer)
     busy = min(facts.multiprocessors, -(-threads // block))
-    total = _LAUNCH * prod(extent_of(loop) for loop in above)
+    total = policy().gpu.launch_cycles * prod(extent_of(loop) for loop in above)
     for loops, leaf in _leaves(above, nest):
         volume = _volume(leaf.domain)
         moved = volume * _sectors(scop, loops, leaf, len(above) + mapped - 1 if mapped else None, facts)
-        total += max(volume / min(threads, facts.threads) * _STEP, moved / (_SECTORS_PER_CYCLE * busy))
+        total += max(volume / min(threads, facts.threads) * policy().gpu.thread_step_cycles, moved / busy)
     return total
 
 
@@ -65,14 +54,14 @@ def phase_cost(
 
     Each phase is a nest with the depth of the loop that goes along a warp's threads; None for one that a single thread runs.
     """
-    total = _LAUNCH * prod(extent_of(loop) for loop in above)
+    total = policy().gpu.launch_cycles * prod(extent_of(loop) for loop in above)
     busy = min(facts.multiprocessors, -(-rows * facts.warp_threads // block))
     for nest, along in phases:
         threads = rows * (facts.warp_threads if along is not None else 1)
         for around, leaf in _leaves(loops, nest):
             volume = _volume(leaf.domain)
             moved = volume * _sectors(scop, around, leaf, None if along is None else len(loops) + along, facts)
-            total += max(volume / min(threads, facts.threads) * _STEP, moved / (_SECTORS_PER_CYCLE * busy))
+            total += max(volume / min(threads, facts.threads) * policy().gpu.thread_step_cycles, moved / busy)
     return total
 
 
@@ -127,6 +116,6 @@ def _volume(domain: isl.UnionSet) -> float:
         size = 1.0
         for dim in range(one.dim(isl.dim_type.set)):
             low, high = one.dim_min_val(dim), one.dim_max_val(dim)
-            size *= int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else _UNBOUNDED
+            size *= int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else policy().limits.unbounded_trips
         total += size
     return total

@@ -30,10 +30,8 @@ from dlc.lowering.affine.schedule.program import PrimitiveError, Program, depend
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, name_of
 from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested, place_in, tile_of
+from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
-
-_SHARE = 4
-"""Blocks of a multiprocessor share its memory: each gets this part of what one may have at most."""
 
 
 def share_panels(scop: Scop, tree: Tree, kernels: Sequence[Kernel], facts: GpuMachine) -> tuple[Scop, Tree]:
@@ -43,7 +41,7 @@ def share_panels(scop: Scop, tree: Tree, kernels: Sequence[Kernel], facts: GpuMa
     dependence.
     """
     for kernel in kernels:
-        left = facts.shared_bytes // _SHARE
+        left = facts.shared_bytes // policy().gpu.sharing_blocks
         for reuse in kernel.reuses:
             scop, tree, used = _share(scop, tree, kernel, reuse, left)
             left -= used

@@ -10,11 +10,7 @@ from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
 from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, SequenceNode, Tree, statement_names
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
-
-_COPIES = 4
-_MOST_LOADS = 0.4
-"""The part that is left of the loads of 4 x 4 threads where one thread computes their results: a quarter for two operands that are
-reused, one half for a convolution's window."""
+from dlc.lowering.policy import policy
 
 _Strides = Sequence[Mapping[AccessRelation, "int | None"]]
 """By loop: how far each access moves in a step of it."""
@@ -58,7 +54,7 @@ class SumsOfProducts:
         if not nests or not pairs:
             return None
         pair = min(reversed(pairs), key=lambda one: sum(nest.loads(one) * 100 + nest.scattered(one[0]) for nest in nests))
-        if all(nest.loads(pair) > _MOST_LOADS * nest.loads_apart for nest in nests):
+        if all(nest.loads(pair) > policy().gpu.least_reuse_loads * nest.loads_apart for nest in nests):
             return None
         others = sorted((depth for depth in free if depth not in pair), key=lambda depth: extent_of(chain[depth]), reverse=True)
         chosen = (*pair, *others[:1])
@@ -112,7 +108,7 @@ class _Nest:
 
     def loads(self, pair: tuple[int, int]) -> int:
         """Loads of a thread that computes some results along each loop of `pair`, for one step of the sum."""
-        return sum(prod(_COPIES for depth in pair if self.moves(access, [depth])) for access in self.moving)
+        return sum(prod(policy().gpu.thread_results[0] for depth in pair if self.moves(access, [depth])) for access in self.moving)
 
     @property
     def moving(self) -> list[AccessRelation]:
@@ -122,7 +118,7 @@ class _Nest:
     @property
     def loads_apart(self) -> int:
         """Loads for as many results by threads that compute one each."""
-        return _COPIES**2 * len(self.moving)
+        return policy().gpu.thread_results[0] ** 2 * len(self.moving)
 
     def sum(self, pair: tuple[int, int], chosen: Sequence[int], around: int) -> Sum:
         """The loops that are not mapped, without the `around` ones that lie around all parts of the chain."""

@@ -16,14 +16,8 @@ from dlc.lowering.affine.schedule.iterations import value_map
 from dlc.lowering.affine.schedule.loop_tree import Kind, LoopNode, Tree, around, block, restrict
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, name_of
 from dlc.lowering.affine_to_gpu.sums_of_products import Sum, SumsOfProducts
+from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
-
-_SUM_TILE = 16
-"""Iterations of a sum in a tile."""
-
-_THREADS = (16, 16)
-_COPIES = ((4, 4), (2, 2))
-"""Results of a thread along x and y that are tried, the best first: 16 multiply-adds for 8 loads, or 4 for 4."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +41,9 @@ class Shape:
 def tile_shape(extents: Sequence[int], facts: GpuMachine) -> Shape | None:
     """The largest tile that leaves no multiprocessor without a block, and more than one block; None where there is none."""
     rest = (1,) * (len(extents) - 2)
-    for copies in _COPIES:
-        shape = Shape((*_THREADS, *rest), (*copies, *rest))
+    for copies in policy().gpu.thread_results:
+        threads = policy().gpu.tile_threads
+        shape = Shape((threads, threads, *rest), (copies, copies, *rest))
         blocks = prod(-(-extent // size) for extent, size in zip(extents, shape.sizes, strict=True))
         fits = all(extent >= size for extent, size in zip(extents, shape.sizes, strict=True))
         if fits and blocks >= max(2, facts.multiprocessors):
@@ -97,7 +92,7 @@ class ThreadTiles:
     def _sum(self, part: Sum) -> Tree:
         """The tiles of a sum, and in each the threads: those of whole tiles of results apart from what is left."""
         total = part.loops[part.at]
-        tiles = replace(total, values=tile_of(total.values, _SUM_TILE), name=self._tile_name(part))
+        tiles = replace(total, values=tile_of(total.values, policy().gpu.tile_threads), name=self._tile_name(part))
         outer, inner = [*part.loops[: part.at], tiles], part.loops[part.at :]
         threads, domain = self._mapped("thread"), part.leaf.domain
         whole = self._whole(outer, part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dlc._mlir import ir
+from dlc._mlir import arith, ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine_to_llvm.result_memory import ALLOC, RESULT, callee_of
 
@@ -128,11 +128,8 @@ def _create(name: str, operands: Sequence[ir.Value], kind: ir.Type) -> ir.Value:
     return ir.Operation.create(name, results=[kind], operands=list(operands)).result
 
 
-_PREDICATES = {"oge": 3, "olt": 4}
-
-
 def _compare(predicate: str, left: ir.Value, right: ir.Value) -> ir.Value:
-    code = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _PREDICATES[predicate])
+    code = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(arith.CmpFPredicate[predicate.upper()]))
     return ir.Operation.create("llvm.fcmp", results=[_bit()], operands=[left, right], attributes={"predicate": code}).result
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dlc._mlir import ir
+from dlc._mlir import arith, ir
 from dlc.analysis.buffers import nested_ops
 
 _LOADS = ("llvm.load", "llvm.intr.masked.load")
 _STORES = ("llvm.store", "llvm.intr.masked.store")
-_NOT_EQUAL = 1
 
 
 def move_bools_as_bytes(module: ir.Operation) -> None:
@@ -39,7 +38,7 @@ def _load(op: ir.Operation) -> None:
         operands = [*list(op.operands)[:2], *(_widened(value) for value in list(op.operands)[2:])]
         moved = ir.Operation.create(op.name, results=[wide], operands=operands, attributes=_attributes(op)).results[0]
         zero = ir.Operation.create("llvm.mlir.zero", results=[wide]).results[0]
-        predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _NOT_EQUAL)
+        predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(arith.CmpIPredicate.ne))
         compared = ir.Operation.create("llvm.icmp", results=[kind], operands=[moved, zero], attributes={"predicate": predicate})
         op.results[0].replace_all_uses_with(compared.results[0])
     op.erase()

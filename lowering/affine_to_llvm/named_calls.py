@@ -9,11 +9,11 @@ from dlc.analysis.buffers import nested_ops
 from dlc.diagnostics import names_of, place_of
 from dlc.lowering.affine_to_llvm.result_memory import ALLOC, callee_of
 from dlc.lowering.affine_to_llvm.texts import create_text
+from dlc.lowering.policy import policy
 
 _ALLOCATE, _BEGIN_KERNEL = "dlc_allocate", "dlc_begin_kernel"
 _TYPES = {_ALLOCATE: "!llvm.func<ptr (i64, ptr)>", _BEGIN_KERNEL: "!llvm.func<void (ptr)>"}
 _TEXT = "dlc_nodes_{}"
-_MOST_NAMES = 3
 
 
 def name_calls(entry: ir.Operation) -> None:
@@ -86,8 +86,8 @@ def _nodes(location: ir.Location) -> str:
     """The nodes that a location names, a few at most, else its place in a file."""
     names = [f"'{name}'" for name in names_of(location)]
     if names:
-        more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-        return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_MOST_NAMES] + more)
+        more = [f"{len(names) - policy().limits.shown_names} more"] if len(names) > policy().limits.shown_names else []
+        return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[: policy().limits.shown_names] + more)
     file, line, column = place_of(location)
     return f"{file}:{line}:{column}" if file else "the model"
 

@@ -10,8 +10,6 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import facts_of
 
-_BITS_OF_BYTE = 8
-
 
 @dataclass(frozen=True)
 class SplitMaskedStores(Pass):
@@ -43,7 +41,7 @@ def _first_lanes(op: ir.Operation) -> int:
     if isinstance(mask.owner, ir.Block) or mask.owner.name != "vector.constant_mask" or kind.rank != 1:
         return 0
     element = kind.element_type
-    is_number = isinstance(element, (ir.IntegerType, ir.FloatType)) and element.width % _BITS_OF_BYTE == 0
+    is_number = isinstance(element, (ir.IntegerType, ir.FloatType)) and element.width % 8 == 0
     count = next(iter(ir.DenseI64ArrayAttr(mask.owner.attributes["mask_dim_sizes"])))
     return count if is_number and 0 < count < kind.shape[0] else 0
 

@@ -13,13 +13,7 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES
 from dlc.lowering.dl.matching import attributes_of, constant_array, groups_of, source, type_of, users
 from dlc.lowering.dl.rewriting import Rewriter
-
-_DEPTH = 8
-"""Ops that a formula of one variable has along one path, at most."""
-
-_DEGREE = 3
-_MOST_OPS = 64
-"""Ops that one op stands for, at most: a bound on what a look for their names costs."""
+from dlc.lowering.policy import policy
 
 Polynomial = Mapping[int, float]
 """Coefficients by degree; those of other degrees are 0."""
@@ -155,7 +149,7 @@ def products_above(value: ir.Value) -> Iterator[tuple[ir.Operation, float, list[
         yield user, number, others
 
 
-def polynomial(value: ir.Value, x: ir.Value, depth: int = _DEPTH) -> Polynomial | None:
+def polynomial(value: ir.Value, x: ir.Value, depth: int = 0) -> Polynomial | None:
     """`value` as a polynomial of `x` with constant coefficients, None where it is none (of degree 3 at most)."""
     if value == x:
         return {1: 1.0}
@@ -163,11 +157,11 @@ def polynomial(value: ir.Value, x: ir.Value, depth: int = _DEPTH) -> Polynomial 
     if constant is not None:
         return {0: constant}
     op = source(value)
-    if op is None or not depth or op.name not in _COMBINED:
+    if op is None or depth == policy().limits.pattern_depth or op.name not in _COMBINED:
         return None
     terms = []
     for operand in op.operands:
-        term = polynomial(operand, x, depth - 1)
+        term = polynomial(operand, x, depth + 1)
         if term is None:
             return None
         terms.append(term)
@@ -183,7 +177,7 @@ def _product(lhs: Polynomial, rhs: Polynomial) -> Polynomial | None:
     for left, factor in lhs.items():
         for right, other in rhs.items():
             found[left + right] = found.get(left + right, 0.0) + factor * other
-    return found if max(found) <= _DEGREE else None
+    return found if max(found) <= policy().limits.polynomial_degree else None
 
 
 def _negated(term: Polynomial) -> Polynomial:
@@ -249,7 +243,12 @@ def cone(top: ir.Operation, inputs: Iterable[ir.Value]) -> list[ir.Operation]:
     def visit(op: ir.Operation) -> None:
         for value in op.operands:
             inner = source(value)
-            if inner is None or value in seen or len(seen) >= _MOST_OPS or inner.name in ("dl.constant", "dl.param"):
+            if (
+                inner is None
+                or value in seen
+                or len(seen) >= policy().limits.pattern_ops
+                or inner.name in ("dl.constant", "dl.param")
+            ):
                 continue
             seen.add(value)
             visit(inner)

@@ -25,9 +25,7 @@ from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl.matching import KEPT, WeightFacts, dl_ops, source, users
-
-_MOST_REWRITES = 64
-"""Rewrites per op of the function before the rules are taken to run in a circle."""
+from dlc.lowering.policy import policy
 
 
 class Rewriter:
@@ -166,7 +164,7 @@ def apply_rules(function: ir.Operation, *sets: RuleSet) -> Counter[str]:
             rules[root].extend(found)
     rewriter = Rewriter(function)
     counts: Counter[str] = Counter()
-    limit = _MOST_REWRITES * (rewriter.initial_size + 16)
+    limit = policy().limits.rewrites_per_op * (rewriter.initial_size + 16)
     while (op := rewriter.next()) is not None:
         name = _apply_first(op, rules.get(op.name, ()), rewriter)
         if name:

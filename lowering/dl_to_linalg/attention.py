@@ -15,11 +15,10 @@ from dlc.lowering.dl_to_linalg.building.checks import operand_name, require_grou
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, spread, widened, zeros
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
+from dlc.lowering.policy import policy
 
 _SPLIT = [[0], [1, 2], [3], [4]]
 """Axes of [batch, heads, queries, size] when heads are split."""
-_ROWS_THAT_PAY = 16
-"""Queries from which on transposing the keys costs less than reading them against their rows."""
 
 
 @lowering("attention")
@@ -78,7 +77,7 @@ def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, outer: Sequence[Ext
     rows, columns = b.dim(lhs, len(outer)), b.dim(rhs, 2 if transposed else 3)
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
-    if transposed and isinstance(rows, int) and rows >= _ROWS_THAT_PAY:
+    if transposed and isinstance(rows, int) and rows >= policy().packing.transposing_rows:
         rhs, transposed = _transposed(b, rhs), False
     inner = [n, k] if transposed else [k, n]
     maps = [loops.map([*dims, m, k]), loops.map([*dims[:2], *inner]), loops.map([*dims, m, n])]

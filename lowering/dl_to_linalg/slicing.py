@@ -11,9 +11,7 @@ from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.building.checks import size_of
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, read_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-
-_LEAST_INSIDE = 4
-"""Rows of so many times their padding are cut into what lies inside and the ends."""
+from dlc.lowering.policy import policy
 
 
 @lowering("concat")
@@ -151,7 +149,7 @@ def lower_pad(b: Builder, op: SourceOp) -> ir.Value:
 
 def _cuts(size: Extent, low: int, high: int) -> list[int]:
     """Where the pieces of padded rows begin and end, if most of a row lies inside: that is read as vectors. Else nothing."""
-    if not isinstance(size, int) or not (low or high) or size < _LEAST_INSIDE * (low + high):
+    if not isinstance(size, int) or not (low or high) or size < policy().graph.inside_to_padding * (low + high):
         return []
     return sorted({0, low, size - high, size})
 

@@ -14,10 +14,9 @@ from dlc.lowering.linalg.inline_copies import inline_copies
 from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.policy import policy
 
 _RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
-_LONG_ROW = 16
-"""Elements side by side from which a slice is as good as a buffer: a vector of f32."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +202,7 @@ def _has_long_rows(kind: ir.MemRefType) -> bool:
         if kind.is_dynamic_dim(axis):
             return True
         run *= kind.shape[axis]
-        if run >= _LONG_ROW:
+        if run >= policy().graph.long_row:
             return True
     return False
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from dlc._mlir import ir
+from dlc._mlir import arith, ir
 from dlc.analysis.buffers import defining_op
 from dlc.analysis.size_polynomials import Atom, Monomial, Polynomial, SizeReader
 
 Extent: TypeAlias = int | ir.Value
 """An int where it is static, else an `index` value."""
-_AT_LEAST = 5
-"""The predicate `sge` of arith.cmpi."""
 
 
 class SizeEmitter:
@@ -64,7 +62,7 @@ class SizeEmitter:
     def choice(self, size: ir.Value, limit: int, above: Extent, below: Extent) -> ir.Value:
         """`above` if `size` is at least `limit`, else `below`."""
         operands = [size, self.value(limit)]
-        at_least = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _AT_LEAST)
+        at_least = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(arith.CmpIPredicate.sge))
         condition = self._once(
             ("arith.cmpi", *operands),
             lambda: _create("arith.cmpi", operands, ir.IntegerType.get_signless(1), {"predicate": at_least}),

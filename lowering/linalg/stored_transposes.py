@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 
 from dlc._mlir import ir
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
-
-_SHORT_RUN = 96
-"""Elements that lie side by side along the rows of the product: 1x1 taps for 960x7x7 to 320 channels take 0.71 of the time with the
-image stored by pixels before, 2048x7x7 to 512 0.58, but 1024x14x14 to 256 0.96 and 192x14x14 to 64 1.07.
-"""
-_FEWEST_COLUMNS = 64
-"""Results for each element that is stored."""
 
 
 def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation, facts: Machine) -> bool:
@@ -28,7 +22,9 @@ def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation,
     others = [map for index, map in enumerate(maps[:-1]) if index != place]
     if _reduces(maps[place].results[-1], kinds) and not any(_reduces(map.results[-1], kinds) for map in others):
         columns = _columns(maps, place, consumer)
-        return columns >= _FEWEST_COLUMNS and (_is_strided(maps[place]) or _run_of(producer) < _SHORT_RUN)
+        return columns >= policy().graph.narrow_columns and (
+            _is_strided(maps[place]) or _run_of(producer) < policy().graph.short_run
+        )
     return False
 
 
@@ -50,7 +46,7 @@ def _run_of(producer: ir.Operation) -> int:
     read, written = (attribute.value for attribute in ir.ArrayAttr(producer.attributes["indexing_maps"]))
     place = list(read.results).index(written.results[-1])
     inner = list(ir.RankedTensorType(producer.operands[0].type).shape)[place + 1 :]
-    return math.prod(inner) if all(size > 0 for size in inner) else _SHORT_RUN
+    return math.prod(inner) if all(size > 0 for size in inner) else policy().graph.short_run
 
 
 def _reduces(result: ir.AffineExpr, kinds: list[str]) -> bool:

@@ -9,7 +9,7 @@ the registry and `targets/cpu` when a name or this machine is wanted.
 """
 
 from dlc.targets.machine.attributes import GPU, TARGET
-from dlc.targets.machine.cpu import L1_WAY_BYTES, MANY_REGISTERS, Machine
+from dlc.targets.machine.cpu import L1_LEAST_WAYS, L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, PAGE_BYTES, VECTOR_BITS, Machine
 from dlc.targets.machine.gpu import GpuMachine
 from dlc.targets.machine.instructions import Instruction, Instructions
 from dlc.targets.machine.lookup import facts_of, gpu_facts_of, host_facts, set_gpu, set_target, state_target, target_facts
@@ -17,9 +17,13 @@ from dlc.targets.machine.memory import Cache, Memory, Tlb
 
 __all__ = [
     "GPU",
+    "L1_LEAST_WAYS",
     "L1_WAY_BYTES",
+    "LINE_BYTES",
     "MANY_REGISTERS",
+    "PAGE_BYTES",
     "TARGET",
+    "VECTOR_BITS",
     "Cache",
     "GpuMachine",
     "Instruction",

@@ -13,6 +13,18 @@ from dlc.targets.machine.memory import Cache, Memory, Tlb
 L1_WAY_BYTES = 4096
 """Lines a multiple of so many bytes apart share a set of the first-level cache, which is indexed by the bits within a page."""
 
+L1_LEAST_WAYS = 8
+"""Lines that a set of the first-level cache holds at least."""
+
+LINE_BYTES = 64
+"""Bytes of a cache line where no machine is at hand; of all rows but Apple's."""
+
+PAGE_BYTES = 4096
+"""Bytes of a page where no machine is at hand."""
+
+VECTOR_BITS = (128, 256, 512)
+"""Widths of vector registers that there are."""
+
 MANY_REGISTERS = 32
 """Vector registers from which on tiles have 48 columns and more."""
 

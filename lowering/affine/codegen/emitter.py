@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.codegen.scattering import scatter
-from dlc.lowering.affine.codegen.vector_loads import MOST_SPACED, VectorAddress, gather, load_repeated, load_spaced, load_vector
+from dlc.lowering.affine.codegen.vector_loads import VectorAddress, gather, load_repeated, load_spaced, load_vector
 from dlc.lowering.affine.ir.expressions import block_size, result_maps, shifted
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.values import Instance, TileValues
+from dlc.lowering.policy import policy
 
 _FUSED = ("#arith.fastmath<contract>", "#arith.fastmath<none>")
 """Sums of products with these flags become one instruction that rounds once."""
@@ -140,7 +141,7 @@ class TileEmitter:
             return load_repeated(kind, place, self.facts.repeats[op], mask)
         if stride == 1:
             return load_vector(kind, place, mask)
-        if 2 <= stride <= MOST_SPACED:
+        if 2 <= stride <= policy().tiles.spaced_elements:
             return load_spaced(kind, place, stride, mask)
         return gather(kind, place, stride, mask)
 

@@ -12,17 +12,11 @@ from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
 from dlc.lowering.affine.ir.masks import LaneMask, Segment, segments, tail_masks
 from dlc.lowering.affine.ir.reductions import ReductionNest, identity, reduce_lanes
 from dlc.lowering.affine.ir.values import Instance, TileDim, TileValues, splat_constant
+from dlc.lowering.policy import policy
+from dlc.targets.machine import PAGE_BYTES
 
 Key = tuple[int, int, int]
 """One vector of partial results: accumulator, copy of the body, number of the vector in the step."""
-_PAGE_BITS = 8 * 4096
-"""What the processor fetches ahead on its own lies in one page."""
-_PAGED_BITS = 8 << 23
-"""Rows from 8 MiB on come from memory: 16 MiB take 0.64 ms in four pages at a time and 0.74 in one, 4 MiB 0.15 either way.
-
-While it works on pages, the next ones are fetched: on a core with 32 KiB and 1 MiB, the maximum of 16 MiB takes 0.38 ms with that
-and 0.85 without, a sum, each of whose steps is one instruction, 0.30 and 0.46.
-"""
 _SECOND_LEVEL = 2
 """The hint of affine.prefetch for the second level of cache."""
 
@@ -89,7 +83,7 @@ class ReducingEmitter(TileEmitter):
         if self.reduction.vectors == 1 or loop.extent is None or len(loads) != 1 or strides[loads[0]] != 1:
             return 0
         bits = element_bits(loads[0].results[0].type) or 0
-        return _PAGE_BITS // bits if bits % 8 == 0 and loop.extent * bits >= _PAGED_BITS else 0
+        return 8 * PAGE_BYTES // bits if bits % 8 == 0 and loop.extent * bits >= 8 * policy().memory.paged_bytes else 0
 
     def _carry_pages(self, depth: int, loop: Loop, done: int, page: int, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
         """Emit the loop up to `done` with as many pages in turn as a step has vectors."""

@@ -15,9 +15,7 @@ from dlc.lowering.affine.ir.reductions import combine, identity, is_combiner
 from dlc.lowering.affine.ir.values import TileDim, TileValues, splat_constant
 from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, option
-
-_SMALLEST = 4
-"""Lanes from which prefixes are worth their shuffles: two take as many instructions as two steps of the loop."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def _scan_of(op: ir.Operation, vector_bits: int) -> _Scan | None:
         facts = analyse_lanes(ops, loop.iv, varying=accumulators, lanes=lanes)
     except NoLanesError:
         return None
-    if lanes < _SMALLEST or not facts.maskable or (loop.extent is not None and loop.extent < lanes):
+    if lanes < policy().tiles.fewest_scanned_lanes or not facts.maskable or (loop.extent is not None and loop.extent < lanes):
         return None
     before = tuple(inner for inner in ops if inner not in after)
     return _Scan(loop, tuple(combiners), before, tuple(inner for inner in after if inner not in combiners), facts, lanes)

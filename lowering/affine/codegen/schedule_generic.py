@@ -18,6 +18,7 @@ from dlc.lowering.affine.search.choose import is_contraction
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.lowering.registry import find_pass
 
 GENERIC = "dlc.generic"
@@ -35,13 +36,6 @@ _PASSES = (
     "affine-transpose-loads",
     "func.func(canonicalize,cse)",
 )
-_OPERATIONS = 20_000_000
-"""What isl may do for one nest, a second or two; most nests take less than 100,000."""
-_LEAST_PART = 2
-"""Vectors of n lanes must need no more than this part of n as many instructions: ranges with ragged ends cost more than their
-lanes save. A 5x5 scatter of 128x128 takes 8 times as long in vectors of an order that needs 0.8 of the instructions."""
-_TRIED_LOOPS = 12
-"""Loops of a nest that is tried at most: isl's work grows fast with the statements that they hold."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,7 @@ def _told(function: ir.Operation, loop: ir.Operation) -> str:
     if not any(_has_vectors(op) for op in made):
         return f"{name}: as written, no loop of it can be vectors"
     before, after = work_of(loop), sum(map(work_of, made))
-    if before * _LEAST_PART < after * max(_lanes(op) for op in made):
+    if before * policy().tiles.fewest_vector_gain < after * max(_lanes(op) for op in made):
         return f"{name}: as written, vectors would need {after / before:.2g} times its instructions"
     main = max(made, key=work_of)
     if number is not None:
@@ -135,14 +129,16 @@ def _refusal(loop: ir.Operation) -> str:
     if any(op.name == "memref.load" for op in ops):
         return "it reads at subscripts that are computed or data"
     count = sum(op.name == "affine.for" for op in ops)
-    return f"it has {count} loops, and {_TRIED_LOOPS} are tried at most" if count > _TRIED_LOOPS else ""
+    return (
+        f"it has {count} loops, and {policy().limits.tried_loops} are tried at most" if count > policy().limits.tried_loops else ""
+    )
 
 
 def _schedule(function: ir.Operation) -> None:
     """Run the polyhedral scheduler on a function; PassFailure where it cannot."""
     from dlc.lowering.affine.schedule.driver import bounded_work
 
-    with bounded_work(function, _OPERATIONS):
+    with bounded_work(function, policy().limits.nest_operations):
         for name in _PASSES:
             found = find_pass(name)
             if found is None:

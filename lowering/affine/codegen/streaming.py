@@ -8,22 +8,19 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import is_memref, nested_ops, root_of, strides_of
 from dlc.lowering.affine.ir.accesses import Linear, linear_form
 from dlc.lowering.affine.ir.lanes import element_bits
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
 _MASKED = "vector.maskedstore"
 _STORES = ("affine.vector_store", _MASKED)
-_CACHES = 4
-"""Buffers of so many second-level caches and more are out of that cache when they are read again."""
-_LAST_SHARE = 4
-"""Where a line takes two stores, buffers below this part of the last cache are better off there: on a core of AVX2 with 512 KiB
-and 32 MiB, max(x, 0) of 3 MiB takes 1.3 to 1.6 of the time past the caches, of 6 MiB 1.2, of 8 MiB 0.9 to 1.1 and of 12 MiB 0.6.
-"""
 
 
 def streamed_bytes(facts: Machine) -> int:
     """The size of the smallest buffer that is worth it on the target."""
     fills_line = facts.vector_bits >= 8 * facts.line_bytes
-    return max(_CACHES * facts.l2_bytes, 0 if fills_line else facts.l3_bytes // _LAST_SHARE)
+    return max(
+        policy().memory.streamed_caches * facts.l2_bytes, 0 if fills_line else int(facts.l3_bytes * policy().blocks.quarter_share)
+    )
 
 
 def bytes_of(buffer: ir.Value) -> int | None:

@@ -19,24 +19,9 @@ from dlc.lowering.affine.ir.padding import PaddedCopy, padded_copies
 from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, given_schedule, leave_schedule
 from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 
 _EMITTER = "windows"
-_MOST_ROW_VECTORS = 4
-_COPIES = 8
-"""Vectors of sums: enough to hide the latency of an accumulation. More rows or columns than that share more loads, but take the
-registers of the weights: 28x28x192 takes 22.4 us with two vectors by 2x2 positions, 23.0 by 2x4 and 23.9 by 1x7.
-"""
-_ROWS = 2
-_NEARLY = 1.5
-"""Rows of so many times the first cache still are not worth another order: 65 KB of 58x56x56 take 20.7 us and 23.7 with channels
-outermost, 86 KB of 384x14x14 13.2 us and 11.2 (48 KB of cache).
-"""
-_SHARE_OF_L2 = 1 / 4
-"""A larger image is read in the order of memory: beside it the cache holds the result, and weights of other ops. 28x28x192 (0.6 of
-2 MB) took 58 us in MobileNetV2 in the order of memory and 70 with channels outermost, 14x14x576 (0.45) 55 and 49.
-"""
-_FEW_TAPS = 9
-"""More taps leave no registers for two vectors of each: 5x5 on 28x28x120 takes 41 us with one by 2x4 positions, two by 2x2 49."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +62,9 @@ def _row_tile(windows: Windows, lanes: int) -> WindowTile:
     """A row as lanes: up to four vectors of it, by as many rows as give each sum time to end."""
     band = windows.nest.band
     slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
-    vectors = balanced(-(-(windows.lane_loop.extent or 1) // lanes), _MOST_ROW_VECTORS)
+    vectors = balanced(-(-(windows.lane_loop.extent or 1) // lanes), policy().tiles.row_vectors)
     order = (*(loop for loop in band if loop is not windows.lane_loop), windows.lane_loop)
-    rows = balanced(slid[-1].extent or 1, _COPIES // vectors) if slid else 1
+    rows = balanced(slid[-1].extent or 1, policy().tiles.window_copies // vectors) if slid else 1
     return WindowTile(lanes, vectors, ((slid[-1], rows),) if rows > 1 else (), order)
 
 
@@ -95,10 +80,10 @@ def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTi
     if len(slid) < 2 or not _has_inner_rows(windows, slid[-2]):
         columns = balanced(slid[-1].extent or 1, (machine.registers // 2 - 2) // vectors)
         return WindowTile(lanes, vectors, _known(((slid[-1], columns),)), order)
-    if math.prod(loop.extent or 1 for loop in windows.taps) > _FEW_TAPS:
+    if math.prod(loop.extent or 1 for loop in windows.taps) > policy().tiles.few_taps:
         vectors = 1
-    columns = balanced(slid[-1].extent or 1, max(1, _COPIES // (_ROWS * vectors)))
-    return WindowTile(lanes, vectors, _known(((slid[-2], _ROWS), (slid[-1], columns))), order)
+    columns = balanced(slid[-1].extent or 1, max(1, policy().tiles.window_copies // (policy().tiles.window_rows * vectors)))
+    return WindowTile(lanes, vectors, _known(((slid[-2], policy().tiles.window_rows), (slid[-1], columns))), order)
 
 
 def _known(unroll_and_jam: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int], ...]:
@@ -109,8 +94,8 @@ def _known(unroll_and_jam: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int]
 def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
     """Whether most of the tiles along `loop` read no padding."""
     begin, end = windows.safe(loop)
-    inner = end // _ROWS - -(-begin // _ROWS)
-    return 2 * inner > -(-(loop.extent or 0) // _ROWS)
+    inner = end // policy().tiles.window_rows - -(-begin // policy().tiles.window_rows)
+    return 2 * inner > -(-(loop.extent or 0) // policy().tiles.window_rows)
 
 
 def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
@@ -122,8 +107,11 @@ def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
     outer = next(loop for loop in band if loop.iv in windows.slid)
     tap = next(loop for loop in windows.taps if loop.iv in windows.slid[outer.iv])
     row, tap_row = _most_bytes(windows, outer), _most_bytes(windows, tap)
-    fits_first = row * (_ROWS - 1) + tap_row * (tap.extent or 1) <= _NEARLY * machine.caches.l1_bytes
-    fits_second = row * (outer.extent or 1) <= _SHARE_OF_L2 * machine.caches.l2_bytes
+    fits_first = (
+        row * (policy().tiles.window_rows - 1) + tap_row * (tap.extent or 1)
+        <= policy().tiles.window_row_caches * machine.caches.l1_bytes
+    )
+    fits_second = row * (outer.extent or 1) <= policy().blocks.quarter_share * machine.caches.l2_bytes
     if fits_first or not fits_second:
         return band
     return (windows.lane_loop, *(loop for loop in band if loop is not windows.lane_loop))

@@ -29,8 +29,7 @@ from dlc.lowering.affine.schedule.nest_schedule import (
 )
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
-
-_MANY_STEPS = 4
+from dlc.lowering.policy import policy
 
 
 @dataclass
@@ -119,7 +118,7 @@ class _Tiler:
         is_rest = any(mask is not None for mask in self.values.masks) or any(
             dim.iv == loop.iv and dim.count < self.tile.vectors for dim in self.values.dims
         )
-        return is_rest and (loop.extent is None or loop.extent >= _MANY_STEPS * step)
+        return is_rest and (loop.extent is None or loop.extent >= policy().tiles.masked_rest_steps * step)
 
 
 def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:

@@ -21,17 +21,8 @@ from dlc.lowering.affine.ir.values import TileDim, TileValues
 from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, leave_schedule, schedule_of
 from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
-
-_LARGEST, _SMALLEST = 16, 4
-"""Vectors of a tile: 16 of 16 lanes fill half of the registers, 4 of 4 still save loads."""
-_MOST_ROWS, _ANY_ROWS = 64, 32
-"""Rows of the target that are written in turn: at most, and where their distance is not known.
-
-More of them read more of each row of the source at once; few pages are written at a time, and what misaligned tiles leave of a
-cache line stays in the first-level cache. On a core with 12 ways of 4 KiB, f32 of 128x4096 take 98 us with 32 rows, 62 with 64 and
-57 with 128; 3136x256 105, 83 and 79; 256x1024 49, 38 and 46.
-"""
 
 
 @dataclass(frozen=True)
@@ -95,8 +86,8 @@ def _found(nest: Nest, vector_bits: int) -> _Transpose | None:
     """The transpose that `nest` is: the one with the most lanes of its stores; None when it is none, or one too small to pay."""
     if nest.inner_loops:
         return None
-    size = min(_LARGEST, vector_bits // widest_element(nest.body))
-    if size < _SMALLEST:
+    size = min(policy().memory.largest_transpose, vector_bits // widest_element(nest.body))
+    if size < policy().memory.smallest_transpose:
         return None
     found = [
         transpose for lane_loop in nest.band for across in nest.band if (transpose := _transpose(nest, lane_loop, across, size))
@@ -105,7 +96,7 @@ def _found(nest: Nest, vector_bits: int) -> _Transpose | None:
 
 
 def _is_long(loop: Loop) -> bool:
-    return loop.extent is None or loop.extent >= _SMALLEST
+    return loop.extent is None or loop.extent >= policy().memory.smallest_transpose
 
 
 def _transpose(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Transpose | None:
@@ -149,17 +140,21 @@ def _rows_in_turn(nest: Nest, transpose: _Transpose, facts: Machine) -> int:
     pitches = [_pitch(op, ir.MemRefType(kind), transpose.across) for op, kind in stores]
     source = [_pitch(op, ir.MemRefType(kind), transpose.lane_loop) for op, kind in loads]
     if None in pitches or None in source:
-        return _ANY_ROWS
+        return policy().memory.unknown_transposed_rows
     ways = ways_of(facts.l1_bytes)
     has_set_conflicts = any(lines_in_set(transpose.size, pitch or 0) >= ways for pitch in source)
     widths = [element_bits(ir.MemRefType(kind).element_type) or 0 for _, kind in stores]
     fills = all(transpose.size * bits >= 8 * facts.line_bytes for bits in widths)
     fills = fills and all((pitch or 0) % facts.line_bytes == 0 for pitch in pitches)
     if has_set_conflicts and fills and any(_is_streamed(ir.MemRefType(kind), facts) for _, kind in stores):
-        return _MOST_ROWS
+        return policy().memory.transposed_rows
     most = ways * 4 // 3 if fills else ways
-    least = min(_MOST_ROWS, facts.line_bytes * 8 // widest_element(nest.body)) if has_set_conflicts else transpose.size
-    counts = [rows for rows in (_MOST_ROWS, 32, 16, 8) if rows % transpose.size == 0 and rows >= least]
+    least = (
+        min(policy().memory.transposed_rows, facts.line_bytes * 8 // widest_element(nest.body))
+        if has_set_conflicts
+        else transpose.size
+    )
+    counts = [rows for rows in (policy().memory.transposed_rows, 32, 16, 8) if rows % transpose.size == 0 and rows >= least]
     return next((rows for rows in counts if all(lines_in_set(rows, pitch or 0) <= most for pitch in pitches)), counts[-1])
 
 

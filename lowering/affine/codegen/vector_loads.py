@@ -10,9 +10,6 @@ from dlc.lowering.affine.ir.loops import apply
 from dlc.lowering.affine.ir.masks import LaneMask
 from dlc.lowering.affine.ir.values import splat_constant
 
-MOST_SPACED = 4
-"""Elements so far apart are still picked from neighbouring vectors: NHWC of 3 channels to NCHW is twice as fast as by gathers."""
-
 
 @dataclass(frozen=True)
 class VectorAddress:

@@ -13,8 +13,7 @@ from dlc.lowering.affine.ir.expressions import result_maps
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import apply
 from dlc.lowering.affine.ir.values import splat_constant
-
-_LINE_BITS = 512
+from dlc.targets.machine import LINE_BYTES
 
 
 class Once(Protocol):
@@ -63,7 +62,7 @@ class WindowLoads:
 
         Rows of half a vector are mostly in one line.
         """
-        is_line = self.lanes * (element_bits(op.results[0].type) or 0) >= _LINE_BITS
+        is_line = self.lanes * (element_bits(op.results[0].type) or 0) >= 8 * LINE_BYTES
         return stride == 2 or (stride == 1 and is_line and 2 * ir.MemRefType(buffer.type).shape[-1] > self.lanes)
 
     def of_row(

@@ -13,11 +13,7 @@ from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.padding import Inside, PaddedCopy
-
-_MOST_TAPS = 160
-"""Steps of the reduction beyond which the register tile, which keeps its loops, is the better form."""
-_MOST_UNROLLED = 64
-_MOST_BORDER_TILES = 8
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,7 @@ def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int
         return None
     taps = math.prod(loop.extent or 0 for loop in chain.loops)
     inner = math.prod(loop.extent or 0 for loop in chain.loops[1:])
-    if not 1 < taps <= _MOST_TAPS or inner > _MOST_UNROLLED or not _has_plain_ops(nest):
+    if not 1 < taps <= policy().limits.window_taps or inner > policy().limits.window_unrolled or not _has_plain_ops(nest):
         return None
     slides = _slides(nest, copies)
     if not slides:
@@ -213,4 +209,4 @@ def cuts(extent: int, step: int, safe: tuple[int, int]) -> list[tuple[int, int, 
 
 def few_borders(parts: Sequence[tuple[int, int, int]]) -> bool:
     """Whether the tiles at the borders, each of which has code of its own, are few enough."""
-    return len(parts) <= _MOST_BORDER_TILES
+    return len(parts) <= policy().limits.border_tiles

@@ -12,23 +12,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.latencies import PRODUCT_LATENCY
 from dlc.lowering.affine.cost.scattering import runs_along, scatter_cycles
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.policy import policy
+from dlc.targets.machine import LINE_BYTES
 
-_LATENCY = 4.0
-_PER_CYCLE = 2.0
-_HORIZONTAL = 8.0
-_VECTOR_WAIT, _SCALAR_WAIT = 0.5, 0.1
-"""Cycles that a load adds where the data comes from L2 (vectors) or L1 (scalars); fitted to 40 tiles of GEMM and conv."""
 _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 """Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
-_TYPICAL_EXTENT = 64
-_EXPENSIVE = 12.0
 _LANE_BY_LANE = -1
-_LINE_BITS = 512
 _GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
@@ -140,7 +135,7 @@ class NestCost:
         names = [op.name for op in real_ops(self.nest.innermost_body)]
         multiply_adds = min(names.count("arith.mulf"), names.count("arith.addf")) if self.nest.inner_loops else 0
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
-        return plain + _EXPENSIVE * sum(name.startswith("math.") for name in names)
+        return plain + policy().cost.expensive_op * sum(name.startswith("math.") for name in names)
 
     def step(self, vectors: int, lanes: int, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cycles of one run of the innermost body with `vectors` vectors and the copies of `unroll_and_jam`."""
@@ -154,10 +149,17 @@ class NestCost:
                 share *= unroll_and_jam.get(iv, 1)
             share *= vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
             loads += share
-            waits += share * _VECTOR_WAIT if load.stride else max(share * _SCALAR_WAIT, load.lines(unroll_and_jam) * _VECTOR_WAIT)
-        latency = _LATENCY if self.nest.inner_loops else 1.0
+            waits += (
+                share * policy().cost.exposed_vector_load
+                if load.stride
+                else max(share * policy().cost.exposed_scalar_load, load.lines(unroll_and_jam) * policy().cost.exposed_vector_load)
+            )
+        latency = PRODUCT_LATENCY if self.nest.inner_loops else 1.0
         busy = max(
-            loads / _PER_CYCLE, copies * self._arithmetic / _PER_CYCLE, latency, (copies * (1 + self._sums_apart) + loads) / 4.0
+            loads / policy().cost.issued,
+            copies * self._arithmetic / policy().cost.issued,
+            latency,
+            (copies * (1 + self._sums_apart) + loads) / 4.0,
         )
         return busy + waits
 
@@ -192,7 +194,7 @@ class NestCost:
                 once += self._scatter_cycles(vectors, tile, named)
                 once *= lane_trips if tile.reduces else 1
                 copies = tile.body_copies if tile.reduces else 0
-                cycles += (once + copies * _HORIZONTAL) * jam_trips * (1 if tile.reduces else lane_trips)
+                cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if tile.reduces else lane_trips)
         for loop in self.nest.band:
             if loop not in unroll_and_jam and loop != tile.lane_loop:
                 cycles *= _extent(loop)
@@ -230,7 +232,7 @@ def _line_share(load: ir.Operation, iv: ir.Value) -> float:
     stride = stride_along(load, iv)
     if stride is None:
         return 1.0
-    return min(1.0, abs(stride) * (element_bits(load.results[0].type) or 64) / _LINE_BITS)
+    return min(1.0, abs(stride) * (element_bits(load.results[0].type) or 64) / (8 * LINE_BYTES))
 
 
 def trips_of(loop: Loop, step: int) -> int | None:
@@ -248,7 +250,7 @@ def balanced(extent: int, most: int) -> list[tuple[int, int]]:
 
 
 def _extent(loop: Loop) -> int:
-    return _TYPICAL_EXTENT if loop.extent is None else max(loop.extent, 1)
+    return policy().cost.assumed_trips if loop.extent is None else max(loop.extent, 1)
 
 
 def _lane_parts(tile: RegisterTile) -> list[tuple[int, int]]:

@@ -8,11 +8,14 @@ from weakref import WeakKeyDictionary
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine.polyhedral.model import AccessRelation
+from dlc.targets.machine import Machine
 
-_CYCLES = {"arith.divf": 14.0, "math.sqrt": 18.0, "arith.addi": 1.0, "arith.subi": 1.0}
-"""Ops that take other than four cycles, on any recent core; calls of functions take longer than all of these."""
-_FLOAT_OP = 4.0
-_WHOLE_OP = 1.0
+_ANY_CPU = Machine()
+_INSTRUCTIONS = {"arith.divf": "divide_f64", "math.sqrt": "sqrt_f32"}
+"""Ops that take longer than products, on any recent core; calls of functions take longer than these."""
+
+PRODUCT_LATENCY = _ANY_CPU.instruction("fma_f32").latency
+"""Cycles from one multiply-add to the next one that needs it."""
 
 
 def chain_latency(strides: Mapping[AccessRelation, int | None]) -> float:
@@ -20,7 +23,7 @@ def chain_latency(strides: Mapping[AccessRelation, int | None]) -> float:
 
     Only loads count that move as the store does: these may be of what it stored some iterations before. At least one multiply-add.
     """
-    found = [_FLOAT_OP]
+    found = [PRODUCT_LATENCY]
     for write, step in strides.items():
         if write.writes and write.array.is_memory:
             own = frozenset(one for one, by in strides.items() if one.array is write.array and not one.writes and by == step)
@@ -51,5 +54,5 @@ def _latency(value: ir.Value, loads: Sequence[ir.Operation]) -> float | None:
 
 
 def _cycles_of(op: ir.Operation) -> float:
-    default = _FLOAT_OP if isinstance(op.results[0].type, ir.FloatType) else _WHOLE_OP
-    return _CYCLES.get(op.name, default)
+    default = "fma_f32" if isinstance(op.results[0].type, ir.FloatType) else "integer_i32"
+    return _ANY_CPU.instruction(_INSTRUCTIONS.get(op.name, default)).latency

@@ -13,20 +13,8 @@ from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
-from dlc.targets.machine import Machine
-
-_TYPICAL_EXTENT = 64
-_NEAR, _HALF, _WHOLE = (2 / 3, 0.0), (1 / 2, 1.0), (1.0, 2.0)
-"""(share of L1, of L2 and of L2; weight of a byte that is read again within so much); 49x512x6144, whose panels take 1.2 of
-2 MB, is 1.2 times as fast with rows inside panels as with panels inside rows, which read all 12 MB for each tile of rows.
-"""
-_MEMORY_WEIGHT = 4.0
-_UNFETCHED_WEIGHT = 2.0
-"""Of a byte of vectors that come from memory when a tile needs them. 16 products of 49x256x256 with rows inside panels, which
-are fetched ahead then, take ResNet-50 from 50.9 to 49.8 ms.
-"""
-_MOST_PERMUTED = 4
-_LINE_BYTES = 64
+from dlc.lowering.policy import policy
+from dlc.targets.machine import LINE_BYTES, Machine
 
 
 @dataclass(frozen=True)
@@ -52,10 +40,12 @@ class Caches:
 
     def weight(self, footprint: float) -> float:
         """What a byte counts that is read again after so many others."""
-        for size, (share, weight) in ((self.l1_bytes, _NEAR), (self.l2_bytes, _HALF), (self.l2_bytes, _WHOLE)):
-            if footprint <= size * share:
-                return weight
-        return _MEMORY_WEIGHT
+        cost, blocks = policy().cost, policy().blocks
+        if footprint <= self.l1_bytes * blocks.working_share:
+            return 0.0
+        if footprint <= self.l2_bytes * blocks.half_share:
+            return cost.half_l2_weight
+        return cost.whole_l2_weight if footprint <= self.l2_bytes else cost.memory_weight
 
 
 @dataclass(frozen=True)
@@ -92,7 +82,7 @@ def best_order(nest: Nest, tile: RegisterTile, caches: Caches) -> list[Loop]:
     band = list(nest.band)
     if not nest.inner_loops:
         return [*(loop for loop in band if loop is not tile.lane_loop), *_lane_loops(nest, tile)]
-    fixed, free = band[:-_MOST_PERMUTED], band[-_MOST_PERMUTED:]
+    fixed, free = band[: -policy().limits.permuted_loops], band[-policy().limits.permuted_loops :]
     trips = {loop: _trips(loop, tile) for loop in band}
     operands = _operands(nest, tile)
     stores = [store for store in _partial_lines(nest, tile) if store.loop in free]
@@ -109,7 +99,7 @@ def _lane_loops(nest: Nest, tile: RegisterTile) -> list[Loop]:
 
 
 def _trips(loop: Loop, tile: RegisterTile) -> int:
-    extent = _TYPICAL_EXTENT if loop.extent is None else loop.extent
+    extent = policy().cost.assumed_trips if loop.extent is None else loop.extent
     step = dict(tile.unroll_and_jam).get(loop, 1)
     if loop is tile.lane_loop:
         step = tile.lanes * tile.vectors
@@ -127,7 +117,7 @@ def _operands(nest: Nest, tile: RegisterTile) -> list[_Operand]:
         size = (element_bits(op.results[0].type) or 64) // 8
         for loop in (*nest.band, *chain):
             if loop.iv in subscripts:
-                extent = _TYPICAL_EXTENT if loop.extent is None else loop.extent
+                extent = policy().cost.assumed_trips if loop.extent is None else loop.extent
                 size *= -(-extent // _trips(loop, tile)) if loop in nest.band else extent
         used = frozenset(loop for loop in nest.band if loop.iv in subscripts)
         found.append(_Operand(used, size, tile.lane_loop in used))
@@ -137,17 +127,17 @@ def _operands(nest: Nest, tile: RegisterTile) -> list[_Operand]:
 def _partial_lines(nest: Nest, tile: RegisterTile) -> list[_PartialLines]:
     """The stores of the tile's results that fill lines in several steps."""
     found = []
-    elements = math.prod(_TYPICAL_EXTENT if loop.extent is None else loop.extent for loop in nest.band)
+    elements = math.prod(policy().cost.assumed_trips if loop.extent is None else loop.extent for loop in nest.band)
     for op in nest.body:
         if op.name != "affine.store":
             continue
         size = -(-(element_bits(ir.MemRefType(op.operands[1].type).element_type) or 64) // 8)
         for loop in nest.band:
             step = tile.steps.get(loop, 1)
-            share = step * size / _LINE_BYTES
+            share = step * size / LINE_BYTES
             if stride_along(op, loop.iv) == 1 and share < 1 and _trips(loop, tile) > 1:
                 lines = tile.body_copies * (1 if tile.reduces else tile.lanes) // step
-                found.append(_PartialLines(loop, share, lines * _LINE_BYTES, elements * size))
+                found.append(_PartialLines(loop, share, lines * LINE_BYTES, elements * size))
     return found
 
 
@@ -174,4 +164,4 @@ def _traffic(order: Sequence[Loop], operand: _Operand, trips: Mapping[Loop, int]
             repeated = True
         inner *= trips[loop]
     exposed = operand.streams and unfetched and caches.weight(footprint) > 0
-    return moved + (footprint * _UNFETCHED_WEIGHT if exposed else 0.0)
+    return moved + (footprint * policy().cost.unfetched_weight if exposed else 0.0)

@@ -9,9 +9,7 @@ from dlc.analysis.buffers import defining_op
 from dlc.analysis.integer_sets import constraints_of
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.loops import real_ops
-
-ASSUMED_TRIPS = 16
-"""Iterations of a loop whose count is not known, for the estimate of its work."""
+from dlc.lowering.policy import policy
 
 _BOUNDS = ("lowerBoundMap", "upperBoundMap")
 
@@ -64,7 +62,7 @@ class _Estimate:
                 max(branches) if holds is None else branches[0 if holds else 1] if len(branches) > 1 else int(holds) * branches[0]
             )
         trips = self.trips(op) if op.name == "affine.for" else None if op.name == "scf.for" else 1
-        return (ASSUMED_TRIPS if trips is None else trips) * sum(branches)
+        return (policy().cost.assumed_inner_trips if trips is None else trips) * sum(branches)
 
     def trips(self, loop: ir.Operation) -> int | None:
         """The iterations of an `affine.for`; None where they are not known."""

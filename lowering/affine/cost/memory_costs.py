@@ -6,34 +6,20 @@ as often as that body runs with other elements (after Wolf and Lam, PLDI 1991). 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from math import prod
 from operator import mul
 
 from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.cost.references import Reference, packed_runs
+from dlc.lowering.policy import policy
+from dlc.targets.machine import PAGE_BYTES
 
 Levels = Sequence[tuple[int, int]]
 """Loops from the outside in: the place in the chain, and how many of its iterations a step takes."""
-
-_PAGE_BYTES = 4096
-_WRITTEN = 1.5
-"""How much more a line costs that goes back."""
-
-_BEYOND_L2 = 4.0
-"""Cycles for a line that comes from beyond the second-level cache."""
-
-_WALK = 12.0
-"""Cycles to find a page that no table holds."""
-
-_ROW, _VECTOR, _PART = 2.0, 1.0, 4.0
-"""Cycles to begin a row of a panel, to copy a vector of it, and part of one, which takes a mask."""
-
-_TRANSPOSED = 1.5
-"""Cycles to copy an element whose neighbours in the panel lie apart in memory."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +32,14 @@ class _Store:
     has_sets: bool = False
 
 
-@functools.lru_cache
-def _stores(caches: Caches) -> tuple[_Store, ...]:
+def _stores_of(caches: Caches) -> tuple[_Store, ...]:
     """Caches and tables of pages; the cycles, most of which work hides, fit products of matrices on a Sapphire Rapids core."""
     line = caches.line_bytes
     return (
         _Store(line, caches.l1_bytes * 3 // 4 // line, 1.0, has_sets=True),
-        _Store(line, caches.l2_bytes * 5 // 8 // line, _BEYOND_L2),
-        _Store(_PAGE_BYTES, 64, 2.5),
-        _Store(_PAGE_BYTES, 1024, _WALK),
+        _Store(line, caches.l2_bytes * 5 // 8 // line, policy().cost.exposed_far_line),
+        _Store(PAGE_BYTES, policy().blocks.near_pages, 2.5),
+        _Store(PAGE_BYTES, 1024, policy().cost.page_walk),
     )
 
 
@@ -86,6 +71,10 @@ class MemoryModel:
     _known: dict[tuple[Reference, bool, tuple[int, ...]], _Touched] = field(default_factory=dict)
     _known_copies: dict[tuple[Reference, int, bool, tuple[int, ...]], float] = field(default_factory=dict)
 
+    @cached_property
+    def _stores(self) -> tuple[_Store, ...]:
+        return _stores_of(self.caches)
+
     def extents_at(self, levels: Levels) -> list[tuple[int, ...]]:
         """How many iterations of each loop are left inside the first 0, 1, ... levels."""
         left = list(self.extents)
@@ -101,14 +90,14 @@ class MemoryModel:
         runs = list(accumulate(trips, mul, initial=1))
         touched = [self._touched_at(ref, ref in panels, levels, extents) for ref in self.references]
         total = sum(self._copying(ref, panel, extents[panel.depth]) * runs[panel.depth] for ref, panel in panels.items())
-        for place, store in enumerate(_stores(self.caches)):
+        for place, store in enumerate(self._stores):
             fits = next((at for at in range(len(trips)) if sum(own[at][place] for own in touched) <= store.capacity), len(trips))
             for reference, own in zip(self.references, touched, strict=True):
                 around = fits
                 while around and not reference.moves_along(levels[around - 1][0]):
                     around -= 1
                 moved = own[fits][-1 if store.has_sets else place] * runs[around]
-                total += moved * store.cycles * (_WRITTEN if reference.access.writes else 1.0)
+                total += moved * store.cycles * (policy().cost.written_line if reference.access.writes else 1.0)
         return total
 
     def _touched_at(
@@ -125,7 +114,7 @@ class MemoryModel:
         if key not in self._known:
             runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
             self._known[key] = (
-                *(runs.occupied(store.unit) if store.has_sets else runs.units(store.unit) for store in _stores(self.caches)),
+                *(runs.occupied(store.unit) if store.has_sets else runs.units(store.unit) for store in self._stores),
                 runs.units(self.caches.line_bytes),
             )
         return self._known[key]
@@ -136,8 +125,16 @@ class MemoryModel:
         if key not in self._known_copies:
             elements = prod(reference.box(extents))
             lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)
-            pages = reference.runs(extents, _PAGE_BYTES).units(_PAGE_BYTES)
+            pages = reference.runs(extents, PAGE_BYTES).units(PAGE_BYTES)
             whole, part = divmod(panel.row, self.lanes)
-            row = _TRANSPOSED * panel.row if panel.is_transposed else _VECTOR * whole + (_PART if part else 0.0)
-            self._known_copies[key] = elements / panel.row * (_ROW + row) + lines * _BEYOND_L2 + pages * _WALK
+            row = (
+                policy().cost.copied_transposed * panel.row
+                if panel.is_transposed
+                else policy().cost.copied_vector * whole + (policy().cost.copied_part if part else 0.0)
+            )
+            self._known_copies[key] = (
+                elements / panel.row * (policy().cost.row_start + row)
+                + lines * policy().cost.exposed_far_line
+                + pages * policy().cost.page_walk
+            )
         return self._known_copies[key]

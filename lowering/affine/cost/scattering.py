@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.accesses import stride_along
-
-_SHUFFLE = 0.75
-"""Cycles of a shuffle or a store of a part of a vector: 7x7 taps over 3x224x224 for 64 channels by 8 pixels at once."""
+from dlc.lowering.policy import policy
 
 
 def runs_along(op: ir.Operation, ivs: Iterable[ir.Value]) -> frozenset[ir.Value]:
@@ -23,4 +21,4 @@ def scatter_cycles(along: frozenset[ir.Value], unroll_and_jam: Mapping[ir.Value,
     count = max(runs, default=1)
     size = 1 << (count - 1).bit_length()
     shuffles = lanes * (math.log2(size) + 1) + count * lanes / size
-    return copies / count * shuffles * _SHUFFLE
+    return copies / count * shuffles * policy().cost.scattered_part

@@ -10,9 +10,7 @@ from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
-from dlc.targets.machine import L1_WAY_BYTES
-
-_FEWEST_WAYS = 8
+from dlc.targets.machine import L1_LEAST_WAYS, L1_WAY_BYTES
 
 
 def lines_in_set(count: int, pitch: int) -> int:
@@ -22,7 +20,7 @@ def lines_in_set(count: int, pitch: int) -> int:
 
 def ways_of(l1_bytes: int) -> int:
     """The lines that a set of the nearest cache holds."""
-    return max(_FEWEST_WAYS, l1_bytes // L1_WAY_BYTES)
+    return max(L1_LEAST_WAYS, l1_bytes // L1_WAY_BYTES)
 
 
 class SetConflicts:

@@ -13,28 +13,11 @@ from math import log2, sqrt
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.latencies import chain_latency
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.policy import policy
+from dlc.targets.machine import LINE_BYTES
 
 Strides = Sequence[tuple[AccessRelation, "int | None"]]
 """The stride of each access along one loop, in elements; None where there is none."""
-
-_PER_CYCLE = 2
-_GATHER = 1.5
-"""Instructions for each element of a vector whose elements do not lie side by side."""
-
-_SHUFFLE = 2.0
-"""Instructions that one shuffle of a transpose in registers counts as: a core starts one a cycle."""
-
-_FOLLOWED_ROWS = 8
-"""Rows that a core reads side by side at the full rate: 1300x1300 f64 times a vector takes 1.7 ms by 8 rows, 1.8 by 16, 3.0 by 32
-and 4.0 by 64 (Zen 4)."""
-
-LINE_CYCLES = 4.0
-"""Cycles to bring a line from the second-level cache or beyond, most of which other work hides."""
-
-_LINE_BYTES = 64
-
-_LOAD_CYCLES, _SPLIT = 0.25, 2.0
-"""Cycles of a load that other work does not hide, and how many more loads a vector takes that lies in two lines."""
 
 
 _PRODUCT_AND_SUM = 2
@@ -132,11 +115,12 @@ def outer_order(nest: BandNestCosts, tile: BandTile) -> list[int]:
     return order if tile.tiles_first else [*order, *tiled]
 
 
-def cycles(nest: BandNestCosts, tile: BandTile, line_cycles: float = LINE_CYCLES) -> float:
-    """Cycles for each iteration that the tile takes."""
+def cycles(nest: BandNestCosts, tile: BandTile, line_cycles: float | None = None) -> float:
+    """Cycles for each iteration that the tile takes, where a line takes `line_cycles`, else those of one from beyond L2."""
+    each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
     innermost = outer_order(nest, tile)[-1]
     lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
-    return work_cycles(nest, tile) + (lines * line_cycles + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
+    return work_cycles(nest, tile) + (lines * each + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
 
 
 def work_cycles(nest: BandNestCosts, tile: BandTile) -> float:
@@ -145,7 +129,7 @@ def work_cycles(nest: BandNestCosts, tile: BandTile) -> float:
     loads = sum(
         _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
     )
-    work = max(loads / _PER_CYCLE, len(nest.accesses) * tile.vectors * tile.copies / _PER_CYCLE / 2)
+    work = max(loads / policy().cost.issued, len(nest.accesses) * tile.vectors * tile.copies / policy().cost.issued / 2)
     chain = nest.latency(innermost) if innermost in nest.kept else 0.0
     return max(work, chain) / _elements(nest, tile)
 
@@ -170,10 +154,10 @@ def _instructions(nest: BandNestCosts, access: AccessRelation, tile: BandTile, i
 def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> float:
     """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
     if access.writes:
-        return 2 * _GATHER * nest.lanes
+        return 2 * policy().cost.gathered_element * nest.lanes
     if innermost in nest.kept and nest.stride(access, innermost) == 1:
-        return 1 + _SHUFFLE * log2(nest.lanes)
-    return _GATHER * nest.lanes
+        return 1 + policy().cost.shuffle_instructions * log2(nest.lanes)
+    return policy().cost.gathered_element * nest.lanes
 
 
 def _lines(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
@@ -183,11 +167,11 @@ def _lines(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermos
     bytes_of = _bytes(access)
     if innermost == tile.lanes and tile.lanes is not None and step is not None:
         step = step * nest.lanes * tile.vectors
-    fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / _LINE_BYTES)
+    fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / LINE_BYTES)
     row = nest.lanes * tile.vectors
-    streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / _LINE_BYTES) if along == 1 else row
+    streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / LINE_BYTES) if along == 1 else row
     if along not in (0, 1) and fresh < 1:
-        streams *= max(1.0, sqrt(row / _FOLLOWED_ROWS))
+        streams *= max(1.0, sqrt(row / policy().cost.followed_rows))
     return fresh * streams * (tile.copies if across != 0 else 1)
 
 
@@ -202,8 +186,8 @@ def _straddling_cycles(nest: BandNestCosts, tile: BandTile, innermost: int) -> f
     loads = sum(
         _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
     )
-    parts = (min(1.0, nest.lanes * _bytes(access) / _LINE_BYTES) for access in split)
-    return _LOAD_CYCLES * (loads + _SPLIT * tile.vectors * sum(parts))
+    parts = (min(1.0, nest.lanes * _bytes(access) / LINE_BYTES) for access in split)
+    return policy().cost.exposed_load * (loads + policy().cost.split_load_slots * tile.vectors * sum(parts))
 
 
 def _bytes(access: AccessRelation) -> int:

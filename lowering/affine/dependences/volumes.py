@@ -7,21 +7,21 @@ import functools
 import islpy as isl
 import numpy as np
 
-_SAMPLES = 8192
-"""Points of a box that are tried: a set of a hundredth of its box is met 80 times."""
-
-_UNBOUNDED = 1 << 20
-"""Stands for the extent of a dim without known bounds."""
+from dlc.lowering.policy import policy
 
 _Dim = isl.dim_type
 
 
-@functools.lru_cache(maxsize=256)  # schedules that are compared have domains in common
 def volume(domain: isl.Set) -> float:
     """The points of `domain`, by trying points spread evenly over the box around it; all of that where it has no known bounds.
 
     The same set gives the same number everywhere. At least 1.
     """
+    return _volume(domain, policy().limits.volume_samples, policy().limits.unbounded_trips)
+
+
+@functools.lru_cache(maxsize=256)  # schedules that are compared have domains in common
+def _volume(domain: isl.Set, samples: int, unbounded: int) -> float:
     rank = domain.dim(_Dim.set)
     if rank == 0 or domain.is_empty():
         return 1.0
@@ -30,25 +30,25 @@ def volume(domain: isl.Set) -> float:
         low, high = domain.dim_min_val(dim), domain.dim_max_val(dim)
         is_bounded = low.is_int() and high.is_int()
         lows[dim] = int(str(low)) if is_bounded else 0
-        extents[dim] = int(str(high.sub(low))) + 1 if is_bounded else _UNBOUNDED
+        extents[dim] = int(str(high.sub(low))) + 1 if is_bounded else unbounded
     box = float(np.prod(extents))
-    if domain.is_box() or _UNBOUNDED in extents:
+    if domain.is_box() or unbounded in extents:
         return box
-    points = lows + np.floor(_spread(rank) * extents)
-    inside = np.zeros(_SAMPLES, bool)
+    points = lows + np.floor(_spread(rank, samples) * extents)
+    inside = np.zeros(samples, bool)
     for part in domain.compute_divs().get_basic_sets():
         inside |= _holds(part, points)
-    return max(1.0, box * max(float(inside.mean()), 0.5 / _SAMPLES))
+    return max(1.0, box * max(float(inside.mean()), 0.5 / samples))
 
 
 @functools.cache
-def _spread(rank: int) -> np.ndarray:
+def _spread(rank: int, samples: int) -> np.ndarray:
     """Points of the unit cube that fill it evenly (M. Roberts, 2018: multiples of powers of the root of x^(d+1) = x + 1)."""
     root = 2.0
     for _ in range(32):
         root = (1 + root) ** (1 / (rank + 1))
     steps = root ** -np.arange(1, rank + 1)
-    return np.asarray((0.5 + np.outer(np.arange(1, _SAMPLES + 1), steps)) % 1.0)
+    return np.asarray((0.5 + np.outer(np.arange(1, samples + 1), steps)) % 1.0)
 
 
 def _holds(part: isl.BasicSet, points: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph,
 from dlc.lowering.affine.equivalence.value_ops import read_function
 from dlc.lowering.affine.equivalence.value_races import conflicts, inside, outside
 from dlc.lowering.affine.polyhedral.source_names import memref_name
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,6 @@ _RACES = "no parallel loop carries a dependence"
 _BOUNDS = "no access leaves its memref"
 
 
-MOST_OPERATIONS = 100_000_000
-"""Some ten seconds; a product of matrices in tiles takes less than a million."""
-
-
 def compare(
     before: ir.Operation,
     after: ir.Operation,
@@ -81,10 +78,10 @@ def compare(
 ) -> Comparison:
     """Compare two functions; `origins` takes ops of `after` to ops of `before`, `what` is who made the change, for messages.
 
-    isl may do `most` operations, by default `MOST_OPERATIONS`; a comparison that needs more is a refusal. Raises ExtractionError
-    where one of them is no function of affine loops.
+    isl may do `most` operations, by default `limits.equivalence_operations`; a comparison that needs more is a refusal.
+    Raises ExtractionError where one of them is no function of affine loops.
     """
-    most = MOST_OPERATIONS if most is None else most
+    most = policy().limits.equivalence_operations if most is None else most
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
     context.set_max_operations(most)

@@ -18,11 +18,7 @@ import islpy as isl
 from dlc.lowering.affine.equivalence.reassociation import Reassociation
 from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph, Node, Operand
 from dlc.lowering.affine.equivalence.value_places import agreeing
-
-_PATIENCE = 4
-"""How often a pair of nodes may get new instances before they are widened: stencils read a few neighbours."""
-
-_LIMIT = 40
+from dlc.lowering.policy import policy
 
 _COMMUTATIVE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
 
@@ -101,11 +97,11 @@ class Matching:
         if fresh.is_empty():
             return None
         self._visits[key] = self._visits.get(key, 0) + 1
-        if self._visits[key] > _LIMIT:
+        if self._visits[key] > policy().limits.most_visits:
             raise Unmatched("the relation between the values keeps growing")
         whole = fresh if known is None else known.union(fresh)
         is_widened = pair.is_widened
-        if self._visits[key] > _PATIENCE:
+        if self._visits[key] > policy().limits.widening_visits:
             wide = self._widened(whole, *key)
             is_widened = is_widened or not wide.is_subset(whole)
             fresh = wide if known is None else wide.subtract(known)

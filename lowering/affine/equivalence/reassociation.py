@@ -16,6 +16,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.equivalence.value_graph import Graph, Node
 from dlc.lowering.affine.polyhedral.model import union_map
+from dlc.lowering.policy import policy
 
 _EXACT = frozenset(
     f"arith.{name}"
@@ -36,7 +37,6 @@ _EXACT = frozenset(
     )
 )
 _ROUNDED = frozenset({"arith.addf", "arith.mulf"})
-_DEPTH = 6
 
 
 def may_reassociate(op: ir.Operation, allow: bool) -> bool:
@@ -173,7 +173,7 @@ class Reassociation:
         if one is None or other is None or one.signature != other.signature:
             return None
         found = isl.Map.from_domain_and_range(one.domain, other.domain)
-        if depth == _DEPTH or self.covers(one, other):
+        if depth == policy().limits.reassociation_depth or self.covers(one, other):
             return found
         for first, second in zip(one.operands, other.operands, strict=True):
             parts = [

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from dlc.lowering.affine.equivalence.value_graph import Graph, Node
-
-_DEPTH = 3
-"""How many copies between registers (broadcasts, lanes put together) are followed."""
+from dlc.lowering.policy import policy
 
 
 def note_places(graph: Graph) -> None:
@@ -17,7 +15,7 @@ def note_places(graph: Graph) -> None:
     for node in graph.nodes.values():
         if node.signature:
             for operand_number, operand in enumerate(node.operands):
-                for key, place in _loaded(graph, operand.sources, _DEPTH):
+                for key, place in _loaded(graph, operand.sources, policy().limits.place_depth):
                     _add(node, f"{operand_number} {key}", place)
     for use in graph.uses:
         if not use.writes or use.node.signature or not use.array.key or not use.node.operands:

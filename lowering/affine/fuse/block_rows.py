@@ -11,14 +11,8 @@ from dlc.lowering.affine.ir.viewed_buffers import allocate_as_viewed
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
-
-_MOST_ROWS, _TILE_ROWS = 32, 8
-_UNKNOWN_ROWS = 16
-_SHARE, _FULL_SHARE = 2 / 3, 1.0
-"""The part of the first-level cache that a block may take, and that with tiles of few rows, which come to panels more often: with
-16 registers twelve heads of 512 queries and keys take 0.85 to 0.92 of the time with 16 rows, not 8 (one core with 32 and 512 KiB).
-"""
 
 
 @dataclass(frozen=True)
@@ -53,18 +47,18 @@ class BlockRows(Pass):
 
 def _bytes_of_block(facts: Machine) -> int:
     """How many bytes the rows of a block may have on the target."""
-    return int(facts.l1_bytes * (_SHARE if facts.has_many_registers else _FULL_SHARE))
+    return int(facts.l1_bytes * (policy().blocks.working_share if facts.has_many_registers else policy().fusion.full_l1_share))
 
 
 def _rows_that_fit(group: RowGroup, cache: int) -> int:
     """The rows of a block: all if they fit, else a multiple of those of a register tile, if possible with none left over."""
     extent = group.rows.extent
     if group.row_bytes is None:
-        return _UNKNOWN_ROWS
+        return policy().fusion.unknown_block_rows
     if extent is not None and extent * group.row_bytes <= cache:
         return extent
-    most = max(_TILE_ROWS, min(_MOST_ROWS, cache // max(1, group.row_bytes)))
-    counts = range(most - most % _TILE_ROWS, 0, -_TILE_ROWS)
+    most = max(policy().fusion.tile_rows, min(policy().fusion.most_block_rows, cache // max(1, group.row_bytes)))
+    counts = range(most - most % policy().fusion.tile_rows, 0, -policy().fusion.tile_rows)
     return next((rows for rows in counts if extent is not None and extent % rows == 0 and 2 * rows > most), counts[0])
 
 

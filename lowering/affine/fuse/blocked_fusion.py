@@ -11,14 +11,8 @@ from dlc.lowering.affine.ir.accesses import conflicts
 from dlc.lowering.affine.ir.bands import Band, extent_of, loop_extents
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import real_ops
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
-
-_TILE_ROWS = 8
-"""Iterations that must be left to use a loaded value again, as rows of a register tile do."""
-BEYOND_L2_CYCLES_PER_BYTE = 1 / 6
-"""Cycles to move a byte from beyond the second-level cache: 17 GB/s at 2.9 GHz."""
-_L3_SHARE = 0.25
-"""Of the third-level cache that an operand may fill which is read from there for every block."""
 
 
 def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
@@ -76,14 +70,17 @@ def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, in
             inside = [iv for iv in around if iv not in gone and iv not in list(load.operands)]
             rows = max((extents[iv] for iv in inside), default=1)
             size = _bytes_touched(load, load.results[0].type, gone, extents)
-            if rows < _TILE_ROWS or (size > most and not arrives_in_time(rows, size, facts)):
+            if rows < policy().fusion.tile_rows or (size > most and not arrives_in_time(rows, size, facts)):
                 return False
     return True
 
 
 def arrives_in_time(rows: int, size: int, facts: Machine) -> bool:
     """Whether an operand of `size` bytes comes from the third-level cache as fast as `rows` rows are multiplied with it."""
-    return rows / facts.fma_ports >= BEYOND_L2_CYCLES_PER_BYTE * facts.vector_bits / 8 and size <= _L3_SHARE * facts.l3_bytes
+    return (
+        rows / facts.fma_ports >= policy().winograd.far_byte_cycles * facts.vector_bits / 8
+        and size <= policy().blocks.quarter_share * facts.l3_bytes
+    )
 
 
 def _reductions(band: Band) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlc._mlir import ir
+from dlc._mlir import arith, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.loops import Loop, normalized
 from dlc.lowering.pass_base import Pass
-
-_LESS = 2
-"""The predicate `slt` of arith.cmpi."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,9 @@ class AffineFoldIndexOrder(Pass):
 
 def _is_known(compare: ir.Operation) -> bool:
     index, best = compare.operands
-    if ir.IntegerAttr(compare.attributes["predicate"]).value != _LESS or not isinstance(best, ir.BlockArgument):
+    if ir.IntegerAttr(compare.attributes["predicate"]).value != int(arith.CmpIPredicate.slt) or not isinstance(
+        best, ir.BlockArgument
+    ):
         return False
     loop = normalized(best.owner.owner.operation)
     if loop is None or best.arg_number == 0 or not _counts(index, loop):

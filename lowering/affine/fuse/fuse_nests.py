@@ -16,8 +16,8 @@ from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 
-_WINDOW = 8
 _REFUSAL = "dlc.fusion_refusal"
 _MOVABLE = ("arith.", "math.", "affine.apply", "memref.dim", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
 
@@ -107,7 +107,7 @@ def _earlier_loops(op: ir.Operation) -> Iterator[tuple[ir.Operation, list[ir.Ope
     ops = real_ops(op.block)
     position = ops.index(op)
     loops = [place for place in range(position) if ops[place].name == "affine.for"]
-    for place in reversed(loops[-_WINDOW:]):
+    for place in reversed(loops[-policy().fusion.fused_loops :]):
         yield ops[place], ops[place + 1 : position]
 
 

@@ -12,11 +12,7 @@ from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, conflicts, ind
 from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
 from dlc.lowering.affine.ir.expressions import coefficient
 from dlc.lowering.affine.ir.loops import Loop, real_ops
-
-_COMPARABLE = 8
-"""Nests whose iterations differ by more than this factor are not of one size: the larger one keeps its loop order."""
-_FEW, _LARGE = 8, 1 << 18
-"""Fewer iterations than `_FEW`, each of more than `_LARGE` points, gain nothing: threads starve and caches overflow."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -143,9 +139,14 @@ def _loss(
     is_reused = reuses(a, t) or reuses(b, u)
     if is_reused and (t, u) not in blocks and not keeps_blocks(a, b, gone):
         return "a contraction uses values again across the loop"
-    if not is_reused and t.extent is not None and t.extent < _FEW and max(a.iterations, b.iterations) // max(t.extent, 1) > _LARGE:
+    if (
+        not is_reused
+        and t.extent is not None
+        and t.extent < policy().fusion.few_iterations
+        and max(a.iterations, b.iterations) // max(t.extent, 1) > policy().fusion.large_iteration
+    ):
         return "the loop has few iterations, each larger than the caches"
-    sizes_differ = max(a.iterations, b.iterations) > _COMPARABLE * min(a.iterations, b.iterations)
+    sizes_differ = max(a.iterations, b.iterations) > policy().fusion.comparable_sizes * min(a.iterations, b.iterations)
     large = [
         (band, loop, [pair[side] for pair in fused])
         for side, (band, loop) in enumerate(((a, t), (b, u)))

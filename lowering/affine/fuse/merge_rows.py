@@ -9,16 +9,8 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.fuse.row_windows import RowLoops, merge_accesses, rows_of
 from dlc.lowering.affine.ir.loops import PARALLEL
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
-
-_LEAST_GAIN = 1.1
-"""How many times as many vectors rows must take alone where windows are copied, since a copy is larger than the array."""
-
-_VECTOR_CYCLES = 0.5
-"""Cycles for a vector of results and a step of their sums."""
-
-_COPY_CYCLES = 4.0
-"""Cycles to copy a vector: 3x3 windows of 128x28x28 in f32 take 0.1 ms of 2.6 ms on a Zen 4 core."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +45,10 @@ class MergeRows(Pass):
         lanes = vector_bits // rows.element_bits
         columns, count = rows.inner_extent, rows.inner_extent * rows.outer_extent
         alone, merged = -(-columns // lanes) * lanes / columns, -(-count // lanes) * lanes / count
-        copies = sum(window.rows for window in rows.windows) * -(-columns // lanes) * _COPY_CYCLES
-        saved = rows.iterations / lanes * (alone - merged) * _VECTOR_CYCLES
+        copies = sum(window.rows for window in rows.windows) * -(-columns // lanes) * policy().fusion.merged_copy_cycles
+        saved = rows.iterations / lanes * (alone - merged) * policy().fusion.merged_vector_cycles
         is_small = all(window.elements * rows.element_bits // 8 <= self.limit for window in rows.windows)
-        return is_small and saved > copies and alone > merged * (_LEAST_GAIN if rows.windows else 1.0)
+        return is_small and saved > copies and alone > merged * (policy().fusion.merged_rows_gain if rows.windows else 1.0)
 
 
 def _merge_loops(rows: RowLoops) -> None:

@@ -10,9 +10,9 @@ from dlc._mlir import affine, ir, memref
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, access_of, accesses_in, are_apart, indices_of, span
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
+from dlc.targets.machine import LINE_BYTES
 
 _ACCESSES = ("affine.load", "affine.store")
-_ALIGNMENT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ def _copied(window: SlidingWindow, rows: RowLoops, function: ir.Operation, befor
     shape = [*(_extent(loop) for loop in window.dependent_loops), window.height * window.columns]
     with window.access.op.location:
         view = ir.MemRefType.get(shape, kind.element_type)
-        buffer = memref.AllocOp(view, [], [], alignment=_ALIGNMENT, ip=ir.InsertionPoint.at_block_begin(block)).result
+        buffer = memref.AllocOp(view, [], [], alignment=LINE_BYTES, ip=ir.InsertionPoint.at_block_begin(block)).result
         memref.DeallocOp(buffer, ip=ir.InsertionPoint.at_block_terminator(block))
         variables: list[ir.Value] = []
         place = ir.InsertionPoint(before)

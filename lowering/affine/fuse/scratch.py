@@ -12,18 +12,8 @@ from dlc.lowering.affine.ir.bands import loop_extents
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
-from dlc.targets.machine import L1_WAY_BYTES
-
-STACK_BYTES = 64 << 10
-"""Scratch memory of a function up to this size lies on the stack."""
-_LINE_BYTES = 64
-_WAYS = 8
-"""Lines that lie a multiple of `L1_WAY_BYTES` apart share a set of the first cache, which holds `_WAYS` of them or little more.
-
-Winograd's tiles of 64x64 and 256x256 images with 32 channels, which are written to 16 places 16 KiB apart, take 0.92 of the time
-with a line between these, and 64 channels of 128x128 0.96 (one core with 32 KiB). Twelve heads of attention with 512 keys, whose
-products go down 64 rows 2 KiB apart, take 0.90, of 128 keys 0.95 (one core of AVX2 with 32 KiB).
-"""
+from dlc.lowering.policy import policy
+from dlc.targets.machine import L1_LEAST_WAYS, L1_WAY_BYTES, LINE_BYTES
 
 
 @dataclass(frozen=True)
@@ -38,7 +28,7 @@ class _Cut:
 def shrink_buffers(function: ir.Operation) -> None:
     """Shrink each local buffer of `function` that only one nest uses, where every iteration uses a part of its own."""
     block = function.regions[0].blocks[0]
-    left = STACK_BYTES
+    left = policy().memory.stack_bytes
     for alloc in [op for op in real_ops(block) if op.name == "memref.alloc"]:
         left -= _shrink(alloc, left)
 
@@ -120,7 +110,7 @@ def _replace(alloc: ir.Operation, accesses: Sequence[LinearAccess], cuts: Sequen
     if not sizes:
         shape = _spread(shape, [_rows_in_turn(accesses, axis) for axis in kept], -(-bits // 8))
     kind = ir.MemRefType.get(shape, old.element_type)
-    size = math.prod(shape) * -(-bits // 8) if not sizes else STACK_BYTES + 1
+    size = math.prod(shape) * -(-bits // 8) if not sizes else policy().memory.stack_bytes + 1
     body = cuts[-1].loop.body
     with ir.InsertionPoint.at_block_begin(body), alloc.location:
         made = _allocate("memref.alloca" if size <= left else "memref.alloc", kind, sizes)
@@ -159,8 +149,8 @@ def _spread(shape: Sequence[int], places: Sequence[int], size: int) -> list[int]
     for axis in range(len(shape) - 2, -1, -1):
         inner = math.prod(found[axis + 2 :]) * size
         sets = L1_WAY_BYTES // math.gcd(inner * found[axis + 1], L1_WAY_BYTES)
-        if places[axis] >= _WAYS * sets:
-            found[axis + 1] += -(-_LINE_BYTES // inner)
+        if places[axis] >= L1_LEAST_WAYS * sets:
+            found[axis + 1] += -(-LINE_BYTES // inner)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlc._mlir import affine, ir
+from dlc._mlir import affine, arith, ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, access_of, linear_form, span
 from dlc.lowering.affine.ir.bands import loop_extents
@@ -14,7 +14,6 @@ from dlc.lowering.pass_base import Pass
 
 EXCLUDED = "dlc.excluded"
 """On an `arith.select`: where its condition fails, nothing that is computed of the result counts."""
-_AT_MOST = 3
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def _shorten(select: ir.Operation) -> None:
         return
     index, last = condition.operands
     limit = _linear(last)
-    if ir.IntegerAttr(condition.attributes["predicate"]).value != _AT_MOST or limit is None:
+    if ir.IntegerAttr(condition.attributes["predicate"]).value != int(arith.CmpIPredicate.sle) or limit is None:
         return
     store = access_of(stores[0])
     around = _scope(store.buffer)

@@ -9,9 +9,7 @@ from functools import cached_property
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_memref, may_alias, nested_ops, root_of, strides_of, written_values
 from dlc.lowering.affine.ir.expressions import coefficient
-
-_VALUE_FIRST = {"affine.load": 0, "affine.store": 1}
-"""Position of the memref among the operands; the subscripts follow."""
+from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 
 _WITHOUT_MEMORY = ("arith.", "math.", "affine.for", "affine.yield", "affine.apply", "memref.dim", "memref.alloc")
 _VIEWS = ("memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.subview")
@@ -66,7 +64,7 @@ class LinearAccess:
     @cached_property
     def subscripts(self) -> tuple[Linear | None, ...] | None:
         """A form for each axis of `buffer`."""
-        if self.op.name not in _VALUE_FIRST:
+        if self.op.name not in SUBSCRIPTS_AT:
             return None
         operands = indices_of(self.op)
         indexing = self.op.attributes["map"].value
@@ -112,12 +110,12 @@ def linear_form(expression: ir.AffineExpr, dims: int, operands: Sequence[ir.Valu
 
 def indices_of(op: ir.Operation) -> list[ir.Value]:
     """The indices of an affine.load or affine.store, those of its map's dims first."""
-    return list(op.operands)[_VALUE_FIRST[op.name] + 1 :]
+    return list(op.operands)[SUBSCRIPTS_AT[op.name] :]
 
 
 def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
     """Elements by which an affine.load or affine.store moves when `index` grows by one; None where that is not fixed."""
-    buffer, indexing = op.operands[_VALUE_FIRST[op.name]], op.attributes["map"].value
+    buffer, indexing = op.operands[SUBSCRIPTS_AT[op.name] - 1], op.attributes["map"].value
     strides, _ = strides_of(ir.MemRefType(buffer.type))
     total = 0
     for place, value in enumerate(indices_of(op)):
@@ -131,7 +129,7 @@ def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
 
 def access_of(op: ir.Operation) -> LinearAccess:
     """The access of an affine.load or affine.store."""
-    buffer = op.operands[_VALUE_FIRST[op.name]]
+    buffer = op.operands[SUBSCRIPTS_AT[op.name] - 1]
     return LinearAccess(op, buffer, root_of(buffer), op.name == "affine.store")
 
 
@@ -162,7 +160,7 @@ def _is_plain_view(value: ir.Value) -> bool:
 def accesses_in(op: ir.Operation) -> Iterator[LinearAccess]:
     """Every access of `op` and the ops inside it; ops that are not affine touch each memref they name somewhere."""
     for inner in nested_ops(op):
-        if inner.name in _VALUE_FIRST:
+        if inner.name in SUBSCRIPTS_AT:
             yield access_of(inner)
         elif not inner.name.startswith((*_WITHOUT_MEMORY, *_VIEWS)):
             written = written_values(inner)

@@ -10,8 +10,7 @@ from dlc._mlir import affine, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.accesses import LinearAccess, accesses_in
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
-
-_TYPICAL_EXTENT = 64
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def iterations_of(op: ir.Operation) -> int:
 def extent_of(op: ir.Operation) -> int:
     """The iterations of a loop, or a typical number where they are not known."""
     loop = normalized(op)
-    return _TYPICAL_EXTENT if loop is None or loop.extent is None else loop.extent
+    return policy().cost.assumed_trips if loop is None or loop.extent is None else loop.extent
 
 
 def build_band(loops: Sequence[Loop], at: ir.Operation) -> tuple[ir.Operation, ir.Operation]:

@@ -12,6 +12,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULE, SEARCH, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
+from dlc.lowering.affine.polyhedral.index_texts import MOST_ADDRESSED
 from dlc.lowering.pass_base import PassFailure
 
 
@@ -91,14 +92,10 @@ def _nests_chosen(op: ir.Operation) -> Iterator[Nest]:
         yield from _scalar([] if nest is None else [nest])
 
 
-_MOST_ELEMENTS = 1 << 47
-"""The user's half of an address space in bytes: strides beyond it do not fit the numbers that code computes with."""
-
-
 def _require_addressable(value: ir.Value) -> None:
     kind = value.type
-    if isinstance(kind, ir.MemRefType) and math.prod(size for size in kind.shape if size > 0) > _MOST_ELEMENTS:
-        raise PassFailure(value.location, f"{kind} is larger than any memory", f"give it at most {_MOST_ELEMENTS} elements")
+    if isinstance(kind, ir.MemRefType) and math.prod(size for size in kind.shape if size > 0) > MOST_ADDRESSED:
+        raise PassFailure(value.location, f"{kind} is larger than any memory", f"give it at most {MOST_ADDRESSED} elements")
 
 
 def _nests_at(op: ir.Operation, is_part: bool = False) -> Iterator[Nest]:

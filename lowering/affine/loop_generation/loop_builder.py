@@ -14,7 +14,7 @@ from dlc._mlir import affine, ir
 from dlc.lowering.affine.ir import loops
 from dlc.lowering.affine.loop_generation.ast_nodes import calls_in, children_of, depth_of, iterator_of, statement_of, step_of
 from dlc.lowering.affine.loop_generation.loop_ops import affine_for, affine_parallel
-from dlc.lowering.affine.loop_generation.loop_site import MOST_COPIES, LoopSite
+from dlc.lowering.affine.loop_generation.loop_site import LoopSite
 from dlc.lowering.affine.loop_generation.statement_copy import StatementCopy
 from dlc.lowering.affine.loop_generation.vector_loops import build_vectors
 from dlc.lowering.affine.polyhedral.ast_expressions import Constraint, EmissionError, affine_expression, cases, conjunctions
@@ -29,6 +29,7 @@ from dlc.lowering.affine.polyhedral.loop_marks import (
     scratch_of,
 )
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, allocate
+from dlc.lowering.policy import policy
 
 _Value = TypeVar("_Value")
 LoopMarks = Mapping[int, LoopMark]
@@ -103,7 +104,7 @@ class LoopBuilder:
         if mark.kind == LANES and self.site.lanes is None:
             names = ", ".join(statement_of(call) for call in calls_in(node.for_get_body()) or [])
             raise EmissionError(f"a vector form of {names or 'a loop'}, which has none")
-        if mark.kind == UNROLL and values is not None and len(values) <= MOST_COPIES:
+        if mark.kind == UNROLL and values is not None and len(values) <= policy().limits.lane_copies:
             for value in values:
                 self._body_at(node, ir.AffineExpr.get_constant(value), marks)
             return None

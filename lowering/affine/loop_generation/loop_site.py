@@ -16,9 +16,6 @@ from dlc.lowering.affine.polyhedral.packed_buffers import buffer_accesses
 
 _Op = isl.ast_expr_op_type
 
-MOST_COPIES = 32
-"""Iterations that are written out at most."""
-
 
 @dataclass
 class LoopSite:

@@ -10,11 +10,9 @@ from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
 from dlc.lowering.affine.polyhedral.grouping import is_free
 from dlc.lowering.affine.polyhedral.index_maps import applied_map, constant_of
+from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.affine.polyhedral.model import Array, Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement, buffer_accesses
-
-SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
-"""Place of the first subscript among the operands."""
 
 
 @dataclass

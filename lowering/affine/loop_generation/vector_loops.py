@@ -10,7 +10,8 @@ from dlc.lowering.affine.loop_generation.ast_nodes import calls_in, iterator_of,
 from dlc.lowering.affine.loop_generation.lane_copy import LaneCopy, can_copy_lanes
 from dlc.lowering.affine.loop_generation.lane_masks import begins_whole, lane_mask
 from dlc.lowering.affine.loop_generation.loop_ops import affine_for
-from dlc.lowering.affine.loop_generation.loop_site import MOST_COPIES, LoopSite
+from dlc.lowering.affine.loop_generation.loop_site import LoopSite
+from dlc.lowering.policy import policy
 
 
 def build_vectors(site: LoopSite, node: isl.AstNode) -> bool:
@@ -20,7 +21,7 @@ def build_vectors(site: LoopSite, node: isl.AstNode) -> bool:
     width = len(values or ()) if site.lanes is None else site.lanes
     if calls is None or not width or step_of(node) != 1:
         return False
-    is_fixed = values is not None and len(values) <= MOST_COPIES * width
+    is_fixed = values is not None and len(values) <= policy().limits.lane_copies * width
     lane = len(site.scope.variables) + (not is_fixed)
     site.names[iterator_of(node)] = ir.AffineExpr.get_dim(lane)
     instances = [site.instance(call) for call in calls]

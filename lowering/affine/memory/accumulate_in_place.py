@@ -10,10 +10,9 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, ancestor_in, defining_op, nested_ops
 from dlc.lowering.affine.polyhedral.extract import extract
+from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop
 from dlc.lowering.pass_base import Pass
-
-_SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _end(load: ir.Operation) -> ir.Operation | None:
 
 def _accesses(op: ir.Operation, memref: ir.Value) -> bool:
     """Whether `op` loads from `memref` or stores to it."""
-    return op.name in _SUBSCRIPTS_AT and op.operands[_SUBSCRIPTS_AT[op.name] - 1] == memref
+    return op.name in SUBSCRIPTS_AT and op.operands[SUBSCRIPTS_AT[op.name] - 1] == memref
 
 
 def _is_known_at(value: ir.Value, op: ir.Operation, order: dict[ir.Operation, int]) -> bool:
@@ -171,7 +170,7 @@ def _replace(one: _Candidate) -> None:
     for access in one.accesses:
         if access in needless:
             continue
-        given = list(access.operands)[: _SUBSCRIPTS_AT[access.name] - 1]
+        given = list(access.operands)[: SUBSCRIPTS_AT[access.name] - 1]
         kinds = [result.type for result in access.results]
         copy = ir.Operation.create(
             access.name, kinds, [*given, memref, *indices], {"map": map}, loc=access.location, ip=ir.InsertionPoint(access)

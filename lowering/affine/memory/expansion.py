@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from math import prod
 
 from dlc._mlir import affine, ir, memref
+from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
+from dlc.lowering.policy import policy
 
 Ends = tuple[ir.AffineExpr, ir.AffineExpr]
 """The least and the largest value of an expression."""
-_SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
-_LIKELY_SIZE = 1024
-"""Stands for a size that is known at run time alone."""
 
 
 def is_access(op: ir.Operation) -> bool:
     """Whether `op` loads or stores an element by affine subscripts."""
-    return op.name in _SUBSCRIPTS_AT
+    return op.name in SUBSCRIPTS_AT
 
 
 @dataclass
@@ -38,7 +37,7 @@ class EnclosingLoops:
 
     def likely_bytes(self, kind: ir.MemRefType) -> int:
         """The bytes of memory of that kind, of static shape, for each iteration, about."""
-        likely = [_LIKELY_SIZE if size is None else size for size in self.sizes]
+        likely = [policy().cost.assumed_elements if size is None else size for size in self.sizes]
         return prod([*likely, *kind.shape]) * -(-getattr(kind.element_type, "width", 64) // 8)
 
     def ends_of(self, value: ir.Value) -> Ends | None:
@@ -70,7 +69,7 @@ def allocate(loops: EnclosingLoops, kind: ir.MemRefType) -> ir.Value:
 
 def redirect(access: ir.Operation, buffer: ir.Value, loops: EnclosingLoops) -> None:
     """Let `access` use the place of its iteration."""
-    at, old = _SUBSCRIPTS_AT[access.name], access.attributes["map"].value
+    at, old = SUBSCRIPTS_AT[access.name], access.attributes["map"].value
     operands = list(access.operands)
     indices = operands[at:]
     known = all(_constant(low) is not None for low, _ in loops.ends.values())

@@ -15,18 +15,8 @@ from dlc.lowering.affine.ir.loops import Loop, normalized
 from dlc.lowering.affine.ir.padding import Inside, PaddedCopy, ancestors, filled_with, padded_copies
 from dlc.lowering.affine.memory.box_loops import Range, store_in_box
 from dlc.lowering.pass_base import Pass
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
-
-_LEAST_SHARE, _LEAST_TRANSPOSED_SHARE = 1 / 2, 1 / 4
-"""Of the last cache that a padded image takes, and one in another order than its source.
-
-3x3 convolutions by Winograd's tiles, Zen 5 with 32 MiB, one thread and two, time without the pass = 1: channels first, 17 MB 0.82
-and 0.84, 9 MB 0.93 and 1.0, 4 MB 1.0 and 1.02, 2 MB 1.01 to 1.04; channels last, 17 MB 0.98 and 0.97, 9 MB 1.02.
-"""
-_LARGEST_SHARE = 1 / 3
-"""Of the second-level cache that an iteration's rows may take: what it makes of them has to stay there, too."""
-_MOST_COPIES = 2.5
-"""How often a row may be padded. Winograd's tiles of 2x2 results read four rows, of which the next ones read two again."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +107,9 @@ class _PaddedWindow:
         whole, part = math.prod(kind.shape), math.prod(side.height for side in self.sides)
         *around, iterations = [loop.extent or 0 for loop in self.loops]
         image = whole / max(1, math.prod(around))
-        least = facts.l3_bytes * (_LEAST_TRANSPOSED_SHARE if self._is_transposed else _LEAST_SHARE)
-        fits = part * width <= _LARGEST_SHARE * facts.l2_bytes
-        return image * width > least and fits and part * iterations <= _MOST_COPIES * image
+        least = facts.l3_bytes * (policy().blocks.quarter_share if self._is_transposed else policy().blocks.half_share)
+        fits = part * width <= policy().blocks.third_share * facts.l2_bytes
+        return image * width > least and fits and part * iterations <= policy().memory.padded_copies * image
 
     @property
     def _is_transposed(self) -> bool:

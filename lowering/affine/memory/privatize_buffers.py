@@ -18,14 +18,12 @@ from dlc.lowering.affine.ir.loops import Bound, build_for, real_ops
 from dlc.lowering.affine.memory.expansion import EnclosingLoops, allocate, is_access, loops_around, redirect
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, ExtractionError, Scop, Statement
-from dlc.lowering.affine.schedule.driver import MOST_FOR_DEPENDENCES, limited_work
+from dlc.lowering.affine.schedule.driver import limited_work
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 
 _IN, _SET = isl.dim_type.in_, isl.dim_type.set
-_LEAST_REUSE = 16
-"""How often, at least, an iteration touches each of its elements: they come from memory once where a single copy stays in a
-cache. `doitgen` touches each 22680 times and takes as long on one thread as before."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class PrivatizeBuffers(Pass):
             return
         try:
             scop = extract(op)
-            with limited_work(MOST_FOR_DEPENDENCES):
+            with limited_work(policy().limits.dependence_operations):
                 dependences = value_dependences(scop)
         except (ExtractionError, PrimitiveError):
             return
@@ -141,7 +139,7 @@ class _Privatizing:
         if not kind.has_static_shape or around.likely_bytes(kind) > self.limit:
             return False
         touches = sum(_count(self._statements[one.statement_name].domain) for one in self._accesses(array))
-        return touches >= _LEAST_REUSE * prod(kind.shape) * prod(size or 0 for size in around.sizes)
+        return touches >= policy().parallel.fewest_private_uses * prod(kind.shape) * prod(size or 0 for size in around.sizes)
 
     def _last(self, around: EnclosingLoops) -> int:
         """The value of the loop's variable in its last iteration."""

@@ -13,11 +13,7 @@ from dlc.lowering.affine.ir.loops import SCHEDULE
 from dlc.lowering.affine.ir.padding import Inside, ancestors, box_of, filled_with
 from dlc.lowering.affine.memory.box_loops import Range, store_in_box
 from dlc.lowering.pass_base import Pass
-
-_LANES = 16
-"""Elements that one store writes where they lie side by side."""
-_LARGEST_SHARE = 0.5
-"""Of the stores of the whole fill that those around the box may take."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ def _trim(alloc: ir.Operation) -> None:
         return
     slabs = list(_slabs(box))
     whole = [(0, axis.size) for axis in box]
-    if sum(map(_stores, slabs)) > _LARGEST_SHARE * _stores(whole):
+    if sum(map(_stores, slabs)) > policy().memory.fill_share * _stores(whole):
         return
     with ir.InsertionPoint(top), top.location:
         for slab in slabs:
@@ -92,4 +88,4 @@ def _slabs(box: Sequence[Inside]) -> Iterator[list[tuple[int, int]]]:
 def _stores(slab: Sequence[tuple[int, int]]) -> int:
     """Stores of vectors along the last axis."""
     *outer, (start, end) = slab
-    return math.prod(stop - begin for begin, stop in outer) * -(-(end - start) // _LANES)
+    return math.prod(stop - begin for begin, stop in outer) * -(-(end - start) // policy().graph.long_row)

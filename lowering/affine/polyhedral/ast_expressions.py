@@ -8,6 +8,7 @@ from itertools import product
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.lowering.policy import policy
 
 _Op = isl.ast_expr_op_type
 
@@ -18,9 +19,6 @@ Constraint = tuple[ir.AffineExpr, bool]
 
 Guarded = tuple[list[Constraint], ir.AffineExpr]
 """A value, and what has to hold for it."""
-
-_MOST_CASES = 8
-"""Values that one index expression may choose from."""
 
 
 class EmissionError(Exception):
@@ -72,8 +70,8 @@ def cases(expression: isl.AstExpr, names: Mapping[str, ir.AffineExpr]) -> list[G
         for chosen in product(*(cases(part, names) for part in parts)):
             guard = [constraint for own, _ in chosen for constraint in own]
             found += [([*guard, *own], value) for own, value in _values(expression, [value for _, value in chosen])]
-    if len(found) > _MOST_CASES:
-        raise EmissionError(f"an index expression {expression.to_C_str()} with more than {_MOST_CASES} cases")
+    if len(found) > policy().limits.index_cases:
+        raise EmissionError(f"an index expression {expression.to_C_str()} with more than {policy().limits.index_cases} cases")
     return found
 
 

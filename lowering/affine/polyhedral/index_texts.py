@@ -11,7 +11,7 @@ from dlc.analysis.integer_sets import constraints_of
 from dlc.lowering.affine.polyhedral.index_maps import applied_map, constant_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
 
-_MOST = 1 << 47
+MOST_ADDRESSED = 1 << 47
 """The user's half of an address space: no index is larger, and isl's costs stay numbers that the search can read."""
 
 
@@ -129,7 +129,7 @@ def _expression(expression: ir.AffineExpr, names: Sequence[str], dims: int, user
     if isinstance(expression, ir.AffineSymbolExpr):
         return names[dims + expression.position]
     if isinstance(expression, ir.AffineConstantExpr):
-        if abs(expression.value) > _MOST:
+        if abs(expression.value) > MOST_ADDRESSED:
             raise ExtractionError(user, f"{expression.value} is beyond any index of memory", "give a number within 2^47")
         return str(expression.value)
     lhs = _expression(expression.lhs, names, dims, user)

@@ -14,12 +14,8 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop, Statement
-
-_ON_STACK = 64 * 1024
-"""Bytes up to which a buffer is an alloca: what one function keeps on the stack (docs/design/0002-graph-compiler.md)."""
-
-_ALIGNMENT = 64
-"""Bytes: a vector that begins in one line and ends in the next takes two accesses."""
+from dlc.lowering.policy import policy
+from dlc.targets.machine import LINE_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +33,7 @@ class Buffer(Array):
     def is_on_stack(self) -> bool:
         """Whether it is small enough for an alloca; types without a width count 8 bytes."""
         width = getattr(self.element_type, "width", 64)
-        return prod(self.shape) * ((width + 7) // 8) <= _ON_STACK
+        return prod(self.shape) * ((width + 7) // 8) <= policy().memory.stack_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +53,7 @@ def allocate(buffer: Buffer, location: ir.Location, where: ir.InsertionPoint) ->
     """Build the op that allocates `buffer`."""
     kind = ir.MemRefType.get(buffer.shape, buffer.element_type)
     name = "memref.alloca" if buffer.is_on_stack else "memref.alloc"
-    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _ALIGNMENT)
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), LINE_BYTES)
     attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0]), "alignment": alignment}
     return ir.Operation.create(name, [kind], attributes=attributes, loc=location, ip=where).results[0]
 

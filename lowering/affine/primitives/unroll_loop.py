@@ -12,9 +12,7 @@ from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.schedule.iterations import first_values
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, put, restrict
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
-
-_MOST = 256
-"""Copies of a body that are made at most; more would only fill the instruction cache."""
+from dlc.lowering.policy import policy
 
 
 @primitive
@@ -50,12 +48,14 @@ def unroll(
 def require_unrollable(factor: int) -> None:
     """PrimitiveError for a factor that makes too many copies."""
     require_positive("factor", factor, 0)
-    if factor > _MOST:
-        raise PrimitiveError(f"factor is {factor}", f"give {_MOST} or less")
+    if factor > policy().limits.unrolled_copies:
+        raise PrimitiveError(f"factor is {factor}", f"give {policy().limits.unrolled_copies} or less")
 
 
 def _require_few(program: Program, path: tuple[int, ...], loop: str) -> None:
     distance = loop_at(program, path).values.sub(first_values(program.tree, path, path))
     values = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(distance).range()).project_out_all_params()
-    if not values.is_bounded() or int(str(values.dim_max_val(0))) >= _MOST * int(str(values.get_stride(0)) or 1):
-        raise PrimitiveError(f"loop '{loop}' does not have {_MOST} iterations or fewer", "give a factor")
+    if not values.is_bounded() or int(str(values.dim_max_val(0))) >= policy().limits.unrolled_copies * int(
+        str(values.get_stride(0)) or 1
+    ):
+        raise PrimitiveError(f"loop '{loop}' does not have {policy().limits.unrolled_copies} iterations or fewer", "give a factor")

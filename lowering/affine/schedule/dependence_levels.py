@@ -15,13 +15,7 @@ import islpy as isl
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
 from dlc.lowering.affine.polyhedral.model import Scop, Statement, union_set
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints
-
-_MOST_LEVELS = 6
-_MOST_PIECES = 16
-"""Loop nests that are made of one: each costs code and instructions around it."""
-
-_MOST_OPERATIONS = 5_000_000
-"""What isl may do: five levels of shortest paths take it a tenth of that."""
+from dlc.lowering.policy import policy
 
 
 def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[isl.Schedule]:
@@ -30,7 +24,7 @@ def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[i
         return
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
-    context.set_max_operations(_MOST_OPERATIONS)
+    context.set_max_operations(policy().limits.dependence_operations)
     context.reset_operations()
     try:
         schedule = _leveled(scop, statements)
@@ -51,7 +45,7 @@ def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None
     values = isl.UnionMap.from_union_pw_aff(outer)
     levels = _levels(domain, validity.intersect(values.apply_range(values.reverse())))
     pieces = [piece for level in levels or [] for piece in _pieces(level)]
-    if not len(statements) < len(pieces) <= _MOST_PIECES:
+    if not len(statements) < len(pieces) <= policy().limits.level_pieces:
         return None
     nests = [_nest(piece, scop.by_name[piece.get_tuple_name()]) for piece in pieces]
     tree = reduce(lambda before, after: before.sequence(after), nests)
@@ -65,7 +59,7 @@ def _levels(domain: isl.UnionSet, waits: isl.UnionMap) -> list[isl.UnionSet] | N
     while not domain.is_empty():
         waits = waits.intersect_domain(domain)
         ready = domain.subtract(waits.range()).coalesce()
-        if ready.is_empty() or len(found) == _MOST_LEVELS:
+        if ready.is_empty() or len(found) == policy().limits.dependence_levels:
             return None
         found.append(ready)
         domain = domain.subtract(ready).coalesce()

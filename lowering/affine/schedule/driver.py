@@ -20,6 +20,7 @@ from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 from dlc.lowering.pass_base import PassFailure
+from dlc.lowering.policy import policy
 
 
 class LoopPass(Protocol):
@@ -56,14 +57,6 @@ def change_loops(function: ir.Operation, change: LoopPass) -> None:
         raise PassFailure(error.location or function, error.reason, error.remedy) from None
 
 
-MOST_OPERATIONS = 50_000_000
-"""What isl may do in a step, some five seconds; tiling a matrix product takes less than 100,000."""
-
-MOST_FOR_DEPENDENCES = 5_000_000
-"""What isl may do for the nearest pairs of a function: 3 to 7 seconds; the largest of PolyBench takes less than 1,000,000 for
-its whole schedule, a loop of 24 with one statement more than 20,000,000."""
-
-
 @contextmanager
 def bounded_work(op: ir.Operation, most: int) -> Iterator[None]:
     """PassFailure at `op` where isl does more than `most` operations, or fails otherwise."""
@@ -77,7 +70,7 @@ def bounded_work(op: ir.Operation, most: int) -> Iterator[None]:
 @contextmanager
 def limited_work(most: int | None = None) -> Iterator[None]:
     """PrimitiveError where isl does more than `most` operations, so that a step ends everywhere alike, and for its other errors."""
-    most = MOST_OPERATIONS if most is None else most
+    most = policy().limits.step_operations if most is None else most
     context = isl.DEFAULT_CONTEXT
     limit = context.get_max_operations()
     context.set_max_operations(most)

@@ -25,13 +25,7 @@ from dlc.lowering.affine.polyhedral.loop_values import maps_of, union_of
 from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.element_blocks import ArrayTiles, WrittenElement
-
-_LEAST_SHARE = 0.25
-"""Blocks that wait for no other of their step become a loop of their own where they do so much of all."""
-_TALL = 8
-"""Elements of a block along each dim but the last."""
-_MOST_ROUNDS = 6
-"""Steps along dependences after which what waits for a block must be known."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +120,7 @@ def _last(home: isl.UnionMap, waited_for: isl.Set) -> isl.UnionMap:
 
     Faces that have few, such as that before the last row of blocks, would only cut loops.
     """
-    least = _LEAST_SHARE * volume_of(home.domain())
+    least = policy().search.index_set_share * volume_of(home.domain())
     halves = (home.intersect_range(isl.UnionSet.from_set(half)) for half in _outside(waited_for.simple_hull()))
     return reduce(isl.UnionMap.union, [one for one in halves if volume_of(one.domain()) > least], home.subtract(home)).coalesce()
 
@@ -146,8 +140,8 @@ def _block_sizes(rank: int, lanes: int) -> Iterator[tuple[int, ...]]:
     size costs a tenth of a second to weigh. The loop over blocks along the last dim is the outermost: so each step reads a new
     panel of the narrow side.
     """
-    for wide in (lanes, 2 * lanes) if lanes < _TALL else (lanes,):
-        yield (*[_TALL] * (rank - 1), wide)
+    for wide in (lanes, 2 * lanes) if lanes < policy().blocks.tall_block else (lanes,):
+        yield (*[policy().blocks.tall_block] * (rank - 1), wide)
 
 
 def _within(pairs: isl.UnionMap, domain: isl.UnionSet) -> isl.UnionMap:
@@ -161,7 +155,7 @@ def _cut(statements: Sequence[Statement], blocks: ArrayTiles, validity: isl.Unio
     others = reduce(lambda found, one: found.subtract_domain(isl.UnionSet.from_set(one.domain)), _deepest(statements), home)
     late = sources.apply_range(home).intersect(home).union(others).coalesce()
     waiting = validity.reverse()
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(policy().limits.index_set_rounds):
         more = waiting.apply_range(late).intersect(home).union(late).coalesce()
         if more.is_subset(late):
             early = home.subtract(late).coalesce()

@@ -23,6 +23,7 @@ from dlc.lowering.affine.ir.loops import SCHEDULE, Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.schedule.copied_panels import problem_of_copies
 from dlc.lowering.pass_base import PassFailure
+from dlc.lowering.policy import policy
 
 NEST = "dlc.nest"
 """The number that `affine-assign-schedules` gives each nest of a function; it goes where the schedule goes."""
@@ -34,8 +35,6 @@ EMITTERS = {
     "generic": "affine-schedule-generic",
 }
 """What makes the code of a nest, and the pass that does."""
-_MOST_COPIES = 256
-"""Copies of a body in one tile beyond which code only grows: no register file holds so many vectors."""
 _FETCHES = ("prefetch", "fetch_rows")
 REMEDY = "change the schedule, or leave it out for the cost model's"
 
@@ -169,8 +168,10 @@ def require_fit(nest: Nest, schedule: NestSchedule) -> None:
     for name in _FETCHES:
         if not 0 <= getattr(schedule, name) <= 3:
             raise ScheduleError(f"'{name}' is {getattr(schedule, name)} but must be a level of cache, 1 to 3, or 0")
-    if schedule.body_copies * schedule.unroll > _MOST_COPIES:
-        raise ScheduleError(f"{schedule.body_copies * schedule.unroll} copies of the body are more than {_MOST_COPIES}")
+    if schedule.body_copies * schedule.unroll > policy().limits.unrolled_copies:
+        raise ScheduleError(
+            f"{schedule.body_copies * schedule.unroll} copies of the body are more than {policy().limits.unrolled_copies}"
+        )
     _require_loops(nest, schedule)
     _require_blocks(nest, schedule)
     lane_facts(nest, schedule)

@@ -14,54 +14,8 @@ from dlc.lowering.affine.ir.blocking import problem_of_parts
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
-
-_DENSE, _APART = (1 / 3, 1 / 8), (1 / 2, 1 / 4)
-"""Shares of L2: of a panel whose sums are cut, and of the panel of a block; for panels that are dense and for others. On one core
-with 2 MiB, 49x512x9216 (0.84) takes 0.61 of the time, 128x768x4096 (0.38) 0.95, and 128x768x3072 (0.28) would take 1.01. With
-matrices that are not packed, 64x1024x1024 (2.0) takes 0.55, 128x768x3072 (1.5) 0.42, and 512x512x512 (0.5) would take 1.09.
-"""
-_OUTSIDE = 1 / 5
-"""The share of a dense panel of a block that goes outside of all panels: with 1 MiB, 1x1 taps of 2048 to 512 channels of 7x7 take
-0.97 of the time in halves of the sum against quarters.
-"""
-_RESULT, _COLUMN = 1 / 2, 1 / 4
-"""Shares of L2 of a result that all blocks of the sums add to, each after the whole of the one before, and of the columns of one
-panel in it. With 1 MiB, 2048x2048x2048 takes 1.17 of the time in blocks of 512 of the sum in each panel, whose results lie in as
-many lines as L2 has.
-"""
-_ROWS, _ALL, _FEWEST_TILES, _FEWEST_PANELS = 5 / 16, 2 / 3, 4, 4
-"""Shares of L2 of a block of rows, and of it, a panel and the next one; tiles in it, and panels that pass it, that pay.
-1024x1024x1024 in blocks of 128 rows takes 0.98 of the time, 1280x1280x1280 0.94, 1024x4096x1024 0.97, 2048x2048x2048 in blocks of
-64 rows 0.97; 1024x768x3072, whose panels leave too little room, would take 1.06 in blocks of 32 rows and 1.1 in blocks of 64.
-"""
-_ROWS_WITHOUT_NEXT_PANEL, _ALL_WITHOUT_NEXT_PANEL, _FEWER_BYTES = 9 / 16, 6 / 7, 3 / 5
-"""The same shares, the second one of a block of rows and one panel, for blocks of rows as far as these bring in at most so many of
-the bytes that panels do without blocks. With 1 MiB, 1536x1536x1536 takes 0.94 of the time in blocks of 96 rows, 1280x1280x1280 0.97
-in blocks of 80 against blocks of 40 (which bring in more bytes than none), and 2048x2048x2048 0.93 in blocks of 128 rows and halves
-of the sum.
-"""
-_NARROW, _RESIDENT_SHARE_NARROW, _MOST_TILES = 24, 3 / 5, 16
-"""Columns of a panel, for each of which rows come again: so often that they go in blocks from such a share of L2 on, and not where
-they are more than it holds; and tiles of a block. On one core of AVX2 with 512 KiB, blocks of 96 rows take 0.98 of the time for
-401x601x201 (0.61 of L2), 0.95 for 300x768x256 (0.59) and 333x333x333 (0.85), 0.97 for 784x256x128 (0.77), whose blocks of 264 gain
-nothing.
-"""
-_TALL = 2
-"""Rows of a block for each column of a narrow panel, where parts of the sum leave room for two panels. In blocks of 36 rows and
-thirds of the sum 128x768x3072 takes 0.9 of the time of thirds in each panel, 512x768x3072 0.98 of that of 48 rows and halves.
-"""
-_PAGE, _PAGES = 4096, 64
-"""Bytes of a page, and pages that the nearest table holds. On one core of AVX2, whose tiles read less than an eighth of a page of a
-row, one row times 768x3072 that are given at the call takes 0.6 of the time in blocks of 32 to 192 of the sum, times 768x768 0.9.
-"""
-_PART_OF_PAGE = 1 / 8
-_STRIP, _STRIPS = 256, 1 / 2
-"""Most columns of a strip, and the share of L2 that may hold it and all rows. Written a line in each row, a large result meets
-another page with each line. On one core of AVX2 with 512 KiB, 96x12544x16 takes 0.55 of the time in strips, 256x3136x64 (0.25 of
-L2) 0.82, 144x3136x24 0.97, and 512x784x128 (0.75) would take 1.05. Strips of 512 columns are as fast.
-"""
-_PARTS = 8
-"""Most blocks of the sums inside of blocks of rows."""
+from dlc.lowering.policy import policy
+from dlc.targets.machine import PAGE_BYTES
 
 
 @dataclass(frozen=True)
@@ -88,7 +42,7 @@ def chosen_blocks(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
     sums = _blocks_of_sums(nest, tile, order, caches, panels[0])
     if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, order, caches, panels[0])):
         return blocks
-    if sums and _column_bytes(nest, tile, caches) <= caches.l2_bytes * _COLUMN:
+    if sums and _column_bytes(nest, tile, caches) <= caches.l2_bytes * policy().blocks.quarter_share:
         return sums
     return _blocks_of_rows(nest, tile, order, caches, panels[0], bool(sums)) or sums
 
@@ -114,13 +68,13 @@ def chosen_strip(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: 
         return 0
     extent, element = lane.extent or 1, bytes_of(stores[0].operands[0].type)
     pitch = abs(stride_along(stores[0], row.iv) or 0) * element
-    pages = (row.extent or 1) * min(1.0, pitch / _PAGE)
+    pages = (row.extent or 1) * min(1.0, pitch / PAGE_BYTES)
     sums = math.prod(loop.extent or 1 for loop in nest.chain.loops)
-    is_near = pages <= _PAGES or (row.extent or 1) * extent * element <= caches.l2_bytes
-    read = sums * ((row.extent or 1) + _STRIP) * element
-    if is_near or stride_along(stores[0], lane.iv) != 1 or read > caches.l2_bytes * _STRIPS:
+    is_near = pages <= policy().blocks.near_pages or (row.extent or 1) * extent * element <= caches.l2_bytes
+    read = sums * ((row.extent or 1) + policy().blocks.strip_columns) * element
+    if is_near or stride_along(stores[0], lane.iv) != 1 or read > caches.l2_bytes * policy().blocks.half_share:
         return 0
-    size = _even(extent, tile.lanes * tile.vectors, _STRIP)
+    size = _even(extent, tile.lanes * tile.vectors, policy().blocks.strip_columns)
     return size if size < extent else 0
 
 
@@ -158,10 +112,11 @@ def _blocks_of_sums(
     is_inside = (
         panel.is_dense and bool(again) and again[0] not in before and not any(each in dict(tile.unroll_and_jam) for each in before)
     )
-    falls_out, stays = _DENSE if panel.is_dense else _APART
+    shares = policy().blocks
+    falls_out, stays = (shares.third_share, shares.eighth_share) if panel.is_dense else (shares.half_share, shares.quarter_share)
     if panel.bytes <= caches.l2_bytes * falls_out or not again or problem_of_parts(nest):
         return ()
-    stays = stays if is_inside or not panel.is_dense else _OUTSIDE
+    stays = stays if is_inside or not panel.is_dense else policy().blocks.outside_share
     most = int(caches.l2_bytes * stays) // max(1, panel.bytes // extent)
     if not 1 <= most < extent:
         return ()
@@ -169,7 +124,7 @@ def _blocks_of_sums(
     if is_inside:
         places = [(nest.band.index(each), tile.steps.get(each, 1)) for each in before]
         return (*places, sums)
-    return (sums,) if _result_bytes(nest) <= caches.l2_bytes * _RESULT else ()
+    return (sums,) if _result_bytes(nest) <= caches.l2_bytes * policy().blocks.half_share else ()
 
 
 def _result_bytes(nest: Nest) -> float:
@@ -204,22 +159,24 @@ def _blocks_of_rows(
     With `may_cut`, and in them blocks of the sum where panels leave too little room.
     """
     found = rows_of(nest, tile, order)
-    if found is None or _trips(tile.lane_loop, tile) < _FEWEST_PANELS:
+    if found is None or _trips(tile.lane_loop, tile) < policy().blocks.fewest_block_tiles:
         return ()
     loop, row = found
     (_, step), columns, extent = tile.unroll_and_jam[0], tile.lanes * tile.vectors, loop.extent or 1
-    if extent * row <= caches.l2_bytes * (_RESIDENT_SHARE_NARROW if is_narrow(tile) else 1):
+    if extent * row <= caches.l2_bytes * (policy().blocks.panel_share if is_narrow(tile) else 1):
         return ()
     place, size = nest.band.index(loop), caches.l2_bytes
-    most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes)) // row
+    most = int(min(size * policy().blocks.rows_share, size * policy().blocks.working_share - 2 * panel.bytes)) // row
     if is_narrow(tile):
-        most = min(most, _MOST_TILES * step)
-    if most >= max(_FEWEST_TILES * step, columns):
+        most = min(most, policy().blocks.most_block_tiles * step)
+    if most >= max(policy().blocks.fewest_block_tiles * step, columns):
         return ((place, _even(extent, step, most)),)
-    for parts in range(1, _PARTS + 1 if may_cut else 2):
-        most = int(min(size * _ROWS_WITHOUT_NEXT_PANEL, size * _ALL_WITHOUT_NEXT_PANEL - panel.bytes / parts) * parts) // row
+    for parts in range(1, policy().blocks.most_sum_blocks + 1 if may_cut else 2):
+        most = (
+            int(min(size * policy().blocks.crowding_share, size * policy().blocks.full_share - panel.bytes / parts) * parts) // row
+        )
         rows = _even(extent, step, most)
-        if columns <= rows * _FEWER_BYTES and rows < extent:
+        if columns <= rows * policy().blocks.fewer_bytes and rows < extent:
             sums = ((len(nest.band), _size_of_part(nest, tile, parts)),) if parts > 1 else ()
             return ((place, rows), *sums)
     return ()
@@ -230,13 +187,16 @@ def _tall_blocks(
 ) -> tuple[tuple[int, int], ...]:
     """Blocks of rows, several times as tall as panels are wide, and in them parts of the sum that leave room for two panels."""
     found = rows_of(nest, tile, order)
-    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * _RESIDENT_SHARE_NARROW:
+    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * policy().blocks.panel_share:
         return ()
     (loop, row), size = found, caches.l2_bytes
-    for parts in range(2, _PARTS + 1):
-        most = int(min(size * _ROWS, size * _ALL - 2 * panel.bytes / parts) * parts) // row
+    for parts in range(2, policy().blocks.most_sum_blocks + 1):
+        most = (
+            int(min(size * policy().blocks.rows_share, size * policy().blocks.working_share - 2 * panel.bytes / parts) * parts)
+            // row
+        )
         rows = _even(loop.extent or 1, tile.unroll_and_jam[0][1], most)
-        if _TALL * tile.lanes * tile.vectors <= rows < (loop.extent or 1):
+        if policy().blocks.rows_to_columns * tile.lanes * tile.vectors <= rows < (loop.extent or 1):
             return (nest.band.index(loop), rows), (len(nest.band), _size_of_part(nest, tile, parts))
     return ()
 
@@ -246,17 +206,17 @@ def _blocks_of_pages(nest: Nest, tile: RegisterTile, panel: _Panel) -> tuple[tup
     assert nest.chain is not None
     loop = nest.chain.loops[0]
     element = bytes_of(panel.load.results[0].type)
-    pages = (loop.extent or 1) * min(1.0, (stride_along(panel.load, loop.iv) or 0) * element / _PAGE)
-    if len(nest.chain.loops) > 1 or tile.lanes * tile.vectors * element > _PAGE * _PART_OF_PAGE:
+    pages = (loop.extent or 1) * min(1.0, (stride_along(panel.load, loop.iv) or 0) * element / PAGE_BYTES)
+    if len(nest.chain.loops) > 1 or tile.lanes * tile.vectors * element > PAGE_BYTES * policy().blocks.part_of_page:
         return ()
-    if pages <= _PAGES or _trips(tile.lane_loop, tile) == 1 or problem_of_parts(nest):
+    if pages <= policy().blocks.near_pages or _trips(tile.lane_loop, tile) == 1 or problem_of_parts(nest):
         return ()
-    return ((len(nest.band), _size_of_part(nest, tile, int(-(-pages // _PAGES)))),)
+    return ((len(nest.band), _size_of_part(nest, tile, int(-(-pages // policy().blocks.near_pages)))),)
 
 
 def is_narrow(tile: RegisterTile) -> bool:
     """Whether panels have so few columns that the time for rows, which come again for each, is no small part."""
-    return tile.lanes * tile.vectors <= _NARROW
+    return tile.lanes * tile.vectors <= policy().blocks.narrow_panel
 
 
 def rows_of(nest: Nest, tile: RegisterTile, order: Sequence[Loop]) -> tuple[Loop, int] | None:

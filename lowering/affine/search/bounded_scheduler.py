@@ -15,14 +15,7 @@ from collections.abc import Callable, Sequence
 
 import islpy as isl
 
-_MOST_OPERATIONS = 200_000
-"""The largest of PolyBench's needs fewer than 20 000."""
-
-MOST_SECONDS = 20.0
-"""Of all answers for one part; the largest of PolyBench takes 0.06 s."""
-
-SMALL = 60
-"""Statements times loops times pieces of dependences up to which isl is quick: 0.1 s at most."""
+from dlc.lowering.policy import policy
 
 Solve = Callable[[], Sequence[isl.Schedule]]
 
@@ -31,18 +24,19 @@ class OutOfBoundsError(Exception):
     """isl did not come to a result; the text says which bound it met."""
 
 
-def within_bounds(context: isl.Context, size: int, solve: Solve, seconds: float = MOST_SECONDS) -> list[isl.Schedule]:
+def within_bounds(context: isl.Context, size: int, solve: Solve, seconds: float | None = None) -> list[isl.Schedule]:
     """What `solve` finds; raises `OutOfBoundsError`. `size` of the problem is loops of statements times pieces of dependences."""
-    if size <= SMALL or not hasattr(os, "fork"):
+    if size <= policy().limits.scheduler_quick_size or not hasattr(os, "fork"):
         return list(_counted(context, solve))
-    return [isl.Schedule.read_from_str(context, text) for text in _in_child(lambda: _counted(context, solve), seconds)]
+    limit = policy().limits.scheduler_seconds if seconds is None else seconds
+    return [isl.Schedule.read_from_str(context, text) for text in _in_child(lambda: _counted(context, solve), limit)]
 
 
 def _counted(context: isl.Context, solve: Solve) -> Sequence[isl.Schedule]:
     """What `solve` finds within the bound on operations."""
     limit = context.get_max_operations()
     context.reset_operations()
-    context.set_max_operations(_MOST_OPERATIONS)
+    context.set_max_operations(policy().limits.scheduler_operations)
     try:
         return solve()
     except isl.Error as error:
@@ -54,7 +48,7 @@ def _counted(context: isl.Context, solve: Solve) -> Sequence[isl.Schedule]:
 def _reason(message: str) -> str:
     """Why isl gave up, in words of ours."""
     if "maximal number of operations" in message:
-        return f"it took more than {_MOST_OPERATIONS} operations"
+        return f"it took more than {policy().limits.scheduler_operations} operations"
     if "unable to carry dependences" in message:
         return "it found no order with small coefficients"
     return message

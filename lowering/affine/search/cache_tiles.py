@@ -17,25 +17,7 @@ from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.cost.memory_costs import Levels, MemoryModel, PackedPanel
 from dlc.lowering.affine.cost.references import Reference
 from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile, outer_order, work_cycles
-
-_GAIN = 0.93
-"""Blocks must make a nest cheaper by so much, since loops over them cost too."""
-
-_ENTRY = 20.0
-"""Cycles to enter and leave the innermost loop of a tile, beside the loads and stores of its sums."""
-
-_SUM_BLOCKS = (64, 128, 256, 512)
-_TILE_BLOCKS = (2, 4, 8, 16, 32)
-"""Iterations of a block of sums, and tiles of a block, that are weighed."""
-
-_FUSED = 0.5
-"""`work_cycles` counts the multiplication and the addition of a sum one by one."""
-
-_PANEL = 0.03
-"""What a panel must save, of all cycles: the model knows little of how rows of a panel lie."""
-
-_LARGEST_PANEL = 4
-"""A panel has at most as many bytes as so many second-level caches."""
+from dlc.lowering.policy import policy
 
 Unit = Literal["lanes", "copies", "sums"]
 _UNITS: tuple[Unit, ...] = ("lanes", "copies", "sums")
@@ -111,7 +93,9 @@ class CacheBlockPlanner:
         search = CacheSearch(self.packed_nest, tile, model, packable, must_pack, self._cycles(self.packed_nest, tile))
         without = CacheSearch(self.nest, plain, model, (), frozenset(), self._cycles(self.nest, plain)).plain_cycles
         plan = search.best()
-        return replace(plan, plain_cycles=without) if plan is not None and plan.cycles < _GAIN * without else None
+        return (
+            replace(plan, plain_cycles=without) if plan is not None and plan.cycles < policy().search.block_gain * without else None
+        )
 
     @cached_property
     def _unwritten(self) -> list[Reference]:
@@ -119,7 +103,7 @@ class CacheBlockPlanner:
         return [reference for reference in self.refs if self.pack and reference.access.array not in written]
 
     def _cycles(self, nest: BandNestCosts, tile: BandTile) -> float:
-        return work_cycles(nest, tile) * _FUSED * prod(self.extents)
+        return work_cycles(nest, tile) * policy().search.fused_ops * prod(self.extents)
 
 
 def _rises(reference: Reference) -> bool:
@@ -193,7 +177,7 @@ class CacheSearch:
         return choice, least
 
     def _options(self) -> Iterator[tuple[str, Any]]:
-        sizes = {"lanes": _TILE_BLOCKS, "copies": _TILE_BLOCKS, "sums": _SUM_BLOCKS}
+        sizes = {"lanes": policy().blocks.tile_blocks, "copies": policy().blocks.tile_blocks, "sums": policy().blocks.sum_blocks}
         yield from ((name, size) for name, known in sizes.items() for size in (0, *known))
         yield from ((name, value) for name in ("copies_first", "free_inside") for value in (False, True))
         for count in range(len(self.packable) + 1):
@@ -285,9 +269,11 @@ class CacheSearch:
         """Cycles with `panels`, where so many loops of sums are outside of the tiles."""
         extents = self.model.extents_at(levels)
         for ref, panel in panels.items():
-            if prod(ref.box(extents[panel.depth])) * ref.element_bytes > _LARGEST_PANEL * self.model.caches.l2_bytes:
+            if prod(ref.box(extents[panel.depth])) * ref.element_bytes > policy().blocks.largest_panel * self.model.caches.l2_bytes:
                 return float("inf")
         trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
         entries = prod(trips[: len(levels) - len(self.sums) + hoisted])
-        sums = entries * (_ENTRY + self.tile.vectors * self.tile.copies)
-        return (self.tile_cycles + sums + self.model.cycles(levels, extents, panels)) * (1.0 + _PANEL * len(panels))
+        sums = entries * (policy().cost.loop_entry + self.tile.vectors * self.tile.copies)
+        return (self.tile_cycles + sums + self.model.cycles(levels, extents, panels)) * (
+            1.0 + policy().search.panel_gain * len(panels)
+        )

@@ -21,47 +21,11 @@ from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip,
 from dlc.lowering.affine.search.copy_choice import chosen_copies
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
-from dlc.targets.machine import L1_WAY_BYTES, MANY_REGISTERS, facts_of
+from dlc.lowering.policy import policy
+from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, facts_of
 
-_MOST_JAMMED_COPIES = 8
-_MOST_JAMMED_ROWS = 16
-"""Copies where the lanes are one vector: on one core of AVX-512, 1000x10x1000 runs at 82 GFLOP/s with 16 rows and at 70 with 8."""
-_LINE_BITS = 512
-_MOST_VECTORS = 4
-_MOST_VECTORS_ALONE = 12
-"""Vectors of a step where there is no loop to copy, so that one row adds to as many sums as the latency of a sum asks for:
-1x333x777 takes 11.2 us with 12 vectors and 12.3 with 3.
-"""
-_UNROLL, _UNROLL_BYTES = 4, 2
-"""Steps of a reduction. Dot products of bytes take no operand that is one number in memory: LLVM loads those of all steps first,
-and spills what finds no register. On one core of AVX-512 with VNNI, four steps take 1.85 times as long as two for images of
-224x224x32 and 3x3 taps, and 2.2 times for 7x7 taps of 3 channels.
-"""
 _PREFETCH, _FETCH_ROWS = 2, 1
 """The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
-_MOST_OF_L1 = 6 / 7
-"""Rows of an operand larger than L2 are fetched ahead up to this share of L1: 12544x64x147 then takes 0.95 of the time,
-2000x32x768 0.96, 1024x1024x1024 0.98. Larger ones, 1000x10x1000 in tiles of 16 rows, are as fast without, and slower where
-others use the memory.
-"""
-_MOST_OF_WAYS = 2 / 3
-"""Rows that share a set of L1 are fetched ahead for narrow panels where they are no more than such a part of its ways: beside more
-the next ones do not stay. On one core of AVX2 with 8 ways, 1024x1024x1024 takes 0.9 of the time without, and 129x255x1023 0.94.
-"""
-_MOST_OF_L2 = 3 / 5
-"""A panel larger than this share of L2 is not fetched ahead: too little of the one in use would stay.
-
-On one core with 2 MiB, fetching ahead makes 49x512x4608 (0.42 of L2) 1.25 times as fast, 49x512x6144 (0.56) 1.16 and
-49x512x9216 (0.84) 0.7.
-"""
-_FEWEST_TURNS = 4
-_MOST_TO_COME_BACK = 3 / 4
-"""Panels that a loop comes back to so often are not fetched ahead where all of them take no more than such a share of L2, where
-they still are: on a core with 1 MiB, the four products of 1024x128x256 in rows of 32 pixels (transposed 2x2/2 taps) take 0.92 of
-the time without, 3x3/2 taps for 28x28x128 0.99.
-"""
-_MOST_WHOLE_VECTORS = 8
-"""A row of up to so many vectors is not looped over: what the nests of a row pass to each other stays in registers."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +99,7 @@ def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str)
     pack = 0
     if emitter == "tile" and nest.chain is not None and not tile.reduces:
         extent = nest.chain.loops[-1].extent
-        most = _UNROLL_BYTES if _multiplies_integers(nest) else _UNROLL
+        most = policy().tiles.unrolled_byte_steps if _multiplies_integers(nest) else policy().tiles.unrolled_steps
         unroll = most if extent is None or extent >= most else 1
         tile = dataclasses.replace(tile, unroll=unroll)
         if strip := chosen_strip(nest, tile, order, machine.caches):
@@ -157,11 +121,11 @@ def _with_fetches(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
     vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
     vectors = [panel for panel in vectors if not _comes_back(panel, tile, order, caches)]
     rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
-    most = caches.l1_bytes * _MOST_OF_WAYS / L1_WAY_BYTES
+    most = caches.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(tile) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
-    has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * _MOST_OF_L2
-    is_near = 0 < sum(streaming) <= caches.l1_bytes * _MOST_OF_L1
+    has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * policy().blocks.panel_share
+    is_near = 0 < sum(streaming) <= caches.l1_bytes * policy().blocks.full_share
     return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
@@ -172,11 +136,11 @@ def _comes_back(panel: PrefetchedPanel, tile: RegisterTile, order: Sequence[Loop
     moving = [loop for loop in order if trips[loop] != 1]
     last = max((place for place, loop in enumerate(moving) if loop.iv in followed), default=0)
     around = max((place for place, loop in enumerate(moving[:last]) if loop.iv not in followed), default=None)
-    if around is None or (trips[moving[around]] or 0) < _FEWEST_TURNS:
+    if around is None or (trips[moving[around]] or 0) < policy().blocks.fewest_block_tiles:
         return False
     inside = [trips[loop] for loop in moving[around + 1 :] if loop.iv in followed]
     count = math.prod(trip or 0 for trip in inside)
-    return 0 < count * panel.bytes <= caches.l2_bytes * _MOST_TO_COME_BACK
+    return 0 < count * panel.bytes <= caches.l2_bytes * policy().blocks.resident_share
 
 
 def _bytes_of(buffer: ir.MemRefType) -> int:
@@ -242,7 +206,11 @@ def _tiles(
         return
     is_alone = jam and not reduces and len(nest.band) == 1
     most = (
-        1 if not (nest.inner_loops and (facts.maskable or facts.scattered)) else _MOST_VECTORS_ALONE if is_alone else _MOST_VECTORS
+        1
+        if not (nest.inner_loops and (facts.maskable or facts.scattered))
+        else policy().tiles.most_vectors_alone
+        if is_alone
+        else policy().tiles.most_vectors
     )
     block = _block_of(nest, loop) // lanes
     for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
@@ -269,12 +237,16 @@ def _fewest_vectors(loop: Loop, lanes: int, facts: LaneFacts) -> int:
     if not loop.extent or not (facts.maskable or _divides(loop, lanes)):
         return 1
     widest = max((element_bits(op.results[0].type) or 64 for op in facts.strides if op.name == "affine.load"), default=64)
-    return -(-loop.extent // lanes) if loop.extent * widest <= _LINE_BITS else 1
+    return -(-loop.extent // lanes) if loop.extent * widest <= 8 * LINE_BYTES else 1
 
 
 def _is_part(loop: Loop, vectors: int, lanes: int) -> bool:
     """Whether a row of few whole vectors is taken in parts of `vectors` vectors."""
-    return loop.extent is not None and vectors * lanes < loop.extent <= _MOST_VECTORS * lanes and loop.extent % lanes == 0
+    return (
+        loop.extent is not None
+        and vectors * lanes < loop.extent <= policy().tiles.most_vectors * lanes
+        and loop.extent % lanes == 0
+    )
 
 
 def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
@@ -293,7 +265,7 @@ def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConf
     for loop in nest.band:
         if loop is lane_loop or loop.extent is None or conflicts.may_share(loop):
             continue
-        for factor in range(_MOST_JAMMED_COPIES + 1, min(_MOST_JAMMED_ROWS, loop.extent) + 1):
+        for factor in range(policy().tiles.most_jam + 1, min(policy().tiles.tallest_jam, loop.extent) + 1):
             yield ((loop, factor),)
 
 
@@ -314,7 +286,7 @@ def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:
     loops = [*nest.band, *(nest.chain.loops if nest.chain else ())]
     if not nest.is_part or len(loops) != 1 or loop.extent is None or loop.extent % lanes:
         return 0
-    return loop.extent // lanes if loop.extent <= _MOST_WHOLE_VECTORS * lanes else 0
+    return loop.extent // lanes if loop.extent <= policy().tiles.whole_row_vectors * lanes else 0
 
 
 def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
@@ -330,4 +302,4 @@ def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple
 
 
 def _factors(loop: Loop) -> range:
-    return range(2, min(_MOST_JAMMED_COPIES, loop.extent or _MOST_JAMMED_COPIES) + 1)
+    return range(2, min(policy().tiles.most_jam, loop.extent or policy().tiles.most_jam) + 1)

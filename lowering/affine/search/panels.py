@@ -33,9 +33,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
     with_children,
 )
 from dlc.lowering.affine.search.cache_tiles import CachePlan
-
-_VECTORS_AT_ONCE = 4
-"""Vectors of a row that a loop of copies moves in an iteration."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -238,7 +236,7 @@ def _copy_loops(copy: CopyStatement, panel: LocalPanel) -> Tree:
     instances = isl.UnionSet.from_set(copy.domain)
     places = isl.PwMultiAff.from_map(copy.writes[0].relation)
     columns = [isl.UnionPwAff.from_pw_aff(places.get_pw_aff(packed_dim)) for packed_dim in range(len(panel.packed_dims))]
-    step = isl.Val(_VECTORS_AT_ONCE * panel.lanes)
+    step = isl.Val(policy().search.vectors_at_once * panel.lanes)
     rows = columns[-1].scale_down_val(step).floor()
     tree: Tree = around(columns[-1].sub(rows.scale_val(step)), Leaf(instances), kind="lanes")
     for column in (rows, *reversed(columns[:-1])):

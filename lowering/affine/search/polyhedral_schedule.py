@@ -27,7 +27,7 @@ from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.dependence_levels import leveled_schedules
-from dlc.lowering.affine.schedule.driver import MOST_FOR_DEPENDENCES, limited_work
+from dlc.lowering.affine.schedule.driver import limited_work
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.proof_text import proof_text
@@ -52,13 +52,8 @@ from dlc.lowering.affine.search.skewing import Skewed, skewed_loops
 from dlc.lowering.affine.search.time_tiles import choose_time_tiles, with_time_tiles
 from dlc.lowering.affine.search.wavefronts import can_be_written_out, wavefront_sizes, with_wavefronts
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
-
-_GAIN = 0.95
-"""An order must be cheaper than the text's by so much, which its bounds and guards may cost."""
-
-_ENOUGH = 0.2
-"""An order of so much less cost than the text's ends the search: the others would take half a second (`lu`, `nussinov`)."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +116,7 @@ class PolyhedralSchedule(Pass):
     def _dependences(self, op: ir.Operation, scop: Scop) -> list[Dependence]:
         """The nearest pairs of a scop; PassFailure where isl has too much to do."""
         try:
-            with limited_work(MOST_FOR_DEPENDENCES):
+            with limited_work(policy().limits.dependence_operations):
                 return value_dependences(scop)
         except PrimitiveError as error:
             raise PassFailure(op, error.reason, "put some of the loops into another function") from None
@@ -193,7 +188,7 @@ class PolyhedralSchedule(Pass):
         if waves is not None:
             return Tiled(waves)
         best = weigh(scop, given, shape)
-        enough = _ENOUGH * best.cost
+        enough = policy().search.enough_gain * best.cost
         ways: list[Callable[[], Iterable[isl.Schedule]]] = [
             lambda: blocked_schedules(scop, part.statements, lanes_of(scop, shape)),
             lambda: [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])],
@@ -204,7 +199,7 @@ class PolyhedralSchedule(Pass):
                 break
             for schedule in way():
                 other = weigh(scop, schedule, shape)
-                if other.cost < _GAIN * best.cost:
+                if other.cost < policy().search.order_gain * best.cost:
                     best = other
         across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
         return best if across_time is None else tile_registers(scop, across_time, shape)

@@ -18,13 +18,11 @@ from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Loop, apply, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.values import TileValues
-from dlc.targets.machine import L1_WAY_BYTES
+from dlc.lowering.policy import policy
+from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES
 
-_LINE_BITS = 512
 _LOCALITY = {1: 3, 2: 2, 3: 1}
 """The hint of memref.prefetch for the first, second and third level of cache."""
-_TYPICAL_TRIPS = 16
-"""Tiles that share a panel where their number is not known: rows of 128."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class PrefetchedPanel:
     @property
     def bytes(self) -> int:
         """Bytes of the panel's cache lines."""
-        return self.count * len(self.line_offsets) * _LINE_BITS // 8
+        return self.count * len(self.line_offsets) * LINE_BYTES
 
     def set_conflicts(self, tile: RegisterTile) -> int:
         """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
@@ -60,7 +58,7 @@ class PrefetchedPanel:
 
     @property
     def _per_trip(self) -> int:
-        trips = [trips_of(loop, step) or _TYPICAL_TRIPS for loop, step in self.inner]
+        trips = [trips_of(loop, step) or policy().cost.assumed_inner_trips for loop, step in self.inner]
         return -(-self.count // math.prod(trips))
 
     @property
@@ -80,7 +78,7 @@ class PrefetchedPanel:
         operands: list[ir.Value] = []
         for loop, step in self.inner:
             at = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(len(operands)), step)
-            trip = trip * (trips_of(loop, step) or _TYPICAL_TRIPS) + at
+            trip = trip * (trips_of(loop, step) or policy().cost.assumed_inner_trips) + at
             operands.append(values.start_of(loop.iv))
         limits = [trip * (self._per_trip * self.stride), ir.AffineConstantExpr.get(self.count * self.stride)]
         exact = all(loop.extent is not None for loop, _ in self.inner)
@@ -140,7 +138,7 @@ class PrefetchedPanel:
 
 def _share_set(one: int, other: int) -> bool:
     """Whether bytes are in one set of the first-level cache and not in one line, if not the same."""
-    return one == other or (abs(one - other) >= _LINE_BITS // 8 > (other - one) % L1_WAY_BYTES)
+    return one == other or (abs(one - other) >= LINE_BYTES > (other - one) % L1_WAY_BYTES)
 
 
 def panels_of(
@@ -175,7 +173,7 @@ def _panel_of(
     copies = _adjacent_copies(load, tile, rows, row)
     if copies is None or (is_vector and not inner):
         return None
-    line, level = _LINE_BITS // load.results[0].type.width, tile.prefetch if is_vector else tile.fetch_rows
+    line, level = 8 * LINE_BYTES // load.results[0].type.width, tile.prefetch if is_vector else tile.fetch_rows
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = rows[0], rows[1], tuple(range(0, row, line))

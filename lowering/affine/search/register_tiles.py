@@ -14,7 +14,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.cost.loop_order import Caches
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
-from dlc.lowering.affine.cost.tile_costs import LINE_CYCLES, BandNestCosts, BandTile, cycles, outer_order, spare_registers
+from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile, cycles, outer_order, spare_registers
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
 from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
@@ -23,12 +23,8 @@ from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
-from dlc.targets.machine import Machine
-
-_NARROW_BITS = 128
-
-_UNBOUNDED = 1 << 20
-"""Stands for the iterations of a loop without known bounds."""
+from dlc.lowering.policy import policy
+from dlc.targets.machine import VECTOR_BITS, Machine
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class TileShape:
     @classmethod
     def of(cls, facts: Machine) -> TileShape:
         """What a CPU has; vectors of 128 bits are not measured with masks."""
-        slow_masks = facts.vector_bits > _NARROW_BITS and not facts.has_mask_registers
+        slow_masks = facts.vector_bits > VECTOR_BITS[0] and not facts.has_mask_registers
         return cls(facts.vector_bits // 8, facts.vector_registers, facts.has_fma, slow_masks)
 
 
@@ -53,22 +49,6 @@ class CacheBlockOptions:
 
     caches: Caches
     pack: bool = True
-
-
-_COPIES = (1, 2, 4, 6, 8, 12, 14)
-_VECTORS = (1, 2, 3, 4, 6, 8)
-"""Sizes of tiles that are weighed."""
-
-_MOST_TAPS = 9
-"""Iterations of loops of sums that are written out."""
-
-_UNMASKED_REST = 8.0
-"""How much longer the copies take that fill no tile, where masks are no registers: they load and store sums by masks in each step.
-3x3 windows of 56x56 by 64 filters, Zen 3: tiles of 2 vectors by 6 filters take 9.3 ms, 6 of these for the last 4 filters, and tiles
-of 3 by 4, which leave none, 3.5 ms."""
-
-_RESIDENT = 0.5
-"""Cycles to bring a line where blocks keep it near."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +152,10 @@ class _Tiling:
     def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: BandNest) -> tuple[BandTile, CachePlan | None]:
         """The tile where memory does not count, and blocks around it; no plan where the chain's tile is as good without."""
         refs = None if self.blocking is None else references(self.scop, node, members)
-        if self.blocking is None or refs is None or _UNBOUNDED in chain.extents:
+        if self.blocking is None or refs is None or policy().limits.unbounded_trips in chain.extents:
             return chain.tile, None
         blocker = CacheBlockPlanner(refs, chain.nest, chain.extents, self.blocking.caches, self.blocking.pack)
-        tile = _best_tile(self.scop, blocker.packed_nest, chain.extents, self.shape, _RESIDENT)
+        tile = _best_tile(self.scop, blocker.packed_nest, chain.extents, self.shape, policy().cost.exposed_resident_line)
         return tile, blocker.plan(tile, chain.tile)
 
 
@@ -184,9 +164,9 @@ _KNOWN: WeakKeyDictionary[Scop, dict[object, BandTile]] = WeakKeyDictionary()
 
 
 def _best_tile(
-    scop: Scop, nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float = LINE_CYCLES
+    scop: Scop, nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float | None = None
 ) -> BandTile:
-    """The tile of the fewest cycles."""
+    """The tile of the fewest cycles, where a line takes `line_cycles`, else those of one from beyond L2."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
     key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, nest.straddling, tuple(extents), shape, line_cycles
     known = _KNOWN.setdefault(scop, {})
@@ -195,7 +175,7 @@ def _best_tile(
     return known[key]
 
 
-def _cheapest(nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float) -> BandTile:
+def _cheapest(nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float | None) -> BandTile:
     @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
     def of_tile(tile: BandTile) -> float:
         return cycles(nest, tile, line_cycles)
@@ -216,7 +196,11 @@ def _tiles(nest: BandNestCosts, extents: Sequence[int], shape: TileShape) -> Ite
     orders = (True, False) if nest.kept else (True,)
     sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
     most = shape.registers - nest.spare_registers
-    sizes = [(vectors, copies) for vectors, copies in product(_VECTORS, _COPIES) if vectors * (copies + 1) <= most]
+    sizes = [
+        (vectors, copies)
+        for vectors, copies in product(policy().tiles.tile_vectors, policy().tiles.tile_copies)
+        if vectors * (copies + 1) <= most
+    ]
     for along, across, (vectors, copies), first in product([*lanes, None], [*free, None], sizes if sums else [(1, 1)], orders):
         if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
             continue
@@ -231,7 +215,7 @@ def _cycles_with_rest(
     nest: BandNestCosts, tile: BandTile, extents: Sequence[int], shape: TileShape, of_tile: Callable[[BandTile], float]
 ) -> float:
     """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
-    total, slower = 0.0, _UNMASKED_REST if shape.slow_masks and tile.lanes is not None else 1.0
+    total, slower = 0.0, policy().cost.unmasked_rest if shape.slow_masks and tile.lanes is not None else 1.0
     vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
     copies = 1 if tile.unroll_and_jam is None else extents[tile.unroll_and_jam]
     for width, wide in _parts(vectors, tile.vectors):
@@ -251,7 +235,7 @@ def _parts(extent: int, size: int) -> list[tuple[int, int]]:
 def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
     """The values that the loop's variable has at most; a large number of them from 0 on where that is not bounded."""
     low, high = ends_of(value.intersect_domain(node.get_domain()))
-    return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(_UNBOUNDED)
+    return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(policy().limits.unbounded_trips)
 
 
 def lanes_of(scop: Scop, shape: TileShape) -> int:
@@ -323,7 +307,7 @@ def _short_sums_unrolled(
     for place in range(len(order) - 1, 0, -1):
         at, around = order[place][0], order[place - 1][0]
         iterations *= extents[at]
-        if nest.is_free[at] or nest.is_free[around] or iterations > _MOST_TAPS:
+        if nest.is_free[at] or nest.is_free[around] or iterations > policy().tiles.few_taps:
             break
         found[place] = replace(found[place], mark=LoopMark(UNROLL))
     return found

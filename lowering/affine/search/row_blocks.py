@@ -33,21 +33,8 @@ from dlc.lowering.affine.schedule.index_sets import OrderConstraints
 from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, TileShape, Weighed, cut, tile_registers
 from dlc.lowering.affine.search.row_buffers import RowBuffer, row_buffers
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
-from dlc.targets.machine import Machine, facts_of
-
-_LEAST_BLOCKS = 16
-"""Blocks of rows that several threads can share."""
-
-_LAST_SHARE = 8
-"""A block takes no more than that part of the last cache: other cores have blocks, too."""
-
-_LINE_BYTES, _LEAST_LINES, _MOST_LINES = 64, 2, 4
-"""Where rows lie side by side, a block has so many lines of each row of the array, since cores fetch pages ahead, not columns.
-
-Zen 5, f64, columns of `gemver` in one block for its first two phases, time without blocks = 1: 4000x4000 one line 1.6, two 0.92,
-four 0.89, six 0.86 (two threads 1.3, 0.83, 0.83, 0.88); `deriche` takes 29.7, 27.0 and 27.8 ms by two, four and six lines, 16.5,
-15.9 and 18.3 on two threads. 2000x2000 of `gemver`, which the last cache holds, takes 1.3 to 1.6 of the time.
-"""
+from dlc.lowering.policy import policy
+from dlc.targets.machine import LINE_BYTES, Machine, facts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +110,7 @@ class FusedUnits:
 
     def _run(self, width: int) -> int:
         """The rows of `width` bytes that lie in as many whole lines as divide all rows, if some do."""
-        sizes = [lines * _LINE_BYTES // width for lines in range(_MOST_LINES, _LEAST_LINES - 1, -1)]
+        sizes = [lines * LINE_BYTES // width for lines in range(policy().blocks.most_lines, policy().blocks.fewest_lines - 1, -1)]
         return next((size for size in sizes if (self._count or 0) % size == 0), sizes[0])
 
     def _is_row(self, value: isl.UnionPwAff) -> bool:
@@ -149,7 +136,11 @@ class FusedUnits:
     def pays(self, facts: Machine, dependences: isl.UnionMap) -> bool:
         """Whether blocks of rows are free of each other, and spare memory arrays that the last cache does not hold."""
         rows = self._count
-        if rows is None or rows < _LEAST_BLOCKS * self.block or not stays(dependences, LoopValues(self.value)):
+        if (
+            rows is None
+            or rows < policy().parallel.fewest_row_blocks * self.block
+            or not stays(dependences, LoopValues(self.value))
+        ):
             return False
         touched = _touched(self.phases)
         sizes = {array: size for array in touched if (size := _bytes(array)) is not None}
@@ -158,7 +149,7 @@ class FusedUnits:
         own = {array for array, accesses in touched.items() if _is_of_rows(accesses, self.value)}
         block = sum(size * self.block // rows if array in own else size for array, size in sizes.items())
         again = sum(sizes[array] for array in own if sum(array in _touched([one]) for one in self.phases) > 1)
-        return again > facts.l3_bytes and block <= facts.l3_bytes // _LAST_SHARE
+        return again > facts.l3_bytes and block <= facts.l3_bytes * policy().blocks.eighth_share
 
     @cached_property
     def _count(self) -> int | None:

@@ -17,7 +17,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import live_in_reads
-from dlc.lowering.affine.loop_generation.statement_copy import SUBSCRIPTS_AT
+from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_statements
 

@@ -10,19 +10,15 @@ from typing import Literal
 import islpy as isl
 
 from dlc.lowering.affine.polyhedral.model import Scop, Statement, union_set
-from dlc.lowering.affine.search.bounded_scheduler import SMALL, OutOfBoundsError, within_bounds
+from dlc.lowering.affine.search.bounded_scheduler import OutOfBoundsError, within_bounds
+from dlc.lowering.policy import policy
 
 Fusion = Literal["min", "max", "smart"]
 """Whether statements share loops where they must, wherever they can, or as `min` but for blocks of rows (`row_blocks.py`)."""
 
-_MOST_STATEMENTS = 10
-"""Statements in one loop that isl is asked to schedule together: 14 (`adi` of PolyBench) took it 33 s with loops' bounds."""
 
 _LARGE_COEFFICIENT = re.compile(r"[1-9][0-9]+i[0-9]")
 """A loop variable times ten or more in a schedule's text: isl made one loop of several, whose bounds and guards cost too much."""
-
-_MOST_COEFFICIENT = 2
-"""Enough to skew stencils; without a bound isl does not come back from `ludcmp` of PolyBench."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +57,16 @@ def compute_schedules(part: ScheduleUnit, fusion: Fusion, refused: Callable[[str
 
 
 def _within_bounds(part: ScheduleUnit, fusion: Fusion) -> list[isl.Schedule]:
-    if len(part.statements) > _MOST_STATEMENTS:
-        raise OutOfBoundsError(f"{len(part.statements)} statements in one loop are more than {_MOST_STATEMENTS}")
+    if len(part.statements) > policy().limits.scheduled_statements:
+        raise OutOfBoundsError(
+            f"{len(part.statements)} statements in one loop are more than {policy().limits.scheduled_statements}"
+        )
     context = part.domain.get_ctx()
     context.set_schedule_serialize_sccs(int(fusion != "max"))
-    context.set_schedule_max_coefficient(_MOST_COEFFICIENT)
+    context.set_schedule_max_coefficient(policy().limits.schedule_coefficient)
 
     size = sum(len(one.loops) for one in part.statements) * _pieces(part.dependences)
-    solve_one = _schedule_of if size <= SMALL else _simple_schedule_of
+    solve_one = _schedule_of if size <= policy().limits.scheduler_quick_size else _simple_schedule_of
 
     def solve() -> list[isl.Schedule]:
         found, failures = [], []

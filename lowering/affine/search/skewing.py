@@ -15,18 +15,7 @@ import islpy as isl
 
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
-
-_MOST_SKEW = 2
-"""How often an outer loop is added at most: stencils of two arrays that take turns need 2."""
-
-_MOST_FACTORS = 3
-"""And all outer loops together: `seidel-2d` adds time twice and rows once."""
-
-_MOST_SHIFT = 8
-"""Statements that are further apart do not belong into one tile."""
-
-_MOST_PLACINGS = 4
-"""Ways to place statements of fewer loops among the others' that are tried."""
+from dlc.lowering.policy import policy
 
 _Row = tuple[int, ...]
 _Edge = tuple[str, str, "_Distances"]
@@ -71,7 +60,7 @@ def skewed_loops(part: ScheduleUnit) -> Skewed | None:
     if depth < 2 or any(not one.loops for one in part.statements):
         return None
     found = []
-    for places in islice(_placings(part.statements, depth), _MOST_PLACINGS):
+    for places in islice(_placings(part.statements, depth), policy().limits.placings):
         edges = list(_edges(part, places, depth))
         columns = _columns(edges, list(places), depth)
         if columns is not None:
@@ -133,7 +122,9 @@ def _columns(edges: Sequence[_Edge], names: Sequence[str], depth: int) -> list[_
 
 def _column(edges: Sequence[_Edge], names: Sequence[str], at: int, depth: int) -> _Column | None:
     """The factors of the loops that make up loop `at`, the least that will do, and each statement's shift."""
-    choices = [one for one in product(range(_MOST_SKEW + 1), repeat=at) if sum(one) <= _MOST_FACTORS]
+    choices = [
+        one for one in product(range(policy().limits.skew_factor + 1), repeat=at) if sum(one) <= policy().limits.skew_factors
+    ]
     for factors in sorted(choices, key=lambda one: (sum(one), one)):
         row = (*factors, 1, *[0] * (depth - at - 1))
         shifts = _shifts(edges, names, row)
@@ -154,7 +145,7 @@ def _shifts(edges: Sequence[_Edge], names: Sequence[str], row: _Row) -> dict[str
     for _ in range(len(names) + 1):
         late = [(sink, shifts[source] - least) for source, sink, least in weights if shifts[sink] < shifts[source] - least]
         if not late:
-            return shifts if max(shifts.values()) <= _MOST_SHIFT else None
+            return shifts if max(shifts.values()) <= policy().limits.statement_shift else None
         for sink, shift in late:
             shifts[sink] = max(shifts[sink], shift)
     return None

@@ -19,28 +19,11 @@ from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
 from dlc.lowering.affine.search.tile_footprints import Footprints, footprints
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
 TILE = "tile"
 """The name of the mark below the loops over tiles, which keeps others from moving loops across."""
-
-_TIMES = (4, 8, 16, 32, 64)
-_SPACES = (4, 8, 16, 32)
-_ROWS = (256, 512, 1024)
-"""Sizes that are weighed: of the outermost loop, of those between, and of the innermost where whole rows do not do (isl takes
-three times as long for loops whose vectors begin and end anywhere)."""
-
-_FILL = 0.75
-"""How much of a cache a tile may fill; lines that others use, and sets that are full before others, take the rest."""
-
-_FAR_LINE = 4.0
-"""Cycles to bring a line from beyond the second-level cache, as other work hides most of it (`jacobi-2d`: 3 to 4)."""
-
-_NEAR_LINE = 1.0
-"""Cycles to bring a line from the second-level cache."""
-
-_ROW_START = 20.0
-"""Cycles to begin a row of a tile; as many again for the vectors at its ends that are not whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,30 +40,34 @@ class _Model:
         """Each iteration of the outermost loop goes through all arrays, statement by statement."""
         sizes = [1, *self.extents[1:]]
         total = sum(one.bytes(sizes) for one in self.of_each)
-        return self._lines(total) * _FAR_LINE / (len(self.of_each) * math.prod(sizes)) + self._sweep(sizes)
+        return self._lines(total) * policy().cost.exposed_far_line / (len(self.of_each) * math.prod(sizes)) + self._sweep(sizes)
 
     def cut(self, sizes: Sequence[int], whole: Footprints) -> float:
         """Tiles of `sizes`, 0 for a loop that is not cut; infinite where they do not fit."""
         last = max(at for at, size in enumerate(sizes) if size)
         taken = [size or extent for size, extent in zip(sizes, self.extents, strict=True)]
         here = whole.bytes([*taken, *self.extents])
-        if here > _FILL * self.facts.l2_bytes:
+        if here > policy().blocks.resident_share * self.facts.l2_bytes:
             return math.inf
         further = [2 * size if at == last else size for at, size in enumerate(taken)]
         fresh = whole.bytes([*further, *self.extents]) - here
-        ends = _ROW_START / taken[-1] if sizes[-1] else 0.0
-        return self._lines(fresh) * _FAR_LINE / (len(self.of_each) * math.prod(taken)) + self._sweep([1, *taken[1:]]) + ends
+        ends = policy().cost.loop_entry / taken[-1] if sizes[-1] else 0.0
+        return (
+            self._lines(fresh) * policy().cost.exposed_far_line / (len(self.of_each) * math.prod(taken))
+            + self._sweep([1, *taken[1:]])
+            + ends
+        )
 
     def _sweep(self, sizes: Sequence[int]) -> float:
         """One iteration of the outermost loop in a tile: loops begin, lines come from the second-level cache.
 
         The first-level cache keeps the rows that the next one needs, or does not.
         """
-        total = sum(_ROW_START / math.prod(sizes[at:]) for at in range(1, len(sizes)))
+        total = sum(policy().cost.loop_entry / math.prod(sizes[at:]) for at in range(1, len(sizes)))
         row = [*[1] * (len(sizes) - 1), sizes[-1]]
         for touched in self.of_each:
-            box = row if touched.bytes(row) > _FILL * self.facts.l1_bytes else sizes
-            total += self._lines(touched.bytes(box)) * _NEAR_LINE / math.prod(box) / len(self.of_each)
+            box = row if touched.bytes(row) > policy().blocks.resident_share * self.facts.l1_bytes else sizes
+            total += self._lines(touched.bytes(box)) * policy().cost.exposed_near_line / math.prod(box) / len(self.of_each)
         return total
 
     def _lines(self, count: float) -> float:
@@ -102,7 +89,7 @@ def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, facts: Machine) -> tup
     everything = footprints(part.statements, skewed, ())
     if everything is None or everything.bytes([1] * len(extents) + list(extents)) <= facts.l2_bytes:
         return None
-    for rows in ((0,), _ROWS):
+    for rows in ((0,), policy().blocks.row_blocks):
         choices = [(model.cut(sizes, touched), sizes) for sizes, touched in _choices(part, skewed, extents, rows)]
         cycles, sizes = min(choices, default=(math.inf, ()))
         if cycles < model.uncut():
@@ -130,7 +117,7 @@ def _choices(
     touched = footprints(part.statements, skewed, cut) if len(cut) > 1 else None
     if touched is None:
         return
-    for sizes in product(_TIMES, *[_SPACES] * (len(extents) - 2), rows):
+    for sizes in product(policy().blocks.time_blocks, *[policy().blocks.space_blocks] * (len(extents) - 2), rows):
         if all(2 * size <= extent for size, extent in zip(sizes, extents, strict=True)):
             yield sizes, touched
 

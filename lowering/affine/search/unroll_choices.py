@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.bands import Band, build_band
 from dlc.lowering.affine.ir.loops import Loop, real_ops, top_level_loops
+from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
-_ACCESSES = {"affine.load": 1, "affine.store": 2}
-"""Where the subscripts of an access begin among its operands."""
 _PREDICATES: Mapping[int, Callable[[int, int], bool]] = {
     0: int.__eq__,
     1: int.__ne__,
@@ -124,7 +123,7 @@ class _Copy:
                 self.values[op.results[0]] = self.values.get(taken, taken)
             return
         with ir.InsertionPoint(self.end), op.location:
-            made = self._access(op) if op.name in _ACCESSES else self._plain(op)
+            made = self._access(op) if op.name in SUBSCRIPTS_AT else self._plain(op)
         for old, new in zip(op.results, made.results, strict=True):
             self.values[old] = new
 
@@ -154,7 +153,7 @@ class _Copy:
 
     def _access(self, op: ir.Operation) -> ir.Operation:
         """A load or store, whose map takes up the numbers among its dims."""
-        first, indexing = _ACCESSES[op.name], op.attributes["map"].value
+        first, indexing = SUBSCRIPTS_AT[op.name], op.attributes["map"].value
         operands = list(op.operands)
         dims, symbols = operands[first : first + indexing.n_dims], operands[first + indexing.n_dims :]
         left = [value for value in dims if value not in self.numbers]

@@ -17,12 +17,7 @@ from dlc.lowering.affine.polyhedral.loop_marks import LOOP, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
-
-_SIDE_BY_SIDE = 16
-"""Iterations at once: `seidel-2d` waits 38 cycles for each, and adds and divides for 5."""
-
-_MOST_OPS = 640
-"""Ops that are written out at most."""
+from dlc.lowering.policy import policy
 
 
 def wavefront_sizes(part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) -> tuple[int, ...] | None:
@@ -34,7 +29,7 @@ def wavefront_sizes(part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) 
         return None
     (statement,) = part.statements
     count = len(skewed.values) - 1
-    side_by_side = min(_SIDE_BY_SIDE, _MOST_OPS // len(statement.ops))
+    side_by_side = min(policy().parallel.side_by_side, policy().limits.wavefront_ops // len(statement.ops))
     sizes = [2 ** (int(math.log2(max(1, side_by_side))) // count)] * count
     for at in reversed(range(count)):
         sizes[at] *= 2 if math.prod(sizes) * 2 <= side_by_side else 1
@@ -44,7 +39,7 @@ def wavefront_sizes(part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) 
 def can_be_written_out(part: ScheduleUnit, sizes: Sequence[int]) -> bool:
     """Whether tiles of `sizes` of all loops but the innermost are small enough to have a copy of the statement for each point."""
     points = math.prod(size for size in sizes if size)
-    return not sizes[-1] and points * len(part.statements[0].ops) <= _MOST_OPS
+    return not sizes[-1] and points * len(part.statements[0].ops) <= policy().limits.wavefront_ops
 
 
 def _has_free_loop(schedule: isl.Schedule) -> bool:

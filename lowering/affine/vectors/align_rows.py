@@ -18,10 +18,9 @@ from dlc.lowering.affine.ir.loops import PARALLEL, PARALLEL_GROUP, apply, top_le
 from dlc.lowering.affine.ir.masks import LaneMask
 from dlc.lowering.affine.ir.places import BOUND_ATTRIBUTES, Bounds, steps_by_width
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
 
-_LEAST_VECTORS = 16
-"""Vectors of a row, at least, of which two are written in part."""
 _BY_LANE = ("arith.", "math.", "vector.broadcast", "vector.fma")
 _LOAD, _STORE = "affine.vector_load", "affine.vector_store"
 
@@ -78,7 +77,7 @@ class _Row:
         count = _count(bounds)
         is_free = PARALLEL in loop.attributes and PARALLEL_GROUP not in loop.attributes and not len(loop.results)
         stores = [op for op in body if op.name == _STORE]
-        if not is_free or count is None or count < _LEAST_VECTORS:
+        if not is_free or count is None or count < policy().memory.aligned_vectors:
             return None
         if not stores or not all(_is_by_lane(op, loop, bounds.step) for op in body):
             return None

@@ -10,9 +10,6 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import Machine, facts_of
 
-_FUSED_CYCLES = 4
-"""Cycles from one multiply-add to the next one that needs it."""
-
 _SUMS = ("arith.addf", "arith.subf")
 
 
@@ -40,7 +37,7 @@ class ContractProducts(Pass):
 
 def _waited_for(function: ir.Operation, facts: Machine) -> Collection[ir.Operation]:
     """The sums that are there sooner by themselves, in loops that wait for them."""
-    if facts.sum_cycles >= _FUSED_CYCLES:
+    if facts.sum_cycles >= facts.instruction("fma_f32").latency:
         return ()
     return {op for loop in nested_ops(function) if loop.name == "affine.for" for op in _waited_for_in(loop, facts)}
 

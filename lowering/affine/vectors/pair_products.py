@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.lowering.affine.vectors.byte_products import Dot, combined_with, operands_of, owner_of
-
-_BITS = 16
-_UPPER = -0x10000
-"""The upper half of an i32."""
+from dlc.lowering.vnni import HALF_BITS, UPPER_HALF
 
 
 def pair_dot_of(op: ir.Operation) -> Dot | None:
@@ -39,4 +36,4 @@ def _packed(value: ir.Value, place: int) -> ir.Value | None:
     bits = operands_of(value, "arith.bitcast")
     if not bits:
         return None
-    return combined_with(bits[0], "arith.shli", _BITS) if place == 0 else combined_with(bits[0], "arith.andi", _UPPER)
+    return combined_with(bits[0], "arith.shli", HALF_BITS) if place == 0 else combined_with(bits[0], "arith.andi", UPPER_HALF)

@@ -12,10 +12,9 @@ from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.places import Bounds, place_of, steps_by_width
 from dlc.lowering.affine.vectors.iteration_copies import CutLoop, IterationCopies
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
 
-_MOST_OPS = 256
-"""Of a loop's body after the pass."""
 _PURE = ("arith.", "math.", "vector.", "affine.apply", "affine.yield")
 _LOADS, _STORES = ("affine.load", "affine.vector_load"), ("affine.store", "affine.vector_store")
 
@@ -85,7 +84,12 @@ class _SharedLoads:
         body = tuple(inner.operation for inner in loop.regions[0].blocks[0].operations)
         bounds = Bounds.of(loop)
         is_single = len(bounds.lower.results) == 1 and len(bounds.upper.results) == 1
-        if len(loop.results) or not is_single or len(body) * copies > _MOST_OPS or not all(_may_be_moved(op) for op in body):
+        if (
+            len(loop.results)
+            or not is_single
+            or len(body) * copies > policy().limits.shared_load_ops
+            or not all(_may_be_moved(op) for op in body)
+        ):
             return None
         variable = loop.regions[0].blocks[0].arguments[0]
         found = [_load_of(op, variable, bounds.step) for op in body if op.name == "affine.vector_load"]

@@ -12,9 +12,8 @@ from dlc.lowering.affine.ir.places import Bounds
 from dlc.lowering.affine.ir.shuffles import transposed
 from dlc.lowering.affine.vectors.iteration_copies import CutLoop, IterationCopies
 from dlc.lowering.pass_base import Pass
+from dlc.lowering.policy import policy
 
-_MOST_OPS = 4096
-"""Of a loop's body after the pass."""
 _PURE = ("arith.", "math.", "vector.", "affine.apply", "affine.min", "affine.max", "affine.yield")
 
 
@@ -62,7 +61,7 @@ class _Gathers:
         columns = {op: loads for op, loads in gathers.items() if loads and all(_is_in_row(load, variable) for load in loads)}
         sizes = {len(loads) for loads in columns.values()}
         lanes = sizes.pop() if len(sizes) == 1 else 0
-        fits = lanes > 1 and lanes & (lanes - 1) == 0 and len(body) * lanes <= _MOST_OPS
+        fits = lanes > 1 and lanes & (lanes - 1) == 0 and len(body) * lanes <= policy().limits.transposed_load_ops
         return cls(body, columns, lanes) if fits else None
 
 

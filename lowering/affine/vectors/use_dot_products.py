@@ -11,7 +11,8 @@ from dlc.lowering.affine.vectors.byte_products import Dot, byte_dot_of
 from dlc.lowering.affine.vectors.group_loads import load_word, neighbours_of, only_reads
 from dlc.lowering.affine.vectors.pair_products import pair_dot_of
 from dlc.lowering.pass_base import Pass
-from dlc.targets.machine import Machine, facts_of
+from dlc.lowering.vnni import PAIR
+from dlc.targets.machine import VECTOR_BITS, Machine, facts_of
 
 _VNNI = {512: "llvm.x86.avx512.vpdpbusd.512", 256: "llvm.x86.avx512.vpdpbusd.256", 128: "llvm.x86.avx512.vpdpbusd.128"}
 _PAIRS = {512: "llvm.x86.avx512.pmaddw.d.512", 256: "llvm.x86.avx2.pmadd.wd", 128: "llvm.x86.sse2.pmadd.wd"}
@@ -19,7 +20,6 @@ _PAIRS_NEED = {512: "avx512bw", 256: "avx2", 128: "sse2"}
 _BF16 = {bits: f"llvm.x86.avx512bf16.dpbf16ps.{bits}" for bits in (512, 256, 128)}
 _BF16_ARM = "llvm.aarch64.neon.bfdot.v4f32.v8bf16"
 _EVEN_BYTES = 0x00FF00FF
-_PAIR, _ARM_BITS = 2, 128
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _instruction(facts: Machine, dot: Dot) -> str | None:
         return _bf16_instruction(facts, bits)
     if facts.arch != "x86_64" or bits > facts.vector_bits or bits not in _VNNI:
         return None
-    if len(dot.values) == _PAIR:
+    if len(dot.values) == PAIR:
         return _PAIRS[bits] if _PAIRS_NEED[bits] in facts.features else None
     evex = facts.prefers_vnni and "avx512_vnni" in facts.features and (bits == 512 or "avx512vl" in facts.features)
     if evex or (bits < 512 and facts.prefers_vnni and "avx_vnni" in facts.features):
@@ -90,7 +90,7 @@ def _bf16_instruction(facts: Machine, bits: int) -> str | None:
     if not facts.prefers_bf16_dot:
         return None
     if facts.arch == "aarch64":
-        return _BF16_ARM if bits == _ARM_BITS else None
+        return _BF16_ARM if bits == VECTOR_BITS[0] else None
     fits = bits in _BF16 and bits <= facts.vector_bits and (bits == max(_BF16) or "avx512vl" in facts.features)
     return _BF16[bits] if fits else None
 
@@ -111,7 +111,7 @@ def _replace(dots: Sequence[Dot], facts: Machine) -> None:
             if dot.values[0] not in groups:
                 groups[dot.values[0]] = _group(dot.values, first.block if may_move else None)
             group = groups[dot.values[0]]
-            emit = _at_once if name not in _PAIRS.values() else _pair_at_once if len(dot.values) == _PAIR else _by_pairs
+            emit = _at_once if name not in _PAIRS.values() else _pair_at_once if len(dot.values) == PAIR else _by_pairs
             dot.total.results[0].replace_all_uses_with(emit(name, dot, group, pairs))
     for dot in dots:
         dot.erase()
@@ -142,7 +142,7 @@ def _bits(value: ir.Value, width: int) -> ir.Value:
 
 def _at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
     del pairs
-    element = ir.BF16Type.get() if len(dot.values) == _PAIR else ir.IntegerType.get_signless(8)
+    element = ir.BF16Type.get() if len(dot.values) == PAIR else ir.IntegerType.get_signless(8)
     parts = ir.VectorType.get([len(dot.values) * dot.lanes], element)
     everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, group).result)
     return _call(name, dot.accumulator.type, dot.accumulator, everywhere, _bitcast(parts, dot.packed))

@@ -15,11 +15,10 @@ from dlc.lowering.affine_to_llvm.parallel.parallel_nests import ParallelNest, le
 from dlc.lowering.affine_to_llvm.parallel.ranges import LoopRange, constant_index, count_of, declare, extreme
 from dlc.lowering.outlining import captures_of, free_numbers, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 
 _POOL = "dlc_parallel_for"
 _UNEVEN_POOL = "dlc_parallel_for_uneven"
-_EVEN = 0.1
-"""Iterations of which the first and the last differ by no more than this part get even shares."""
 
 _MOST_ITERATIONS = 2**63 - 1
 """The largest number that an index holds."""
@@ -156,7 +155,7 @@ def _weights(nest: ParallelNest | ParallelGroup, min_work: int) -> list[int]:
         return [known[0][1], known[-1][1], max(least, nest.least_share)]
     first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))
     is_nested = nest.loops[0].trips is None and nest.root.parent.operation.name != "func.func"
-    return [first, last, least] if is_nested or abs(first - last) > _EVEN * max(first, last) else []
+    return [first, last, least] if is_nested or abs(first - last) > policy().parallel.even_share * max(first, last) else []
 
 
 def _pool(weights: Sequence[int]) -> str:

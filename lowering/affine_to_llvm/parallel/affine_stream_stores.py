@@ -25,16 +25,10 @@ from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import PARALLEL, apply
 from dlc.lowering.affine_to_llvm.parallel.ranges import declare
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.targets.machine import Machine, facts_of
+from dlc.lowering.policy import policy
+from dlc.targets.machine import LINE_BYTES, VECTOR_BITS, Machine, facts_of
 
-_NEAR_CYCLES = 4
-"""A last cache that gives a core a line in so many cycles is better than memory for several cores, see `_is_for_one_thread`."""
-_LIGHT_WORK = 64
-"""Nests of up to so many instructions for a line that they write wait for memory. erf takes 35, a convolution hundreds."""
 _THREADS = "dlc_num_threads"
-
-_REGISTERS = (128, 256, 512)
-_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -132,15 +126,17 @@ def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts:
     of 8 MiB 1.5, of 12 MiB 1.1, of 16 MiB 0.9. Transposes of any size take 0.65 to 0.8 of the time past it, and so do nests
     of much work a line: networks of convolutions take 0.93 to 0.99.
     """
-    if facts.l3_line_cycles > _NEAR_CYCLES or not any(PARALLEL in op.attributes for op in (top, *nested_ops(top))):
+    if facts.l3_line_cycles > policy().memory.near_line_cycles or not any(
+        PARALLEL in op.attributes for op in (top, *nested_ops(top))
+    ):
         return False
     if not all(_goes_along(store, place) for store in stores if (place := place_in_buffer(store)) is not None):
         return False
     sizes = {root: bytes_of(root) for op in nested_ops(top) for root in map(root_of, filter(is_memref, op.operands))}
     if None in sizes.values() or sum(size or 0 for size in sizes.values()) > facts.l3_bytes:
         return False
-    lines = sum(sizes[root] or 0 for root in {root_of(store.operands[1]) for store in stores}) / _LINE_BYTES
-    return work_of(top) <= _LIGHT_WORK * lines
+    lines = sum(sizes[root] or 0 for root in {root_of(store.operands[1]) for store in stores}) / LINE_BYTES
+    return work_of(top) <= policy().memory.light_line_work * lines
 
 
 def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
@@ -151,12 +147,12 @@ def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
     """
     stored = ir.VectorType(store.operands[0].type)
     lanes, bits = stored.shape[-1], element_bits(stored.element_type) or 0
-    if stored.rank != 1 or bits % 8 or lanes * bits not in _REGISTERS or lanes * bits > vector_bits:
+    if stored.rank != 1 or bits % 8 or lanes * bits not in VECTOR_BITS or lanes * bits > vector_bits:
         return False
     place = place_in_buffer(store)
     if place is None or not is_multiple(place, lanes):
         return False
-    return lanes * bits >= 8 * _LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * _LINE_BYTES // bits)
+    return lanes * bits >= 8 * LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * LINE_BYTES // bits)
 
 
 def _has_set_conflicts(store: ir.Operation, facts: Machine) -> bool:
@@ -170,7 +166,7 @@ def _has_set_conflicts(store: ir.Operation, facts: Machine) -> bool:
     constants = [other.constant for other in places if place is not None and other is not None and other.factors == place.factors]
     pitch = math.gcd(*(constant - constants[0] for constant in constants)) if constants else 0
     size = (element_bits(ir.MemRefType(store.operands[1].type).element_type) or 0) // 8
-    is_far = pitch * size >= _LINE_BYTES
+    is_far = pitch * size >= LINE_BYTES
     return is_far and lines_in_set(len(constants), pitch * size) > ways_of(facts.l1_bytes)
 
 
@@ -210,7 +206,7 @@ def _all_aligned(buffers: Sequence[ir.Value]) -> ir.Value:
     bits = starts[0]
     for start in starts[1:]:
         bits = arith.ori(bits, start)
-    low = arith.andi(bits, arith.constant(index, _LINE_BYTES - 1))
+    low = arith.andi(bits, arith.constant(index, LINE_BYTES - 1))
     return arith.cmpi(arith.CmpIPredicate.eq, low, arith.constant(index, 0))
 
 

@@ -11,6 +11,7 @@ from dlc.analysis.buffers import defining_op, is_allocation, may_alias, nested_o
 from dlc.lowering.affine.cost.loop_work import likely_trips, range_at, work_of
 from dlc.lowering.affine.ir.loops import PARALLEL, PARALLEL_GROUP, Bound, build_for, real_ops
 from dlc.lowering.outlining import noalias_arguments
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class ParallelGroup:
     @property
     def least_share(self) -> int:
         """The least work of a part, for what each does again: copies, which wait for memory. Two parts are worth it."""
-        return min(_MOST_AGAIN * _COPY * self.work_beside, work_of(self.root) // 2)
+        return min(
+            policy().parallel.repeated_part * policy().parallel.copy_instructions * self.work_beside, work_of(self.root) // 2
+        )
 
     @property
     def forks(self) -> int:
@@ -46,8 +49,8 @@ class ParallelGroup:
         """Whether one parallel region is better than many. Where all copies are loops that can be shared, what counts is the cost
         of asking the pool; else that each thread copies as long as all would wait for one."""
         if all(PARALLEL in op.attributes for op in self.others):
-            return _COPY * self.work_beside <= _FORK * self.forks
-        return _LEAST_GAIN * self.work_beside <= work_of(self.root)
+            return policy().parallel.copy_instructions * self.work_beside <= policy().parallel.fork_instructions * self.forks
+        return policy().parallel.beside_gain * self.work_beside <= work_of(self.root)
 
     @property
     def moved(self) -> list[ir.Operation]:
@@ -90,24 +93,12 @@ class ParallelGroup:
             loop.erase()
 
 
-_LEAST_GAIN = 10
-"""All the work is so many times what each part does again, or the parallel loops inside become parallel regions."""
-_MOST_AGAIN = 20
-"""What each piece of a range does again may take one part in so many of its work."""
-_COPY = 8
-"""Instructions that go while a copy does one: `gemm` (LARGE, Zen 3) takes 4 ms for 2.5 million of them, else 9 in a nanosecond."""
-_FORK = 60_000
-"""Instructions that go while the pool is asked and waited for."""
-_MOST_SAMPLES, _MOST_OF_OUTER = 32, 2
-"""Iterations of the innermost serial loop, and of each around it, for which the work inside is estimated."""
-
-
 def _samples(loop: ir.Operation, root: ir.Operation) -> list[dict[ir.Value, int]]:
     """Values of the variables of the serial loops from `root` to `loop`, spread evenly over their ranges."""
     found: list[dict[ir.Value, int]] = [{}]
     around = _loops_around(loop, root)
     for each in around:
-        most = _MOST_SAMPLES if each == around[-1] else _MOST_OF_OUTER
+        most = policy().limits.sampled_iterations if each == around[-1] else policy().limits.sampled_outer_iterations
         variable = each.regions[0].blocks[0].arguments[0]
         found = [{**at, variable: value} for at in found for value in _spread(range_at(each, at), most)]
     return found

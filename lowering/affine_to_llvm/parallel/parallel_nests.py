@@ -11,16 +11,7 @@ from dlc.lowering.affine.cost.loop_work import likely_trips, work_of, work_of_it
 from dlc.lowering.affine.ir.loops import PARALLEL, Bound, build_for, real_ops
 from dlc.lowering.affine_to_llvm.parallel.parallel_groups import ParallelGroup, parallel_group
 from dlc.lowering.affine_to_llvm.parallel.ranges import LoopRange, loop_range
-
-ENOUGH_ITERATIONS = 64
-"""A nest of so many iterations is not merged with the loops inside it: it can be cut evenly for any usual machine."""
-_AGAIN = 3
-"""Loops in serial ones have so many times the least work of others: their data lies in the cache of whoever had it in the step
-before. `jacobi-2d` (LARGE, Zen 3), rows of a tile shared 164,000 times: 1.76 s on two threads, 0.84 on one, 8 us for each time."""
-_BLOCKS = 4 * ENOUGH_ITERATIONS
-_LIGHT = 100
-"""Instructions of an iteration beside which it takes long to find the indices of merged loops: two copies of 384 KiB, vector by
-vector, take 50 us, and 25 in 256 blocks."""
+from dlc.lowering.policy import policy
 
 
 def parallel_loop(op: ir.Operation) -> LoopRange | None:
@@ -75,7 +66,7 @@ def least_work(around: ir.Operation, min_work: int) -> int:
     """The least work of a parallel region in the body of `around`, where the least of all is `min_work`."""
     while around.name not in ("func.func", "affine.for", "scf.for"):
         around = around.parent.operation
-    return min_work if around.name == "func.func" else _AGAIN * min_work
+    return min_work if around.name == "func.func" else policy().parallel.serial_work_factor * min_work
 
 
 def _merged(outer: LoopRange) -> ParallelNest:
@@ -85,18 +76,18 @@ def _merged(outer: LoopRange) -> ParallelNest:
     """
     first, last = (work_of_iteration(outer.op, at) for at in (0, -1))
     nest = [outer]
-    while _iterations(nest) < ENOUGH_ITERATIONS:
+    while _iterations(nest) < policy().parallel.enough_iterations:
         inside = real_ops(nest[-1].body)
         loop = parallel_loop(inside[0]) if len(inside) == 1 else None
         if loop is None or loop.trips is None:
             break
-        nest.append(_in_blocks(loop, loop.trips * _iterations(nest) // _BLOCKS))
+        nest.append(_in_blocks(loop, loop.trips * _iterations(nest) // policy().parallel.block_iterations))
     return ParallelNest(tuple(nest), first, last)
 
 
 def _in_blocks(loop: LoopRange, size: int) -> LoopRange:
     """`loop` cut into a loop over blocks of `size` iterations and one in a block; the first of them, or `loop` if it stays."""
-    light = sum(work_of(op) for op in real_ops(loop.body)) < _LIGHT
+    light = sum(work_of(op) for op in real_ops(loop.body)) < policy().parallel.light_instructions
     if size < 2 or not light:
         return loop
     width = size * loop.step
@@ -132,7 +123,7 @@ def _distributed(nest: ParallelNest) -> Iterator[ParallelNest]:
     next.
     """
     count = len(real_ops(nest.loops[-1].body))
-    kept = _shared_loops(nest.loops) if _iterations(nest.loops) < ENOUGH_ITERATIONS else []
+    kept = _shared_loops(nest.loops) if _iterations(nest.loops) < policy().parallel.enough_iterations else []
     if not kept:
         yield nest
         return

@@ -13,11 +13,10 @@ from dlc.dialects.dl.window import Window
 from dlc.lowering.dl.matching import attributes_of, dl_ops, functions, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 
 _POOLS = {"dl.max_pool": None, "dl.avg_pool": ("f32", "f64")}
 """Poolings, and of which types; means of f16 would be rounded to it once more."""
-_PASS = 50.0
-"""Taps in the time of what else a pooling takes: 512x13x13 takes 108 us by 9x9 taps, 134 by 9 twice and 177 by 13 twice."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def _taps(window: Window, axes: Sequence[int]) -> float:
     taps, sizes = 0.0, _sizes(window)
     for place, axis in enumerate(axes):
         later = math.prod(window.strides[other] for other in axes[place + 1 :])
-        taps += later * (sizes[axis] + _PASS)
+        taps += later * (sizes[axis] + policy().graph.pool_pass_taps)
     return taps
 
 

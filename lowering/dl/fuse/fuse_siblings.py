@@ -13,11 +13,10 @@ from dlc.dialects.dl.window import Layout
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, functions, groups_of, has_one_use, is_weight, type_of, users
 from dlc.lowering.dl.quantize.byte_operands import Centered
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 
 _POINTWISE = frozenset({"elementwise", "elementary", "activation"})
 _SLICE = ops()["slice"]
-_NARROW = 64
-"""Output channels below which a convolution of its own leaves most of a tile empty."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,9 @@ class FuseSiblings(Pass):
 
     def _pays(self, family: Sequence[_Sibling]) -> bool:
         widths = [sibling.width for sibling in family]
-        return sum(widths) <= self.most_columns and (family[0].op.name == "dl.matmul" or min(widths) < _NARROW)
+        return sum(widths) <= self.most_columns and (
+            family[0].op.name == "dl.matmul" or min(widths) < policy().graph.narrow_columns
+        )
 
 
 @dataclass(frozen=True)

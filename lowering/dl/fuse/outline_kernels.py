@@ -14,12 +14,10 @@ from dlc.lowering.dl.matching import attributes_of, functions
 from dlc.lowering.dl.weights.precompute import MARK
 from dlc.lowering.outlining import FunctionTable, captures_of, private_function
 from dlc.lowering.pass_base import Pass
+from dlc.lowering.policy import policy
 
 KERNEL = "dl.kernel"
 _DIMS = "dl.dims"
-_SMALL = 16
-"""Most elements of a constant that is repeated inside kernels; one of equal elements is repeated at any size."""
-_MOST_NAMES = 4
 _LEADING = ("contraction", "reduction", "opaque")
 
 
@@ -121,7 +119,7 @@ def _is_repeated(op: ir.Operation) -> bool:
     if op.name != "dl.constant":
         return False
     array = attributes_of(op)["value"]
-    return bool(array.size <= _SMALL or (array == array.flat[0]).all())
+    return bool(array.size <= policy().limits.repeated_elements or (array == array.flat[0]).all())
 
 
 def _dim_names(arguments: Sequence[TensorType], results: Sequence[TensorType]) -> tuple[list[list[str]], list[list[str]]]:
@@ -156,10 +154,10 @@ def _main_ops(operations: Sequence[ir.Operation]) -> str:
     """The ops that say what a kernel does, joined: all, or the main one and the last."""
     classes = {op.name.removeprefix("dl."): found.fusion_class for op in operations if (found := op_class(op.name)) is not None}
     names = [name for name, kind in classes.items() if kind not in ("view", "weight")]
-    if len(names) > _MOST_NAMES:
+    if len(names) > policy().limits.kernel_name_ops:
         leading = [name for kind in _LEADING for name in names if classes[name] == kind]
         first = leading[0] if leading else names[0]
-        names = [first, *(name for name in names[1 - _MOST_NAMES :] if name != first)]
+        names = [first, *(name for name in names[1 - policy().limits.kernel_name_ops :] if name != first)]
     return "_".join(names) or "views"
 
 

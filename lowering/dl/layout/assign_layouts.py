@@ -10,7 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import Dim
 from dlc.lowering.dl.layout.axis_orders import AS_IS, AxisOrder, Demand, OpOrders, channels_last
-from dlc.lowering.dl.layout.order_graph import TYPICAL_DIM, OrderGraph
+from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.layout.order_regions import Chooser, Seed
 from dlc.lowering.dl.layout.order_rewriting import reorder
 from dlc.lowering.dl.layout.order_rules import Rule, rule_of
@@ -18,24 +18,8 @@ from dlc.lowering.dl.matching import attributes_of, functions, groups_of, is_wei
 from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
-
-_BLOCK = 16
-"""Output channels of a block of a kernel: on AVX-512 one vector; 32 or 64 are within 5% of it."""
-
-_LONG_ROW = 16
-"""Elements side by side that are written where a concat wants them, see `linalg-forward-copies`."""
-
-_INTERLEAVING = 1.6
-"""Time of a copy that fills lines of memory in several passes, of one that fills each at once: 2 MiB take 0.4 to 0.5 ms on one core
-of AVX-512 that scatters vectors fast, and 1.3 to 1.7 ms on another.
-"""
-
-_SHORT_SUM = 32
-"""Channels of an image below which most of the time of a product with one tap goes into its results."""
-
-_PEAK = 150e9
-"""f32 operations a second that the shares of the peak below are of."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +63,7 @@ def _seconds_interleaving(graph: OrderGraph, op: ir.Operation) -> float:
 
     Rows of channels are written to their places by the convolution itself.
     """
-    return _INTERLEAVING * graph.seconds_to_move(op.results[0]) if _is_interleaved(op) else 0.0
+    return policy().graph.interleaving_factor * graph.seconds_to_move(op.results[0]) if _is_interleaved(op) else 0.0
 
 
 def _is_interleaved(op: ir.Operation) -> bool:
@@ -87,10 +71,10 @@ def _is_interleaved(op: ir.Operation) -> bool:
     value, channels = op.results[0], _size(type_of(op.results[0]).shape[1])
     while (user := sole_user(value)) is not None and user.name == "dl.unsqueeze":
         value = user.results[0]
-    if user is None or user.name != "dl.concat" or channels < _LONG_ROW:
+    if user is None or user.name != "dl.concat" or channels < policy().graph.long_row:
         return False
     kind = type_of(value)
-    return math.prod(_size(dim) for dim in kind.shape[attributes_of(user)["axis"] % kind.rank :]) < _LONG_ROW
+    return math.prod(_size(dim) for dim in kind.shape[attributes_of(user)["axis"] % kind.rank :]) < policy().graph.long_row
 
 
 def _rules(tiles: Sequence[int]) -> Callable[[ir.Operation], Rule | None]:
@@ -148,7 +132,7 @@ def _blocked_kernel(weight: ir.Value) -> ir.Value:
     """[out, in, taps...] as [out / 16, taps..., in, 16]."""
     out, *rest = type_of(weight).shape
     assert isinstance(out, int)
-    split = dl.reshape(weight, shape=[out // _BLOCK, _BLOCK, *rest])
+    split = dl.reshape(weight, shape=[out // policy().graph.channel_block, policy().graph.channel_block, *rest])
     return dl.transpose(split, perm=(0, *range(3, len(rest) + 2), 2, 1))
 
 
@@ -159,7 +143,12 @@ def _is_blocked(op: ir.Operation) -> bool:
     """
     kind, groups = type_of(op.operands[1]), attributes_of(op)["groups"]
     out = kind.shape[0]
-    return kind.is_static and isinstance(out, int) and out > _BLOCK and out % (groups * _BLOCK) == 0
+    return (
+        kind.is_static
+        and isinstance(out, int)
+        and out > policy().graph.channel_block
+        and out % (groups * policy().graph.channel_block) == 0
+    )
 
 
 def _kernel_builder(op: ir.Operation) -> Callable[[ir.Value], ir.Value]:
@@ -170,7 +159,7 @@ _CONVOLUTIONS = ("dl.conv", "dl.conv_transpose")
 
 
 def _size(dim: Dim) -> int:
-    return dim if isinstance(dim, int) else TYPICAL_DIM
+    return dim if isinstance(dim, int) else policy().cost.assumed_trips
 
 
 def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
@@ -192,7 +181,7 @@ def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
     first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), image)
     if _has_short_sums(op) and not facts_of(op).has_many_registers:
         first = last
-    return flops / _PEAK * (1 / first - 1 / last / speed_up(op, tiles))
+    return flops / policy().graph.peak_flops * (1 / first - 1 / last / speed_up(op, tiles))
 
 
 def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, image: Sequence[int]) -> tuple[float, float]:
@@ -200,9 +189,9 @@ def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, ima
     width = image[-1]
     if groups > 1 and per_group == 1:
         return (0.20, 0.20) if width >= 28 else (0.20, 0.25)
-    if groups > 1 and out // groups < _BLOCK:
+    if groups > 1 and out // groups < policy().graph.channel_block:
         return 0.65, 0.02 * (out // groups) + 0.1
-    if out < _BLOCK:
+    if out < policy().graph.channel_block:
         return 0.50, 0.05 * out
     if kernel == 1:
         return _shares_of_product(per_group, stride, math.prod(image))
@@ -216,11 +205,13 @@ def _has_short_sums(op: ir.Operation) -> bool:
     With channels first pixels are lanes, and tiles of 16 registers write their results along rows: 16x112x112 to 96 channels takes
     0.45 of the time of channels last and a transpose of them, 24x56x56 to 144 channels 0.9.
     """
-    return _reads_single_pixels(op) and _size(type_of(op.operands[1]).shape[1]) < _SHORT_SUM
+    return _reads_single_pixels(op) and _size(type_of(op.operands[1]).shape[1]) < policy().graph.short_sum
 
 
 def _shares_of_product(inner: int, stride: int, pixels: int) -> tuple[float, float]:
     """The same for one tap: with channels first pixels are lanes, and those of 7x7 images leave a quarter of them idle."""
-    if inner < _SHORT_SUM:
+    if inner < policy().graph.short_sum:
         return 0.22, 0.60
-    return (0.55 if stride > 1 else 0.80 * pixels / (-(-pixels // _BLOCK) * _BLOCK)), 0.90
+    return (
+        0.55 if stride > 1 else 0.80 * pixels / (-(-pixels // policy().graph.channel_block) * policy().graph.channel_block)
+    ), 0.90

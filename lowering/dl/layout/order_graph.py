@@ -10,15 +10,7 @@ from dlc.dialects.dl.types import Shape
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.dl.layout.axis_orders import AS_IS, AxisOrder, Demand, OpOrders, compose, identity, inverse, moves_nothing
 from dlc.lowering.dl.matching import attributes_of, type_of, users
-
-_BYTES_PER_SECOND = 8e9
-"""Bytes that a transpose which moves the innermost axis reads, on one core of AVX-512: 9 to 11 GB/s of 2 to 8 MB.
-
-At half of that nine single convolutions of 80 keep channels first, and take 1.0 to 1.7 times as long (5x5 taps, 16 to 32 channels
-of 28x28: 1.25; 3x3 taps, 32 channels of 256x256, by taps instead of Winograd's tiles: 1.35).
-"""
-TYPICAL_DIM = 64
-"""What a dim that is not known counts as: on every axis the same, so that a value costs as much in every order."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -105,13 +97,13 @@ class OrderGraph:
 
     def seconds_to_move(self, value: ir.Value) -> float:
         """Estimated time of a copy of a value that moves its elements one by one."""
-        return self.bytes_of(self.source(value)[0]) / _BYTES_PER_SECOND
+        return self.bytes_of(self.source(value)[0]) / policy().graph.transposed_bytes_per_second
 
     def bytes_of(self, value: ir.Value) -> int:
         """Size of a value."""
         count = int(NUMPY_DTYPES[type_of(value).dtype].itemsize)
         for dim in self.shapes[value]:
-            count *= dim if isinstance(dim, int) else TYPICAL_DIM
+            count *= dim if isinstance(dim, int) else policy().cost.assumed_trips
         return count
 
     def neighbours(self, number: int) -> list[ir.Value]:

@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.lowering.dl.layout.axis_orders import AxisOrder, OpOrders, compose, identity, inverse
 from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.layout.order_rules import Rule, rule_of
+from dlc.lowering.policy import policy
 
 RuleOf = Callable[[ir.Operation], Rule | None]
 Gain = Callable[[int], float]
@@ -17,10 +18,6 @@ Gain = Callable[[int], float]
 
 Seed = tuple[int, AxisOrder]
 """The number of an op, and the key order (see `Rule`) that it may take."""
-
-_SWEEPS = 3
-_ROUNDS = 4
-_LEAST_SAVING = 1e-9
 
 
 def _no_gain(number: int) -> float:
@@ -38,7 +35,7 @@ class Chooser:
 
     def choose(self, seeds: Callable[[], Iterable[Seed]]) -> None:
         """Settle the ops of the graph, in rounds until no region pays."""
-        for _ in range(_ROUNDS):
+        for _ in range(policy().limits.layout_rounds):
             self.tried.clear()
             accepted = [self._try_region(seed) for seed in list(seeds()) if seed not in self.tried]
             if not any(accepted):
@@ -131,14 +128,14 @@ class _Trial:
         cost_before = self._seconds()
         for number in self.numbers:
             self._put(number, self.region[number])
-        self._shrink(allowed=-_LEAST_SAVING)
+        self._shrink(allowed=-policy().graph.least_saving)
         kept = self._state()
         cost = self._seconds()
-        self._shrink(allowed=_LEAST_SAVING / 1e3)
-        if self._seconds() >= cost - _LEAST_SAVING:
+        self._shrink(allowed=policy().graph.least_saving / 1e3)
+        if self._seconds() >= cost - policy().graph.least_saving:
             for number, settled in kept.items():
                 self._put(number, settled)
-        return min(cost, self._seconds()) < cost_before - _LEAST_SAVING
+        return min(cost, self._seconds()) < cost_before - policy().graph.least_saving
 
     def revert(self) -> None:
         """The graph as it was."""
@@ -147,7 +144,7 @@ class _Trial:
 
     def _shrink(self, allowed: float) -> None:
         """Take single ops out of the region where that changes the cost by at most `allowed`, from both ends."""
-        for sweep in range(_SWEEPS):
+        for sweep in range(policy().limits.layout_sweeps):
             changed = False
             for number in self.numbers if sweep % 2 == 0 else reversed(self.numbers):
                 if self.graph.settled.get(number) is self.region[number]:

@@ -12,9 +12,7 @@ from dlc.dialects.dl.types import mlir_type
 from dlc.lowering.dl.layout.axis_orders import AxisOrder, Demand, OpOrders, compose, identity, inverse, moves_nothing
 from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.matching import type_of
-
-_MOST_REWRITES = 8
-"""Each one saves time, and almost always the first one leaves nothing to the second."""
+from dlc.lowering.policy import policy
 
 
 def reorder(function: ir.Operation, choose: Callable[[OrderGraph], bool]) -> None:
@@ -22,7 +20,7 @@ def reorder(function: ir.Operation, choose: Callable[[OrderGraph], bool]) -> Non
     block = function.regions[0].blocks[0]
     if any(len(inner.operation.regions) for inner in block.operations):
         return
-    for _ in range(_MOST_REWRITES):
+    for _ in range(policy().limits.layout_rewrites):
         graph = OrderGraph.of(block)
         if not choose(graph):
             return

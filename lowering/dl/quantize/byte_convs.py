@@ -8,8 +8,8 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import attributes_of, constant_scalar, source, type_of
 from dlc.lowering.dl.quantize.byte_operands import Centered, VnniGroup
+from dlc.lowering.vnni import PAIR
 
-_PAIR = 2
 _LIMITS = {"ui8": (0, 255), "i8": (-128, 127)}
 
 
@@ -102,16 +102,16 @@ class ByteConv:
         channels, taps = self._channels, int(str(type_of(self.kernel.bytes).shape[-1]))
         step, dilation = (self.window[name][-1] for name in ("strides", "dilations"))
         has_zeros = self.kernel.zero is not None and constant_scalar(self.kernel.zero) != 0
-        if group.numbers != _PAIR or channels % _PAIR == 0 or step % _PAIR or dilation != 1 or taps == 1 or has_zeros:
+        if group.numbers != PAIR or channels % PAIR == 0 or step % PAIR or dilation != 1 or taps == 1 or has_zeros:
             return False
-        room = self._even_columns * channels // _PAIR - -(-taps * channels // _PAIR)
-        return room // (step * channels // _PAIR) + 1 == type_of(self.op.results[0]).shape[-1]
+        room = self._even_columns * channels // PAIR - -(-taps * channels // PAIR)
+        return room // (step * channels // PAIR) + 1 == type_of(self.op.results[0]).shape[-1]
 
     @property
     def _even_columns(self) -> int:
         """Columns of the padded image, and one more if they are odd."""
         columns = int(str(type_of(self.image.bytes).shape[-1])) + self._pads[len(self._pads) // 2 - 1] + self._pads[-1]
-        return columns + columns % _PAIR
+        return columns + columns % PAIR
 
     @property
     def _pads(self) -> list[int]:
@@ -123,14 +123,14 @@ class ByteConv:
         *taps, width, inner, out = (int(str(dim)) for dim in type_of(weights).shape)
         columns = int(str(type_of(image.bytes).shape[-1])) + self._pads[len(taps)] + self._pads[-1]
         value = self._padded(image, 0, self._even_columns - columns)
-        rows = [*type_of(value).shape[1:-2], self._even_columns * inner // _PAIR, _PAIR]
+        rows = [*type_of(value).shape[1:-2], self._even_columns * inner // PAIR, PAIR]
         value = dl.reshape(value, None, shape=[-1, *rows], copied=[0, *[-1] * len(rows)])
         flat = dl.reshape(weights, shape=[*taps, width * inner, out])
-        filled = -width * inner % _PAIR
+        filled = -width * inner % PAIR
         if filled:
             flat = dl.pad(flat, None, low=[0] * (len(taps) + 2), high=[*[0] * len(taps), filled, 0])
-        strides = [*self.window["strides"][:-1], self.window["strides"][-1] * inner // _PAIR]
-        weights = dl.reshape(flat, shape=[*taps, (width * inner + filled) // _PAIR, _PAIR, out])
+        strides = [*self.window["strides"][:-1], self.window["strides"][-1] * inner // PAIR]
+        weights = dl.reshape(flat, shape=[*taps, (width * inner + filled) // PAIR, PAIR, out])
         return value, weights, {"strides": strides, "dilations": self.window["dilations"]}
 
     def _padded(self, image: Centered, channels: int, columns: int) -> ir.Value:

@@ -10,14 +10,9 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import constant_scalar, source, type_of
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
-_BLOCKS = (64, 48, 32, 16)
-"""Columns of a block: four vectors of AVX-512 in a tile of 6 by 64, or what divides the matrix.
-
-Where registers are few, tiles have two vectors: of wider blocks they would read parts of rows, which share a part of the sets of
-a cache.
-"""
 _HALF = 128
 """What unsigned bytes are above the signed ones with the same low bits but for the sign."""
 
@@ -76,7 +71,7 @@ class VnniGroup:
         Bytes would be widened in front of each such instruction: on a core of Zen 3 whose peak is 100 GFLOP/s, 3x3 taps of
         28x28x128 run at 93 billion operations a second so, and at 146 when numbers come as i16.
         """
-        blocks = _BLOCKS if facts.has_many_registers else _BLOCKS[-1:]
+        blocks = policy().packing.byte_columns if facts.has_many_registers else policy().packing.byte_columns[-1:]
         return VnniGroup(2 if facts.arch == "x86_64" and not facts.prefers_vnni else 4, blocks)
 
     def block_of(self, columns: int) -> int:

@@ -12,6 +12,7 @@ from dlc.dialects.dl.winograd_matrices import MATRICES, TAPS
 from dlc.lowering.dl.matching import type_of
 from dlc.lowering.dl.quantize.byte_operands import VnniGroup
 from dlc.lowering.dl.weights.winograd_choice import LANES, pays_for_words
+from dlc.lowering.vnni import PAIR
 from dlc.targets.machine import Machine
 
 _RESULTS = 2
@@ -20,7 +21,6 @@ _WHOLE = 4
 """What kernels of two dimensions are multiplied with so that their factors are whole numbers."""
 _MOST = 4 * TAPS * TAPS * 255 * 255
 """The largest number that a channel adds to four times a result."""
-_PAIR = 2
 
 
 def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], group: VnniGroup, facts: Machine) -> bool:
@@ -30,13 +30,13 @@ def takes_tiles(image: ir.Value, kernel: ir.Value, tiles: Sequence[int], group: 
     four times the sums are numbers of i32, which takes 900 channels or less.
     """
     pixels, weights = type_of(image).shape, type_of(kernel).shape
-    if group.numbers != _PAIR or _RESULTS not in tiles or len(pixels) != 4 or weights[:2] != (TAPS, TAPS):
+    if group.numbers != PAIR or _RESULTS not in tiles or len(pixels) != 4 or weights[:2] != (TAPS, TAPS):
         return False
     _, height, width, _ = (dim if isinstance(dim, int) else 0 for dim in pixels)
     inner, out = (int(str(dim)) for dim in weights[2:])
-    if inner % _PAIR or out % LANES or inner * _MOST > np.iinfo(np.int32).max:
+    if inner % PAIR or out % LANES or inner * _MOST > np.iinfo(np.int32).max:
         return False
-    return pays_for_words(height - TAPS + 1, width - TAPS + 1, inner // _PAIR, out, facts)
+    return pays_for_words(height - TAPS + 1, width - TAPS + 1, inner // PAIR, out, facts)
 
 
 def convolved(image: ir.Value, kernel: ir.Value, group: VnniGroup) -> ir.Value:
@@ -51,6 +51,6 @@ def _transformed(kernel: ir.Value, group: VnniGroup) -> ir.Value:
     positions = len(factors)
     flat = dl.reshape(dl.cast(kernel, to="i32"), shape=[TAPS * TAPS, inner * out])
     product = dl.matmul(dl.constant(value=factors.astype(np.int32)), flat)
-    split = dl.reshape(product, shape=[positions, inner // _PAIR, _PAIR, out // LANES, LANES])
-    parts = [dl.slice(split, None, starts=[place], ends=[place + 1], axes=[2], steps=[1]) for place in range(_PAIR)]
+    split = dl.reshape(product, shape=[positions, inner // PAIR, PAIR, out // LANES, LANES])
+    parts = [dl.slice(split, None, starts=[place], ends=[place + 1], axes=[2], steps=[1]) for place in range(PAIR)]
     return dl.transpose(group.pack([dl.squeeze(part, axes=[2]) for part in parts]), perm=[0, 2, 1, 3])

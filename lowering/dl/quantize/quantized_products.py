@@ -13,10 +13,9 @@ from dlc.lowering.dl.quantize.byte_convs import ByteConv
 from dlc.lowering.dl.quantize.quantization import Dequantized
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet
 from dlc.lowering.dl.weights.scales import Term
+from dlc.lowering.policy import policy
 
 PRODUCTS = RuleSet()
-_DEPTH = 8
-"""Ops between a product and the rounding after it, at most."""
 
 
 @PRODUCTS.rule("dl.conv")
@@ -119,18 +118,18 @@ def _gives_bytes(rounding: ir.Operation) -> bool:
     return bool(found) and all(user.name == "dl.cast" and type_of(user.results[0]).dtype in ("i8", "ui8") for user in found)
 
 
-def _takes_factor(value: ir.Value, factor: Term, is_weight: WeightFacts, depth: int = _DEPTH) -> bool:
+def _takes_factor(value: ir.Value, factor: Term, is_weight: WeightFacts, depth: int = 0) -> bool:
     """Whether a factor goes into the weights that `value` is computed with; nothing else may use what is computed on the way."""
     if is_weight(value):
         return True
     op = source(value)
-    if op is None or not depth or not has_one_use(value):
+    if op is None or depth == policy().limits.pattern_depth or not has_one_use(value):
         return False
     if op.name in ("dl.add", "dl.sub"):
-        return all(_takes_factor(operand, factor, is_weight, depth - 1) for operand in op.operands)
+        return all(_takes_factor(operand, factor, is_weight, depth + 1) for operand in op.operands)
     if op.name in ("dl.relu", "dl.clip"):
         number = constant_scalar(factor.weight)
-        return number is not None and number > 0 and _takes_factor(op.operands[0], factor, is_weight, depth - 1)
+        return number is not None and number > 0 and _takes_factor(op.operands[0], factor, is_weight, depth + 1)
     return Term.of(op, is_weight, "dl.mul") is not None
 
 

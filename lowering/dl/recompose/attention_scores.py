@@ -10,8 +10,8 @@ from dlc.lowering.dl.matching import has_one_use, source, type_of
 from dlc.lowering.dl.patterns import keeps_shape, peelings, scalar
 from dlc.lowering.dl.recompose.attention_masks import Mask
 from dlc.lowering.dl.rewriting import Rewriter
+from dlc.lowering.policy import policy
 
-_MOST_STEPS = 12
 _NARROW = ("f16", "bf16")
 
 
@@ -29,7 +29,7 @@ class Scores:
 def read_scores(value: ir.Value, rewriter: Rewriter, checks_use: bool = True) -> Scores | None:
     """The scores that `value` is, None where it is something else; `checks_use` is whether it may have one use alone."""
     found = _Reader(rewriter, value, 1.0, (), None, checks_use)
-    for _ in range(_MOST_STEPS):
+    for _ in range(policy().limits.pattern_depth):
         step = found.step()
         if step is None or isinstance(step, Scores):
             return step
@@ -140,7 +140,7 @@ def split_heads(rewriter: Rewriter, inner: ir.Value, outer: ir.Value) -> Shape |
 
 def _leads_to_product(value: ir.Value) -> bool:
     """Whether `value` may be scores: steps of `_Reader` that lead to a product."""
-    for _ in range(_MOST_STEPS):
+    for _ in range(policy().limits.pattern_depth):
         op = source(value)
         if op is None or op.name not in _STEPS:
             return False

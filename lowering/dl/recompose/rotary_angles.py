@@ -9,10 +9,10 @@ from dlc.dialects import dl
 from dlc.dialects.dl import op_class
 from dlc.lowering.dl.matching import attributes_of, erase_unused, groups_of, source, type_of
 from dlc.lowering.dl.patterns import scalar
+from dlc.lowering.policy import policy
 
 _ELEMENTWISE = frozenset({"dl.cos", "dl.sin", "dl.cast", "dl.neg"})
 _SCALED = frozenset({"dl.mul", "dl.div"})
-_MOST_STEPS = 12
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def halving(value: ir.Value, interleaved: bool) -> Halving | None:
     """
     steps: list[ir.Operation] = []
     axis = type_of(value).rank - 1
-    for _ in range(_MOST_STEPS):
+    for _ in range(policy().limits.pattern_depth):
         found = _each_twice(value, axis) if interleaved else _side_by_side(value, axis)
         if found is not None:
             return Halving(found, tuple(steps))

@@ -7,9 +7,7 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS, TensorType
 from dlc.lowering.dl.matching import constant_array, source
-
-_DEPTH = 8
-"""How far back a sign is followed; layer norms need four."""
+from dlc.lowering.policy import policy
 
 
 def is_full_of(value: ir.Value | None, number: float) -> bool:
@@ -32,10 +30,10 @@ def broadcasts_into(small: TensorType, big: TensorType) -> bool:
     return all(dim == 1 or (isinstance(dim, int) and dim == big.shape[offset + axis]) for axis, dim in enumerate(small.shape))
 
 
-def has_clear_sign(value: ir.Value, depth: int = _DEPTH) -> bool:
+def has_clear_sign(value: ir.Value, depth: int = 0) -> bool:
     """Whether no element can be below 0 or -0.0; NaN may occur."""
     operation = source(value)
-    if operation is None or depth == 0:
+    if operation is None or depth == policy().limits.pattern_depth:
         return False
     name = operation.name.removeprefix("dl.")
     if name in _CLEAR or (name == "abs" and _is_float(value)):  # that of the smallest integer is itself
@@ -47,8 +45,8 @@ def has_clear_sign(value: ir.Value, depth: int = _DEPTH) -> bool:
     if name == "mul" and operands[0] == operands[1]:
         return _is_float(value)  # an integer square may wrap
     if name in _KEEPING and _is_float(value):
-        return all(has_clear_sign(operand, depth - 1) for operand in operands)
-    return name in _MOVING and has_clear_sign(operands[0], depth - 1)
+        return all(has_clear_sign(operand, depth + 1) for operand in operands)
+    return name in _MOVING and has_clear_sign(operands[0], depth + 1)
 
 
 def _is_float(value: ir.Value) -> bool:

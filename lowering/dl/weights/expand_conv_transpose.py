@@ -16,15 +16,10 @@ from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet, apply_rules
 from dlc.lowering.dl.weights.transposed_phases import PhasedAxis, by_phases
 from dlc.lowering.pass_base import Pass
+from dlc.lowering.policy import policy
 
 RULES = RuleSet()
 
-_MOST_PHASES = 9
-"""Convolutions that a transposed one becomes at most."""
-_FEWEST_CHANNELS = 3
-"""Output channels from which a phase is a convolution of its own: then 4x4/2 of 128x32x32 to 3 channels takes 0.73 of the time,
-3x3/2 of 64x32x32 to 8 takes 0.55; 9x9/3 of 56x56x56 to a single one takes 1.9.
-"""
 _PLACED = frozenset({"dl.batch_norm", "dl.expand", "dl.trilu"})
 """Elementwise ops that ask which place of the image an element has, or whose operands are not aligned at the last axis."""
 
@@ -121,10 +116,10 @@ def _are_convolutions(axes: Sequence[PhasedAxis], kinds: Sequence[TensorType], g
     phases, outputs = math.prod(axis.stride for axis in axes), kinds[1].shape[1]
     assert isinstance(outputs, int)
     without_taps = any(not phase.taps for axis in axes for phase in axis.phases)
-    if phases > _MOST_PHASES or (without_taps and not kinds[0].is_static):
+    if phases > policy().graph.most_phases or (without_taps and not kinds[0].is_static):
         return False
     is_mixed = groups == 1 and all(phase.step == 1 for axis in axes for phase in axis.phases)
-    return outputs >= _FEWEST_CHANNELS or phases == 1 or not is_mixed
+    return outputs >= policy().graph.fewest_phase_channels or phases == 1 or not is_mixed
 
 
 def _followers(op: ir.Operation, is_weight: WeightFacts) -> list[ir.Operation]:

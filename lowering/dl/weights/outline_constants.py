@@ -12,17 +12,10 @@ from dlc.lowering.dl.matching import dl_ops, erase_unused, functions, type_of, u
 from dlc.lowering.dl.weights.precompute import MARK, Precompute, keys_read
 from dlc.lowering.outlining import fresh_name
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 
 _LEAVES = frozenset({"dl.param", "dl.constant"})
 _REPEATS = frozenset({"dl.expand", "dl.tile"})
-_MOST_REPEATED = 16384
-"""Elements of a weight repeated by an op at most: a bias of every channel, and no tensor of the model's size."""
-
-_MOST_ADDED = 1 << 24
-"""Elements that an op may make beyond those that it takes, 64 MiB of f32: padding of a large matrix, and no tensor from nothing."""
-
-_MOST_NAMES = 3
-"""Ops that the key of a computed weight names at most: the last ones."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,7 @@ class _WeightOps:
         return found[::-1]
 
     def _is_repeated(self, op: ir.Operation) -> bool:
-        return op.name in _REPEATS and (type_of(op.results[0]).num_elements or 0) > _MOST_REPEATED
+        return op.name in _REPEATS and (type_of(op.results[0]).num_elements or 0) > policy().limits.repeated_weight_elements
 
     def _is_small(self, result: ir.Value, limit: int) -> bool:
         return not self.origins[result].key and (type_of(result).num_elements or 0) <= limit
@@ -126,7 +119,7 @@ class _WeightOps:
 def _is_too_large(op: ir.Operation) -> bool:
     """Whether an op makes so much more than it takes that it is better computed by the model."""
     made = sum(type_of(result).num_elements or 0 for result in op.results)
-    return made - sum(type_of(value).num_elements or 0 for value in op.operands) > _MOST_ADDED
+    return made - sum(type_of(value).num_elements or 0 for value in op.operands) > policy().limits.added_weight_elements
 
 
 @dataclass(frozen=True)
@@ -139,7 +132,7 @@ class _Origin:
 
     def through(self, name: str) -> _Origin:
         """The origin of what the op called `name` makes of it."""
-        names = self.names if self.names[-1:] == (name,) else (*self.names, name)[-_MOST_NAMES:]
+        names = self.names if self.names[-1:] == (name,) else (*self.names, name)[-policy().limits.shown_names :]
         return _Origin(self.size, self.key, names)
 
     def text(self) -> str:

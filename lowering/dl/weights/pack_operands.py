@@ -9,27 +9,13 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
-from dlc.lowering.affine.search.copy_choice import MOST_ROWS
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.weights.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
+from dlc.lowering.policy import policy
 from dlc.targets.machine import L1_WAY_BYTES, Machine, facts_of
 
 _FLOATS = ("f32", "f64", "f16", "bf16")
-_LEAST_ROWS = 96
-"""Rows of the left-hand side that pay for the copy of a matrix whose panels fall out of the cache. With fewer, blocks of the sums
-(`block_choice.py`) are faster, which read it as it is: 32x1024x1024 takes 0.65 of the time, 64x1024x1024 0.77, but
-96x1024x1024 1.06 and 128x3072x768 1.24.
-"""
-_LEAST_NARROW, _LEAST_WITH_SET_CONFLICTS = 64, 32
-"""The same where registers are few and so panels narrow, and where the rows of the matrix, too, lie in one set of the first-level
-cache. On one core of AVX2, 64x768x768 takes 0.89 of the time with a copy and 64x1024x1024 0.48, 32x3072x768 0.68 and 32x1024x1024
-0.6; 48x768x3072 would take 1.25, 16x3072x768 1.05.
-"""
-_COPY = 1.3
-"""Cycles that the copy of an element takes."""
-_SUM, _STEP = 8.0, 0.01
-"""Cycles by which an element of the result takes longer from rows of both sides: for the sum over lanes, and each step."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,10 @@ def _is_turned(value: ir.Value) -> bool:
 
 def _turning_pays(x: TensorType, y: TensorType) -> bool:
     inner = _sizes(y)[-2]
-    return _rows(x, y) * (_SUM + _STEP * inner) > _COPY * inner
+    return (
+        _rows(x, y) * (policy().packing.summed_row_cycles + policy().packing.summed_step_cycles * inner)
+        > policy().packing.copied_element_cycles * inner
+    )
 
 
 def _falls_out(y: TensorType, cpu: Machine) -> bool:
@@ -98,13 +87,22 @@ def _falls_out(y: TensorType, cpu: Machine) -> bool:
 def _least_rows(y: TensorType, cpu: Machine) -> int:
     """Rows of the left-hand side that pay for a copy of `y`."""
     if cpu.has_many_registers:
-        return _LEAST_ROWS
-    return _LEAST_NARROW if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES else _LEAST_WITH_SET_CONFLICTS
+        return policy().packing.copied_rows
+    return (
+        policy().packing.copied_rows_few_registers
+        if _sizes(y)[1] * bits_of(y) // 8 % L1_WAY_BYTES
+        else policy().packing.copied_rows_conflicting
+    )
 
 
 def _is_copied_later(x: TensorType, y: TensorType, cpu: Machine) -> bool:
     """Whether the tiles of a product that is no batch copy blocks of `y` themselves (`affine/search/copy_choice.py`)."""
-    return x.rank == 2 and y.dtype in ("f32", "f64") and not cpu.has_many_registers and _sizes(x)[0] <= MOST_ROWS
+    return (
+        x.rank == 2
+        and y.dtype in ("f32", "f64")
+        and not cpu.has_many_registers
+        and _sizes(x)[0] <= policy().packing.most_copied_rows
+    )
 
 
 def _width(y: TensorType, cpu: Machine) -> int:

@@ -10,26 +10,11 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.pass_base import Pass, PassFailure, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
 
-_BLOCKS = (48, 64, 32, 16)
-"""Columns of a block where there are many registers: whole vectors of AVX-512, as many as a tile of registers has."""
-_FEW_VECTORS = (2, 1)
-"""Vectors of a block where there are fewer registers, whose tiles have two vectors or three. A tile that reads a part of each row
-of a block reads lines that lie apart: on one core of AVX2 with 512 KiB of L2, blocks of 16 columns for 48 take 512x512x512 from 87
-to 98 GFLOP/s, 1024x1024x1024 from 79 to 97, 4x768x768 from 71 to 96 and 16x768x768 from 82 to 98. Where single vectors are less to
-fill up, 301x17x401 takes 0.84 of the time that it takes with two, 100x24x500 0.88, 100x72x100 0.94.
-"""
 _LEAST_BITS = 32
 """Narrower numbers are multiplied as such."""
-_WIDE = 192
-"""Columns of a matrix whose last block, filled up, is a small part of it."""
-_FEWEST_STEPS = 8
-"""Vectors of a column that pay for the sums over their lanes."""
-_LEAST_OF_PAIRS = 1024
-"""Bytes of the smallest f32 matrix that is packed where products become dot products of bf16."""
-_PART_OF_VECTOR = 3 / 4
-"""Of a vector, which columns that are summed along themselves fill at most."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +42,7 @@ class PackWeights(Pass):
         if self.least < 0:
             raise PassFailure(op, f"least is {self.least}", "give a number of bytes, 0 or more")
         cpu = facts_of(op)
-        least = min(self.least, _LEAST_OF_PAIRS) if multiplies_bf16(op) else self.least
+        least = min(self.least, policy().packing.pairs_bytes) if multiplies_bf16(op) else self.least
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
@@ -91,8 +76,8 @@ def _sizes(kind: TensorType) -> list[int]:
 def block_widths(cpu: Machine, bits: int) -> tuple[int, ...]:
     """Columns that a block of numbers of `bits` may have, the best first; the last block of a matrix is filled up with zeros."""
     if cpu.has_many_registers:
-        return _BLOCKS
-    return tuple(vectors * cpu.lanes(max(bits, _LEAST_BITS)) for vectors in _FEW_VECTORS)
+        return policy().packing.packed_columns
+    return tuple(vectors * cpu.lanes(max(bits, _LEAST_BITS)) for vectors in policy().packing.packed_vectors)
 
 
 def bits_of(kind: TensorType) -> int:
@@ -106,10 +91,10 @@ def _block_of(inner: int, columns: int, bits: int, cpu: Machine) -> int:
     Tiles of 8 by 48 are level with 6 by 64 where both fit, and waste less of heights such as 49.
     """
     lanes = cpu.vector_bits // bits
-    if columns <= _PART_OF_VECTOR * lanes and inner >= _FEWEST_STEPS * lanes:
+    if columns <= policy().packing.summed_columns * lanes and inner >= policy().packing.summed_vectors * lanes:
         return 1
     widths = block_widths(cpu, bits)
-    return widths[0] if columns >= _WIDE else min(widths, key=lambda block: -columns % block)
+    return widths[0] if columns >= policy().packing.wide_columns else min(widths, key=lambda block: -columns % block)
 
 
 def _is_pointwise(op: ir.Operation) -> bool:

@@ -12,13 +12,8 @@ from dlc.lowering.dl.matching import attributes_of, dl_ops, functions, groups_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.weights.winograd_choice import LANES, allowed_tiles, stride_of, verdict_of
 from dlc.lowering.pass_base import Pass, option
+from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
-
-_VECTORS = (2, 3)
-"""Vectors of a block where there are many registers, the best first. Tiles of three blocks of 16 channels read three streams that
-lie apart: on one core of AVX-512 with two multiply-adds and 1 MiB of L2, blocks of 32 take 0.78 of the time for 512 to 512 channels
-of 7x7, 0.83 for 512 to 256 of 32x32, 0.85 for 128 to 256 of 32x32, and 0.94 to 1.06 for 16 other sizes.
-"""
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,7 @@ def _block_of(conv: ir.Operation) -> int:
     given = weight.dim(-1) if weight.rank > type_of(conv.operands[0]).rank else LANES
     if not cpu.has_many_registers or not isinstance(given, int):
         return LANES
-    widths = [vectors * cpu.lanes(8 * NUMPY_DTYPES[weight.dtype].itemsize) for vectors in _VECTORS]
+    widths = [vectors * cpu.lanes(8 * NUMPY_DTYPES[weight.dtype].itemsize) for vectors in policy().winograd.winograd_vectors]
     return next((width for width in widths if width > LANES and out % width == 0 and width % given == 0), LANES)
 
 

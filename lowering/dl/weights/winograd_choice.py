@@ -11,11 +11,11 @@ from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
-from dlc.lowering.affine.fuse.blocked_fusion import BEYOND_L2_CYCLES_PER_BYTE
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, products_of
 from dlc.lowering.pass_base import PassFailure
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
 
 WINOGRAD = "dl.winograd"
@@ -37,18 +37,8 @@ REASONS = {
 }
 """What the reasons mean, by their names; each convolution has the first that holds."""
 
-_DEFAULT = 2
-_SHARE_DIRECT = 0.85
-"""Of the peak that direct convolution reaches."""
 _BF16_PRODUCTS = 2
 """Products of bf16, which taps may be computed with and tiles not, of one instruction for one of f32."""
-_MARGIN = 1.1
-"""Tiles must be estimated to be faster by this."""
-_CAUTION = {1: 1.0, 2: 1.3}
-"""By how much the sum of what tiles take is too long, by stride. On Zen 5, where that sum is as long as taps, convolutions of
-stride 2 take 0.75 to 0.85 of the time by tiles, where it is 1.17 times as long 0.90 to 0.96, where it is 1.5 times as long 1.63;
-with AVX2, where it is 0.9 to 1.1 times as long, 0.63 to 0.93.
-"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,7 @@ def allowed_tiles(module: ir.Operation, most: int | None = None) -> list[int]:
         found = module.attributes.get(WINOGRAD)
         if found is not None and not isinstance(found, ir.IntegerAttr):
             raise PassFailure(module, f"{WINOGRAD} is {found}", "give 0, 2 or 4")
-        most = _DEFAULT if found is None else found.value
+        most = policy().winograd.default_results if found is None else found.value
     if most not in (0, *MATRICES):
         raise PassFailure(module, f"{WINOGRAD} is {most}", "give 0, 2 or 4")
     return [tile for tile in MATRICES if tile <= most]
@@ -110,7 +100,9 @@ def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
 def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine) -> bool:
     """Whether tiles of 2 by 2 are faster where a lane adds the products of a word of i32, of which a pixel has `words`."""
     sizes = _Sizes(height, width, words, out, "i32")
-    return _winograd_cycles(sizes, MATRICES[_DEFAULT], facts) * _MARGIN < _direct_cycles(sizes, facts)
+    return _winograd_cycles(
+        sizes, MATRICES[policy().winograd.default_results], facts
+    ) * policy().winograd.tiles_margin < _direct_cycles(sizes, facts)
 
 
 def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
@@ -119,8 +111,8 @@ def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
     direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     known = BY_STRIDE[sizes.stride]
     cycles, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
-    cycles /= _CAUTION[sizes.stride]
-    return Verdict(tile, "winograd" if cycles * _MARGIN < direct else "time", direct, cycles)
+    cycles /= policy().winograd.strided_caution if sizes.stride > 1 else 1.0
+    return Verdict(tile, "winograd" if cycles * policy().winograd.tiles_margin < direct else "time", direct, cycles)
 
 
 def _refusal(op: ir.Operation) -> str:
@@ -169,8 +161,8 @@ def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
     """Cycles by taps: products, or the kernel's way from memory."""
     size = NUMPY_DTYPES[sizes.dtype].itemsize
     products = TAPS * TAPS * sizes.inner * sizes.out
-    busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / _SHARE_DIRECT
-    return max(busy, products * size * BEYOND_L2_CYCLES_PER_BYTE)
+    busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / policy().winograd.direct_peak_share
+    return max(busy, products * size * policy().winograd.far_byte_cycles)
 
 
 def _bf16_gain(facts: Machine) -> float:

@@ -11,15 +11,12 @@ from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
 from dlc.lowering.dl_to_linalg.building.contraction import Loops
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
+from dlc.lowering.policy import policy
 
 _KEYED = ("f32", "f16", "bf16", "i32", "i8", "ui8")
 _MOST = (1 << 31) - 1
 _LAST = -(1 << 63)
 """Below every key."""
-_COMPARED = 1600
-"""Pairs of keys that are compared in the time of taking one: on a core of AVX-512 50 ns and 0.03 ns."""
-_WRITTEN = 23
-"""Pairs that are compared in the time of writing an index to its place."""
 
 
 def has_keys(op: SourceOp, axis: int) -> bool:
@@ -64,7 +61,7 @@ def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
 
 def pays_to_rank(count: int, k: int) -> bool:
     """Whether comparing each of `count` keys with all others is faster than taking the greatest one `k` times."""
-    return count * (count + _WRITTEN) <= _COMPARED * k
+    return count * (count + policy().graph.written_keys) <= policy().graph.compared_keys * k
 
 
 def indices_by_rank(b: Builder, keys: ir.Value) -> ir.Value:

@@ -11,9 +11,7 @@ from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.building.checks import require_same
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, rounded, widened_once, zeros
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-
-_MANY_COLUMNS = 48
-"""Columns from which on f16 on the left side is widened before the product: 128x768x768 takes 0.53 of the time, 77x513x333 0.52."""
+from dlc.lowering.policy import policy
 
 
 @lowering("matmul")
@@ -91,7 +89,7 @@ def _product(
 ) -> ir.Value:
     """One generic with a parallel loop per dim of the result and a reduction; `reads` indexes the operands."""
     loops = Loops(len(shape), 1)
-    if isinstance(shape[-1], int) and shape[-1] >= _MANY_COLUMNS:
+    if isinstance(shape[-1], int) and shape[-1] >= policy().graph.widened_columns:
         lhs = widened_once(b, lhs)
     maps = [*(loops.map(read) for read in reads), loops.map(loops.dims()[:-1])]
     return rounded(b, contract(b, loops, lhs, rhs, zeros(b, shape, dtype), maps, dtype), dtype)

@@ -8,8 +8,8 @@ from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.contractions.dot_products import convolve_groups, multiply_groups
+from dlc.lowering.vnni import PAIR, QUAD
 
-_BYTES, _PAIR = 4, 2
 _BITS = 32
 
 
@@ -27,7 +27,7 @@ def lower_byte_conv(b: Builder, op: SourceOp) -> ir.Value:
 
 def _count(op: SourceOp) -> int:
     """Numbers of the weights in a VNNI group."""
-    return _PAIR if op.types[0].dtype == "i16" else _BYTES
+    return PAIR if op.types[0].dtype == "i16" else QUAD
 
 
 def integer_products(b: Builder, values: Sequence[ir.Value], packed: ir.Value) -> ir.Value:
@@ -35,7 +35,7 @@ def integer_products(b: Builder, values: Sequence[ir.Value], packed: ir.Value) -
 
     Four values are unsigned bytes, two are of i16.
     """
-    widen = "arith.extui" if len(values) == _BYTES else "arith.extsi"
+    widen = "arith.extui" if len(values) == QUAD else "arith.extsi"
     wide = [b.create(widen, [b.element("i32")], [value]) for value in values]
     sums = [b.arith("mul", value, _part(b, packed, place, len(values)), "i32") for place, value in enumerate(wide)]
     while len(sums) > 1:

@@ -7,12 +7,7 @@ from dataclasses import dataclass
 
 from dlc.dialects.dl.types import Dim
 from dlc.dialects.dl.window import Window
-
-_MOST_BANDS = 3
-"""Bands along an axis, which is what three taps give: each is a nest of its own."""
-_SHARE = 0.9
-"""Most taps of an axis that bands may have, of those with padding: at 33x33 with 3x3 taps
-18 apart 0.38 of the time for 2048 channels, 12 apart 0.56 for 512, 6 apart 0.80 for 256 (to 256 each)."""
+from dlc.lowering.policy import policy
 
 
 @dataclass(frozen=True)
@@ -40,13 +35,13 @@ def bands_of(window: Window, axis: int, size: Dim, count: object) -> list[TapRan
         return []
     found: list[TapRange] = []
     for (tap, number), places in itertools.groupby(range(count), lambda place: _inside(window, axis, size, taps, place)):
-        if number == 0 or len(found) == _MOST_BANDS:
+        if number == 0 or len(found) == policy().graph.tap_bands:
             return []
         first, *rest = places
         start = first * stride + tap * dilation - window.pads_begin[axis]
         found.append(TapRange(first, len(rest) + 1, tap, number, start, len(rest) * stride + (number - 1) * dilation + 1))
     kept = sum(band.count * band.taps for band in found)
-    return found if len(found) > 1 and kept <= _SHARE * count * taps else []
+    return found if len(found) > 1 and kept <= policy().graph.kept_taps * count * taps else []
 
 
 def _inside(window: Window, axis: int, size: int, taps: int, place: int) -> tuple[int, int]:

@@ -9,23 +9,9 @@ from itertools import product
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.affine.fuse.blocked_fusion import BEYOND_L2_CYCLES_PER_BYTE, arrives_in_time
+from dlc.lowering.affine.fuse.blocked_fusion import arrives_in_time
+from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
-
-L2_CYCLES_PER_BYTE = 1 / 32
-"""Cycles to move a byte from the second-level cache."""
-_TRANSFERS_BEYOND_L2 = 6
-"""Times that what a whole image passes on goes that way: lines are fetched before they are written, written back, and read. With
-four, 512->256 of 32x32 and 256->512 of 28x28 would be whole images, which take 1.02 and 1.03 of the time of blocks on Zen 5, and
-256->128 of 64x64 with AVX2, which takes 1.07.
-"""
-_SHARE = 0.8
-"""Of the peak that the products reach."""
-_TRANSFORM = 5.0
-"""Cycles for each vector that a transform reads or writes where one multiply-add starts in a cycle; with two, half as many."""
-_FEWEST_COLUMNS = 16
-"""Tiles in a part of a row: two register tiles of the products."""
-_TYPICAL_CHANNELS = 64
 
 
 @dataclass(frozen=True)
@@ -146,7 +132,11 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
     """
     rows, columns = (-(-size // matrices.outputs) for size in (height, width))
     whole = [Grid(-(-rows // block), block, 1, columns) for block in range(rows, 0, -1)]
-    parts = [Grid(rows, 1, count, -(-columns // count)) for count in range(2, columns // _FEWEST_COLUMNS + 1)] if rows else []
+    parts = (
+        [Grid(rows, 1, count, -(-columns // count)) for count in range(2, columns // policy().winograd.fewest_tile_columns + 1)]
+        if rows
+        else []
+    )
 
     def cycles(grid: Grid) -> float:
         return cycles_of(grid, weight, products_of(grid, height, width, matrices), facts)
@@ -159,16 +149,16 @@ def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> flo
 
     A kernel that does not stay in the second-level cache is fetched while products are computed.
     """
-    kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else _TYPICAL_CHANNELS for dim in weight.shape)
+    kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else policy().cost.assumed_trips for dim in weight.shape)
     out, size = blocks * lanes, NUMPY_DTYPES[weight.dtype].itemsize
     vector = facts.lanes(8 * size)
-    products = taken * inner * out / (facts.fma_ports * vector) / _SHARE * (1 + 1 / max(grid.tiles, 1))
-    transforms = taken * -(-(inner + out) // vector) * _TRANSFORM / facts.fma_ports
+    products = taken * inner * out / (facts.fma_ports * vector) / policy().winograd.tiles_peak_share * (1 + 1 / max(grid.tiles, 1))
+    transforms = taken * -(-(inner + out) // vector) * policy().winograd.transform_cycles / facts.fma_ports
     kernel = kernels * inner * out * size
     given, found = (taken * channels * size for channels in (inner, out))
-    streamed = kernel * BEYOND_L2_CYCLES_PER_BYTE if kernel + given + found > facts.l2_bytes else 0.0
+    streamed = kernel * policy().winograd.far_byte_cycles if kernel + given + found > facts.l2_bytes else 0.0
     passed = (given + found) * _passing(grid, given, found, kernel, facts)
-    return grid.blocks * (max(products, streamed) + kernel * L2_CYCLES_PER_BYTE + transforms + passed)
+    return grid.blocks * (max(products, streamed) + kernel / facts.l2.bytes_per_cycle + transforms + passed)
 
 
 def _passing(grid: Grid, given: int, found: int, kernel: int, facts: Machine) -> float:
@@ -180,8 +170,8 @@ def _passing(grid: Grid, given: int, found: int, kernel: int, facts: Machine) ->
     shares = kernel <= max(given, l2 - given) or arrives_in_time(grid.tiles, kernel, facts)
     largest = max(given, found)
     if grid.blocks * largest > l2 and (grid.blocks == 1 or largest > l2 or not shares):
-        return _TRANSFERS_BEYOND_L2 * far
-    return 2 * (L2_CYCLES_PER_BYTE if given + found <= l2 // 2 else far)
+        return policy().winograd.far_moves * far
+    return 2 * (1 / facts.l2.bytes_per_cycle if given + found <= l2 // 2 else far)
 
 
 def _beyond_l2_cycles_per_byte(facts: Machine) -> float:

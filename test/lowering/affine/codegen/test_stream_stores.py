@@ -7,6 +7,7 @@ import pytest
 from test_codegen import run
 
 from dlc.lowering.affine_to_llvm.parallel import affine_stream_stores
+from dlc.lowering.policy import policy, using
 from dlc.runtime.library import load_library
 from dlc.targets.machine import host_facts
 
@@ -50,7 +51,6 @@ def test_any_alignment(offset: int, element: str, order: str, monkeypatch: pytes
 @pytest.mark.parametrize("threads", [1, 2])
 def test_any_number_of_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(affine_stream_stores, "streamed_bytes", lambda facts: 0)
-    monkeypatch.setattr(affine_stream_stores, "_NEAR_CYCLES", 1000)
     text = """func.func @kernel(%x: memref<64x96xf32>, %y: memref<64x96xf32>) attributes {llvm.emit_c_interface} {
       linalg.exp ins(%x : memref<64x96xf32>) outs(%y : memref<64x96xf32>)
       return
@@ -59,7 +59,8 @@ def test_any_number_of_threads(threads: int, monkeypatch: pytest.MonkeyPatch) ->
     y = at_offset(np.zeros_like(x), 0)
     before = load_library().set_num_threads(threads)
     try:
-        affine = run(text, [x, y], ("linalg-generalize-named-ops", *BEFORE, "affine-stream-stores", "canonicalize"))
+        with using(policy().override(near_line_cycles=64)):
+            affine = run(text, [x, y], ("linalg-generalize-named-ops", *BEFORE, "affine-stream-stores", "canonicalize"))
     finally:
         load_library().set_num_threads(before)
     np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)

@@ -10,10 +10,10 @@ import pytest
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import memory_dependences
 from dlc.lowering.affine.dependences.legality import carried_by_parallel, violations
-from dlc.lowering.affine.equivalence import equivalence
 from dlc.lowering.affine.equivalence.equivalence import Assumptions, compare
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
+from dlc.lowering.policy import policy, using
 
 _WAVE = """
 func.func @f(%n: index, %a: memref<?x64xf32>) {
@@ -69,11 +69,10 @@ def test_a_loop_of_its_own_is_no_shared_loop(wave: ir.Module) -> None:
     assert not carried_by_parallel(memory_dependences(scop), original_schedule(scop))
 
 
-def test_a_comparison_has_a_limit(wave: ir.Module, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equivalence, "MOST_OPERATIONS", 1000)
-    found = compare(_function(wave), _function(wave), {}, "it", Assumptions())
+def test_a_comparison_has_a_limit(wave: ir.Module) -> None:
+    with using(policy().override(equivalence_operations=1000)):
+        found = compare(_function(wave), _function(wave), {}, "it", Assumptions())
     assert found.refusal is not None and "within 1,000 operations" in found.refusal.message
-    monkeypatch.undo()
     assert compare(_function(wave), _function(wave), {}, "it", Assumptions()).refusal is None
 
 

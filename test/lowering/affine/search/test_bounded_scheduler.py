@@ -13,12 +13,12 @@ from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.lowering.affine.dependences.last_writers import value_dependences
 from dlc.lowering.affine.dependences.ordering import ordering_dependences
-from dlc.lowering.affine.memory import privatize_buffers
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.search import bounded_scheduler, polyhedral_schedule, scheduler
+from dlc.lowering.affine.search import scheduler
 from dlc.lowering.affine.search.bounded_scheduler import OutOfBoundsError, within_bounds
 from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.policy import policy, using
 
 
 @pytest.fixture
@@ -62,30 +62,30 @@ def test_bounds_of_loops_are_kept_where_there_is_no_order_without(
     parts: list[ScheduleUnit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, "within_bounds", lambda context, size, solve: solve())
-    monkeypatch.setattr(scheduler, "SMALL", 0)
     part = parts[2]  # a substitution from the end
     simple = part.dependences.gist_domain(part.domain).gist_range(part.domain)
     with pytest.raises(isl.Error, match="unable to carry dependences"):
         scheduler._isl_schedule(part.domain, simple)
-    assert list(compute_schedules(part, "min"))
+    with using(policy().override(scheduler_quick_size=0)):
+        assert list(compute_schedules(part, "min"))
 
 
 @pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
-def test_the_child_finds_the_same(parts: list[ScheduleUnit], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_scheduler, "SMALL", 0)
-    from_child = list(compute_schedules(parts[0], "min"))
-    monkeypatch.setattr(bounded_scheduler, "SMALL", 10_000)
-    here = list(compute_schedules(parts[0], "min"))
+def test_the_child_finds_the_same(parts: list[ScheduleUnit]) -> None:
+    with using(policy().override(scheduler_quick_size=0)):
+        from_child = list(compute_schedules(parts[0], "min"))
+    with using(policy().override(scheduler_quick_size=10_000)):
+        here = list(compute_schedules(parts[0], "min"))
     assert len(here) == 2
     assert all(one.plain_is_equal(other) for one, other in zip(from_child, here, strict=True))
 
 
 @pytest.mark.parametrize("size", [1, 1000])
 @pytest.mark.parametrize("parts", ["jacobi-2d"], indirect=True)
-def test_operations_are_counted(parts: list[ScheduleUnit], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_scheduler, "_MOST_OPERATIONS", 100)
+def test_operations_are_counted(parts: list[ScheduleUnit], size: int) -> None:
     context = parts[0].domain.get_ctx()
-    with pytest.raises(OutOfBoundsError, match="more than 100 operations"):
+    limited = using(policy().override(scheduler_operations=100))
+    with limited, pytest.raises(OutOfBoundsError, match="more than 100 operations"):
         within_bounds(context, size, lambda: [scheduler._isl_schedule(parts[0].domain, parts[0].dependences)])
     assert not parts[0].domain.is_empty()  # the bound is gone
 
@@ -107,11 +107,9 @@ def test_the_pass_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert "remark: isl's scheduler gave no order: 14 statements in one loop are more than 10; the loops keep the text's" in said
 
 
-def test_dependences_come_to_an_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dependences_come_to_an_end(capsys: pytest.CaptureFixture[str]) -> None:
     """A nest of 24 loops takes isl minutes: the function stays as it is, and `affine-privatize-buffers` leaves it, too."""
-    monkeypatch.setattr(polyhedral_schedule, "MOST_FOR_DEPENDENCES", 100)
-    monkeypatch.setattr(privatize_buffers, "MOST_FOR_DEPENDENCES", 100)
-    with make_context(), ir.Location.unknown():
+    with make_context(), ir.Location.unknown(), using(policy().override(dependence_operations=100)):
         module = ir.Module.parse(suite()["doitgen"].text("MINI", "f64"))
         Pipeline.parse("affine-expand-buffers").run(module)
         before = str(module)

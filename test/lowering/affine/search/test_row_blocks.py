@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from affine_interpreter import check_same
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from dlc._mlir import ir
 from dlc.lowering.affine.search import row_blocks
+from dlc.lowering.policy import Policy, using
 from dlc.targets.machine import Machine, facts_of
 
 _ROWS, _COLUMNS = 24, 16
@@ -33,6 +35,13 @@ _STATEMENTS = {
 """Where loops over rows and columns begin, and the subscripts of `target = 3 * first - second`."""
 
 
+def _any_block() -> Policy:
+    """Any block fits into the last cache, and two are enough."""
+    default = Policy()
+    blocks, parallel = replace(default.blocks, eighth_share=1000.0), replace(default.parallel, fewest_row_blocks=2)
+    return replace(default, blocks=blocks, parallel=parallel)
+
+
 @pytest.fixture(autouse=True)
 def no_caches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All arrays are larger than the last cache, and any block fits into it."""
@@ -41,10 +50,9 @@ def no_caches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return facts_of(op).override(l2_bytes=64, l3_bytes=512)
 
     monkeypatch.setattr(row_blocks, "facts_of", facts_without_caches)
-    monkeypatch.setattr(row_blocks, "_LAST_SHARE", 1e-3)
-    monkeypatch.setattr(row_blocks, "_LEAST_BLOCKS", 2)
-    monkeypatch.setattr(row_blocks, "_LINE_BYTES", 16)
-    yield
+    monkeypatch.setattr(row_blocks, "LINE_BYTES", 16)
+    with using(_any_block()):
+        yield
 
 
 def _nest(number: int, kind: str, target: str, first: str, second: str, *, by_columns: bool) -> str:
@@ -139,12 +147,13 @@ def test_what_others_read_stays_in_memory(reader: str) -> None:
 
 _BUFFERS = """
 from test_row_blocks import *
-from test_row_blocks import _check_nests
+from test_row_blocks import _any_block, _check_nests
 row_blocks.facts_of = lambda op: facts_of(op).override(l2_bytes=64, l3_bytes=512)
-row_blocks._LAST_SHARE, row_blocks._LEAST_BLOCKS, row_blocks._LINE_BYTES = 1e-3, 2, 16
+row_blocks.LINE_BYTES = 16
 nests = [("sum of two", x, y, y) for x, y in (("%B", "%A"), ("%C", "%B"), ("%D", "%C"), ("%A", "%D"))]
 nests += [("turned over", x, "%A", "%A") for x in ("%B", "%C", "%D")]
-print(_check_nests(nests))
+with using(_any_block()):
+    print(_check_nests(nests))
 """
 
 

@@ -1,0 +1,1 @@
+"""What the numbers of the policy are worth: which there are, and how code is with others."""
