@@ -37,7 +37,7 @@ def expand_functions(
         expanded.CopyFrom(model)
         del expanded.graph.node[:]
         for index, (node, schema) in enumerate(zip(model.graph.node, chosen, strict=True)):
-            body = _body_of(node, schema, opset_of("" if node.domain == "ai.onnx" else node.domain), types) if schema is not None else None
+            body = _body_of(node, schema, opset_of(_domain_of(node)), types) if schema is not None else None
             expanded.graph.node.extend([node] if body is None else _Instance(node, body, f"__{level}_{index}").nodes())
         if expanded == model:
             return model
@@ -47,11 +47,15 @@ def expand_functions(
 
 def _expandable(node: onnx.NodeProto, opset_of: Callable[[str], int]) -> onnx.defs.OpSchema | None:
     """The schema of a node that is a function and has no importer."""
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = _domain_of(node)
     if (domain, node.op_type) in importers():
         return None
     schema = schema_of(node.op_type, opset_of(domain), domain)
     return schema if schema is not None and (schema.has_function or schema.has_context_dependent_function) else None
+
+
+def _domain_of(node: onnx.NodeProto) -> str:
+    return "" if node.domain == "ai.onnx" else node.domain
 
 
 def _types_of(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
@@ -134,7 +138,9 @@ class _Instance:
     def _renamed(self, node: onnx.NodeProto, names: Mapping[str, str]) -> onnx.NodeProto:
         copy = onnx.NodeProto()
         copy.CopyFrom(node)
-        copy.name = f"{self.call.name or next((name for name in self.call.output if name), node.op_type)}.{node.name or node.op_type}"
+        copy.name = (
+            f"{self.call.name or next((name for name in self.call.output if name), node.op_type)}.{node.name or node.op_type}"
+        )
         copy.input[:] = [self._name(name, names) for name in node.input]
         copy.output[:] = [self._name(name, names) for name in node.output]
         for attribute in copy.attribute:
@@ -152,4 +158,4 @@ class _Instance:
     def _name(self, name: str, names: Mapping[str, str]) -> str:
         if not name:
             return ""
-        return names[name] if name in names else f"{name}{self.suffix}"
+        return names.get(name, f"{name}{self.suffix}")

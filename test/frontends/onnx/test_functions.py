@@ -33,5 +33,5 @@ def test_model_without_the_default_domain() -> None:
     entry = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml")
     graph = helper.make_graph([entry], "g", [kind], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])])
     model: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
-    with pytest.raises(dlc.UnsupportedError, match="Binarizer.*the op is not supported"):
+    with pytest.raises(dlc.UnsupportedError, match=r"Binarizer.*the op is not supported"):
         dlc.compile(model)
