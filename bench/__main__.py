@@ -18,6 +18,7 @@ _TABLES = (
     "driver",
     "polybench",
     "generic",
+    "conformance",
 )
 
 
