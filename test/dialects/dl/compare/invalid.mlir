@@ -246,3 +246,12 @@ func.func @assert_t1(%arg0: tensor<4xf32>, %arg1: tensor<i32>) {
   %0 = "dl.assert"(%arg0, %arg1) {message = "no"} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// What is only stored is no number to compare.
+func.func @equal_t1(%arg0: tensor<3xf8E5M2>, %arg1: tensor<3xui4>) {
+  // expected-error @+1 {{'dl.equal' op t1: operand 'lhs' is f8E5M2 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64, i1}}
+  %0 = "dl.equal"(%arg0, %arg0) : (tensor<3xf8E5M2>, tensor<3xf8E5M2>) -> tensor<3xi1>
+  return
+}
