@@ -75,7 +75,8 @@ def import_qlinear_matmul(node: NodeContext) -> ir.Value:
     """MatMulInteger of a and b, times a_scale * b_scale / y_scale, as bytes around y's zero point."""
     a, b = type_of_value(node.value(0)), type_of_value(node.value(3))
     product = matmul(centered(node, 0, 2, axis=-2), centered(node, 3, 5, axis=-1))
-    scale = dl.mul(_along(node, node.value(1), a.rank - 2, a.rank), _along(node, node.value(4), b.rank - 1, b.rank))
+    left, right = _along(node, node.value(1), a.rank - 2, a.rank), _along(node, node.value(4), b.rank - 1, b.rank)
+    scale = dl.mul(_as(left, "f32"), _as(right, "f32"))
     return _requantized(node, product, scale, 6)
 
 
@@ -91,7 +92,7 @@ def import_qlinear_conv(node: NodeContext) -> ir.Value:
 def _requantized(node: NodeContext, total: ir.Value, scale: ir.Value, first: int) -> ir.Value:
     """Sums of i32 as bytes with the scale and zero point of inputs `first` and `first + 1`."""
     zero = node.value(first + 1)
-    ratio = dl.div(scale, _single(node.value(first)))
+    ratio = dl.div(scale, _as(_single(node.value(first)), "f32"))
     return _quantized(dl.mul(dl.cast(total, to="f32"), ratio), _single(zero), type_of_value(zero).dtype)
 
 
