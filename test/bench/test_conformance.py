@@ -76,7 +76,7 @@ class _Fatal:
         import time
 
         if self.what == "die":
-            os.abort()
+            os._exit(3)
         time.sleep(3600)
         return None
 
