@@ -12,9 +12,11 @@ from dlc.dialects.dl.types import Dim, Shape
 _WINDOWS = frozenset({"max_pool", "avg_pool", "resize", "lrn"})
 _MOVES = frozenset({"transpose", "slice", "expand"})
 _WIDER = {
-    "i1": ("i8", "ui8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
+    "i1": ("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64", "f16", "bf16", "f32", "f64"),
     "i8": ("i16", "i32", "i64", "f16", "f32", "f64"),
-    "ui8": ("i16", "i32", "i64", "f16", "f32", "f64"),
+    "ui8": ("i16", "ui16", "i32", "ui32", "i64", "ui64", "f16", "f32", "f64"),
+    "ui16": ("i32", "ui32", "i64", "ui64", "f32", "f64"),
+    "ui32": ("i64", "ui64", "f64"),
     "i16": ("i32", "i64", "f32", "f64"),
     "i32": ("i64", "f64"),
     "f16": ("f32", "f64"),

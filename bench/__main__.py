@@ -19,6 +19,7 @@ _TABLES = (
     "polybench",
     "generic",
     "fit",
+    "conformance",
 )
 
 

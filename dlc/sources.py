@@ -41,7 +41,15 @@ _DTYPES = {
     "I16": "i16",
     "I8": "i8",
     "U8": "ui8",
+    "U16": "ui16",
+    "U32": "ui32",
+    "U64": "ui64",
     "BOOL": "i1",
+    "F8_E4M3": "f8E4M3FN",
+    "F8_E4M3FNUZ": "f8E4M3FNUZ",
+    "F8_E5M2": "f8E5M2",
+    "F8_E5M2FNUZ": "f8E5M2FNUZ",
+    "F8_E8M0": "f8E8M0FNU",
 }
 """Element types by their names in safetensors files."""
 

@@ -42,9 +42,9 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
         r"input\.mlir:2:\d+: error: .*dl\.relu.*quot",
     ),
     "argument of a type that dl has not": (
-        b"func.func @f(%x: tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN> {\n  return %x : tensor<?xf8E4M3FN>\n}\n",
+        b"func.func @f(%x: tensor<?xf8E3M4>) -> tensor<?xf8E3M4> {\n  return %x : tensor<?xf8E3M4>\n}\n",
         ["--compile-to=linalg"],
-        r"input\.mlir:1:14: error: a value is tensor<\?xf8E4M3FN>; models at level dl hold ranked tensors of f64, f32",
+        r"input\.mlir:1:14: error: a value is tensor<\?xf8E3M4>; models at level dl hold ranked tensors of f64, f32",
     ),
     "attribute of a kind that the bindings have not": (
         b"func.func @f(%x: tensor<3x8xf32>) {\n"
@@ -60,9 +60,9 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
         r"input\.mlir:2:8: error: 'dl\.matmul' op c\d: .*8.*7",
     ),
     "element type that dl has not": (
-        _RELU.replace("xf32", "xf8E4M3FN").encode(),
+        _RELU.replace("xf32", "xf8E3M4").encode(),
         [],
-        r":2:8: error: 'dl\.relu' op t1: an operand is tensor<4xf8E4M3FN>, whose element type must be one of f64",
+        r":2:8: error: 'dl\.relu' op t1: an operand is tensor<4xf8E3M4>, whose element type must be one of f64",
     ),
     "unknown attribute": (
         _RELU.replace("(%x) :", "(%x) {axis = 1 : i64} :").encode(),
@@ -168,9 +168,9 @@ def test_importer(kind: str, tmp_path: Path) -> None:
 COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "a type that is no model": (lambda: dlc.compile(3), dlc.InvalidInputError, "not int"),  # type: ignore[arg-type]
     "argument of a type that dl has not": (
-        lambda: dlc.compile("func.func @f(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {\n  return %x : tensor<4xf8E4M3FN>\n}\n"),
+        lambda: dlc.compile("func.func @f(%x: tensor<4xf8E3M4>) -> tensor<4xf8E3M4> {\n  return %x : tensor<4xf8E3M4>\n}\n"),
         dlc.VerifyError,
-        "argument 0 is tensor<4xf8E4M3FN>; models at level dl take and give ranked tensors",
+        "argument 0 is tensor<4xf8E3M4>; models at level dl take and give ranked tensors",
     ),
     "schedule of another kind": (
         lambda: dlc.compile(_RELU, schedule=[1]),  # type: ignore[arg-type]
@@ -178,9 +178,9 @@ COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
         "a schedule is a file, its content or None, not list",
     ),
     "constant of a type that dl has not": (
-        lambda: dlc.compile(_constant("dense<1.0> : tensor<3xf8E4M3FN>", "tensor<3xf8E4M3FN>")),
+        lambda: dlc.compile(_constant("dense<1.0> : tensor<3xf8E3M4>", "tensor<3xf8E3M4>")),
         dlc.DLCError,
-        "attribute 'value' expects dense elements but got values of f8E4M3FN; give one of",
+        "attribute 'value' expects dense elements but got values of f8E3M4; give one of",
     ),
     "constant that no machine has memory for": (
         lambda: dlc.compile(_constant("dense<1.0> : tensor<9223372036854775807xf32>", "tensor<9223372036854775807xf32>")),

@@ -18,7 +18,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import dtype_of_element, element_of_dtype, mlir_type, type_of_array
+from dlc.dialects.dl.storage import STORAGE
+from dlc.dialects.dl.types import ALL_DTYPES, dtype_of_element, element_of_dtype, mlir_type, type_of_array
 from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
 from dlc.errors import VerifyError
 
@@ -233,13 +234,15 @@ class ElementsAttr(Attr):
         if not isinstance(attribute, ir.DenseElementsAttr):
             raise self._reject(attribute)
         dtype = dtype_of_element(attribute.type.element_type)
-        if dtype is None:
-            raise self._reject(f"values of {attribute.type.element_type}; give one of {', '.join(NUMPY_DTYPES)}")
+        if dtype is None or dtype in STORAGE:
+            raise self._reject(f"values of {attribute.type.element_type}; give one of {', '.join(ALL_DTYPES)}")
         if math.prod(attribute.type.shape) * NUMPY_DTYPES[dtype].itemsize > MOST_BYTES:
             raise self._reject(f"more than {MOST_BYTES >> 20} MiB of {attribute.type}; make it a dl.param")
         return array_of_elements(attribute)
 
     def to_mlir(self, value: np.ndarray) -> ir.Attribute:
+        if dtype_of_numpy(value.dtype) in STORAGE:
+            raise self._reject(f"values of {dtype_of_numpy(value.dtype)}; make it a dl.param, or a dl.cast of other values")
         return elements_of_array(value)
 
     def _convert(self, value: Any) -> np.ndarray:

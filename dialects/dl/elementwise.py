@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from dlc.dialects.dl.attributes import BoolAttr, DTypeAttr, FloatAttr
+from dlc.dialects.dl.attributes import BoolAttr, DTypeAttr, FloatAttr, StrAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import convert, wide, widen
+from dlc.dialects.dl.storage import ROUNDINGS
 from dlc.dialects.dl.types import (
     FLOATS,
+    MOVABLE,
     NUMERIC,
     NUMPY_DTYPES,
     TensorType,
@@ -154,18 +156,28 @@ class Cast(Mapped, name="cast"):
     result = x in element type `to`. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0;
     integers wrap; i1 is x != 0, and counts as 0 or 1. Instructions that round f32 to bf16 take a subnormal number as 0: `flush`
     allows them.
+
+    Types that are only stored have 8, 4 or 2 bits. Floats of 8 bits saturate at their largest number, infinity too; without
+    `saturate` what is beyond is infinity, or NaN where the type has none. f4E2M1FN saturates always, and NaN is -0. Integers of
+    4 and 2 bits take the low bits. f8E8M0FNU takes the exponent of the power of two that `rounding` says, without the sign.
     """
 
+    accepts = MOVABLE
     to = DTypeAttr(doc="element type of the result")
     flush = BoolAttr(default=False, doc="whether a subnormal number may become 0")
 
+    saturate = BoolAttr(default=True, doc="whether floats beyond the range of a float of 8 bits become its largest number")
+    rounding = StrAttr(
+        default="up", choices=ROUNDINGS, doc="which power of two f8E8M0FNU takes: away from zero, towards it, the nearest"
+    )
+
     @staticmethod
-    def infer(x: TensorType, *, to: str, flush: bool) -> TensorType:
+    def infer(x: TensorType, *, to: str, flush: bool, saturate: bool, rounding: str) -> TensorType:
         return x.with_dtype(to)
 
     @staticmethod
-    def reference(x: np.ndarray, *, to: str, flush: bool) -> np.ndarray:
-        return convert(x, to)
+    def reference(x: np.ndarray, *, to: str, flush: bool, saturate: bool, rounding: str) -> np.ndarray:
+        return convert(x, to, saturate, rounding)
 
 
 class Add(Binary, name="add"):

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dlc.dialects.dl.types import NUMPY_DTYPES
+from dlc.dialects.dl.storage import SMALL_INTS, STORAGE, from_storage, to_storage
+from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_numpy
 
 _NARROW = (NUMPY_DTYPES["f16"], NUMPY_DTYPES["bf16"])
 
@@ -36,9 +37,19 @@ def widen(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype in _NARROW else array
 
 
-def convert(array: np.ndarray, dtype: str) -> np.ndarray:
-    """`array` in a dl dtype: NumPy's astype, but floats saturate at the ends of an integer type and NaN becomes 0."""
-    target = NUMPY_DTYPES[dtype]
+def convert(array: np.ndarray, dtype: str, saturate: bool = True, rounding: str = "up") -> np.ndarray:
+    """`array` in a dl dtype: NumPy's astype, but floats saturate at the ends of an integer type and NaN becomes 0.
+
+    `saturate` and `rounding` are for types that are only stored.
+    """
+    target, stored = NUMPY_DTYPES[dtype], dtype_of_numpy(array.dtype)
+    if target == array.dtype:
+        return array
+    if stored in STORAGE:
+        return convert(from_storage(array, stored), dtype, saturate, rounding)
+    if dtype in STORAGE:
+        with np.errstate(all="ignore"):
+            return to_storage(convert(array, "i32") if dtype in SMALL_INTS else widen(array), dtype, saturate, rounding)
     source = widen(array)
     with np.errstate(all="ignore"):
         if target == np.bool_:

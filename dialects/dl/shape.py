@@ -7,7 +7,7 @@ import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr, IntAttr, IntsAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
-from dlc.dialects.dl.types import Dim, TensorType, broadcast_shapes, normalize_axis, require
+from dlc.dialects.dl.types import MOVABLE, Dim, TensorType, broadcast_shapes, normalize_axis, require
 
 
 class Reshape(DLOp, name="reshape"):
@@ -23,7 +23,7 @@ class Reshape(DLOp, name="reshape"):
     """
 
     fusion_class = "view"
-    accepts = {"sizes": ("i64",)}
+    accepts = {"x": MOVABLE, "sizes": ("i64",)}
     x: Operand[Tensor]
     sizes: Optional[Operand[Tensor]]
     result: Result[Tensor]
@@ -90,6 +90,7 @@ class Transpose(DLOp, name="transpose"):
     """
 
     fusion_class = "injective"
+    accepts = MOVABLE
     x: Operand[Tensor]
     result: Result[Tensor]
     perm = IntsAttr(doc="axis of x that becomes each axis of the result")
@@ -115,7 +116,7 @@ class Expand(DLOp, name="expand"):
 
     fusion_class = "broadcast"
     is_elementwise = True
-    accepts = {"sizes": ("i64",)}
+    accepts = {"x": MOVABLE, "sizes": ("i64",)}
     x: Operand[Tensor]
     sizes: Optional[Operand[Tensor]]
     result: Result[Tensor]
@@ -144,6 +145,7 @@ class Squeeze(DLOp, name="squeeze"):
     """
 
     fusion_class = "view"
+    accepts = MOVABLE
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(doc="axes to drop; negative ones count from the end")
@@ -169,6 +171,7 @@ class Unsqueeze(DLOp, name="unsqueeze"):
     """
 
     fusion_class = "view"
+    accepts = MOVABLE
     x: Operand[Tensor]
     result: Result[Tensor]
     axes = IntsAttr(doc="axes of the result that are new; negative ones count from the result's end")
@@ -194,6 +197,7 @@ class Tile(DLOp, name="tile"):
     """
 
     fusion_class = "broadcast"
+    accepts = MOVABLE
     x: Operand[Tensor]
     result: Result[Tensor]
     repeats = IntsAttr(doc="how often x stands along each axis")

@@ -8,6 +8,7 @@ from dlc.dialects.dl.attributes import IntAttr, IntsAttr, StrAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.shape import normalize_axes, require_length
 from dlc.dialects.dl.types import (
+    MOVABLE,
     Dim,
     TensorType,
     normalize_axis,
@@ -27,6 +28,7 @@ class Concat(DLOp, name="concat"):
     """
 
     fusion_class = "injective"
+    accepts = MOVABLE
     lhs: Operand[Tensor]
     rhs: Operand[Tensor]
     result: Result[Tensor]
@@ -63,7 +65,7 @@ class Slice(DLOp, name="slice"):
     """
 
     fusion_class = "injective"
-    accepts = {"bounds": ("i64",)}
+    accepts = {"x": MOVABLE, "bounds": ("i64",)}
     x: Operand[Tensor]
     bounds: Optional[Operand[Tensor]]
     result: Result[Tensor]

@@ -8,7 +8,7 @@ import numpy as np
 from dlc._mlir import ext, ir
 from dlc.dialects.dl.attributes import DTypeAttr, ElementsAttr, IntsAttr, StrAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
-from dlc.dialects.dl.types import TensorType, require, type_of_array
+from dlc.dialects.dl.types import MOVABLE, TensorType, require, type_of_array
 
 
 class Constant(DLOp, name="constant"):
@@ -64,6 +64,7 @@ class Kernel(DLOp, name="kernel"):
     c1: the region is one block without arguments that ends in dl.yield.    c2: dl.yield's operands have the results' types.
     """
 
+    accepts = MOVABLE
     fusion_class = "opaque"
     results_: Sequence[Result[Any]]
     body: ext.Region
@@ -94,6 +95,7 @@ class Kernel(DLOp, name="kernel"):
 class Yield(DLOp, name="yield", traits=[ir.IsTerminatorTrait]):
     """Ends the region of a `dl.kernel` and gives its results."""
 
+    accepts = MOVABLE
     fusion_class = "opaque"
     values: Sequence[Operand[Any]]
 

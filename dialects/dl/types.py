@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.dialects.dl.storage import STORAGE
 from dlc.dtypes import NUMPY_DTYPES as NUMPY_DTYPES
 from dlc.dtypes import dtype_of_numpy as dtype_of_numpy
 from dlc.errors import VerifyError
@@ -20,12 +21,16 @@ Dim = int | str | None
 Shape = tuple[Dim, ...]
 
 FLOATS = ("f64", "f32", "f16", "bf16")
-INTS = ("i64", "i32", "i16", "i8", "ui8")
 SIGNED_INTS = ("i64", "i32", "i16", "i8")
+UNSIGNED_INTS = ("ui8", "ui16", "ui32", "ui64")
+INTS = (*SIGNED_INTS, *UNSIGNED_INTS)
 INDICES = ("i64", "i32")
 BOOL = ("i1",)
 NUMERIC = (*FLOATS, *INTS)
 ALL_DTYPES = (*NUMERIC, *BOOL)
+"""What ops take that do not say otherwise."""
+MOVABLE = (*ALL_DTYPES, *STORAGE)
+"""With the types that are only stored: what `dl.cast` takes, and ops that move elements."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,20 @@ def dtype_of_element(element: ir.Type) -> str | None:
 
 @functools.lru_cache(maxsize=1)
 def _element_classes() -> dict[type, str]:
-    return {ir.F64Type: "f64", ir.F32Type: "f32", ir.F16Type: "f16", ir.BF16Type: "bf16"}
+    small = {kind: name for name, kind in _small_floats().items()}
+    return {ir.F64Type: "f64", ir.F32Type: "f32", ir.F16Type: "f16", ir.BF16Type: "bf16", **small}
+
+
+def _small_floats() -> dict[str, type]:
+    """Classes of the floats that are only stored."""
+    return {
+        "f8E4M3FN": ir.Float8E4M3FNType,
+        "f8E4M3FNUZ": ir.Float8E4M3FNUZType,
+        "f8E5M2": ir.Float8E5M2Type,
+        "f8E5M2FNUZ": ir.Float8E5M2FNUZType,
+        "f8E8M0FNU": ir.Float8E8M0FNUType,
+        "f4E2M1FN": ir.Float4E2M1FNType,
+    }
 
 
 def element_of_dtype(dtype: str) -> ir.Type:
@@ -111,9 +129,24 @@ def element_of_dtype(dtype: str) -> ir.Type:
             return ir.F16Type.get()
         case "bf16":
             return ir.BF16Type.get()
-        case "ui8":
-            return ir.IntegerType.get_unsigned(8)
-    return ir.IntegerType.get_signless(int(dtype[1:]))
+        case _ if dtype.startswith("ui"):
+            return ir.IntegerType.get_unsigned(width_of(dtype))
+        case _ if dtype in _small_floats():
+            found: ir.Type = _small_floats()[dtype].get()  # type: ignore[attr-defined]
+            return found
+    return ir.IntegerType.get_signless(width_of(dtype))
+
+
+def width_of(dtype: str) -> int:
+    """Bits of an integer type, or of i1."""
+    return int(dtype.lstrip("ui"))
+
+
+def signless_twin(dtype: str) -> str:
+    """The type that an element type has below dl: integers have no sign there, and what is only stored is a byte."""
+    if dtype in STORAGE:
+        return "i8"
+    return f"i{width_of(dtype)}" if dtype in UNSIGNED_INTS else dtype
 
 
 @functools.lru_cache(maxsize=65536)

@@ -10,6 +10,7 @@ import onnx
 
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.storage import STORAGE
 from dlc.dialects.dl.types import FLOATS, dtype_of_numpy
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
@@ -115,15 +116,21 @@ def _is_exact(value: np.generic) -> bool:
 
 @importer("Cast")
 def import_cast(node: NodeContext) -> ir.Value:
-    return dl.cast(node.value(0), to=_dtype_of_onnx(node, node.attribute("to")))
+    return _cast(node, dtype_of_onnx(node, node.attribute("to")))
 
 
 @importer("CastLike")
 def import_cast_like(node: NodeContext) -> ir.Value:
-    return dl.cast(node.value(0), to=node.type(1).dtype)
+    return _cast(node, node.type(1).dtype)
 
 
-def _dtype_of_onnx(node: NodeContext, element: int) -> str:
+def _cast(node: NodeContext, dtype: str) -> ir.Value:
+    """A conversion; `saturate` and `round_mode` are those of the types that are only stored."""
+    stored = {"saturate": bool(node.attribute("saturate", 1)), "rounding": node.attribute("round_mode", "up")}
+    return dl.cast(node.value(0), to=dtype, **(stored if dtype in STORAGE else {}))
+
+
+def dtype_of_onnx(node: NodeContext, element: int) -> str:
     """The dl dtype of an ONNX element type's number."""
     if element not in onnx.TensorProto.DataType.values():
         node.unsupported(f"element type {element} does not exist")

@@ -14,6 +14,7 @@ from dlc.diagnostics import from_mlir
 from dlc.dialects import dl
 from dlc.dialects.dl.attributes import AttributeMismatch
 from dlc.dialects.dl.graph import Graph
+from dlc.dialects.dl.storage import STORAGE
 from dlc.dialects.dl.types import (
     ConstraintError,
     TensorType,
@@ -34,7 +35,7 @@ from dlc.frontends.onnx.node import NodeContext, UnsupportedFeature
 from dlc.frontends.onnx.validation.problems import Problems
 
 INLINE_ELEMENTS = 16
-"""Constants of at most so many elements stand in the IR; larger ones go to the parameter table."""
+"""Constants of at most so many elements stand in the IR; larger ones, and those only stored, go to the parameter table."""
 
 ShapeOverrides = Mapping[str, Sequence[int | str | None]]
 
@@ -250,7 +251,7 @@ class _GraphImporter:
         if self.last_constant is not None:
             point = ir.InsertionPoint.after(self.last_constant)
         with point, ir.Location.name(name or "constant"):
-            if array.size <= INLINE_ELEMENTS:
+            if array.size <= INLINE_ELEMENTS and dtype_of_numpy(array.dtype) not in STORAGE:
                 value: ir.Value = dl.constant(value=array)
             else:
                 key = self._param_key(array, name)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Imported: TypeAlias = ir.Value | np.ndarray
 Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
-_NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds"}
+_NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds", "functions"}
 _IMPORTERS: dict[tuple[str, str], Importer] = {}
 
 

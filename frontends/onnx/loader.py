@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import re
@@ -17,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 
 from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError, ParseError
-from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.functions import expand_functions
 from dlc.frontends.onnx.validation.model import validate
 
 OLDEST_NATIVE_OPSET = 7
@@ -140,29 +141,14 @@ def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     """Inline the model's own functions, then ONNX's function ops that have no importer."""
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    missing = {
-        (node.domain, node.op_type)
-        for node in model.graph.node
-        if (node.domain.replace("ai.onnx", "", 1) if node.domain == "ai.onnx" else node.domain, node.op_type) not in importers()
-    }
-    expandable = [key for key in sorted(missing) if _is_function(key, opset_of(model, key[0]))]
-    if not expandable:
-        return model
     _declare(model, {tensor.name: tensor for tensor in model.graph.initializer})
-    return onnx.inliner.inline_selected_functions(model, expandable, inline_schema_functions=True)
-
-
-def _is_function(key: tuple[str, str], version: int) -> bool:
-    domain, op = key
-    try:
-        schema = onnx.defs.get_schema(op, version, domain)
-    except onnx.defs.SchemaError:
-        return False
-    return bool(schema.has_function or schema.has_context_dependent_function)
+    return expand_functions(model, functools.partial(opset_of, model), _infer_shapes)
 
 
 def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
     """Convert models older than the importers read; they read every spelling from opset 7 on."""
+    if not _imports_default(model):
+        return _with_default_opset(model)
     version = opset_of(model)
     if version >= OLDEST_NATIVE_OPSET:
         return model
@@ -173,6 +159,18 @@ def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
             f"{name}: error: cannot convert opset {version} to {TARGET_OPSET}: {_first_line(error)}; "
             f"export the model with opset {OLDEST_NATIVE_OPSET} or later"
         ) from None
+
+
+def _imports_default(model: onnx.ModelProto) -> bool:
+    return any(entry.domain in ("", "ai.onnx") for entry in model.opset_import)
+
+
+def _with_default_opset(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A model of other domains' ops alone, with an opset for those that stand for them."""
+    raised = onnx.ModelProto()
+    _copy_fields(model, raised, "")
+    raised.opset_import.add(domain="", version=TARGET_OPSET)
+    return raised
 
 
 def override_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int | str | None]]) -> onnx.ModelProto:

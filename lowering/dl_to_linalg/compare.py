@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
+from dlc.dialects.dl.types import UNSIGNED_INTS
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_each
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
@@ -61,7 +62,7 @@ def lower_shift(b: Builder, op: SourceOp) -> ir.Value:
     """A shift whose amount is kept within the width, where the machine's shift is undefined."""
     dtype = op.result.dtype
     width = b.element(dtype).width
-    signed_right = op.name == "dl.shift_right" and dtype != "ui8"
+    signed_right = op.name == "dl.shift_right" and dtype not in UNSIGNED_INTS
     name = "arith.shli" if op.name == "dl.shift_left" else "arith.shrsi" if signed_right else "arith.shrui"
 
     def body(x: ir.Value, amount: ir.Value) -> ir.Value:

@@ -9,7 +9,7 @@ from typing import Any
 from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl import op_class
-from dlc.dialects.dl.types import tensor_type
+from dlc.dialects.dl.types import element_of_dtype, signless_twin, tensor_type
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowerings
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -140,11 +140,11 @@ def _convert_other_types(function: ir.Operation) -> None:
 
 
 def _signless(kind: ir.Type) -> ir.Type:
-    """The type with signless integer elements."""
+    """The type with signless integer elements; what is only stored is a byte."""
     plain = tensor_type(kind)
-    if plain is None or plain.dtype != "ui8":
+    if plain is None or signless_twin(plain.dtype) == plain.dtype:
         return kind
-    return ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(8), kind.encoding)
+    return ir.RankedTensorType.get(kind.shape, element_of_dtype(signless_twin(plain.dtype)), kind.encoding)
 
 
 _REMEDIES = {"dl.param": "run dl-bind-params first"}

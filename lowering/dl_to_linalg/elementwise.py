@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import FLOATS
+from dlc.dialects.dl.types import FLOATS, UNSIGNED_INTS, width_of
 from dlc.lowering.dl_to_linalg.building.broadcasting import broadcast_extents, expand_ones
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import operand_name, require_no_zero
@@ -51,7 +51,7 @@ def lower_rounding(b: Builder, op: SourceOp) -> ir.Value:
 def lower_abs(b: Builder, op: SourceOp) -> ir.Value:
     """|x|; unsigned integers stay as they are."""
     dtype = op.result.dtype
-    if dtype == "ui8":
+    if dtype in UNSIGNED_INTS:
         return lower_elementwise(b, op, lambda x: x)
     return lower_elementwise(b, op, lambda x: b.unary("math.absf" if dtype in FLOATS else "math.absi", x))
 
@@ -117,7 +117,7 @@ def lower_cast(b: Builder, op: SourceOp) -> ir.Value:
         return op.operands[0]
 
     def body(x: ir.Value) -> ir.Value:
-        found = b.convert(x, source, target)
+        found = b.convert(x, source, target, op["saturate"], op["rounding"])
         if op["flush"] and found.owner.name == "arith.truncf":
             found.owner.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<afn>")
         return found
@@ -139,7 +139,7 @@ def safe_divide(b: Builder, lhs: ir.Value, rhs: ir.Value, dtype: str) -> ir.Valu
     """lhs / rhs towards zero, 0 for a divisor of 0; the division that traps, by 0 or of the smallest by -1, is not executed."""
     zero = b.scalar(0, dtype)
     quotient = b.arith("div", lhs, _safe_divisor(b, rhs, dtype), dtype)
-    if dtype != "ui8":
+    if dtype not in UNSIGNED_INTS:
         quotient = b.select(_is(b, rhs, -1, dtype), b.arith("sub", zero, lhs, dtype), quotient)
     return b.select(_is(b, rhs, 0, dtype), zero, quotient)
 
@@ -148,7 +148,7 @@ def _safe_divisor(b: Builder, rhs: ir.Value, dtype: str) -> ir.Value:
     """`rhs` with 1 in place of 0 and -1."""
     one = b.scalar(1, dtype)
     safe = b.select(_is(b, rhs, 0, dtype), one, rhs)
-    return safe if dtype == "ui8" else b.select(_is(b, rhs, -1, dtype), one, safe)
+    return safe if dtype in UNSIGNED_INTS else b.select(_is(b, rhs, -1, dtype), one, safe)
 
 
 def _is(b: Builder, x: ir.Value, value: int, dtype: str) -> ir.Value:
@@ -167,7 +167,7 @@ def lower_mod(b: Builder, op: SourceOp) -> ir.Value:
             remainder = b.arith("rem", lhs, rhs, dtype)
             return remainder if op["fmod"] else _floored_float(b, remainder, rhs, dtype)
         remainder = b.arith("rem", lhs, _safe_divisor(b, rhs, dtype), dtype)
-        if not op["fmod"] and dtype != "ui8":
+        if not op["fmod"] and dtype not in UNSIGNED_INTS:
             remainder = _floored_int(b, remainder, rhs, dtype)
         return b.select(_is(b, rhs, 0, dtype), b.scalar(0, dtype), remainder)
 
@@ -218,13 +218,13 @@ def _integer_power(b: Builder, base: ir.Value, exponent: ir.Value, dtype: str, e
     one, zero = b.scalar(1, dtype), b.scalar(0, dtype)
     no_bits = b.scalar(0, exponent_dtype)
     power, square = one, base
-    for bit in range(8 if exponent_dtype == "ui8" else int(exponent_dtype[1:]) - 1):
+    for bit in range(width_of(exponent_dtype) - (exponent_dtype not in UNSIGNED_INTS)):
         masked = b.binary("arith.andi", exponent, b.scalar(1 << bit, exponent_dtype))
         factor = b.select(b.compare("eq", masked, no_bits, exponent_dtype), one, square)
         power, square = b.arith("mul", power, factor, dtype), b.arith("mul", square, square, dtype)
-    if exponent_dtype == "ui8":
+    if exponent_dtype in UNSIGNED_INTS:
         return power
     even = b.compare("eq", b.binary("arith.andi", exponent, b.scalar(1, exponent_dtype)), no_bits, exponent_dtype)
-    below = zero if dtype == "ui8" else b.select(_is(b, base, -1, dtype), b.select(even, one, base), zero)
+    below = zero if dtype in UNSIGNED_INTS else b.select(_is(b, base, -1, dtype), b.select(even, one, base), zero)
     below = b.select(_is(b, base, 1, dtype), one, below)
     return b.select(b.compare("lt", exponent, no_bits, exponent_dtype), below, power)

@@ -10,7 +10,10 @@ import pytest
 
 import dlc
 from dlc.dialects import dl
+from dlc.dialects.dl.attributes import AttributeMismatch
 from dlc.dialects.dl.graph import Graph
+from dlc.dialects.dl.storage import STORAGE
+from dlc.dialects.dl.types import ALL_DTYPES
 from dlc.dtypes import NUMPY_DTYPES
 
 
@@ -129,7 +132,24 @@ def test_torch_is_not_needed() -> None:
     assert "torch" not in sys.modules
 
 
-@pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+@pytest.mark.parametrize("dtype", STORAGE)
+def test_types_that_are_only_stored_pass_through(dtype: str) -> None:
+    """Inputs, outputs and weights hold the arrays of ml_dtypes; a constant is refused with what to do."""
+    x_value = np.arange(4).astype(NUMPY_DTYPES[dtype])
+    with Graph() as graph:
+        x = graph.input("x", (None,), dtype)
+        graph.output("same", x)
+        graph.output("wide", dl.cast(x, to="f32"))
+        graph.output("weight", dl.param(key="w", shape=[4], dtype=dtype))
+        with pytest.raises(AttributeMismatch, match=rf"values of {dtype}; make it a dl.param"):
+            dl.constant(value=x_value)
+    same, wide, weight = dlc.compile(graph.module, params={"w": x_value})(x_value)
+    assert same.dtype == weight.dtype == x_value.dtype
+    for found in (same, wide, weight):
+        np.testing.assert_array_equal(found.astype(np.float32), x_value.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES)
 def test_scalars_of_each_type_come_back_as_they_went(dtype: str) -> None:
     """Inputs, constants and repeated values are copied into results of their own."""
     with Graph() as graph:

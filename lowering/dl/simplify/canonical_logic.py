@@ -6,7 +6,8 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import FLOATS, INTS
+from dlc.dialects.dl.storage import STORAGE
+from dlc.dialects.dl.types import FLOATS, INTS, SIGNED_INTS, UNSIGNED_INTS, width_of
 from dlc.lowering.dl.matching import attributes_of, constant_array, source, type_of
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet
 from dlc.lowering.dl.simplify.replacing import forward, rebuild
@@ -134,7 +135,7 @@ def drop_relu_before_bytes(op: ir.Operation, rewriter: Rewriter) -> bool:
     return rebuild(op, rewriter, "cast", dl.round(relu.operands[0]), absorbing=rounding, to="ui8")
 
 
-_BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui8": 8}
+_BITS = {dtype: width_of(dtype) for dtype in INTS}
 _PRECISION = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
 """Bits of a float type's significand."""
 _WIDER = {"bf16": ("f32", "f64"), "f16": ("f32", "f64"), "f32": ("f64",), "f64": ()}
@@ -142,6 +143,8 @@ _WIDER = {"bf16": ("f32", "f64"), "f16": ("f32", "f64"), "f32": ("f64",), "f64":
 
 def _may_skip(first: str, middle: str, last: str) -> bool:
     """Whether a conversion by way of `middle` is the same as the direct one."""
+    if not {first, middle, last}.isdisjoint(STORAGE):
+        return False
     if first == middle or first == "i1":
         return True
     if first in INTS and middle in INTS and last in INTS:
@@ -157,9 +160,9 @@ def _holds(wide: str, narrow: str) -> bool:
     if narrow in FLOATS:
         return wide == narrow or wide in _WIDER[narrow]
     if wide in FLOATS:
-        return _BITS[narrow] - (narrow != "ui8") <= _PRECISION[wide]
+        return _BITS[narrow] - (narrow in SIGNED_INTS) <= _PRECISION[wide]
     if wide == "i1":
         return False
-    if narrow == "ui8":
-        return wide == "ui8" or _BITS[wide] > 8
-    return wide != "ui8" and _BITS[wide] >= _BITS[narrow]
+    if narrow in UNSIGNED_INTS and wide in SIGNED_INTS:
+        return _BITS[wide] > _BITS[narrow]
+    return (narrow in SIGNED_INTS) == (wide in SIGNED_INTS) and _BITS[wide] >= _BITS[narrow]

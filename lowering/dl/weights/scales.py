@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import INTS
+from dlc.dialects.dl.types import INTS, UNSIGNED_INTS
 from dlc.lowering.dl.matching import (
     WeightFacts,
     attributes_of,
@@ -79,7 +79,7 @@ def fold_shift_into_bias(op: ir.Operation, rewriter: Rewriter) -> bool:
     if term is None or contraction is None or not contraction.has_bias or contraction.channels is None:
         return False
     dtype = type_of(term.value).dtype
-    if (contraction.bias is not None and dtype not in (*EXACT, *INTS)) or (op.name == "dl.sub" and dtype == "ui8"):
+    if (contraction.bias is not None and dtype not in (*EXACT, *INTS)) or (op.name == "dl.sub" and dtype in UNSIGNED_INTS):
         return False
     shift = _output_vector(contraction, term.weight)
     if shift is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 from dlc.dialects.dl import op_class
+from dlc.dialects.dl.types import width_of
 from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder, Extent, Named
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 
@@ -69,7 +70,7 @@ def require_positions(b: Builder, op: SourceOp, axis: int, size: Extent, part: i
         return
     loops = kind.rank if part is None else kind.rank - 1
     places = [ir.AffineExpr.get_dim(at) for at in range(loops)] + ([] if part is None else [ir.AffineExpr.get_constant(part)])
-    widest = 1 << (int(kind.dtype[1:]) - 1)
+    widest = 1 << (width_of(kind.dtype) - 1)
     ends = [b.full([], b.scalar(start, kind.dtype)) for start in (widest - 1, -widest)]
     maps = [ir.AffineMap.get(loops, 0, places), *[ir.AffineMap.get(loops, 0, [])] * 2]
 

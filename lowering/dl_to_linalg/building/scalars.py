@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import FLOATS, element_of_dtype
+from dlc.dialects.dl.storage import STORAGE
+from dlc.dialects.dl.types import FLOATS, UNSIGNED_INTS, element_of_dtype, signless_twin, width_of
+from dlc.lowering.dl_to_linalg.building.small_types import read_small, write_small
 
 _FLOAT_PREDICATES = {
     "eq": 1,
@@ -26,6 +28,7 @@ _FLOAT_PREDICATES = {
     "ne": 13,
     "uno": 14,
 }
+_ZERO_EXTENDED = (*UNSIGNED_INTS, "i1")
 _INT_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
 
 
@@ -68,7 +71,7 @@ class Scalars:
 
     def element(self, dtype: str) -> ir.Type:
         """MLIR element type of a dl dtype at the linalg level: integers are signless."""
-        return element_of_dtype("i8" if dtype == "ui8" else dtype)
+        return element_of_dtype(signless_twin(dtype))
 
     def iterator(self, kind: str) -> ir.Attribute:
         """`#linalg.iterator_type<kind>`."""
@@ -114,7 +117,7 @@ class Scalars:
             return self.binary(_FLOAT_OPS[name], lhs, rhs)
         if dtype == "i1":
             return self.binary(_BOOL_OPS[name], lhs, rhs)
-        return self.binary((_UNSIGNED_OPS if dtype == "ui8" else _SIGNED_OPS)[name], lhs, rhs)
+        return self.binary((_UNSIGNED_OPS if dtype in UNSIGNED_INTS else _SIGNED_OPS)[name], lhs, rhs)
 
     def compare(self, predicate: str, lhs: ir.Value, rhs: ir.Value, dtype: str) -> ir.Value:
         """eq, ne, lt, le, gt, ge on scalars of a dl dtype; an i1. NaN compares unequal and unordered; for `ugt`, ... it holds."""
@@ -122,7 +125,7 @@ class Scalars:
         if dtype in FLOATS:
             attribute = ir.IntegerAttr.get(i64, _FLOAT_PREDICATES[predicate])
             return self.create("arith.cmpf", [i1], [lhs, rhs], {"predicate": attribute})
-        unsigned = dtype in ("ui8", "i1") and predicate not in ("eq", "ne")
+        unsigned = dtype in _ZERO_EXTENDED and predicate not in ("eq", "ne")
         attribute = ir.IntegerAttr.get(i64, _INT_PREDICATES[f"u{predicate}" if unsigned else predicate])
         return self.create("arith.cmpi", [i1], [lhs, rhs], {"predicate": attribute})
 
@@ -143,10 +146,17 @@ class Scalars:
         """Between `index` and a signless integer type, sign-extending."""
         return value if value.type == kind else self.create("arith.index_cast", [kind], [value])
 
-    def convert(self, x: ir.Value, source: str, target: str) -> ir.Value:
-        """A scalar of dl dtype `source` as `target`, as NumPy's astype does; float to int saturates, NaN gives 0."""
+    def convert(self, x: ir.Value, source: str, target: str, saturate: bool = True, rounding: str = "up") -> ir.Value:
+        """A scalar of dl dtype `source` as `target`, as NumPy's astype does; float to int saturates, NaN gives 0.
+
+        `saturate` and `rounding` are those of `dl.cast`.
+        """
         if source == target:
             return x
+        if source in STORAGE:
+            return self.convert(*read_small(self, x, source), target, saturate, rounding)
+        if target in STORAGE:
+            return write_small(self, x, source, target, saturate, rounding)
         kind = self.element(target)
         if target == "i1":
             return self.compare("ne", x, self.scalar(0, source), source)
@@ -179,7 +189,7 @@ class Scalars:
         return self.convert(self.convert(x, source, "f32"), "f32", target)
 
     def _int_to_float(self, x: ir.Value, source: str, target: str) -> ir.Value:
-        name = "arith.uitofp" if source in ("ui8", "i1") else "arith.sitofp"
+        name = "arith.uitofp" if source in _ZERO_EXTENDED else "arith.sitofp"
         if target in ("f16", "bf16"):
             return self.convert(self.create(name, [self.element("f32")], [x]), "f32", target)
         return self.create(name, [self.element(target)], [x])
@@ -187,7 +197,7 @@ class Scalars:
     def _float_to_int(self, x: ir.Value, source: str, target: str) -> ir.Value:
         x = self.widen(x, source)
         wide = "f32" if source in ("f16", "bf16") else source
-        name = "arith.fptoui" if target == "ui8" else "arith.fptosi"
+        name = "arith.fptoui" if target in UNSIGNED_INTS else "arith.fptosi"
         low, high = _int_range(target)
         # fptosi is undefined outside the target's range: clamp to the largest floats inside it, then mend the top end.
         top = float(np.nextafter(_float_of(high, wide), 0, dtype=_numpy_float(wide))) if _rounds_up(high, wide) else high
@@ -208,7 +218,7 @@ class Scalars:
             return x
         if kind.width < width:
             return self.create("arith.trunci", [kind], [x])
-        return self.create("arith.extui" if source in ("ui8", "i1") else "arith.extsi", [kind], [x])
+        return self.create("arith.extui" if source in _ZERO_EXTENDED else "arith.extsi", [kind], [x])
 
 
 def _wrapped(value: int, width: int) -> int:
@@ -222,8 +232,8 @@ def _wrapped(value: int, width: int) -> int:
 def _int_range(dtype: str) -> tuple[int, int]:
     if dtype == "i1":
         return 0, 1
-    width = int(dtype.lstrip("ui"))
-    return (0, (1 << width) - 1) if dtype == "ui8" else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+    width = width_of(dtype)
+    return (0, (1 << width) - 1) if dtype in UNSIGNED_INTS else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
 
 
 def _numpy_float(dtype: str) -> type[np.floating]:

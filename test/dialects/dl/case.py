@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from dlc.dialects.dl import ops
-from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES
+from dlc.dialects.dl.storage import SMALL_INTS, STORAGE
+from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES, UNSIGNED_INTS
 
 _CASES = Path(__file__).parent / "cases"
 
@@ -32,12 +33,16 @@ class InputSpec:
         dtype = self.dtype or dtype
         numpy_dtype = NUMPY_DTYPES[dtype]
         if self.values is not None:
-            return np.asarray(self.values).astype(numpy_dtype)
+            with np.errstate(all="ignore"):
+                return np.asarray(self.values).astype(numpy_dtype)
         if dtype == "i1":
             return generator.integers(0, 2, self.shape).astype(numpy_dtype)
+        if dtype in STORAGE:
+            codes = generator.integers(0, 16 if dtype == "f4E2M1FN" else 256, self.shape).astype(np.uint8)
+            return codes.view(np.int8).astype(np.int8).astype(numpy_dtype) if dtype in SMALL_INTS else codes.view(numpy_dtype)
         if dtype in FLOATS:
             return np.asarray(generator.uniform(self.low, self.high, self.shape)).astype(numpy_dtype)
-        low = max(int(self.low), 0) if dtype == "ui8" else int(self.low)
+        low = max(int(self.low), 0) if dtype in UNSIGNED_INTS else int(self.low)
         return generator.integers(low, max(int(self.high), low + 1), self.shape).astype(numpy_dtype)
 
 

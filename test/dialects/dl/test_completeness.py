@@ -11,7 +11,7 @@ from case import all_cases
 
 from dlc.dialects.dl import ops
 from dlc.dialects.dl.base import DLOp
-from dlc.dialects.dl.types import ALL_DTYPES
+from dlc.dialects.dl.types import ALL_DTYPES, MOVABLE
 from dlc.lowering.dl_to_linalg.building.lowerings import lowerings
 
 _HERE = Path(__file__).parent
@@ -53,7 +53,8 @@ def _checked_labels(op: type[DLOp]) -> set[str]:
 
 
 def _limits_dtypes(op: type[DLOp]) -> bool:
-    return any(set(op.accepted_dtypes(field.name)) != set(ALL_DTYPES) for field in op.operand_fields)
+    """Whether an operand takes neither all types to compute with nor, with those that are only stored, all types."""
+    return any(set(op.accepted_dtypes(field.name)) not in (set(ALL_DTYPES), set(MOVABLE)) for field in op.operand_fields)
 
 
 @every_op

@@ -84,19 +84,32 @@ def test_conv(biased: bool, per_channel: bool) -> None:
     check([node("QLinearConv", names, pads=[1, 1, 1, 1], strides=[2, 2])], {"x": _bytes(1, 4, 9, 9)}, constants)
 
 
-def test_what_is_not_supported_is_said() -> None:
-    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 4])
+def test_blocks_need_a_known_size() -> None:
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, "n"])
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.UINT8, None)
     scale = onnx.numpy_helper.from_array(np.ones((2, 2), np.float32), "s")
     nodes = [onnx.helper.make_node("QuantizeLinear", ["x", "s"], ["y"], block_size=2, axis=1)]
     model = onnx.helper.make_model(
         onnx.helper.make_graph(nodes, "g", [x], [y], [scale]), opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10
     )
-    with pytest.raises(dlc.UnsupportedError, match="scales of blocks"):
+    with pytest.raises(dlc.UnsupportedError, match="known number of blocks"):
         dlc.compile(model)
 
 
+@pytest.mark.parametrize("size", [4, 3])
+def test_scales_of_blocks(size: int) -> None:
+    """The last block may be a part of one."""
+    scale = np.linspace(0.01, 0.09, 2 * -(-8 // size), dtype=np.float32).reshape(2, -1)
+    zero = np.arange(scale.size, dtype=np.uint8).reshape(scale.shape)
+    x = np.random.default_rng(3).uniform(-4, 4, (2, 8)).astype(np.float32)
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], ["q"], block_size=size),
+        node("DequantizeLinear", ["q", "s", "z"], ["y"], block_size=size),
+    ]
+    check(nodes, {"x": x}, {"s": scale, "z": zero}, dynamic=False)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("op", ["QLinearMatMul", "QLinearConv", "DynamicQuantizeLinear"])
+@pytest.mark.parametrize("op", ["QLinearMatMul", "QLinearConv", "DynamicQuantizeLinear", "QuantizeLinear", "DequantizeLinear"])
 def test_node_tests_of_onnx(op: str) -> None:
     assert check_backend_cases(op)

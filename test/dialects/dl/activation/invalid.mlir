@@ -2,7 +2,7 @@
 // Each labelled constraint of activation functions.
 
 func.func @relu_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.relu' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.relu' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.relu"(%arg0) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -18,7 +18,7 @@ func.func @leaky_relu_t1(%arg0: tensor<4xi32>) {
 // -----
 
 func.func @prelu_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.prelu' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.prelu' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.prelu"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }

@@ -6,7 +6,7 @@ import math
 
 from case import Case, array, spec
 
-from dlc.dialects.dl.types import FLOATS, INTS
+from dlc.dialects.dl.types import FLOATS, INTS, UNSIGNED_INTS
 
 _NAN, _INF = math.nan, math.inf
 _VALUES = [-_INF, -1.0, -0.0, 0.0, 1.0, _INF, _NAN]
@@ -22,7 +22,7 @@ CASES = [
         for op in ("equal", "not_equal", "less", "less_equal")
     ),
     *(
-        Case(op, (array([[0], [127], [128], [255]]), array([0, 127, 128, 255])), dtypes=("ui8",), name="unsigned")
+        Case(op, (array([[0], [127], [128], [255]]), array([0, 127, 128, 255])), dtypes=UNSIGNED_INTS, name="unsigned")
         for op in ("less", "less_equal")
     ),
     *(Case(op, (array(_VALUES),), dtypes=FLOATS, name="special") for op in ("isnan", "isinf")),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from case import Case, array, spec
+import numpy as np
+from case import Case, InputSpec, array, spec
 
-from dlc.dialects.dl.types import FLOATS, INTS, NUMPY_DTYPES, SIGNED_INTS
+from dlc.dialects.dl.types import FLOATS, INTS, NUMPY_DTYPES, SIGNED_INTS, UNSIGNED_INTS
 
 _NAN, _INF = math.nan, math.inf
 _SPECIAL = array([-_INF, -2.5, -1.5, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5, 3.75, _INF, _NAN])
@@ -29,10 +31,15 @@ def _pairs(op: str, values: list[int], dtypes: tuple[str, ...]) -> Case:
 
 def _extremes(op: str, dtype: str) -> Case:
     """Smallest and greatest integers of one dtype against the numbers that make division and products special."""
-    low, high = (-(1 << 63), (1 << 63) - 1) if dtype == "i64" else (-(1 << 31), (1 << 31) - 1)
-    values = [low, low + 1, -1, 0, 1, 2, high]
-    pair = (array([[value] for value in values]), array(_second(op, values)))
+    low, high = (int(end) for end in (np.iinfo(NUMPY_DTYPES[dtype]).min, np.iinfo(NUMPY_DTYPES[dtype]).max))
+    values = sorted({low, low + 1, *((-1,) if low else ()), 0, 1, 2, high // 2, high // 2 + 1, high})
+    pair = (_exactly([[value] for value in values], dtype), _exactly(_second(op, values), dtype))
     return Case(op, pair, dtypes=(dtype,), name=f"extremes-of-{dtype}")
+
+
+def _exactly(values: list[Any], dtype: str) -> InputSpec:
+    """Integers of which NumPy alone would make floats."""
+    return array(np.array(values, NUMPY_DTYPES[dtype]))
 
 
 def _second(op: str, values: list[int]) -> list[int]:
@@ -54,7 +61,17 @@ _CASTS = [Case("cast", (spec((2, 5), -100, 200),), {"to": to}, name=f"to-{to}") 
         ("f64", "f32", "bf16"),
         f"saturates-to-{to}",
     )
-    for to in ("i64", "i32", "i16", "i8", "ui8", "i1")
+    for to in ("i64", "i32", "i16", "i8", *UNSIGNED_INTS, "i1")
+]
+_CASTS += [
+    Case("cast", (_exactly([0, 1, 2**15, 2**16 - 1], "ui16"),), {"to": to}, ("ui16",), f"ui16-to-{to}") for to in NUMPY_DTYPES
+]
+_CASTS += [
+    Case("cast", (_exactly([0, 1, 2**31, 2**32 - 1], "ui32"),), {"to": to}, ("ui32",), f"ui32-to-{to}") for to in NUMPY_DTYPES
+]
+_CASTS += [
+    Case("cast", (_exactly([0, 1, 2**53 + 1, 2**63, 2**64 - 1], "ui64"),), {"to": to}, ("ui64",), f"ui64-to-{to}")
+    for to in NUMPY_DTYPES
 ]
 _CASTS.append(Case("cast", ((2, 33),), {"to": "bf16", "flush": True}, dtypes=("f32", "f64"), name="flush"))
 
@@ -64,7 +81,7 @@ _POWERS = [
     Case("pow", (spec((3, 5), -3, 3), spec((5,), -3, 4, "i64")), dtypes=FLOATS, name="int-exponent"),
     Case("pow", (spec((), 1, 4), spec((2, 3), 0, 3, "i32")), dtypes=FLOATS, name="scalar-base"),
     _pairs("pow", _SIGNED, SIGNED_INTS),
-    _pairs("pow", _SMALL, ("ui8",)),
+    _pairs("pow", _SMALL, UNSIGNED_INTS),
     Case("pow", (spec((3, 5), 0, 7), spec((5,), 0, 9, "i64")), dtypes=INTS, name="i64-exponent"),
     Case("pow", (spec((3, 5), 0, 5), spec((5,), 0, 4, "ui8")), dtypes=INTS, name="ui8-exponent"),
     Case("pow", (array([2, 3, 5, 9]), array([0.0, 1.5, 2.25, 0.5], "f32")), dtypes=INTS, name="float-exponent"),
@@ -80,8 +97,9 @@ CASES = [
     Case("div", ((2, 1, 5), spec((3, 1), 1, 4))),
     *(_pairs(op, _SIGNED, SIGNED_INTS) for op in ("add", "sub", "mul", "max", "min")),
     *(_floats(op) for op in ("add", "sub", "mul", "div", "max", "min")),
-    *(case for op in ("div", "mod") for case in (_pairs(op, _SIGNED, SIGNED_INTS), _pairs(op, _SMALL, ("ui8",)))),
-    *(_extremes(op, dtype) for op in ("mul", "div", "mod") for dtype in ("i32", "i64")),
+    *(case for op in ("div", "mod") for case in (_pairs(op, _SIGNED, SIGNED_INTS), _pairs(op, _SMALL, UNSIGNED_INTS))),
+    *(_extremes(op, dtype) for op in ("mul", "div", "mod") for dtype in ("i32", "i64", "ui16", "ui32", "ui64")),
+    *(_extremes(op, dtype) for op in ("add", "sub", "max", "min", "pow") for dtype in UNSIGNED_INTS),
     Case("mod", ((2, 1, 5), spec((3, 1), 1, 4)), dtypes=INTS),
     *(_floats("mod", {"fmod": fmod}) for fmod in (False, True)),
     Case("mod", (spec((3, 7), -50, 50), spec((7,), 1, 9)), {"fmod": True}),

@@ -6,10 +6,10 @@ from typing import Any
 
 from case import Case, array, spec
 
-from dlc.dialects.dl.types import FLOATS, NUMERIC
+from dlc.dialects.dl.types import FLOATS, NUMERIC, UNSIGNED_INTS
 
 _F32 = ("f32",)
-_SIGNED = tuple(dtype for dtype in NUMERIC if dtype != "ui8")
+_SIGNED = tuple(dtype for dtype in NUMERIC if dtype not in UNSIGNED_INTS)
 
 
 def numbers(start: float, limit: float, step: float, dtypes: Any) -> Case:

@@ -82,7 +82,7 @@ func.func @isinf_t1(%arg0: tensor<4xi32>) {
 // -----
 
 func.func @and_t1(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) {
-  // expected-error @+1 {{'dl.and' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, i1}}
+  // expected-error @+1 {{'dl.and' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64, i1}}
   %0 = "dl.and"(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -106,7 +106,7 @@ func.func @and_c2(%arg0: tensor<2x3xi32>, %arg1: tensor<4xi32>) {
 // -----
 
 func.func @or_t1(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) {
-  // expected-error @+1 {{'dl.or' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, i1}}
+  // expected-error @+1 {{'dl.or' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64, i1}}
   %0 = "dl.or"(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -130,7 +130,7 @@ func.func @or_c2(%arg0: tensor<2x3xi32>, %arg1: tensor<4xi32>) {
 // -----
 
 func.func @xor_t1(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) {
-  // expected-error @+1 {{'dl.xor' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, i1}}
+  // expected-error @+1 {{'dl.xor' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64, i1}}
   %0 = "dl.xor"(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -154,7 +154,7 @@ func.func @xor_c2(%arg0: tensor<2x3xi32>, %arg1: tensor<4xi32>) {
 // -----
 
 func.func @not_t1(%arg0: tensor<4xf32>) {
-  // expected-error @+1 {{'dl.not' op t1: operand 'x' is f32 but must be one of i64, i32, i16, i8, ui8, i1}}
+  // expected-error @+1 {{'dl.not' op t1: operand 'x' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64, i1}}
   %0 = "dl.not"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -162,7 +162,7 @@ func.func @not_t1(%arg0: tensor<4xf32>) {
 // -----
 
 func.func @shift_left_t1(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) {
-  // expected-error @+1 {{'dl.shift_left' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.shift_left' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.shift_left"(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -186,7 +186,7 @@ func.func @shift_left_c2(%arg0: tensor<2x3xi32>, %arg1: tensor<4xi32>) {
 // -----
 
 func.func @shift_right_t1(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) {
-  // expected-error @+1 {{'dl.shift_right' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.shift_right' op t1: operand 'lhs' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.shift_right"(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -244,5 +244,14 @@ func.func @assert_c1(%arg0: tensor<4xf32>, %arg1: tensor<i1>) {
 func.func @assert_t1(%arg0: tensor<4xf32>, %arg1: tensor<i32>) {
   // expected-error @+1 {{'dl.assert' op t1: operand 'condition' is i32 but must be one of i1}}
   %0 = "dl.assert"(%arg0, %arg1) {message = "no"} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// What is only stored is no number to compare.
+func.func @equal_t1(%arg0: tensor<3xf8E5M2>, %arg1: tensor<3xui4>) {
+  // expected-error @+1 {{'dl.equal' op t1: operand 'lhs' is f8E5M2 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64, i1}}
+  %0 = "dl.equal"(%arg0, %arg0) : (tensor<3xf8E5M2>, tensor<3xf8E5M2>) -> tensor<3xi1>
   return
 }

@@ -2,7 +2,7 @@
 // Each labelled constraint of convolutions.
 
 func.func @conv_t1(%arg0: tensor<1x1x4xi1>, %arg1: tensor<1x1x2xi1>) {
-  // expected-error @+1 {{'dl.conv' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.conv' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.conv"(%arg0, %arg1) : (tensor<1x1x4xi1>, tensor<1x1x2xi1>) -> tensor<1x1x3xi1>
   return
 }

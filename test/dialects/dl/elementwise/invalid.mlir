@@ -2,7 +2,7 @@
 // Each labelled constraint of elementwise arithmetic.
 
 func.func @abs_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.abs' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.abs' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.abs"(%arg0) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -10,7 +10,7 @@ func.func @abs_t1(%arg0: tensor<4xi1>) {
 // -----
 
 func.func @neg_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.neg' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.neg' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.neg"(%arg0) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -18,7 +18,7 @@ func.func @neg_t1(%arg0: tensor<4xi1>) {
 // -----
 
 func.func @sign_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.sign' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.sign' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.sign"(%arg0) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -58,7 +58,7 @@ func.func @trunc_t1(%arg0: tensor<4xi32>) {
 // -----
 
 func.func @clip_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.clip' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.clip' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.clip"(%arg0) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -82,7 +82,7 @@ func.func @clip_c2(%arg0: tensor<4xui8>) {
 // -----
 
 func.func @add_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.add' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.add' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.add"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -106,7 +106,7 @@ func.func @add_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xf32>) {
 // -----
 
 func.func @sub_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.sub' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.sub' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.sub"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -130,7 +130,7 @@ func.func @sub_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xf32>) {
 // -----
 
 func.func @mul_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.mul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.mul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.mul"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -154,7 +154,7 @@ func.func @mul_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xf32>) {
 // -----
 
 func.func @div_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.div' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.div' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.div"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -178,7 +178,7 @@ func.func @div_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xf32>) {
 // -----
 
 func.func @mod_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.mod' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.mod' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.mod"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -202,7 +202,7 @@ func.func @mod_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xf32>) {
 // -----
 
 func.func @pow_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.pow' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.pow' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.pow"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -218,7 +218,7 @@ func.func @pow_c1(%arg0: tensor<2x3xf32>, %arg1: tensor<4xi32>) {
 // -----
 
 func.func @max_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.max' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.max' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.max"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -242,7 +242,7 @@ func.func @max_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xf32>) {
 // -----
 
 func.func @min_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.min' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.min' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.min"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }

@@ -153,3 +153,15 @@ func.func @min(%arg0: tensor<2x3xi8>, %arg1: tensor<3xi8>, %arg2: tensor<?x3xi8>
   %1 = "dl.min"(%arg2, %arg3) : (tensor<?x3xi8>, tensor<1x?xi8>) -> tensor<?x3xi8>
   return %0, %1 : tensor<2x3xi8>, tensor<?x3xi8>
 }
+
+// Types that are only stored.
+// CHECK-LABEL: func.func @stored
+// CHECK: "dl.cast"(%{{.*}}) {saturate = false, to = f8E4M3FN} : (tensor<?xf32>) -> tensor<?xf8E4M3FN>
+// CHECK: "dl.cast"(%{{.*}}) {rounding = "nearest", to = f8E8M0FNU} : (tensor<?xf32>) -> tensor<?xf8E8M0FNU>
+// CHECK: "dl.cast"(%{{.*}}) {to = ui4} : (tensor<?xf32>) -> tensor<?xui4>
+func.func @stored(%x: tensor<?xf32>) -> (tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU>, tensor<?xui4>) {
+  %0 = "dl.cast"(%x) {saturate = false, to = f8E4M3FN} : (tensor<?xf32>) -> tensor<?xf8E4M3FN>
+  %1 = "dl.cast"(%x) {rounding = "nearest", to = f8E8M0FNU} : (tensor<?xf32>) -> tensor<?xf8E8M0FNU>
+  %2 = "dl.cast"(%x) {to = ui4} : (tensor<?xf32>) -> tensor<?xui4>
+  return %0, %1, %2 : tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU>, tensor<?xui4>
+}

@@ -18,7 +18,7 @@ func.func @range_c2(%arg0: tensor<i64>, %arg1: tensor<i64>, %arg2: tensor<1xi64>
 // -----
 
 func.func @range_t1(%arg0: tensor<i1>, %arg1: tensor<i1>, %arg2: tensor<i1>) {
-  // expected-error @+1 {{'dl.range' op t1: operand 'start' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.range' op t1: operand 'start' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.range"(%arg0, %arg1, %arg2) : (tensor<i1>, tensor<i1>, tensor<i1>) -> tensor<?xi1>
   return
 }
@@ -58,7 +58,7 @@ func.func @one_hot_c3(%arg0: tensor<3xi64>, %arg1: tensor<2xf32>) {
 // -----
 
 func.func @one_hot_t1(%arg0: tensor<3xf32>, %arg1: tensor<2xf32>) {
-  // expected-error @+1 {{'dl.one_hot' op t1: operand 'indices' is f32 but must be one of i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.one_hot' op t1: operand 'indices' is f32 but must be one of i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.one_hot"(%arg0, %arg1) {depth = 4 : i64} : (tensor<3xf32>, tensor<2xf32>) -> tensor<3x4xf32>
   return
 }

@@ -202,7 +202,7 @@ func.func @top_k_c2(%arg0: tensor<3x8xf32>) {
 // -----
 
 func.func @top_k_t1(%arg0: tensor<3x8xi1>) {
-  // expected-error @+1 {{'dl.top_k' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.top_k' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0:2 = "dl.top_k"(%arg0) {k = 1 : i64} : (tensor<3x8xi1>) -> (tensor<3x1xi1>, tensor<3x1xi64>)
   return
 }

@@ -2,7 +2,7 @@
 // Each labelled constraint of matrix products.
 
 func.func @matmul_t1(%arg0: tensor<2x2xi1>, %arg1: tensor<2x2xi1>) {
-  // expected-error @+1 {{'dl.matmul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.matmul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.matmul"(%arg0, %arg1) : (tensor<2x2xi1>, tensor<2x2xi1>) -> tensor<2x2xi1>
   return
 }
@@ -42,7 +42,7 @@ func.func @matmul_c4(%arg0: tensor<2x4x8xf32>, %arg1: tensor<3x8x4xf32>) {
 // -----
 
 func.func @packed_matmul_t1(%arg0: tensor<2x2xi1>, %arg1: tensor<1x2x2xi1>) {
-  // expected-error @+1 {{'dl.packed_matmul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.packed_matmul' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.packed_matmul"(%arg0, %arg1) : (tensor<2x2xi1>, tensor<1x2x2xi1>) -> tensor<2x2xi1>
   return
 }

@@ -2,7 +2,7 @@
 // Each labelled constraint of poolings.
 
 func.func @max_pool_t1(%arg0: tensor<1x3x8x8xi1>) {
-  // expected-error @+1 {{'dl.max_pool' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.max_pool' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.max_pool"(%arg0) {kernel = array<i64: 2, 2>} : (tensor<1x3x8x8xi1>) -> tensor<1x3x7x7xi1>
   return
 }

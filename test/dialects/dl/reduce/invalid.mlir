@@ -2,7 +2,7 @@
 // Each labelled constraint of reductions.
 
 func.func @reduce_sum_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.reduce_sum' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.reduce_sum' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.reduce_sum"(%arg0) : (tensor<4xi1>) -> tensor<i1>
   return
 }
@@ -26,7 +26,7 @@ func.func @reduce_sum_c2(%arg0: tensor<2x3xf32>) {
 // -----
 
 func.func @reduce_mean_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.reduce_mean' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.reduce_mean' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.reduce_mean"(%arg0) : (tensor<4xi1>) -> tensor<i1>
   return
 }
@@ -82,7 +82,7 @@ func.func @reduce_min_c2(%arg0: tensor<2x3xf32>) {
 // -----
 
 func.func @reduce_prod_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.reduce_prod' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.reduce_prod' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.reduce_prod"(%arg0) : (tensor<4xi1>) -> tensor<i1>
   return
 }
@@ -106,7 +106,7 @@ func.func @reduce_prod_c2(%arg0: tensor<2x3xf32>) {
 // -----
 
 func.func @arg_max_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.arg_max' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.arg_max' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.arg_max"(%arg0) : (tensor<4xi1>) -> tensor<i64>
   return
 }
@@ -130,7 +130,7 @@ func.func @arg_max_c2(%arg0: tensor<2x0xf32>) {
 // -----
 
 func.func @arg_min_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.arg_min' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.arg_min' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.arg_min"(%arg0) : (tensor<4xi1>) -> tensor<i64>
   return
 }
@@ -154,7 +154,7 @@ func.func @arg_min_c2(%arg0: tensor<2x0xf32>) {
 // -----
 
 func.func @cumsum_t1(%arg0: tensor<4xi1>) {
-  // expected-error @+1 {{'dl.cumsum' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  // expected-error @+1 {{'dl.cumsum' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.cumsum"(%arg0) {axis = 0 : i64} : (tensor<4xi1>) -> tensor<4xi1>
   return
 }

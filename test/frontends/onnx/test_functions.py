@@ -1,0 +1,37 @@
+"""Ops of ONNX that are functions of other ops."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx_check import check, check_backend_cases, node
+
+import dlc
+
+
+@pytest.mark.parametrize("op", ["HannWindow", "SoftmaxCrossEntropyLoss", "CausalConvWithState"])
+def test_backend_cases(op: str) -> None:
+    """Defaults of attributes, functions within functions, and inputs named "", in the onnx package's own tests."""
+    assert check_backend_cases(op) > 0
+
+
+def test_two_calls_keep_their_names_apart() -> None:
+    """Two losses in one model: neither body sees the other's values."""
+    scores = np.random.default_rng(0).standard_normal((4, 5)).astype(np.float32)
+    nodes = [
+        node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["mean"]),
+        node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["each", "log"], reduction="none"),
+    ]
+    check(nodes, {"scores": scores, "labels": np.array([1, 0, 4, 2])}, opset=13)
+
+
+def test_model_without_the_default_domain() -> None:
+    """A model of another domain's ops alone is refused for its op, not for an opset that it does not name."""
+    kind = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    entry = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml")
+    graph = helper.make_graph([entry], "g", [kind], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])])
+    model: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
+    with pytest.raises(dlc.UnsupportedError, match=r"Binarizer.*the op is not supported"):
+        dlc.compile(model)
