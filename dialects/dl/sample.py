@@ -27,6 +27,7 @@ class GridSample(DLOp, name="grid_sample"):
     c5: no spatial axis of x is empty unless the result is.
     """
 
+    fusion_class = "opaque"
     accepts = {"x": NUMERIC, "grid": FLOATS}
     x: Operand[Tensor]
     grid: Operand[Tensor]

@@ -118,6 +118,11 @@ def import_cast(node: NodeContext) -> ir.Value:
     return dl.cast(node.value(0), to=_dtype_of_onnx(node, node.attribute("to")))
 
 
+@importer("BitCast")
+def import_bit_cast(node: NodeContext) -> ir.Value:
+    return dl.bitcast(node.value(0), to=_dtype_of_onnx(node, node.attribute("to")))
+
+
 @importer("CastLike")
 def import_cast_like(node: NodeContext) -> ir.Value:
     return dl.cast(node.value(0), to=node.type(1).dtype)

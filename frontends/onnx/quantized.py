@@ -62,7 +62,7 @@ def import_qlinear_matmul(node: NodeContext) -> ir.Value:
     """MatMulInteger of a and b, times a_scale * b_scale / y_scale, as bytes around y's zero point."""
     a, b = type_of_value(node.value(0)), type_of_value(node.value(3))
     product = matmul(centered(node, 0, 2, axis=-2), centered(node, 3, 5, axis=-1))
-    scale = dl.mul(_along(node, node.value(1), a.rank - 2, a.rank), _along(node, node.value(4), b.rank - 1, b.rank))
+    scale = dl.mul(_along(node, _scale(node, 1), a.rank - 2, a.rank), _along(node, _scale(node, 4), b.rank - 1, b.rank))
     return _requantized(node, product, scale, 6)
 
 
@@ -71,15 +71,21 @@ def import_qlinear_conv(node: NodeContext) -> ir.Value:
     """ConvInteger with a bias of i32, times x_scale * w_scale / y_scale, as bytes around y's zero point."""
     rank = type_of_value(node.value(0)).rank
     total = convolution(node, centered(node, 0, 2), centered(node, 3, 5, axis=0), node.optional_value(8))
-    weights = _along(node, node.value(4), 1, rank)
-    return _requantized(node, total, dl.mul(_single(node.value(1)), weights), 6)
+    weights = _along(node, _scale(node, 4), 1, rank)
+    return _requantized(node, total, dl.mul(_single(_scale(node, 1)), weights), 6)
 
 
 def _requantized(node: NodeContext, total: ir.Value, scale: ir.Value, first: int) -> ir.Value:
     """Sums of i32 as bytes with the scale and zero point of inputs `first` and `first + 1`."""
     zero = node.value(first + 1)
-    ratio = dl.div(scale, _single(node.value(first)))
+    ratio = dl.div(scale, _single(_scale(node, first)))
     return _quantized(dl.mul(dl.cast(total, to="f32"), ratio), _single(zero), type_of_value(zero).dtype)
+
+
+def _scale(node: NodeContext, index: int) -> ir.Value:
+    """A scale in f32, in which ratios of scales are computed."""
+    value = node.value(index)
+    return value if type_of_value(value).dtype == "f32" else dl.cast(value, to="f32")
 
 
 def _quantized(scaled: ir.Value, zero: ir.Value | None, dtype: str) -> ir.Value:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx_check import check, check_backend_cases, node
+from onnx.reference import ReferenceEvaluator
+from onnx_check import build_model, check, check_backend_cases, compare, node
+
+import dlc
 
 _GENERATOR = np.random.default_rng(23)
 _X = _GENERATOR.uniform(-5, 5, (2, 3, 5, 6)).astype(np.float32)
@@ -24,6 +27,26 @@ def test_names_of_modes_before_opset_20() -> None:
     check(nodes, {"x": _X, "grid": _GRID}, opset=16, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("op", "count"), [("GridSample", 18)])
+@pytest.mark.parametrize("has_mask", [False, True])
+def test_deformable_convolution(has_mask: bool) -> None:
+    feeds = {
+        "x": _X[:, :2],
+        "w": _GENERATOR.uniform(-1, 1, (4, 1, 2, 3)).astype(np.float32),
+        "offset": _GENERATOR.uniform(-2, 2, (2, 24, 3, 6)).astype(np.float32),
+        "b": np.arange(4, dtype=np.float32),
+        "mask": _GENERATOR.uniform(0, 1, (2, 12, 3, 6)).astype(np.float32),
+    }
+    window = {"strides": [2, 1], "pads": [1, 1, 0, 1], "group": 2, "offset_group": 2}
+    model = build_model([node("DeformConv", list(feeds)[: 5 if has_mask else 4], ["y"], **window)], feeds, opset=22)
+    compare(dlc.compile(model)(feeds)[0], ReferenceEvaluator(model).run(None, feeds)[0], "y", 1e-4)
+
+
+def test_open_dims_of_deformable_convolutions_are_reported() -> None:
+    feeds = {"x": _X[:, :2], "w": np.ones((1, 2, 1, 1), np.float32), "offset": np.zeros((2, 2, 5, 6), np.float32)}
+    with pytest.raises(dlc.UnsupportedError, match="must be images with dims known at compile time"):
+        dlc.compile(build_model([node("DeformConv", list(feeds))], feeds, opset=22, dynamic=True))
+
+
+@pytest.mark.parametrize(("op", "count"), [("GridSample", 18), ("DeformConv", 4)])
 def test_backend_cases(op: str, count: int) -> None:
     assert check_backend_cases(op) == count
