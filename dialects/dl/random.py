@@ -42,6 +42,7 @@ class RandomUniform(DLOp, name="random_uniform"):
     @staticmethod
     def reference(x: np.ndarray, *, to: str, seed: int, low: float, high: float) -> np.ndarray:
         first, second = threefry(seed, np.arange(x.size, dtype=np.uint64))
+        unit: np.ndarray
         if to == "f64":
             unit = (first >> np.uint32(6)).astype(np.float64) * 2.0**-26
             unit = unit + (second >> np.uint32(5)).astype(np.float64) * 2.0**-53

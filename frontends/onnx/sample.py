@@ -32,6 +32,31 @@ def import_grid_sample(node: NodeContext) -> ir.Value:
     )
 
 
+@importer("AffineGrid")
+def import_affine_grid(node: NodeContext) -> ir.Value:
+    """The places of an image's elements, times each matrix of theta."""
+    kind = node.type(0)
+    size = [int(dim) for dim in node.required_constant(1, "size").reshape(-1)]
+    if kind.rank != 3 or len(size) not in (4, 5) or kind.shape[1:] != (len(size) - 2, len(size) - 1):
+        node.unsupported(f"theta is {kind}, which is no matrix for each image of size {size}")
+    wide = "f64" if kind.dtype == "f64" else "f32"
+    places = _image_places(size[2:], bool(node.attribute("align_corners", 0))).astype(NUMPY_DTYPES[wide])
+    theta = dl.transpose(dl.cast(node.value(0), to=wide), perm=[0, 2, 1])
+    found = dl.matmul(node.new_param(places, f"{node.node.output[0]}_places"), theta)
+    grid = dl.reshape(found, shape=[size[0], *size[2:], len(size) - 2])
+    return grid if kind.dtype == wide else dl.cast(grid, to=kind.dtype)
+
+
+def _image_places(sizes: Sequence[int], align_corners: bool) -> np.ndarray:
+    """[elements, axes + 1]: where each element of an image lies between -1 and 1, the last axis first, and a 1."""
+    axes = []
+    for size in sizes:
+        at = np.arange(size)
+        axes.append(2 * at / max(size - 1, 1) - 1 if align_corners else (2 * at + 1) / max(size, 1) - 1)
+    grids = np.meshgrid(*axes, indexing="ij")
+    return np.stack([grid.reshape(-1) for grid in (*reversed(grids), np.ones(sizes))], -1)
+
+
 @importer("DeformConv")
 def import_deform_conv(node: NodeContext) -> ir.Value:
     """Images sampled where each tap is moved to; what the taps read are channels of a convolution with one tap."""

@@ -47,6 +47,29 @@ def test_open_dims_of_deformable_convolutions_are_reported() -> None:
         dlc.compile(build_model([node("DeformConv", list(feeds))], feeds, opset=22, dynamic=True))
 
 
-@pytest.mark.parametrize(("op", "count"), [("GridSample", 18), ("DeformConv", 4)])
+@pytest.mark.parametrize("align_corners", [0, 1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_affine_grid(dtype: type, align_corners: int) -> None:
+    item = node("AffineGrid", ["theta", "size"], ["y"], align_corners=align_corners)
+    feeds = {"theta": _GENERATOR.uniform(-1, 1, (2, 3, 4)).astype(dtype)}
+    model = build_model([item], feeds, {"size": np.array([2, 1, 3, 4, 5])}, opset=20)
+    wanted = ReferenceEvaluator(model).run(None, feeds)[0]  # of f32
+    compare(dlc.compile(model)(feeds)[0], wanted.astype(dtype), "y", 1e-5)
+
+
+def test_theta_that_does_not_fit_is_reported() -> None:
+    model = build_model([node("AffineGrid", ["theta", "size"])], {"theta": _X[0]}, {"size": np.array([3, 1, 4, 5])}, opset=20)
+    with pytest.raises((dlc.UnsupportedError, dlc.ParseError)):
+        dlc.compile(model)
+
+
+def test_columns_to_images() -> None:
+    feeds = {"x": _GENERATOR.uniform(-1, 1, (2, 3 * 6, 12)).astype(np.float32)}
+    constants = {"image": np.array([6, 7]), "block": np.array([2, 3])}
+    window = {"strides": [2, 1], "pads": [1, 0, 0, 1], "dilations": [1, 2]}
+    check([node("Col2Im", ["x", "image", "block"], **window)], feeds, constants, opset=18, dynamic=False)
+
+
+@pytest.mark.parametrize(("op", "count"), [("GridSample", 18), ("AffineGrid", 4), ("DeformConv", 4), ("Col2Im", 5)])
 def test_backend_cases(op: str, count: int) -> None:
     assert check_backend_cases(op) == count
