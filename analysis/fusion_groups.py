@@ -9,7 +9,7 @@ from dlc.analysis.work_graph import Node, OperandEdge, WorkGraph
 from dlc.dialects.dl.reduce import reduced_axes
 from dlc.dialects.dl.types import Dim, Shape
 
-_WINDOWS = frozenset({"max_pool", "avg_pool", "resize", "lrn"})
+_WINDOWS = frozenset({"max_pool", "arg_max_pool", "avg_pool", "resize", "lrn"})
 _MOVES = frozenset({"transpose", "slice", "expand"})
 _WIDER = {
     "i1": ("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64", "f16", "bf16", "f32", "f64"),

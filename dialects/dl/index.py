@@ -115,6 +115,43 @@ class GatherNd(DLOp, name="gather_nd"):
         return np.array(x[position] if position else np.broadcast_to(x, (*lead, *x.shape)))
 
 
+class ReverseSequence(DLOp, name="reverse_sequence"):
+    """The first elements of each row in reverse, as many as its length says. ONNX ReverseSequence.
+
+    result[.., n, .., t, ..] = x[.., n, .., lengths[n] - 1 - t, ..] for t < lengths[n], else x[.., n, .., t, ..]
+
+    with n on batch_axis and t on axis. A length that is negative or more than the dim of axis is an error of the call.
+
+    c1: axis and batch_axis are two axes of x.    c2: lengths is [dim of batch_axis].
+    """
+
+    fusion_class = "injective"
+    accepts = {"lengths": INDICES}
+    x: Operand[Tensor]
+    lengths: Operand[Tensor]
+    result: Result[Tensor]
+    axis = IntAttr(default=0, doc="axis along which elements are reversed; a negative one counts from the end")
+    batch_axis = IntAttr(default=1, doc="axis of which each index has its length; a negative one counts from the end")
+
+    @staticmethod
+    def infer(x: TensorType, lengths: TensorType, *, axis: int, batch_axis: int) -> TensorType:
+        axes = normalize_axis("c1", axis, x.rank), normalize_axis("c1", batch_axis, x.rank, "batch_axis")
+        require("c1", axes[0] != axes[1], f"axis and batch_axis are both {axes[0]}")
+        require("c2", lengths.rank == 1, f"lengths is {lengths}, no list")
+        require_equal_dims("c2", lengths.shape[0], x.shape[axes[1]], "the number of lengths", f"dim {axes[1]} of x")
+        return x
+
+    @staticmethod
+    def reference(x: np.ndarray, lengths: np.ndarray, *, axis: int, batch_axis: int) -> np.ndarray:
+        size = x.shape[axis]
+        if ((lengths < 0) | (lengths > size)).any():
+            raise IndexError(f"lengths must be from 0 to {size}")
+        shown = np.moveaxis(x, (batch_axis, axis), (0, 1))
+        at = np.arange(size)[None, :]
+        places = np.where(at < lengths[:, None], lengths[:, None] - 1 - at, at)
+        return np.moveaxis(shown[np.arange(len(lengths))[:, None], places], (0, 1), (batch_axis, axis))
+
+
 class ScatterElements(DLOp, name="scatter_elements"):
     """x with elements replaced or combined, one per index. ONNX ScatterElements, Scatter.
 

@@ -6,6 +6,7 @@ from dlc.dialects.dl.attributes import IntAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.types import (
+    FLOATS,
     NUMERIC,
     TensorType,
     broadcast_shapes,
@@ -60,6 +61,33 @@ class Matmul(DLOp, name="matmul"):
     @wide
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
         return _product_by_columns(lhs, rhs) if lhs.ndim == 2 and lhs.size <= _SMALL else np.matmul(lhs, rhs)
+
+
+class Det(DLOp, name="det"):
+    """Determinants of square matrices. ONNX Det.
+
+    result[..] = determinant of x[.., :, :], by elimination with the largest pivot of each column; that of 0 rows is 1
+
+    f16 and bf16 compute in f32.
+
+    c1: x has rank 2 or more.    c2: its two innermost dims are equal.
+    """
+
+    fusion_class = "opaque"
+    accepts = FLOATS
+    x: Operand[Tensor]
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(x: TensorType) -> TensorType:
+        require("c1", x.rank >= 2, f"x has rank {x.rank} but must have 2 or more")
+        require_equal_dims("c2", x.shape[-2], x.shape[-1], "the number of rows", "that of columns")
+        return x.with_shape(x.shape[:-2])
+
+    @staticmethod
+    @wide
+    def reference(x: np.ndarray) -> np.ndarray:
+        return np.linalg.det(x)
 
 
 class PackedMatmul(DLOp, name="packed_matmul"):

@@ -1,6 +1,6 @@
 """Reductions along axes: sums, extrema, their places, and running sums."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -165,7 +165,24 @@ class ArgMin(ArgReduction, name="arg_min"):
         return _arg_extremum(np.argmin, x, axis, keepdims, select_last_index)
 
 
-class CumSum(DLOp, name="cumsum"):
+class Running(DLOp):
+    """Base of running reductions along an axis."""
+
+    fusion_class = "opaque"
+    accepts = NUMERIC
+    x: Operand[Tensor]
+    result: Result[Tensor]
+    axis = IntAttr(doc="axis to go along")
+    exclusive = BoolAttr(default=False, doc="leave the element itself out")
+    reverse = BoolAttr(default=False, doc="go from the end")
+
+    @staticmethod
+    def infer(x: TensorType, *, axis: int, exclusive: bool, reverse: bool) -> TensorType:
+        normalize_axis("c1", axis, x.rank)
+        return x
+
+
+class CumSum(Running, name="cumsum"):
     """Running sum along an axis; integers wrap. f16 and bf16 accumulate in f32. ONNX CumSum.
 
     result[..., i, ...] = sum of x[..., j, ...] for j <= i; with `exclusive` j < i; with `reverse` j >= i or j > i
@@ -173,28 +190,36 @@ class CumSum(DLOp, name="cumsum"):
     c1: axis is in [-rank, rank).
     """
 
-    fusion_class = "opaque"
-    x: Operand[Tensor]
-    result: Result[Tensor]
-    axis = IntAttr(doc="axis to sum along")
-    exclusive = BoolAttr(default=False, doc="leave the element itself out of its sum")
-    reverse = BoolAttr(default=False, doc="sum from the end")
-    accepts = NUMERIC
-
     @staticmethod
-    def infer(x: TensorType, *, axis: int, exclusive: bool, reverse: bool) -> TensorType:
-        normalize_axis("c1", axis, x.rank)
-        return x
+    @wide
+    def reference(x: np.ndarray, *, axis: int, exclusive: bool, reverse: bool) -> np.ndarray:
+        return _running(np.cumsum, x, 0, axis, exclusive, reverse)
+
+
+class CumProd(Running, name="cumprod"):
+    """Running product along an axis; integers wrap. f16 and bf16 accumulate in f32. ONNX CumProd.
+
+    result[..., i, ...] = product of x[..., j, ...] for j <= i; with `exclusive` j < i; with `reverse` j >= i or j > i
+
+    c1: axis is in [-rank, rank).
+    """
 
     @staticmethod
     @wide
     def reference(x: np.ndarray, *, axis: int, exclusive: bool, reverse: bool) -> np.ndarray:
-        ordered = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
-        sums = np.cumsum(ordered, axis=0, dtype=x.dtype)
-        if exclusive:
-            sums = np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
-        found = np.moveaxis(sums, 0, axis)
-        return np.flip(found, axis) if reverse else found
+        return _running(np.cumprod, x, 1, axis, exclusive, reverse)
+
+
+def _running(
+    combine: Callable[..., np.ndarray], x: np.ndarray, start: int, axis: int, exclusive: bool, reverse: bool
+) -> np.ndarray:
+    """What `combine` gives along an axis; `start` for no elements."""
+    ordered = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
+    found = combine(ordered, axis=0, dtype=x.dtype)
+    if exclusive:
+        found = np.concatenate([np.full_like(found[:1], start), found[:-1]])
+    found = np.moveaxis(found, 0, axis)
+    return np.flip(found, axis) if reverse else found
 
 
 def lowest(dtype: np.dtype) -> float | int | bool:

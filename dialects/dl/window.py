@@ -150,6 +150,11 @@ class Window:
             return spare // stride + 1
         return min(-(-spare // stride) + 1, -(-(dim + begin) // stride))
 
+    def read_by(self, tap: Sequence[int], position: Sequence[int]) -> tuple[int, ...]:
+        """The place that a tap reads at a position; outside of the image in its pads."""
+        parts = zip(position, self.strides, tap, self.dilations, self.pads_begin, strict=True)
+        return tuple(place * stride + step * dilation - begin for place, stride, step, dilation, begin in parts)
+
     def view(self, x: np.ndarray, fill: float) -> np.ndarray:
         """`x`, padded with `fill`, as [batch, channels, positions..., taps...]."""
         outputs = [int(size or 0) for size in self.output_dims("", x.shape[2:])]

@@ -53,7 +53,12 @@ class DeclaredTypes:
 
 
 def _counts_doubtfully(node: onnx.NodeProto) -> bool:
-    """Whether the onnx package infers other sizes than the op has: with ceil_mode it counts windows that begin in the padding."""
+    """Whether the onnx package infers other sizes than the op has.
+
+    With ceil_mode it counts windows that begin in the padding, and it takes STFT for two-sided where onesided has its default.
+    """
+    if node.op_type == "STFT":
+        return not any(attribute.name == "onesided" for attribute in node.attribute)
     return any(attribute.name == "ceil_mode" and attribute.i for attribute in node.attribute)
 
 

@@ -119,6 +119,11 @@ def import_cast(node: NodeContext) -> ir.Value:
     return _cast(node, dtype_of_onnx(node, node.attribute("to")))
 
 
+@importer("BitCast")
+def import_bit_cast(node: NodeContext) -> ir.Value:
+    return dl.bitcast(node.value(0), to=dtype_of_onnx(node, node.attribute("to")))
+
+
 @importer("CastLike")
 def import_cast_like(node: NodeContext) -> ir.Value:
     return _cast(node, node.type(1).dtype)

@@ -40,6 +40,12 @@ def import_gather_nd(node: NodeContext) -> ir.Value:
     return dl.gather_nd(*node.values(), batch_dims=int(node.attribute("batch_dims", 0)))
 
 
+@importer("ReverseSequence")
+def import_reverse_sequence(node: NodeContext) -> ir.Value:
+    axes = {"axis": int(node.attribute("time_axis", 0)), "batch_axis": int(node.attribute("batch_axis", 1))}
+    return dl.reverse_sequence(node.value(0), node.value(1), **axes)
+
+
 @importer("Scatter", "ScatterElements")
 def import_scatter_elements(node: NodeContext) -> ir.Value:
     axis, reduction = int(node.attribute("axis", 0)), node.attribute("reduction", "none")

@@ -82,6 +82,11 @@ def _scaled(node: NodeContext, value: ir.Value, attribute: str) -> ir.Value:
     return dl.mul(value, node.constant_value(factor if dtype in FLOATS else int(factor), dtype))
 
 
+@importer("Det")
+def import_det(node: NodeContext) -> ir.Value:
+    return dl.det(node.value(0))
+
+
 @importer("MatMulInteger")
 def import_matmul_integer(node: NodeContext) -> ir.Value:
     """A product of i32: the operands less their zero points, one per tensor, row of A or column of B."""

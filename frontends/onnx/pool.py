@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dlc._mlir import ir
@@ -15,10 +15,42 @@ from dlc.frontends.onnx.windows import read_window
 
 
 @importer("MaxPool")
-def import_max_pool(node: NodeContext) -> ir.Value:
-    if node.uses_output(1):
-        node.unsupported("the output of indices is not supported")
-    return dl.max_pool(node.value(0), **_pool_attributes(node))
+def import_max_pool(node: NodeContext) -> Sequence[ir.Value]:
+    """Values, and where they are asked for their places."""
+    x, attributes = node.value(0), _pool_attributes(node)
+    values = dl.max_pool(x, **attributes)
+    if not node.uses_output(1):
+        return [values]
+    return [values, dl.arg_max_pool(x, column_major=bool(node.attribute("storage_order", 0)), **attributes)]
+
+
+@importer("MaxUnpool")
+def import_max_unpool(node: NodeContext) -> ir.Value:
+    """Zeros with the elements of x at their places, which count elements of the shape that the window gives."""
+    kind, kernel = node.type(0), node.attribute("kernel_shape") or []
+    if not kind.is_static:
+        node.unsupported(f"its input is {kind}, but its dims must be known at compile time")
+    sizes = [int(str(dim)) for dim in kind.shape]
+    if len(kernel) != len(sizes) - 2:
+        node.unsupported(f"kernel_shape {kernel} does not fit an input with {len(sizes) - 2} spatial axes")
+    window = read_window(node, kind.shape[2:], tuple(kernel))
+    rank = len(kernel)
+    shape = sizes[:2]
+    for axis, size in enumerate(sizes[2:]):
+        shape.append((size - 1) * window.strides[axis] + kernel[axis] - window.pads[axis] - window.pads[rank + axis])
+    zeros = dl.expand(node.constant_value(0, kind.dtype), None, shape=[math.prod(shape)])
+    places, values = (dl.reshape(node.value(index), shape=[math.prod(sizes)]) for index in (1, 0))
+    return _grown(node, dl.reshape(dl.scatter_elements(zeros, places, values), shape=shape), shape)
+
+
+def _grown(node: NodeContext, x: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """x with zeros behind it along each axis, as far as the node's output_shape asks for."""
+    if not node.has_input(2):
+        return x
+    wanted = [int(size) for size in node.required_constant(2, "output_shape").reshape(-1)]
+    if len(wanted) != len(shape):
+        node.unsupported(f"output_shape {wanted} has {len(wanted)} entries but its input has rank {len(shape)}")
+    return dl.pad(x, None, low=[0] * len(shape), high=[want - have for want, have in zip(wanted, shape, strict=True)])
 
 
 @importer("AveragePool")

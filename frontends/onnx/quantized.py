@@ -85,8 +85,8 @@ def import_qlinear_conv(node: NodeContext) -> ir.Value:
     """ConvInteger with a bias of i32, times x_scale * w_scale / y_scale, as bytes around y's zero point."""
     rank = type_of_value(node.value(0)).rank
     total = convolution(node, centered(node, 0, 2), centered(node, 3, 5, axis=0), node.optional_value(8))
-    weights = _along(node, node.value(4), 1, rank)
-    return _requantized(node, total, dl.mul(_single(node.value(1)), weights), 6)
+    weights = _as(_along(node, node.value(4), 1, rank), "f32")
+    return _requantized(node, total, dl.mul(_as(_single(node.value(1)), "f32"), weights), 6)
 
 
 def _requantized(node: NodeContext, total: ir.Value, scale: ir.Value, first: int) -> ir.Value:

@@ -107,8 +107,9 @@ def import_arg_extremum(node: NodeContext) -> ir.Value:
     )
 
 
-@importer("CumSum")
-def import_cumsum(node: NodeContext) -> ir.Value:
+@importer("CumSum", "CumProd")
+def import_running(node: NodeContext) -> ir.Value:
     axis = int(node.required_constant(1, "axis").reshape(-1)[0])
     flags = {name: bool(node.attribute(name, 0)) for name in ("exclusive", "reverse")}
-    return dl.cumsum(node.value(0), axis=axis, **flags)
+    build = dl.cumsum if node.node.op_type == "CumSum" else dl.cumprod
+    return build(node.value(0), axis=axis, **flags)

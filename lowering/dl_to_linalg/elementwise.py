@@ -125,6 +125,18 @@ def lower_cast(b: Builder, op: SourceOp) -> ir.Value:
     return b.map(op.operands, b.shape(op.operands[0]), target, body)
 
 
+@lowering("bitcast")
+def lower_bitcast(b: Builder, op: SourceOp) -> ir.Value:
+    """One arith.bitcast; nothing between integers, whose sign is not in their type; i1 grows to a byte."""
+    x, source, target = op.operands[0], op.types[0].dtype, op["to"]
+    kind = b.element(target)
+    if b.element(source) == kind:
+        return x
+    if source == "i1":
+        return b.map([x], b.shape(x), target, lambda element: b.convert(element, source, target))
+    return b.map([x], b.shape(x), kind, lambda element: b.create("arith.bitcast", [kind], [element]))
+
+
 @lowering("div")
 def lower_div(b: Builder, op: SourceOp) -> ir.Value:
     """True division of floats, guarded truncating division of integers."""

@@ -6,8 +6,14 @@ from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
-from dlc.lowering.dl_to_linalg.building.checks import require_elements, require_indices_within, require_positions, require_same
-from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range
+from dlc.lowering.dl_to_linalg.building.checks import (
+    require_each,
+    require_elements,
+    require_indices_within,
+    require_positions,
+    require_same,
+)
+from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, in_range
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 Placed = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[Extent]]
@@ -67,6 +73,31 @@ def lower_gather_nd(b: Builder, op: SourceOp) -> ir.Value:
         return [*at[:batch], *taken, *at[lead:]]
 
     return _read(b, x, inputs, [*given[:-1], *own[batch + count :]], op, position)
+
+
+@lowering("reverse_sequence")
+def lower_reverse_sequence(b: Builder, op: SourceOp) -> ir.Value:
+    """x read from the end of each row's first elements."""
+    x, lengths = op.operands
+    rank, dtype = op.types[0].rank, op.types[1].dtype
+    axis, batch = op["axis"] % rank, op["batch_axis"] % rank
+    require_same(b, op, (1, 0), (0, batch))
+    size = b.dim(x, axis)
+
+    def fits(length: ir.Value) -> ir.Value:
+        most = b.index_cast(b.index(size), b.element(dtype))
+        low, high = b.compare("ge", length, b.scalar(0, dtype), dtype), b.compare("le", length, most, dtype)
+        return b.binary("arith.andi", low, high)
+
+    require_each(b, lengths, fits, f"a length is negative or more than x has elements along axis {axis}")
+
+    def position(found: Sequence[ir.Value], at: Sequence[ir.Value]) -> Sequence[Extent]:
+        length = b.index_cast(found[0], ir.IndexType.get())
+        mirrored = b.binary("arith.subi", b.binary("arith.subi", length, b.index(1)), at[axis])
+        place = b.select(b.compare_index("lt", at[axis], length), mirrored, at[axis])
+        return [*at[:axis], clamped(b, place, size), *at[axis + 1 :]]
+
+    return _read(b, x, [(lengths, [ir.AffineExpr.get_dim(batch)])], b.shape(x), op, position)
 
 
 def _read(

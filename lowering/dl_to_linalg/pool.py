@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.attributes import elements_of_array
+from dlc.dialects.dl.types import FLOATS
 from dlc.dialects.dl.window import Layout, Window
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Body, Builder, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, Part, spread, widened
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_for_positions, position_extents
@@ -25,7 +28,61 @@ def lower_max_pool(b: Builder, op: SourceOp) -> ir.Value:
     def body(element: ir.Value, best: ir.Value) -> ir.Value:
         return b.narrow(b.arith("max", b.widen(element, dtype), b.widen(best, dtype), wide), dtype)
 
-    return _over_windows(b, op, window, b.lowest(dtype), b.lowest(dtype), body)
+    return _over_windows(b, op, window, b.lowest(dtype), [b.lowest(dtype)], lambda *taps: [body(*taps)])[0]
+
+
+@lowering("arg_max_pool")
+def lower_arg_max_pool(b: Builder, op: SourceOp) -> ir.Value:
+    """The largest tap so far and its place, -1 until a tap lies inside the input."""
+    dtype, window, layout = op.types[0].dtype, _window(op), _layout(op)
+    wide, places = b.wide(dtype), _Places.of(b, op)
+
+    def body(element: ir.Value, best: ir.Value, place: ir.Value) -> list[ir.Value]:
+        value, known = b.widen(element, dtype), b.widen(best, dtype)
+        larger = b.compare("gt", value, known, wide)
+        if dtype in FLOATS:
+            new_nan = b.binary("arith.andi", b.compare("uno", value, value, wide), b.compare("ord", known, known, wide))
+            larger = b.binary("arith.ori", larger, new_nan)
+        at, inside = places.current(b, window, layout)
+        takes = b.binary("arith.ori", larger, b.compare("lt", place, b.scalar(0, "i64"), "i64"))
+        takes = b.binary("arith.andi", takes, inside)
+        return [b.select(takes, element, best), b.select(takes, at, place)]
+
+    starts = [b.lowest(dtype), b.scalar(-1, "i64")]
+    return _over_windows(b, op, window, b.lowest(dtype), starts, body)[1]
+
+
+@dataclass(frozen=True)
+class _Places:
+    """How elements of x are counted: the sizes of its axes with channels first, and how far apart neighbours along each are."""
+
+    sizes: tuple[Extent, ...]
+    steps: tuple[Extent, ...]
+
+    @staticmethod
+    def of(b: Builder, op: SourceOp) -> _Places:
+        x, layout = op.operands[0], _layout(op)
+        axes = [0, layout.channel, *layout.spatial]
+        sizes = [b.dim(x, axis) for axis in axes]
+        order = [0, 1, *range(len(axes) - 1, 1, -1)] if op["column_major"] else list(range(len(axes)))
+        steps: list[Extent] = [1] * len(axes)
+        for inner, outer in zip(reversed(order[1:]), reversed(order[:-1]), strict=True):
+            steps[outer] = b.extent("mul", steps[inner], sizes[inner])
+        return _Places(tuple(sizes), tuple(steps))
+
+    def current(self, b: Builder, window: Window, layout: Layout) -> tuple[ir.Value, ir.Value]:
+        """The place (i64) of the tap that the body of a generic over windows reads, and whether it lies inside x."""
+        total = b.extent("mul", b.iteration(0), self.steps[0])
+        total = b.extent("add", total, b.extent("mul", b.iteration(layout.channel), self.steps[1]))
+        inside = b.scalar(1, "i1")
+        for axis, loop in enumerate(layout.spatial):
+            start = b.extent("mul", b.iteration(loop), window.strides[axis])
+            tap = b.extent("mul", b.iteration(2 + window.rank + axis), window.dilations[axis])
+            at = b.index(b.extent("sub", b.extent("add", start, tap), window.pads_begin[axis]))
+            low, high = b.compare_index("ge", at, b.index(0)), b.compare_index("lt", at, b.index(self.sizes[2 + axis]))
+            inside = b.binary("arith.andi", inside, b.binary("arith.andi", low, high))
+            total = b.extent("add", total, b.extent("mul", at, self.steps[2 + axis]))
+        return b.index_cast(b.index(total), b.element("i64")), inside
 
 
 @lowering("avg_pool")
@@ -37,7 +94,7 @@ def lower_avg_pool(b: Builder, op: SourceOp) -> ir.Value:
     def add(element: ir.Value, total: ir.Value) -> ir.Value:
         return b.arith("add", total, widened(b, element, wide), wide)
 
-    total = _over_windows(b, op, window, b.scalar(0, dtype), b.scalar(0, wide), add)
+    total = _over_windows(b, op, window, b.scalar(0, dtype), [b.scalar(0, wide)], lambda *taps: [add(*taps)])[0]
     taps = math.prod(op["kernel"])
     if _all_taps_count(window, op["count_include_pad"]):
         return b.map([total], b.shape(total), dtype, lambda e: b.narrow(b.arith("div", e, b.scalar(taps, wide), wide), dtype))
@@ -60,8 +117,15 @@ def _layout(op: SourceOp) -> Layout:
     return Layout(op.types[0].rank - 2, op["channels_last"])
 
 
-def _over_windows(b: Builder, op: SourceOp, window: Window, outside: ir.Value, start: ir.Value, body: Body) -> ir.Value:
-    """`body(element, total)` over the taps of each window, from `start`; padding holds `outside`."""
+def _over_windows(
+    b: Builder,
+    op: SourceOp,
+    window: Window,
+    outside: ir.Value,
+    starts: Sequence[ir.Value],
+    body: Callable[..., Sequence[ir.Value]],
+) -> list[ir.Value]:
+    """`body(element, *totals)` over the taps of each window, from `starts`; padding holds `outside`."""
     x, layout = op.operands[0], _layout(op)
     kernel = list(op["kernel"])
     positions = position_extents(b, x, kernel, window, layout)
@@ -75,9 +139,10 @@ def _over_windows(b: Builder, op: SourceOp, window: Window, outside: ir.Value, s
     ]
     # Its shape alone says how many taps there are: no other operand does.
     taps_operand = b.empty(kernel, padded.type.element_type)
-    out = b.full(layout.image(b.dim(x, 0), [b.dim(x, layout.channel)], positions), start)
-    maps = [loops.map(layout.image(batch, [channel], reads)), loops.map(taps), loops.map(image)]
-    return b.generic([padded, taps_operand], out, maps, loops.iterators, lambda element, _, total: body(element, total))
+    outs = [b.full(layout.image(b.dim(x, 0), [b.dim(x, layout.channel)], positions), start) for start in starts]
+    maps = [loops.map(layout.image(batch, [channel], reads)), loops.map(taps), *[loops.map(image)] * len(outs)]
+    inputs = [padded, taps_operand]
+    return b.generics(inputs, outs, maps, loops.iterators, lambda element, _, *totals: body(element, *totals))
 
 
 def _all_taps_count(window: Window, include_pads: bool) -> bool:

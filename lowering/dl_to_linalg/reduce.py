@@ -159,26 +159,33 @@ class _Search:
         return b.select(is_moved, b.arith("sub", place, b.scalar(self.step, self.counter), self.counter), place)
 
 
-@lowering("cumsum")
-def lower_cumsum(b: Builder, op: SourceOp) -> ir.Value:
-    """A reduction that writes its running sums, over elements in reverse where the attribute says so."""
+_RUNNING = {"dl.cumsum": "add", "dl.cumprod": "mul"}
+"""How a running reduction combines."""
+
+
+@lowering("cumsum", "cumprod")
+def lower_running(b: Builder, op: SourceOp) -> ir.Value:
+    """A reduction that writes its running results, over elements in reverse where the attribute says so."""
     x, kind = op.operands[0], op.types[0]
     axis, dtype = op["axis"] % kind.rank, kind.dtype
     shape, wide = b.shape(x), accumulator_dtype(dtype)
 
-    def add(element: ir.Value, _: ir.Value, total: ir.Value) -> list[ir.Value]:
-        after = b.arith("add", total, b.widen(element, dtype), wide)
+    combine = _RUNNING[op.name]
+    start = int(combine == "mul")  # what combines with any number to that number
+
+    def step(element: ir.Value, _: ir.Value, total: ir.Value) -> list[ir.Value]:
+        after = b.arith(combine, total, b.widen(element, dtype), wide)
         shown = total if op["exclusive"] else after
         return [shown if wide == dtype else b.narrow(shown, dtype), after]
 
     kept = [at for at in range(kind.rank) if at != axis]
-    outs = [b.empty(shape, dtype), b.full([shape[at] for at in kept], b.scalar(0, wide))]
+    outs = [b.empty(shape, dtype), b.full([shape[at] for at in kept], b.scalar(start, wide))]
     identity = ir.AffineMap.get_identity(kind.rank)
     target = ir.AffineMap.get(kind.rank, 0, [ir.AffineExpr.get_dim(at) for at in kept])
     iterators = [REDUCTION if at == axis else PARALLEL for at in range(kind.rank)]
     source = _flipped(b, x, axis, dtype) if op["reverse"] else x
-    sums = b.generics([source], outs, [identity, identity, target], iterators, add)[0]
-    return _flipped(b, sums, axis, dtype) if op["reverse"] else sums
+    found = b.generics([source], outs, [identity, identity, target], iterators, step)[0]
+    return _flipped(b, found, axis, dtype) if op["reverse"] else found
 
 
 def _flipped(b: Builder, x: ir.Value, axis: int, dtype: str) -> ir.Value:

@@ -184,6 +184,9 @@ def expanded_type(source: ir.MemRefType, groups: Sequence[Sequence[int]], shape:
 
 def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir.MemRefType | None:
     """The type of `source` with each group of axes as one; None where a group is not surely one run of elements."""
+    if _is_row_major(source):  # then the verifier wants no layout in the result
+        shape = [_product([source.shape[axis] for axis in group]) for group in groups]
+        return ir.MemRefType.get(shape, source.element_type, None, source.memory_space)
     strides, offset = source.get_strides_and_offset()
     shape, found = [], []
     for group in groups:
@@ -199,6 +202,11 @@ def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir
             kept.pop()
         found.append(strides[kept[-1]])
     return _strided(shape, source, offset, found)
+
+
+def _is_row_major(kind: ir.MemRefType) -> bool:
+    """Whether a type has no layout of its own."""
+    return isinstance(kind.layout, ir.AffineMapAttr) and bool(kind.affine_map == ir.AffineMap.get_identity(kind.rank))
 
 
 def _product(sizes: Sequence[int]) -> int:

@@ -230,8 +230,9 @@ def _before_unsqueeze(op: ir.Operation, order: AxisOrder) -> AxisOrder:
 
 _ELEMENTWISE_RULE = Rule(_settle_elementwise, _of_whole_operand, _same)
 _REDUCTION = Rule(_settle_reduction, _of_first, _before_reduction)
+_ALONG_AN_AXIS = ("dl.softmax", "dl.log_softmax", "dl.cumsum", "dl.cumprod", "dl.top_k", "dl.lrn")
 _RULES = {
-    **dict.fromkeys(("dl.softmax", "dl.log_softmax", "dl.cumsum", "dl.top_k", "dl.lrn"), Rule(_settle_axis, _of_first, _same)),
+    **dict.fromkeys(_ALONG_AN_AXIS, Rule(_settle_axis, _of_first, _same)),
     **dict.fromkeys(("dl.slice", "dl.resize"), Rule(_settle_axes, _of_first, _same)),
     **dict.fromkeys(("dl.layer_norm", "dl.rms_norm"), Rule(_settle_norm, _of_first, _same)),
     **dict.fromkeys(("dl.max_pool", "dl.avg_pool"), Rule(_settle_pool, _of_first, _same)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import TensorProto
-from onnx_check import check, check_backend_cases, node
+from onnx_check import build_model, check, check_backend_cases, node
 
 import dlc
 
@@ -87,6 +87,13 @@ def test_casts() -> None:
 def test_unsupported_cast_is_reported() -> None:
     with pytest.raises(dlc.UnsupportedError, match="element type string"):
         check([node("Cast", ["x"], ["y"], to=TensorProto.STRING), node("Cast", ["y"], ["z"], to=1)], {"x": _floats(3)})
+
+
+def test_casts_of_bits() -> None:
+    x = np.array([[1.0, -0.0], [np.inf, 3.5]], np.float32)
+    nodes = [node("BitCast", ["x"], ["bits"], to=6), node("BitCast", ["bits"], ["back"], to=1)]
+    (found,) = dlc.compile(build_model(nodes, {"x": x}, opset=26))(x)
+    np.testing.assert_array_equal(found, x)
 
 
 @pytest.mark.slow

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx_check import check, check_backend_cases, node
+from onnx_check import build_model, check, check_backend_cases, node
+
+import dlc
 
 _GENERATOR = np.random.default_rng(5)
-_OPS = ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TensorScatter", "TopK")
+_OPS = (
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
+    "TensorScatter",
+    "TopK",
+    "ReverseSequence",
+)
 
 
 def _floats(*shape: int) -> np.ndarray:
@@ -61,6 +73,18 @@ def test_top_k() -> None:
 
 def test_top_k_of_old_opsets() -> None:
     check([node("TopK", ["x"], ["a", "b"], k=2, axis=-1)], {"x": _floats(4, 7)}, opset=9)
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (1, 0)])
+def test_reverse_sequence(axes: tuple[int, int]) -> None:
+    feeds = {"x": _floats(4, 4, 3), "lengths": np.array([4, 0, 3, 1], np.int64)}
+    check([node("ReverseSequence", ["x", "lengths"], time_axis=axes[0], batch_axis=axes[1])], feeds)
+
+
+def test_lengths_out_of_range_are_errors_of_the_call() -> None:
+    feeds = {"x": _floats(4, 2), "lengths": np.array([4, 5], np.int64)}
+    with pytest.raises(dlc.InvalidInputError, match="a length is negative or more than x has elements along axis 0"):
+        dlc.compile(build_model([node("ReverseSequence", ["x", "lengths"])], feeds))(feeds)
 
 
 @pytest.mark.slow

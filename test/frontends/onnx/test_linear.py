@@ -103,7 +103,12 @@ def test_matmul_of_bytes(per_column: bool) -> None:
     check([node("MatMulInteger", ["a", "b"])], feeds)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (3, 2, 2), (2, 3, 17, 17)])
+def test_determinants(shape: tuple[int, ...]) -> None:
+    check([node("Det", ["x"])], {"x": _random(*shape)}, rtol=1e-4)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("op", ["MatMul", "Gemm", "Einsum", "MatMulInteger"])
+@pytest.mark.parametrize("op", ["MatMul", "Gemm", "Einsum", "MatMulInteger", "Det"])
 def test_node_tests_of_onnx(op: str) -> None:
     assert check_backend_cases(op)

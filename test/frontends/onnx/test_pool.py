@@ -70,13 +70,27 @@ def test_global_poolings() -> None:
     check([node(op, ["x"]) for op in ("GlobalAveragePool", "GlobalMaxPool")], {"x": _random(2, 3, 5, 4)})
 
 
-def test_indices_are_reported() -> None:
-    model = build_model([node("MaxPool", ["x"], ["y", "places"], kernel_shape=[2, 2])], {"x": _random(1, 1, 4, 4)})
-    with pytest.raises(dlc.UnsupportedError, match="the output of indices is not supported"):
+@pytest.mark.parametrize("storage_order", [0, 1])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_places_of_maxima(rank: int, storage_order: int) -> None:
+    window: dict[str, Any] = {"kernel_shape": [3] * rank, "strides": [2] * rank, "pads": [1] * (2 * rank)}
+    check([node("MaxPool", ["x"], ["y", "at"], storage_order=storage_order, **window)], {"x": _random(2, 3, *[6, 5, 7][:rank])})
+
+
+def test_max_unpool() -> None:
+    window: dict[str, Any] = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    nodes = [node("MaxPool", ["x"], ["y", "at"], **window), node("MaxUnpool", ["y", "at"], ["back"], **window)]
+    check(nodes, {"x": _random(2, 3, 6, 4)}, dynamic=False)
+
+
+def test_max_unpool_of_open_dims_is_reported() -> None:
+    feeds = {"x": _random(1, 1, 2, 2), "at": np.zeros((1, 1, 2, 2), np.int64)}
+    model = build_model([node("MaxUnpool", ["x", "at"], kernel_shape=[2, 2])], feeds, dynamic=True)
+    with pytest.raises(dlc.UnsupportedError, match="its dims must be known at compile time"):
         dlc.compile(model)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op", ["AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool"])
+@pytest.mark.parametrize("op", ["MaxPool", "MaxUnpool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool"])
 def test_node_tests_of_onnx(op: str) -> None:
     assert check_backend_cases(op)

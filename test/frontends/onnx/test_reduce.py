@@ -81,6 +81,6 @@ def test_unknown_axes_are_reported() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("op", [*_OPS, "ArgMax", "ArgMin", "CumSum"])
+@pytest.mark.parametrize("op", [*_OPS, "ArgMax", "ArgMin", "CumSum", "CumProd"])
 def test_node_tests_of_onnx(op: str) -> None:
     assert check_backend_cases(op)

@@ -29,3 +29,13 @@ func.func @gather_nd(%x: tensor<?x?x3xf32>, %i: tensor<?x2xi64>) -> tensor<?x3xf
   %0 = "dl.gather_nd"(%x, %i) : (tensor<?x?x3xf32>, tensor<?x2xi64>) -> tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
 }
+
+// CHECK-LABEL: func.func @reverse_sequence(
+// CHECK: cf.assert {{.*}}a length is negative or more than x has elements along axis 0
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<3xi64>) outs(%{{.*}} : tensor<4x3xf32>)
+// CHECK: arith.select
+// CHECK: tensor.extract %arg0
+func.func @reverse_sequence(%x: tensor<4x3xf32>, %lengths: tensor<3xi64>) -> tensor<4x3xf32> {
+  %0 = "dl.reverse_sequence"(%x, %lengths) : (tensor<4x3xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}

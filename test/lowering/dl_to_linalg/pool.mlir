@@ -51,3 +51,14 @@ func.func @counts(%x: tensor<1x2x4xf32>, %y: tensor<1x2x?xf32>) -> (tensor<1x2x4
   %1 = "dl.avg_pool"(%y) {kernel = array<i64: 3>, pads = array<i64: 1, 1>} : (tensor<1x2x?xf32>) -> tensor<1x2x?xf32>
   return %0, %1 : tensor<1x2x4xf32>, tensor<1x2x?xf32>
 }
+
+// Places of maxima: two results of one reduction, the second one counted from indices.
+// CHECK-LABEL: func.func @arg_max_pool(
+// CHECK: linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<1x3x3x4xf32>, tensor<1x3x3x4xi64>)
+// CHECK: arith.cmpf ogt
+// CHECK: linalg.index
+// CHECK: linalg.yield %{{.*}}, %{{.*}} : f32, i64
+func.func @arg_max_pool(%x: tensor<1x3x4x5xf32>) -> tensor<1x3x3x4xi64> {
+  %0 = "dl.arg_max_pool"(%x) {kernel = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>) -> tensor<1x3x3x4xi64>
+  return %0 : tensor<1x3x3x4xi64>
+}

@@ -88,3 +88,12 @@ func.func @reverse_cumsum(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   %0 = "dl.cumsum"(%x) {axis = 1 : i64, exclusive = true, reverse = true} : (tensor<4x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
+
+// CHECK-LABEL: func.func @cumprod(
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<4x3xf32>) outs(%{{.*}}, %{{.*}} : tensor<4x3xf32>, tensor<3xf32>)
+// CHECK: %[[PRODUCT:.*]] = arith.mulf
+// CHECK: linalg.yield %[[PRODUCT]], %[[PRODUCT]]
+func.func @cumprod(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = "dl.cumprod"(%x) {axis = 0 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}

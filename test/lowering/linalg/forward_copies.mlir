@@ -128,3 +128,24 @@ func.func @kernels(%x: memref<2x32xf32>, %y: memref<2x32xf32>) -> memref<2x64xf3
   call @join(%a, %y, %c) : (memref<2x32xf32>, memref<2x32xf32>, memref<2x64xf32>) -> ()
   return %c : memref<2x64xf32>
 }
+
+// -----
+
+func.func private @k(%x: memref<16xf32>, %y: memref<16xf32>) {
+  linalg.exp ins(%x : memref<16xf32>) outs(%y : memref<16xf32>)
+  return
+}
+
+// A whole buffer in another shape is collapsed to a type without a layout.
+// CHECK-LABEL: func.func @whole
+// CHECK: %[[C:.*]] = memref.alloc() : memref<4x4xf32>
+// CHECK: memref.collapse_shape %[[C]] {{.*}} : memref<4x4xf32> into memref<16xf32>
+// CHECK-NOT: memref.copy
+func.func @whole(%x: memref<16xf32>) -> memref<4x4xf32> {
+  %a = memref.alloc() : memref<16xf32>
+  call @k(%x, %a) : (memref<16xf32>, memref<16xf32>) -> ()
+  %s = memref.expand_shape %a [[0, 1]] output_shape [4, 4] : memref<16xf32> into memref<4x4xf32>
+  %c = memref.alloc() : memref<4x4xf32>
+  memref.copy %s, %c : memref<4x4xf32> to memref<4x4xf32>
+  return %c : memref<4x4xf32>
+}

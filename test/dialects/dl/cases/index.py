@@ -77,4 +77,7 @@ CASES = [
     Case("update_slice", ((2, 6), (2, 1), array([8], "i64")), {"axis": 1, "circular": True}, _F32, "circular_one"),
     Case("update_slice", ((2, 6), (2, 6), array([4], "i64")), {"axis": -1}, _F32, "all"),
     Case("update_slice", ((2, 6), (2, 0), array([4], "i64")), {"axis": -1}, _F32, "none"),
+    Case("reverse_sequence", ((4, 3), array([4, 0, 2], "i64"))),
+    Case("reverse_sequence", ((2, 3, 5, 2), array([3, 5, 1], "i32")), {"axis": -2, "batch_axis": 1}, _F32),
+    Case("reverse_sequence", ((2, 0), array([0, 0], "i64")), {"axis": 1, "batch_axis": 0}, _F32),
 ]

@@ -1,8 +1,9 @@
 """Matrix products: ranks, broadcast batches, odd and empty sizes."""
 
-from case import Case
+from case import Case, array
 
 _F32 = ("f32",)
+_LOOSE = {"f32": 1e-4, "f16": 4e-3, "bf16": 4e-2}
 
 CASES = [
     Case("matmul", ((5, 7), (7, 3))),
@@ -28,4 +29,8 @@ CASES = [
     Case("packed_matmul", ((2, 1, 5), (3, 5, 16)), {"columns": 33}, dtypes=_F32),
     Case("packed_matmul", ((2, 0), (2, 0, 3)), dtypes=("f32", "i32")),
     Case("packed_matmul", ((0, 2, 4), (1, 4, 3)), dtypes=_F32),
+    *(Case("det", (shape,), rtol=_LOOSE, atol=_LOOSE) for shape in ((3, 3), (2, 3, 4, 4))),
+    *(Case("det", (shape,), {}, _F32, rtol=_LOOSE, atol=_LOOSE) for shape in ((1, 1), (2, 9, 9), (0, 2, 2), (2, 0, 0))),
+    Case("det", (array([[0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [4.0, 1.0, 1.0]]),), {}, _F32, "rows-that-move"),
+    Case("det", (array([[1.0, 2.0], [2.0, 4.0]]),), {}, _F32, "singular"),
 ]

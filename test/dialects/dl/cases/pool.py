@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from case import Case
+from case import Case, array
 
 _F32 = ("f32",)
 _SHAPES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
@@ -25,6 +25,9 @@ def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 _LAST = {"channels_last": True}
+_COLUMNS = {"column_major": True}
+_INF = float("inf")
+_SPECIAL = array([[[float("nan"), 1.0, float("nan"), -_INF, -_INF, -_INF, 2.0, 2.0, 1.0, _INF]]])
 CASES = [
     Case("max_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
     Case("avg_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
@@ -33,4 +36,10 @@ CASES = [
     *(Case("avg_pool", (shape,), attributes | {"count_include_pad": True}, _F32) for shape, attributes in _SHAPES),
     *(Case("max_pool", (_last(shape),), attributes | _LAST, _F32) for shape, attributes in _SHAPES),
     *(Case("avg_pool", (_last(shape),), attributes | _LAST, _F32) for shape, attributes in _SHAPES),
+    Case("arg_max_pool", ((2, 3, 7, 5),), {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 1, 0]}),
+    *(Case("arg_max_pool", (shape,), attributes, _F32) for shape, attributes in _SHAPES),
+    *(Case("arg_max_pool", (shape,), attributes | _COLUMNS, ("i8",)) for shape, attributes in _SHAPES),
+    *(Case("arg_max_pool", (_last(shape),), attributes | _LAST, ("ui8",)) for shape, attributes in _SHAPES),
+    Case("arg_max_pool", (_SPECIAL,), {"kernel": [3], "pads": [1, 2]}, ("f64", "f32", "f16", "bf16"), "special"),
+    Case("arg_max_pool", ((1, 1, 3),), {"kernel": [2], "dilations": [4], "pads": [4, 4]}, _F32, "none-inside"),
 ]

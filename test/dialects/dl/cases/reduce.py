@@ -45,10 +45,12 @@ CASES = [
     *(Case(op, (_WITH_NAN,), {"axis": 1, "select_last_index": True}, FLOATS, "special-last") for op in ("arg_max", "arg_min")),
     *(Case(op, (shape,), {"axis": -1}) for op in ("arg_max", "arg_min") for shape in ((9,), (2, 1, 33), (0, 3), (2, 3, 1))),
     *(
-        Case("cumsum", (shape,), {"axis": axis, "exclusive": exclusive, "reverse": reverse})
+        Case(op, (shape,), {"axis": axis, "exclusive": exclusive, "reverse": reverse})
+        for op in ("cumsum", "cumprod")
         for shape, axis in (((7,), 0), ((3, 5), -1), ((3, 1, 4), 0), ((2, 0), 1))
         for exclusive in (False, True)
         for reverse in (False, True)
     ),
     Case("cumsum", (spec((300,), 0.0, 1.0),), {"axis": 0}, ("f16", "bf16"), "accumulates-in-f32"),
+    Case("cumprod", (spec((300,), 0.99, 1.01),), {"axis": 0}, ("f16", "bf16"), "accumulates-in-f32"),
 ]

@@ -246,3 +246,27 @@ func.func @update_slice_t1(%arg0: tensor<5x4xf32>, %arg1: tensor<2x4xf32>, %arg2
   %0 = "dl.update_slice"(%arg0, %arg1, %arg2) : (tensor<5x4xf32>, tensor<2x4xf32>, tensor<1xf32>) -> tensor<5x4xf32>
   return
 }
+
+// -----
+
+func.func @reverse_sequence_c1(%arg0: tensor<4x3xf32>, %arg1: tensor<3xi64>) {
+  // expected-error @+1 {{'dl.reverse_sequence' op c1: axis and batch_axis are both 1}}
+  %0 = "dl.reverse_sequence"(%arg0, %arg1) {axis = -1 : i64} : (tensor<4x3xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @reverse_sequence_c2(%arg0: tensor<4x3xf32>, %arg1: tensor<4xi64>) {
+  // expected-error @+1 {{'dl.reverse_sequence' op c2: the number of lengths is 4 but dim 1 of x is 3}}
+  %0 = "dl.reverse_sequence"(%arg0, %arg1) : (tensor<4x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @reverse_sequence_t1(%arg0: tensor<4x3xf32>, %arg1: tensor<3xf32>) {
+  // expected-error @+1 {{'dl.reverse_sequence' op t1: operand 'lengths' is f32 but must be one of i64, i32}}
+  %0 = "dl.reverse_sequence"(%arg0, %arg1) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  return
+}

@@ -76,3 +76,13 @@ func.func @update_slice(%arg0: tensor<2x8x4xf32>, %arg1: tensor<2x1x4xf32>, %arg
   %1 = "dl.update_slice"(%arg3, %arg4, %arg5) {axis = 1 : i64, circular = true} : (tensor<?x?xi32>, tensor<?x2xi32>, tensor<?xi32>) -> tensor<?x?xi32>
   return %0, %1 : tensor<2x8x4xf32>, tensor<?x?xi32>
 }
+
+// CHECK-LABEL: func.func @reverse_sequence(
+// CHECK: "dl.reverse_sequence"(%arg0, %arg1) : (tensor<4x3xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+// CHECK-NEXT: "dl.reverse_sequence"(%arg2, %arg3) {axis = 1 : i64, batch_axis = 0 : i64} : (tensor<?x?xi1>, tensor<?xi32>) -> tensor<?x?xi1>
+func.func @reverse_sequence(%arg0: tensor<4x3xf32>, %arg1: tensor<3xi64>, %arg2: tensor<?x?xi1>, %arg3: tensor<?xi32>)
+    -> (tensor<4x3xf32>, tensor<?x?xi1>) {
+  %0 = "dl.reverse_sequence"(%arg0, %arg1) : (tensor<4x3xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+  %1 = "dl.reverse_sequence"(%arg2, %arg3) {axis = 1 : i64, batch_axis = 0 : i64} : (tensor<?x?xi1>, tensor<?xi32>) -> tensor<?x?xi1>
+  return %0, %1 : tensor<4x3xf32>, tensor<?x?xi1>
+}

@@ -78,3 +78,27 @@ func.func @packed_matmul_c4(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3x4xf32>) {
   %0 = "dl.packed_matmul"(%arg0, %arg1) {columns = 4 : i64} : (tensor<2x3xf32>, tensor<2x3x4xf32>) -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @det_c1(%arg0: tensor<3xf32>) {
+  // expected-error @+1 {{'dl.det' op c1: x has rank 1 but must have 2 or more}}
+  %0 = "dl.det"(%arg0) : (tensor<3xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @det_c2(%arg0: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dl.det' op c2: the number of rows is 3 but that of columns is 4}}
+  %0 = "dl.det"(%arg0) : (tensor<3x4xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @det_t1(%arg0: tensor<3x3xi32>) {
+  // expected-error @+1 {{'dl.det' op t1: operand 'x' is i32 but must be one of f64, f32, f16, bf16}}
+  %0 = "dl.det"(%arg0) : (tensor<3x3xi32>) -> tensor<i32>
+  return
+}

@@ -25,3 +25,12 @@ func.func @packed_matmul(
   %1 = "dl.packed_matmul"(%arg2, %arg3) : (tensor<?x4x?xbf16>, tensor<?x8x16xbf16>) -> tensor<?x4x?xbf16>
   return %0, %1 : tensor<4x48xf32>, tensor<?x4x?xbf16>
 }
+
+// CHECK-LABEL: func.func @det(
+// CHECK: "dl.det"(%arg0) : (tensor<2x3x3xf32>) -> tensor<2xf32>
+// CHECK-NEXT: "dl.det"(%arg1) : (tensor<?x?xf16>) -> tensor<f16>
+func.func @det(%arg0: tensor<2x3x3xf32>, %arg1: tensor<?x?xf16>) -> (tensor<2xf32>, tensor<f16>) {
+  %0 = "dl.det"(%arg0) : (tensor<2x3x3xf32>) -> tensor<2xf32>
+  %1 = "dl.det"(%arg1) : (tensor<?x?xf16>) -> tensor<f16>
+  return %0, %1 : tensor<2xf32>, tensor<f16>
+}

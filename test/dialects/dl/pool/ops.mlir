@@ -29,3 +29,12 @@ func.func @channels_last(%arg0: tensor<?x8x8x3xf32>) -> tensor<?x6x7x3xf32> {
   %0 = "dl.max_pool"(%arg0) {channels_last = true, kernel = array<i64: 3, 2>} : (tensor<?x8x8x3xf32>) -> tensor<?x6x7x3xf32>
   return %0 : tensor<?x6x7x3xf32>
 }
+
+// CHECK-LABEL: func.func @arg_max_pool(
+// CHECK: "dl.arg_max_pool"(%arg0) {column_major = true, kernel = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>) -> tensor<1x3x3x4xi64>
+// CHECK-NEXT: "dl.arg_max_pool"(%arg1) {channels_last = true, kernel = array<i64: 2>} : (tensor<?x?x3xui8>) -> tensor<?x?x3xi64>
+func.func @arg_max_pool(%arg0: tensor<1x3x4x5xf32>, %arg1: tensor<?x?x3xui8>) -> (tensor<1x3x3x4xi64>, tensor<?x?x3xi64>) {
+  %0 = "dl.arg_max_pool"(%arg0) {column_major = true, kernel = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>) -> tensor<1x3x3x4xi64>
+  %1 = "dl.arg_max_pool"(%arg1) {channels_last = true, kernel = array<i64: 2>} : (tensor<?x?x3xui8>) -> tensor<?x?x3xi64>
+  return %0, %1 : tensor<1x3x3x4xi64>, tensor<?x?x3xi64>
+}

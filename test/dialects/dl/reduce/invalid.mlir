@@ -166,3 +166,19 @@ func.func @cumsum_c1(%arg0: tensor<2x3xf32>) {
   %0 = "dl.cumsum"(%arg0) {axis = 2 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @cumprod_t1(%arg0: tensor<4xi1>) {
+  // expected-error @+1 {{'dl.cumprod' op t1: operand 'x' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8}}
+  %0 = "dl.cumprod"(%arg0) {axis = 0 : i64} : (tensor<4xi1>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @cumprod_c1(%arg0: tensor<2x3xf32>) {
+  // expected-error @+1 {{'dl.cumprod' op c1: axis 2 is out of range for rank 2}}
+  %0 = "dl.cumprod"(%arg0) {axis = 2 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}

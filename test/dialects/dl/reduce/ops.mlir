@@ -72,3 +72,12 @@ func.func @cumsum(%arg0: tensor<2x3xi32>, %arg1: tensor<?x3xi32>) -> (tensor<2x3
   %1 = "dl.cumsum"(%arg1) {axis = 1 : i64, exclusive = true, reverse = true} : (tensor<?x3xi32>) -> tensor<?x3xi32>
   return %0, %1 : tensor<2x3xi32>, tensor<?x3xi32>
 }
+
+// CHECK-LABEL: func.func @cumprod(
+// CHECK: "dl.cumprod"(%arg0) {axis = -1 : i64, exclusive = true} : (tensor<2x3xf16>) -> tensor<2x3xf16>
+// CHECK-NEXT: "dl.cumprod"(%arg1) {axis = 0 : i64, reverse = true} : (tensor<?x3xi32>) -> tensor<?x3xi32>
+func.func @cumprod(%arg0: tensor<2x3xf16>, %arg1: tensor<?x3xi32>) -> (tensor<2x3xf16>, tensor<?x3xi32>) {
+  %0 = "dl.cumprod"(%arg0) {axis = -1 : i64, exclusive = true} : (tensor<2x3xf16>) -> tensor<2x3xf16>
+  %1 = "dl.cumprod"(%arg1) {axis = 0 : i64, reverse = true} : (tensor<?x3xi32>) -> tensor<?x3xi32>
+  return %0, %1 : tensor<2x3xf16>, tensor<?x3xi32>
+}

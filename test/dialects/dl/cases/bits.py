@@ -1,0 +1,25 @@
+"""Numerics cases of bitcast: every pair of kinds of one width."""
+
+from __future__ import annotations
+
+from case import Case, spec
+
+_PAIRS = (
+    ("f64", "i64"),
+    ("f32", "i32"),
+    ("f16", "i16"),
+    ("bf16", "i16"),
+    ("f16", "bf16"),
+    ("i8", "ui8"),
+    ("i1", "ui8"),
+    ("i1", "i8"),
+)
+
+CASES = [
+    *(Case("bitcast", ((3, 5),), {"to": to}, (source,)) for source, to in _PAIRS),
+    *(Case("bitcast", (spec((3, 5), 1, 1 << 14),), {"to": source}, (to,)) for source, to in _PAIRS[:4]),
+    Case("bitcast", ((4, 3),), {"to": "i8"}, ("ui8",)),
+    Case("bitcast", ((),), {"to": "i32"}, ("f32",)),
+    Case("bitcast", ((0, 2),), {"to": "i32"}, ("f32",)),
+    Case("bitcast", ((2, 3),), {"to": "i1"}, ("i1",)),
+]
