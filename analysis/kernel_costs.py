@@ -123,7 +123,7 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
             return Amount.product(2, *moved.shape, None)
         bias = [_elements(result)] if len(types) > 2 else []
         return Amount.sum([Amount.product(2, *moved.shape, weight // channels), *bias])
-    if name in ("pair_conv", "byte_conv"):
+    if name == "vnni_conv":
         taps = types[1].shape[1:-2]
         return Amount.product(2, *result.shape, *taps, types[0].shape[-1])
     if name in ("winograd_conv", "pair_winograd_conv"):

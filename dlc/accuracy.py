@@ -11,7 +11,7 @@ from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.errors import InvalidInputError
 from dlc.lowering.dl.matching import WeightFacts, dl_ops
 from dlc.lowering.dl.precision import PRECISION, PRECISIONS, precision_of
-from dlc.lowering.dl.quantize.lower_precision import PAIRED
+from dlc.lowering.dl.quantize.lower_precision import reads_bf16_pairs
 from dlc.lowering.dl.weights.winograd_choice import WINOGRAD
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
@@ -55,7 +55,7 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
     is_weight = WeightFacts()
     works = [op for op in dl_ops(operation) if len(op.results) and not is_weight(op.results[0])]
     products = [op for op in works if (kind := op_class(op.name)) is not None and kind.fusion_class == "contraction"]
-    narrow = sum(op.name in PAIRED for op in products)
+    narrow = sum(map(reads_bf16_pairs, products))
     first = f"{narrow} of {len(products)} products and convolutions read their weights in {precision}, the others compute in f32"
     facts = facts_of(operation)
     if facts.prefers_bf16_dot:

@@ -66,7 +66,7 @@ def test_convolutions(taps: int, channels: int) -> None:
         graph.output("y", dl.relu(dl.conv(*operands, pads=pads, strides=strides)))
     passes = ["dl-set-target{target=znver4}", "dl-assign-layouts{force}", LowerPrecision("bf16"), "dl-set-target"]
     Pipeline(passes).run(graph.module)
-    assert ("dl.pair_matmul" if taps == 1 else "dl.pair_conv") in str(graph.module)
+    assert ("dl.vnni_matmul" if taps == 1 else "dl.vnni_conv") in str(graph.module)
     with Graph() as same:
         given = same.input("x", x.shape, "f64"), same.param("w", rounded(w)), same.param("b", bias.astype(np.float64))
         same.output("y", dl.relu(dl.conv(*given, pads=pads, strides=strides)))

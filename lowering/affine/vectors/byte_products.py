@@ -1,4 +1,4 @@
-"""Recognises sums of products of groups: of four bytes or two numbers of i16, as the lowering of dl.byte_matmul writes them."""
+"""Recognises sums of products of groups: of four bytes or two numbers of i16, as the lowering of dl.vnni_matmul writes them."""
 
 from __future__ import annotations
 

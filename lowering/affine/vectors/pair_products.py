@@ -1,4 +1,4 @@
-"""Recognises two multiply-adds of bf16 numbers on vectors of f32, as the lowering of dl.pair_matmul writes them."""
+"""Recognises two multiply-adds of bf16 numbers on vectors of f32, as the lowering of dl.vnni_matmul writes them."""
 
 from __future__ import annotations
 

@@ -13,9 +13,6 @@ from dlc.lowering.dl.quantize.narrow_images import narrow_images
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import facts_of
 
-PAIRED = ("dl.pair_matmul", "dl.pair_conv")
-"""Ops that read pairs of bf16."""
-
 
 @dataclass(frozen=True)
 class LowerPrecision(Pass):
@@ -32,7 +29,7 @@ class LowerPrecision(Pass):
     before: %0 = "dl.packed_matmul"(%x, %w) : (tensor<4x768xf32>, tensor<64x768x48xf32>) -> tensor<4x3072xf32>
     after:  %p = "dl.bf16_pairs"(%w) : (tensor<64x768x48xf32>) -> tensor<64x384x48xi32>
             %b = "dl.cast"(%x) {to = bf16} : (tensor<4x768xf32>) -> tensor<4x768xbf16>
-            %0 = "dl.pair_matmul"(%b, %p) : (tensor<4x768xbf16>, tensor<64x384x48xi32>) -> tensor<4x3072xf32>
+            %0 = "dl.vnni_matmul"(%b, %p) : (tensor<4x768xbf16>, tensor<64x384x48xi32>) -> tensor<4x3072xf32>
     """
 
     to: Literal["module", "f32", "bf16"] = option("module", "type of operands: f32, bf16, or what dl.precision says")
@@ -82,7 +79,7 @@ def _replace(op: ir.Operation, value: ir.Value, facts: WeightFacts) -> None:
 def _product(op: ir.Operation, rounds: bool) -> ir.Value:
     x, weight = op.operands
     with op.location, ir.InsertionPoint(op):
-        return dl.pair_matmul(_pairs_of(x, rounds), dl.bf16_pairs(weight), columns=attributes_of(op)["columns"])
+        return dl.vnni_matmul(_pairs_of(x, rounds), dl.bf16_pairs(weight), columns=attributes_of(op)["columns"])
 
 
 def _convolution(op: ir.Operation) -> ir.Value:
@@ -93,9 +90,9 @@ def _convolution(op: ir.Operation) -> ir.Value:
     with op.location, ir.InsertionPoint(op):
         rounded = _pairs_of(x, rounds=True)
         if {*taps, *window["strides"]} == {1} and not any(window["pads"]):
-            found = dl.pair_matmul(rounded, dl.bf16_pairs(dl.reshape(weight, shape=[blocks, inner, width])))
+            found = dl.vnni_matmul(rounded, dl.bf16_pairs(dl.reshape(weight, shape=[blocks, inner, width])))
         else:
-            found = dl.pair_conv(rounded, dl.bf16_pairs(weight), **window)
+            found = dl.vnni_conv(rounded, dl.bf16_pairs(weight), **window)
         return found if bias is None else dl.add(found, bias)
 
 
@@ -106,3 +103,8 @@ def _pairs_of(x: ir.Value, rounds: bool) -> ir.Value:
     kind = type_of(x)
     size = kind.dim(-1)
     return dl.pad(x, None, low=[0] * kind.rank, high=[*[0] * (kind.rank - 1), 1]) if isinstance(size, int) and size % 2 else x
+
+
+def reads_bf16_pairs(op: ir.Operation) -> bool:
+    """Whether `op` is a product with pairs of bf16."""
+    return op.name in ("dl.vnni_matmul", "dl.vnni_conv") and type_of(op.operands[0]).dtype in ("f32", "bf16")

@@ -7,7 +7,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl import op_class
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, source, type_of, users
 
-_READERS = frozenset({"dl.conv", "dl.pair_matmul", "dl.pair_conv"})
+_READERS = frozenset({"dl.conv", "dl.vnni_matmul", "dl.vnni_conv"})
 _IMAGE_RANK = 3
 """Least rank of an image with a batch and channels."""
 
@@ -39,11 +39,13 @@ def _image_of(op: ir.Operation) -> ir.Value | None:
     if op.name not in _READERS or op.parent.name != "func.func" or (op.name == "dl.conv" and not _has_channels_last(op)):
         return None
     image = op.operands[0]
+    if type_of(image).dtype not in ("f32", "bf16"):
+        return None
     padding = source(image, "dl.pad")
     rounding = source(image if padding is None else padding.operands[0], "dl.cast")
     image = image if rounding is None else rounding.operands[0]
     kind = type_of(image)
-    return image if kind.dtype == "f32" and kind.rank >= _IMAGE_RANK + (op.name == "dl.pair_matmul") else None
+    return image if kind.dtype == "f32" and kind.rank >= _IMAGE_RANK + (op.name == "dl.vnni_matmul") else None
 
 
 def _has_channels_last(op: ir.Operation) -> bool:

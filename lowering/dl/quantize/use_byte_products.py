@@ -37,7 +37,7 @@ class UseByteProducts(Pass):
 
     before: %0 = "dl.matmul"(i32(%x) - %zero, i32(%w)) : (tensor<4x768xi32>, tensor<768x64xi32>) -> tensor<4x64xi32>
     after:  %p = the bytes of %w in groups of four, in blocks of columns
-            %d = "dl.byte_matmul"(%x, %p) : (tensor<4x768xui8>, tensor<1x192x64xi32>) -> tensor<4x64xi32>
+            %d = "dl.vnni_matmul"(%x, %p) : (tensor<4x768xui8>, tensor<1x192x64xi32>) -> tensor<4x64xi32>
             %0 = %d - %zero * (the sums of the columns of %w)
     """
 
@@ -141,7 +141,7 @@ def _dot(group: VnniGroup, values: ir.Value, weights: ir.Value) -> ir.Value:
     values, packed = _in_groups(group, values, weights)
     blocks, *_, groups, width = type_of(packed).shape
     packed = dl.reshape(packed, shape=[blocks, groups, width]) if type_of(packed).rank > 3 else packed
-    return dl.byte_matmul(values, packed, columns=columns)
+    return dl.vnni_matmul(values, packed, columns=columns)
 
 
 def _convolved(target: _Target, values: ir.Value, weights: ir.Value, window: dict[str, list[int]]) -> ir.Value:
@@ -150,7 +150,7 @@ def _convolved(target: _Target, values: ir.Value, weights: ir.Value, window: dic
     is_dense = all(step == 1 for steps in window.values() for step in steps)
     if is_dense and takes_tiles(values, weights, target.tiles, group, target.cpu):
         return convolved(values, weights, group)
-    found = dl.byte_conv(*_in_groups(group, values, weights), **window)
+    found = dl.vnni_conv(*_in_groups(group, values, weights), **window)
     last = type_of(found).rank - 1
     filled = type_of(found).dim(-1) != columns
     return dl.slice(found, None, starts=[0], ends=[columns], axes=[last], steps=[1]) if filled else found

@@ -22,7 +22,7 @@ from dlc.lowering.dl_to_linalg.building.checks import require_same, size_of
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, zeros
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_spatial
-from dlc.lowering.dl_to_linalg.contractions.quantized import integer_products
+from dlc.lowering.dl_to_linalg.contractions.vnni import integer_products
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, KernelGroup2d, Side, grid_of, parts_of
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import transformed
 from dlc.targets.machine import facts_of

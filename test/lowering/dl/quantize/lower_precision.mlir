@@ -5,18 +5,18 @@
 // Weights of products come in pairs of bf16; the other side is rounded where the target multiplies bf16.
 
 // TYPE: option 'to' of pass 'dl-lower-precision' expects one of module, f32, bf16 but got 'f8'
-// OFF-NOT: dl.pair_matmul
+// OFF-NOT: dl.vnni_matmul
 
 // CHECK-LABEL: func.func @even(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>)
 // CHECK: %[[W:.*]] = "dl.param"
 // CHECK: %[[ROUNDED:.*]] = "dl.cast"(%[[X]]) {flush = true, to = bf16} : (tensor<?x8xf32>) -> tensor<?x8xbf16>
 // CHECK: %[[PAIRS:.*]] = "dl.bf16_pairs"(%[[W]]) : (tensor<3x8x16xf32>) -> tensor<3x4x16xi32>
-// CHECK: "dl.pair_matmul"(%[[ROUNDED]], %[[PAIRS]]) {columns = 33 : i64} : (tensor<?x8xbf16>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
+// CHECK: "dl.vnni_matmul"(%[[ROUNDED]], %[[PAIRS]]) {columns = 33 : i64} : (tensor<?x8xbf16>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
 
 // WIDE-LABEL: func.func @even(
 // WIDE-NOT: dl.cast
-// WIDE: "dl.pair_matmul"(%{{.*}}, %{{.*}}) {columns = 33 : i64} : (tensor<?x8xf32>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
+// WIDE: "dl.vnni_matmul"(%{{.*}}, %{{.*}}) {columns = 33 : i64} : (tensor<?x8xf32>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
 func.func @even(%x: tensor<?x8xf32>) -> tensor<?x33xf32> {
   %w = "dl.param"() {key = "w", shape = array<i64: 3, 8, 16>, dtype = f32} : () -> tensor<3x8x16xf32>
   %0 = "dl.packed_matmul"(%x, %w) {columns = 33 : i64} : (tensor<?x8xf32>, tensor<3x8x16xf32>) -> tensor<?x33xf32>
@@ -26,7 +26,7 @@ func.func @even(%x: tensor<?x8xf32>) -> tensor<?x33xf32> {
 // A column of zeros makes pairs of an odd number of products.
 // CHECK-LABEL: func.func @odd(
 // CHECK: "dl.pad"({{.*}}) {{.*}} : (tensor<4x7xbf16>) -> tensor<4x8xbf16>
-// CHECK: "dl.pair_matmul"
+// CHECK: "dl.vnni_matmul"
 func.func @odd(%x: tensor<4x7xf32>) -> tensor<4x16xf32> {
   %w = "dl.param"() {key = "w", shape = array<i64: 1, 7, 16>, dtype = f32} : () -> tensor<1x7x16xf32>
   %0 = "dl.packed_matmul"(%x, %w) : (tensor<4x7xf32>, tensor<1x7x16xf32>) -> tensor<4x16xf32>
@@ -35,10 +35,10 @@ func.func @odd(%x: tensor<4x7xf32>) -> tensor<4x16xf32> {
 
 // A convolution by blocks of channels, where the target multiplies bf16: a product for one tap, else pairs of channels.
 // CHECK-LABEL: func.func @convolutions(
-// CHECK: %[[ONE:.*]] = "dl.pair_matmul"({{.*}}) : (tensor<?x6x6x4xbf16>, tensor<1x2x16xi32>) -> tensor<?x6x6x16xf32>
+// CHECK: %[[ONE:.*]] = "dl.vnni_matmul"({{.*}}) : (tensor<?x6x6x4xbf16>, tensor<1x2x16xi32>) -> tensor<?x6x6x16xf32>
 // CHECK: %[[SUM:.*]] = "dl.add"(%[[ONE]], %{{.*}})
 // CHECK: "dl.pad"({{.*}}) {{.*}} -> tensor<?x6x6x4xbf16>
-// CHECK: "dl.pair_conv"({{.*}}) {strides = array<i64: 2, 2>} : (tensor<?x6x6x4xbf16>, tensor<1x3x3x2x16xi32>)
+// CHECK: "dl.vnni_conv"({{.*}}) {strides = array<i64: 2, 2>} : (tensor<?x6x6x4xbf16>, tensor<1x3x3x2x16xi32>)
 // CHECK: return %[[SUM]]
 
 // WIDE-LABEL: func.func @convolutions(
@@ -79,7 +79,7 @@ func.func @left(
 // CHECK: %[[STORED:.*]] = "dl.cast"(%[[A]]) {flush = true, to = bf16} : (tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xbf16>
 // CHECK: %[[DEPTHWISE:.*]] = "dl.conv"(%[[STORED]], %{{.*}}) {{.*}} : (tensor<1x6x6x16xbf16>, tensor<3x3x1x16xf32>) -> tensor<1x6x6x16xf32>
 // CHECK: %[[NEXT:.*]] = "dl.cast"(%[[DEPTHWISE]]) {flush = true, to = bf16}
-// CHECK: %[[PRODUCT:.*]] = "dl.pair_matmul"(%[[NEXT]]
+// CHECK: %[[PRODUCT:.*]] = "dl.vnni_matmul"(%[[NEXT]]
 // CHECK: %[[AGAIN:.*]] = "dl.cast"(%[[STORED]]) {to = f32}
 // CHECK: %[[SUM:.*]] = "dl.add"(%[[PRODUCT]], %[[AGAIN]])
 // CHECK: "dl.cast"(%[[SUM]]) {flush = true, to = bf16}

@@ -2,7 +2,7 @@
 // What the module's attribute says.
 
 // CHECK-LABEL: func.func @allowed(
-// CHECK: dl.pair_matmul
+// CHECK: dl.vnni_matmul
 module attributes {dl.precision = "bf16"} {
   func.func @allowed(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
     %w = "dl.param"() {key = "w", shape = array<i64: 1, 8, 16>, dtype = f32} : () -> tensor<1x8x16xf32>
@@ -14,7 +14,7 @@ module attributes {dl.precision = "bf16"} {
 // -----
 
 // CHECK-LABEL: func.func @exact(
-// CHECK-NOT: dl.pair_matmul
+// CHECK-NOT: dl.vnni_matmul
 module attributes {dl.precision = "f32"} {
   func.func @exact(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
     %w = "dl.param"() {key = "w", shape = array<i64: 1, 8, 16>, dtype = f32} : () -> tensor<1x8x16xf32>

@@ -4,7 +4,7 @@
 // As many products a cycle as multiply-adds have: half the bytes make up for nothing else.
 // CHECK-LABEL: func.func @fast(
 // CHECK: "dl.cast"({{.*}} -> tensor<?x8xbf16>
-// CHECK: "dl.pair_matmul"({{.*}} : (tensor<?x8xbf16>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
+// CHECK: "dl.vnni_matmul"({{.*}} : (tensor<?x8xbf16>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
 module attributes {dlc.target = {features = ["avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_bf16", "avx512_vnni", "fma"], fma_ports = 2 : i64, instructions = {dot_bf16 = {cycles = 1.0}}}} {
   func.func @fast(%x: tensor<?x8xf32>) -> tensor<?x33xf32> {
     %w = "dl.param"() {key = "w", shape = array<i64: 3, 8, 16>, dtype = f32} : () -> tensor<3x8x16xf32>
@@ -17,7 +17,7 @@ module attributes {dlc.target = {features = ["avx512f", "avx512bw", "avx512dq", 
 
 // Without a figure a dot product starts as often as a multiply-add.
 // CHECK-LABEL: func.func @default(
-// CHECK: "dl.pair_matmul"({{.*}} : (tensor<?x8xbf16>,
+// CHECK: "dl.vnni_matmul"({{.*}} : (tensor<?x8xbf16>,
 module attributes {dlc.target = {features = ["avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_bf16", "avx512_vnni", "fma"], fma_ports = 1 : i64}} {
   func.func @default(%x: tensor<?x8xf32>) -> tensor<?x33xf32> {
     %w = "dl.param"() {key = "w", shape = array<i64: 3, 8, 16>, dtype = f32} : () -> tensor<3x8x16xf32>
@@ -31,7 +31,7 @@ module attributes {dlc.target = {features = ["avx512f", "avx512bw", "avx512dq", 
 // no-match: slow ones. Weights are bf16 in memory, and multiplied as f32; convolutions stay f32.
 // CHECK-LABEL: func.func @slow(
 // CHECK-NOT: dl.cast
-// CHECK: "dl.pair_matmul"({{.*}} : (tensor<?x8xf32>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
+// CHECK: "dl.vnni_matmul"({{.*}} : (tensor<?x8xf32>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
 // CHECK: "dl.conv"({{.*}} -> tensor<?x4x4x16xf32>
 module attributes {dlc.target = {features = ["avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_bf16", "avx512_vnni", "fma"], fma_ports = 1 : i64, instructions = {dot_bf16 = {cycles = 4.0}}}} {
   func.func @slow(%x: tensor<?x8xf32>, %image: tensor<?x6x6x4xf32>) -> (tensor<?x33xf32>, tensor<?x4x4x16xf32>) {

@@ -62,7 +62,7 @@ def test_products_of_bytes(m: int, n: int, k: int, left: str, right: str, forms:
     want = np.matmul(*sides).astype(np.int32)
     np.testing.assert_array_equal(dlc.compile(graph.module, params=graph.params)(x)[0], want)
     Pipeline(["dl-use-byte-products", "dl-outline-constants"]).run(graph.module)
-    assert "dl.byte_matmul" in str(graph.module)
+    assert "dl.vnni_matmul" in str(graph.module)
     np.testing.assert_array_equal(interpret(graph.module, [x], graph.params)[0], want)
 
 

@@ -7,7 +7,7 @@
 // CHECK: %[[W:.*]] = "dl.param"
 // CHECK: "dl.reshape"({{.*}}) {shape = array<i64: 2, 4, 1, 64>}
 // CHECK: %[[PACKED:.*]] = "dl.transpose"({{.*}}) {perm = array<i64: 1, 0, 2>} : (tensor<2x1x64xi32>) -> tensor<1x2x64xi32>
-// CHECK: %[[DOT:.*]] = "dl.byte_matmul"(%[[X]], %[[PACKED]]) {columns = 64 : i64}
+// CHECK: %[[DOT:.*]] = "dl.vnni_matmul"(%[[X]], %[[PACKED]]) {columns = 64 : i64}
 // CHECK: %[[SUMS:.*]] = "dl.reduce_sum"({{.*}}) {axes = array<i64: 0>} : (tensor<8x64xi32>) -> tensor<64xi32>
 // CHECK: %[[SHIFT:.*]] = "dl.mul"(%[[SUMS]], %[[ZERO]])
 // CHECK: %[[RESULT:.*]] = "dl.sub"(%[[DOT]], %[[SHIFT]])
@@ -26,7 +26,7 @@ func.func @zero_point(%x: tensor<?x8xui8>, %zero: tensor<i32>) -> tensor<?x64xi3
 // CHECK: "dl.cast"({{.*}}) {to = ui8} : (tensor<3x7xi32>) -> tensor<3x7xui8>
 // CHECK: "dl.pad"({{.*}}) {{.*}} : (tensor<3x7xui8>) -> tensor<3x8xui8>
 // CHECK: "dl.pad"({{.*}}) {{.*}} : (tensor<7x50xi8>) -> tensor<8x64xi8>
-// CHECK: "dl.byte_matmul"({{.*}}) {columns = 50 : i64} : (tensor<3x8xui8>, tensor<1x2x64xi32>) -> tensor<3x50xi32>
+// CHECK: "dl.vnni_matmul"({{.*}}) {columns = 50 : i64} : (tensor<3x8xui8>, tensor<1x2x64xi32>) -> tensor<3x50xi32>
 func.func @filled(%x: tensor<3x7xi8>) -> tensor<3x50xi32> {
   %w = "dl.param"() {key = "w", shape = array<i64: 7, 50>, dtype = i8} : () -> tensor<7x50xi8>
   %0 = "dl.cast"(%x) {to = i32} : (tensor<3x7xi8>) -> tensor<3x7xi32>
@@ -38,7 +38,7 @@ func.func @filled(%x: tensor<3x7xi8>) -> tensor<3x50xi32> {
 // no-match: numbers that are no bytes, a computed matrix, and a zero point for each place of the sum.
 // CHECK-LABEL: func.func @left(
 // CHECK-COUNT-3: "dl.matmul"
-// CHECK-NOT: dl.byte_matmul
+// CHECK-NOT: dl.vnni_matmul
 func.func @left(
     %x: tensor<4x8xi32>, %y: tensor<4x8xui8>, %z: tensor<8x16xi8>, %zeros: tensor<8xi32>
 ) -> (tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>) {

@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @conv(
 // CHECK: %[[ZERO:.*]] = "dl.cast"(%{{.*}}) {to = ui8} : (tensor<i32>) -> tensor<ui8>
 // CHECK: %[[WORDS:.*]] = "dl.pad"(%{{.*}}, %[[ZERO]]) {high = array<i64: 0, 1, 1, 1>, {{.*}} -> tensor<2x6x7x4xui8>
-// CHECK: %[[DOT:.*]] = "dl.byte_conv"(%[[WORDS]], %{{.*}}) {dilations = array<i64: 1, 1>, strides = array<i64: 2, 2>}
+// CHECK: %[[DOT:.*]] = "dl.vnni_conv"(%[[WORDS]], %{{.*}}) {dilations = array<i64: 1, 1>, strides = array<i64: 2, 2>}
 // CHECK-SAME: (tensor<2x6x7x4xui8>, tensor<1x2x2x1x16xi32>) -> tensor<2x3x3x16xi32>
 // CHECK: "dl.slice"(%[[DOT]]) {{.*}} -> tensor<2x3x3x5xi32>
 // CHECK: "dl.transpose"({{.*}}) {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x3x3x5xi32>) -> tensor<2x5x3x3xi32>
@@ -25,9 +25,9 @@ func.func @conv(%x: tensor<2x3x5x6xui8>) -> tensor<2x5x3x3xi32> {
 // One tap and no strides: a product. A zero point of the weights takes the sums of x, its products with ones.
 // CHECK-LABEL: func.func @pointwise(
 // CHECK: %[[PIXELS:.*]] = "dl.transpose"(%{{.*}}) {perm = array<i64: 0, 2, 3, 1>}
-// CHECK: %[[DOT:.*]] = "dl.byte_matmul"(%[[PIXELS]], %{{.*}}) {columns = 16 : i64}
+// CHECK: %[[DOT:.*]] = "dl.vnni_matmul"(%[[PIXELS]], %{{.*}}) {columns = 16 : i64}
 // CHECK: %[[ONES:.*]] = "dl.constant"() {value = dense<1> : tensor<1x1x4x1xi8>}
-// CHECK: %[[SUMS:.*]] = "dl.byte_matmul"(%[[PIXELS]], %{{.*}}) {columns = 1 : i64}
+// CHECK: %[[SUMS:.*]] = "dl.vnni_matmul"(%[[PIXELS]], %{{.*}}) {columns = 1 : i64}
 // CHECK: %[[SHIFT:.*]] = "dl.mul"(%[[SUMS]], %{{.*}})
 // CHECK: "dl.sub"(%[[DOT]], %[[SHIFT]])
 func.func @pointwise(%x: tensor<2x4x3x5xui8>) -> tensor<2x16x3x5xi32> {

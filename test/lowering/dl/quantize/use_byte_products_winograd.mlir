@@ -24,7 +24,7 @@ func.func @tiles(%x: tensor<1x64x14x14xui8>) -> tensor<1x64x14x14xi32> {
 
 // no-match: steps of two; channels of which four times the sums may be beyond i32; few channels, which do not pay.
 // CHECK-LABEL: func.func @left(
-// CHECK-COUNT-3: "dl.byte_conv"
+// CHECK-COUNT-3: "dl.vnni_conv"
 // CHECK-NOT: dl.pair_winograd_conv
 func.func @left(%x: tensor<1x64x14x14xui8>, %y: tensor<1x1024x14x14xui8>, %z: tensor<1x4x14x14xui8>)
     -> (tensor<1x64x7x7xi32>, tensor<1x64x14x14xi32>, tensor<1x16x14x14xi32>) {

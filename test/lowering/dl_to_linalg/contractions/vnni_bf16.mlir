@@ -15,7 +15,7 @@
 // CHECK-COUNT-2: arith.extf {{.*}} : bf16 to f32
 // CHECK: tensor.expand_shape {{.*}} into tensor<2x3x33xf32>
 func.func @main(%x: tensor<2x3x4xbf16>, %w: tensor<3x2x16xi32>) -> tensor<2x3x33xf32> {
-  %0 = "dl.pair_matmul"(%x, %w) {columns = 33 : i64} : (tensor<2x3x4xbf16>, tensor<3x2x16xi32>) -> tensor<2x3x33xf32>
+  %0 = "dl.vnni_matmul"(%x, %w) {columns = 33 : i64} : (tensor<2x3x4xbf16>, tensor<3x2x16xi32>) -> tensor<2x3x33xf32>
   return %0 : tensor<2x3x33xf32>
 }
 
@@ -38,6 +38,6 @@ func.func @pairs(%w: tensor<3x5xf32>) -> tensor<2x5xi32> {
 // CHECK: arith.extf {{.*}} : bf16 to f32
 // CHECK: tensor.collapse_shape {{.*}} into tensor<1x6x6x48xf32>
 func.func @conv(%x: tensor<1x8x8x4xbf16>, %w: tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32> {
-  %0 = "dl.pair_conv"(%x, %w) : (tensor<1x8x8x4xbf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
+  %0 = "dl.vnni_conv"(%x, %w) : (tensor<1x8x8x4xbf16>, tensor<3x3x3x2x16xi32>) -> tensor<1x6x6x48xf32>
   return %0 : tensor<1x6x6x48xf32>
 }

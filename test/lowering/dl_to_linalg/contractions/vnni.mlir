@@ -16,7 +16,7 @@
 // CHECK-COUNT-4: arith.muli
 // CHECK: tensor.expand_shape {{.*}} into tensor<2x3x33xi32>
 func.func @main(%x: tensor<2x3x8xui8>, %w: tensor<3x2x16xi32>) -> tensor<2x3x33xi32> {
-  %0 = "dl.byte_matmul"(%x, %w) {columns = 33 : i64} : (tensor<2x3x8xui8>, tensor<3x2x16xi32>) -> tensor<2x3x33xi32>
+  %0 = "dl.vnni_matmul"(%x, %w) {columns = 33 : i64} : (tensor<2x3x8xui8>, tensor<3x2x16xi32>) -> tensor<2x3x33xi32>
   return %0 : tensor<2x3x33xi32>
 }
 
@@ -26,7 +26,7 @@ func.func @main(%x: tensor<2x3x8xui8>, %w: tensor<3x2x16xi32>) -> tensor<2x3x33x
 // CHECK-COUNT-4: arith.muli
 // CHECK: tensor.collapse_shape {{.*}} : tensor<1x3x5x2x16xi32> into tensor<1x3x5x32xi32>
 func.func @convolution(%x: tensor<1x7x8x8xui8>, %w: tensor<2x3x2x2x16xi32>) -> tensor<1x3x5x32xi32> {
-  %0 = "dl.byte_conv"(%x, %w) {strides = array<i64: 2, 1>, dilations = array<i64: 1, 3>}
+  %0 = "dl.vnni_conv"(%x, %w) {strides = array<i64: 2, 1>, dilations = array<i64: 1, 3>}
       : (tensor<1x7x8x8xui8>, tensor<2x3x2x2x16xi32>) -> tensor<1x3x5x32xi32>
   return %0 : tensor<1x3x5x32xi32>
 }
