@@ -58,8 +58,7 @@ def _plan(op: ir.Operation) -> CollapsePlan:
 
 def _has_no_count(value: ir.Value) -> bool:
     """Whether a memref has more elements than a size can say."""
-    shaped = ir.MemRefType(value.type)
-    return math.prod(size for size in shaped.shape if size >= 0) >= 1 << 63
+    return isinstance(value.type, ir.MemRefType) and math.prod(size for size in value.type.shape if size >= 0) >= 1 << 63
 
 
 def _collapse(plan: CollapsePlan) -> None:
