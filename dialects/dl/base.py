@@ -162,7 +162,8 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
         return [1 if field.variadicity == ext.Variadicity.single else count - cls._fixed for field in cls.operand_fields]
 
     def _segment_sizes(self, count: int) -> list[int]:
-        written = self.operation.attributes.get("operandSegmentSizes")
+        """By the attribute where it is needed; an op with one variable group at most needs none."""
+        written = self.operation.attributes.get("operandSegmentSizes") if len(self._variable) > 1 else None
         return list(written) if written is not None else self._segment_sizes_for(count)
 
     # Verifying.
@@ -192,6 +193,8 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
         if unknown:
             known = ", ".join(sorted(self.attribute_fields)) or "none"
             return f"has no attribute '{unknown[0]}' (attributes: {known})"
+        if message := self._needless_segments(len(operation.operands)):
+            return message
         operands = self.operand_types()
         if any(isinstance(group, _NotTensor) or group is _NOT_TENSOR for group in operands):
             return self._unknown_element()
@@ -217,7 +220,17 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
 
     def _segments_fit(self, operands: int) -> bool:
         written = self.operation.attributes.get("operandSegmentSizes")
-        return written is not None and sum(written) == operands and len(written) == len(self.operand_fields)
+        if not isinstance(written, ir.DenseI32ArrayAttr) or len(written) != len(self.operand_fields) or sum(written) != operands:
+            return False
+        return all(_takes(field.variadicity, size) for field, size in zip(self.operand_fields, written, strict=True))
+
+    def _needless_segments(self, operands: int) -> str:
+        """What is wrong with sizes of operand groups where the number of operands tells them; IRDL does not look at those."""
+        written = self.operation.attributes.get("operandSegmentSizes")
+        if written is None or len(self._variable) > 1:
+            return ""
+        sizes = ir.DenseI32ArrayAttr.get(self._segment_sizes_for(operands))
+        return "" if written == sizes else f"operandSegmentSizes is {written} but must be {sizes}; leave it out"
 
     def _result_mismatch(self, inferred: InferredTypes) -> str:
         declared = [tensor_type(result.type) for result in self.operation.results]
@@ -401,3 +414,10 @@ def _is_default(value: Any, default: Any) -> bool:
 def _unwrap(cls: type[DLOp], operation: ir.Operation) -> Any:
     results = tuple(operation.results)
     return results[0] if len(results) == 1 and not cls._variadic_results else results
+
+
+def _takes(variadicity: ext.Variadicity, size: int) -> bool:
+    """Whether a group of operands may have `size` of them."""
+    if variadicity == ext.Variadicity.variadic:
+        return size >= 0
+    return size == 1 or (size == 0 and variadicity == ext.Variadicity.optional)

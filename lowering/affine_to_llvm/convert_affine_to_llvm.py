@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -44,6 +45,7 @@ _LOWERING = (
     "canonicalize",
     "cse",
 )
+_NO_DIVISOR = re.compile(r"\b(?:floordiv|ceildiv|mod) [-0]")
 _NOALIAS = "llvm.noalias"
 _RUNTIME_ALIGNMENT = 64
 """What `_mlir_memref_to_llvm_alloc` guarantees; asking for no more keeps the freed and the used pointer the same."""
@@ -68,6 +70,7 @@ class ConvertAffineToLlvm(Pass):
         for inner in nested_ops(op):
             _require_loops(inner)
             _require_strides(inner)
+            _require_divisors(inner)
             _drop_alignment(inner)
         pass_bare_pointers(op)
         noalias = {}
@@ -105,6 +108,15 @@ def _require_strides(op: ir.Operation) -> None:
     for value in [*op.results, *arguments]:
         if isinstance(value.type, ir.MemRefType) and not has_strides(value.type):
             raise PassFailure(op, f"the layout of {value.type} has no strides", "run normalize-memrefs first")
+
+
+def _require_divisors(op: ir.Operation) -> None:
+    """Refuse divisions by what is no positive number: upstream's lowering ends the process at them."""
+    if not op.name.startswith("affine."):
+        return
+    for _, attribute in op.attributes.items():
+        if isinstance(attribute, (ir.AffineMapAttr, ir.IntegerSetAttr)) and _NO_DIVISOR.search(str(attribute)):
+            raise PassFailure(op, f"{attribute} divides by what is no positive number", "divide by a positive constant")
 
 
 def _drop_alignment(op: ir.Operation) -> None:

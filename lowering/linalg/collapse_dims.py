@@ -47,13 +47,18 @@ def _plan(op: ir.Operation) -> CollapsePlan:
     """The most that `op` allows by itself."""
     generic = Generic.of(op)
     operands, outputs, count = generic.operands, generic.outputs, len(generic.parallel)
-    if any(inner.name == "linalg.index" for inner in nested_ops(op)):
+    if any(inner.name == "linalg.index" for inner in nested_ops(op)) or any(map(_has_no_count, operands)):
         alone = [[loop] for loop in range(count)]
         return CollapsePlan(op, count, operands, outputs, generic.maps, generic.parallel, alone)
     kept = _loops_to_keep(generic, generic.extents())
     maps = [_without_unit_loops(indexing, kept) for indexing in generic.maps]
     parallel = [generic.parallel[loop] for loop in kept]
     return CollapsePlan(op, count, operands, outputs, maps, parallel, _groups(operands, maps, parallel))
+
+
+def _has_no_count(value: ir.Value) -> bool:
+    """Whether a memref has more elements than a size can say."""
+    return isinstance(value.type, ir.MemRefType) and math.prod(size for size in value.type.shape if size >= 0) >= 1 << 63
 
 
 def _collapse(plan: CollapsePlan) -> None:

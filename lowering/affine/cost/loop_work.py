@@ -88,15 +88,14 @@ class _Estimate:
         return all(value == 0 if relation == "=" else value >= 0 for value, relation in zip(values, relations, strict=True))
 
     def _results(self, map: ir.AffineMap, operands: list[ir.Value]) -> list[int]:
-        """The values of a map's results; none where an operand is not known."""
-        if not operands:
-            return [result.maybe_downcast().value for result in map.results]
+        """The values of a map's results; none where an operand is not known, or a result is divided by no positive number."""
         given = [self._value(operand) for operand in operands]
         known = [ir.AffineExpr.get_constant(value) for value in given if value is not None]
         if len(known) < len(given):
             return []
         results = [substitute(result, known[: map.n_dims], known[map.n_dims :]).maybe_downcast() for result in map.results]
-        return [result.value for result in results]
+        found = [result.value for result in results if isinstance(result, ir.AffineConstantExpr)]
+        return found if len(found) == len(results) else []
 
     def _value(self, value: ir.Value) -> int | None:
         """About what an index is."""

@@ -140,6 +140,8 @@ def _expression(expression: ir.AffineExpr, names: Sequence[str], dims: int, user
         raise ExtractionError(user, "an index multiplies or divides by a value that is not a constant", "make that size static")
     if isinstance(expression, ir.AffineMulExpr):
         return f"({lhs} * {rhs})"
+    if int(rhs) <= 0:
+        raise ExtractionError(user, f"an index is divided by {rhs}", "divide by a positive number")
     if isinstance(expression, ir.AffineModExpr):
         return f"(({lhs}) mod {rhs})"
     if isinstance(expression, ir.AffineFloorDivExpr):

@@ -50,6 +50,15 @@ func.func private @no_match(%x: memref<4x7xf32, strided<[9, 1]>>, %y: memref<4x7
   return
 }
 
+// As one loop, they would be more than any size says.
+// CHECK-LABEL: func.func private @no_match_huge(
+// CHECK-NOT: collapse_shape
+// CHECK: return
+func.func private @no_match_huge(%x: memref<4398046511104x4398046511104xf32>) {
+  linalg.exp ins(%x : memref<4398046511104x4398046511104xf32>) outs(%x : memref<4398046511104x4398046511104xf32>)
+  return
+}
+
 // One row of windows over an image of four rows: the taps are no single loop, for the image has more rows than the window.
 // CHECK-LABEL: func.func private @window_of_the_whole_width(
 // CHECK-NOT: collapse_shape %{{.*}} : memref<1x2x4x3xf32>

@@ -246,3 +246,27 @@ func.func @lrn_size_of_another_type(%arg0: tensor<1x4x8xf32>) {
   %0 = "dl.lrn"(%arg0) {size = 3 : index} : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
   return
 }
+
+// -----
+
+func.func @segments_no_list(%arg0: tensor<2x3xf32>) {
+  // expected-error @+1 {{'operandSegmentSizes' attribute is expected to be a dense i32 array}}
+  %0 = "dl.layer_norm"(%arg0) {operandSegmentSizes = 1 : i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @segments_without_x(%arg0: tensor<2x3xf32>) {
+  // expected-error @+1 {{element 0 in 'operandSegmentSizes' attribute must be equal to 1}}
+  %0 = "dl.layer_norm"(%arg0) {operandSegmentSizes = array<i32: 0, 1, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @segments_needless(%arg0: tensor<2x3xf32>) {
+  // expected-error @+1 {{'dl.rms_norm' op operandSegmentSizes is array<i64: 0, 0, 1, 0> but must be array<i32: 1, 0>; leave it out}}
+  %0 = "dl.rms_norm"(%arg0) {operandSegmentSizes = array<i64: 0, 0, 1, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}

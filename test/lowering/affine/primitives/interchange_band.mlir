@@ -45,3 +45,17 @@ func.func @refused(%A: memref<100x50xf32>) {
 func.func @no_loops(%A: memref<4xf32>) {
   return
 }
+
+// -----
+
+#divided = affine_map<(d0) -> (d0 floordiv -1)>
+func.func @divided_by_a_negative_number(%A: memref<100x50xf32>) {
+  affine.for %i = 0 to 100 {
+    // expected-error @below {{an index is divided by -1; divide by a positive number}}
+    affine.for %j = 0 to #divided(%i) {
+      %a = affine.load %A[%i, %j] : memref<100x50xf32>
+      affine.store %a, %A[%i, %j] : memref<100x50xf32>
+    } {dlc.name = "j"}
+  } {dlc.name = "i"}
+  return
+}
