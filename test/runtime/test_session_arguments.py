@@ -116,7 +116,7 @@ def test_rank_zero_and_small_types() -> None:
         (({"x": x, "y": y, "z": y},), "unknown 'z'"),
         ((x.astype(np.float64), y), r"input 'x' expects f32\[n, 3\] but got f64\[2, 3\]; convert it"),
         ((x, y.astype(np.int32)), r"input 'y' expects i64\[n\] but got i32\[2\]"),
-        ((x, y.astype(np.uint64)), r"input 'y' expects i64\[n\] but got uint64\[2\]"),
+        ((x, y.astype(np.uint64)), r"input 'y' expects i64\[n\] but got ui64\[2\]"),
         ((x[0], y), r"input 'x' .* but got f32\[3\]; the rank is 1 instead of 2"),
         ((x[:, :2], y), "dim 1 is 2 instead of 3"),
         ((x, y[:1]), "input 'y' .* dim 'n' is 1 here but 2 in input 'x'"),

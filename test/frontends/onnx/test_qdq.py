@@ -62,7 +62,7 @@ def products_of_bytes(model: onnx.ModelProto) -> int:
     source = read_source(model)
     with source.module.context, ir.Location.unknown():
         Pipeline(PASSES).run(source.module)
-    return len(re.findall(r'"dl\.(byte|pair)_', str(source.module)))
+    return len(re.findall(r'"dl\.(vnni|pair_winograd)_', str(source.module)))
 
 
 FORMS = [(np.uint8, 118, np.int8, 0), (np.int8, -3, np.int8, 0), (np.uint8, 0, np.uint8, 128), (np.uint8, 255, np.uint8, 117)]

@@ -11,18 +11,24 @@ from hypothesis import strategies as st
 
 from dlc._mlir import ir
 from dlc.lowering.affine.memory import localize_padding
+from dlc.lowering.policy import policy, using
 from dlc.targets.machine import Machine, facts_of
+
+
+def _set_caches(monkeypatch: pytest.MonkeyPatch, l2_bytes: int) -> None:
+    """Let every image be too large for the last cache, and copies of padded parts fit where they take a third of L2."""
+
+    def facts(op: ir.Operation) -> Machine:
+        return facts_of(op).override(l2_bytes=l2_bytes, l3_bytes=1)
+
+    monkeypatch.setattr(localize_padding, "facts_of", facts)
 
 
 @pytest.fixture(autouse=True)
 def any_size_pays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    def facts_without_cache(op: ir.Operation) -> Machine:
-        return facts_of(op).override(l2_bytes=1, l3_bytes=1)
-
-    monkeypatch.setattr(localize_padding, "facts_of", facts_without_cache)
-    monkeypatch.setattr(localize_padding, "_LARGEST_SHARE", 1e9)
-    monkeypatch.setattr(localize_padding, "_MOST_COPIES", 1e9)
-    yield
+    _set_caches(monkeypatch, 1 << 40)
+    with using(policy().override(padded_copies=16)):
+        yield
 
 
 def _loops(variables: str, sizes: list[int], body: list[str], mark: str = "") -> list[str]:
@@ -91,6 +97,6 @@ def test_results_are_the_same(
 
 def test_batches_and_rows_move_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """An image of 72 numbers is too large, so loops over rows hold the copy: three rows of nine."""
-    monkeypatch.setattr(localize_padding, "_LARGEST_SHARE", 3 * 9 * 8)
+    _set_caches(monkeypatch, 3 * (3 * 9 * 8))
     text = _check(_function([6, 7], [1, 1], [1, 1], 2, 3, batch=2, transposed=True))
     assert "memref.alloc() : memref<1x3x9xi64>" in text and "memref<2x8x9xi64>" not in text
