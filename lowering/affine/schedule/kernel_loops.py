@@ -216,7 +216,11 @@ def _remove_unused(allocations: Sequence[ir.Operation]) -> None:
 
 def apply_lines(function: ir.Operation, lines: Sequence[str]) -> None:
     """Make the steps `lines` (`Schedule.to_lines`) of a kernel; PassFailure for one that cannot be made."""
-    loops, plan = KernelLoops.of(function), read_lines(lines)
+    loops = KernelLoops.of(function)
+    try:
+        plan = read_lines(lines)
+    except ScheduleError as error:
+        raise PassFailure(function, f"the steps of its schedule: {error.reason}", error.remedy) from None
     steps = [line for line in lines if not line.startswith("Schedule(")]
     try:
         schedule = Schedule(loops.module, **{key: value for key, value in plan.where.items() if key != "function"})
@@ -228,7 +232,8 @@ def apply_lines(function: ir.Operation, lines: Sequence[str]) -> None:
         loops.put_back(before, schedule.program)
     except ScheduleError as error:
         made = len(schedule.trace)
-        raise PassFailure(function, f"step {made} of its schedule, {steps[made]}: {error.reason}", error.remedy) from None
+        where = f"step {made} of its schedule, {steps[made]}" if made < len(steps) else "its schedule"
+        raise PassFailure(function, f"{where}: {error.reason}", error.remedy) from None
     except PrimitiveError as error:
         raise PassFailure(function, error.reason, error.remedy) from None
     _require_nests(function)

@@ -24,7 +24,7 @@ from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.schedule.driver import LoopPass, has_loops, read, step, write
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program
 from dlc.lowering.affine.schedule.schedule_text import as_lines, as_python, read_steps
-from dlc.lowering.affine.schedule.steps import Recorded, Steps
+from dlc.lowering.affine.schedule.steps import Recorded, Steps, require_kinds
 from dlc.lowering.affine.schedule.transform_text import as_transform
 from dlc.lowering.affine.schedule.tree_text import loop_names, tree_text
 from dlc.lowering.pass_base import Pass
@@ -192,6 +192,7 @@ class Schedule:
 
     def _do(self, change: Pass) -> tuple[str, ...]:
         self._require_open()
+        require_kinds(change)
         with self._function.context, ir.Location.unknown():
             try:
                 new, loops = step(self._program, cast(LoopPass, change))

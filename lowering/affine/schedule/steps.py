@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
+from dlc.errors import ScheduleError
 from dlc.lowering.pass_base import Pass
 
 METHODS: Mapping[str, str] = {
@@ -87,3 +88,20 @@ def arguments_of(change: Pass) -> Iterator[tuple[str, object]]:
         value = getattr(change, field.name)
         if field.name not in SHARED and value != field.default:
             yield field.name, value
+
+
+def require_kinds(change: Pass) -> None:
+    """ScheduleError for an argument of a step that is of another kind than the option it stands for."""
+    kinds = get_type_hints(type(change))
+    for name, value in arguments_of(change):
+        if not _is_of(value, kinds[name]):
+            kind = kinds[name] if get_origin(kinds[name]) else kinds[name].__name__
+            raise ScheduleError(f"'{name}' of {change.name()} is {value!r}", f"give a value of type {kind}")
+
+
+def _is_of(value: object, kind: Any) -> bool:
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_is_of(item, get_args(kind)[0]) for item in value)
+    if kind is int:
+        return hasattr(value, "__index__") and not isinstance(value, bool)
+    return isinstance(value, kind)

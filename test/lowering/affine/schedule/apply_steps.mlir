@@ -65,6 +65,28 @@ func.func @no_nest(%A: memref<100xf32>) attributes {dl.kernel, dlc.steps = ["til
 
 // -----
 
+// expected-error@below {{'lanes' of affine-set-register-tile is 2.5; give a value of type int}}
+func.func @no_number(%A: memref<100xf32>) attributes {dl.kernel, dlc.steps = ["tile_registers('S0:0', lanes=2.5)"]} {
+  %c = arith.constant 0.0 : f32
+  affine.for %i = 0 to 100 {
+    affine.store %c, %A[%i] : memref<100xf32>
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// expected-error@below {{the steps of its schedule: line 1: neither MLIR nor Python}}
+func.func @no_step(%A: memref<100xf32>) attributes {dl.kernel, dlc.steps = ["nonsense("]} {
+  %c = arith.constant 0.0 : f32
+  affine.for %i = 0 to 100 {
+    affine.store %c, %A[%i] : memref<100xf32>
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
 // no-match: a kernel without steps stays as it is.
 // CHECK-LABEL: func.func @no_steps(
 // CHECK-NEXT: return
