@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -191,22 +192,28 @@ def _is_window_sum(windows: Windows) -> bool:
     return wide and taps == slid
 
 
-def cuts(extent: int, step: int, safe: tuple[int, int]) -> list[tuple[int, int, int]]:
+def cuts(extent: int, step: int, safe: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
     """The tiles of a loop: (begin, end, iterations of a tile); several of `step` in a row where all of them are safe.
 
     Of an axis without padding all iterations are safe: `safe` is (0, extent).
     """
-    parts: list[tuple[int, int, int]] = []
-    for begin in range(0, extent, step):
-        count = min(step, extent - begin)
-        inner = count == step and safe[0] <= begin and begin + count <= safe[1]
-        if inner and parts and parts[-1][1] == begin and parts[-1][2] == step and safe[0] <= parts[-1][0]:
-            parts[-1] = parts[-1][0], begin + count, step
-        else:
-            parts.append((begin, begin + count, count))
-    return parts
+    first, end = -(-safe[0] // step), min(safe[1], extent) // step
+    if first >= end:
+        first = end = -(-extent // step)
+    yield from _apart(range(0, first * step, step), extent)
+    if first < end:
+        yield first * step, end * step, step
+    yield from _apart(range(end * step, extent, step), extent)
 
 
-def few_borders(parts: Sequence[tuple[int, int, int]]) -> bool:
+def _apart(begins: range, extent: int) -> Iterator[tuple[int, int, int]]:
+    """Tiles that each have code of their own; the last one of the loop may be smaller."""
+    for begin in begins:
+        count = min(begins.step, extent - begin)
+        yield begin, begin + count, count
+
+
+def few_borders(parts: Iterable[tuple[int, int, int]]) -> bool:
     """Whether the tiles at the borders, each of which has code of its own, are few enough."""
-    return len(parts) <= policy().limits.border_tiles
+    most = policy().limits.border_tiles
+    return sum(1 for _ in itertools.islice(parts, most + 1)) <= most
