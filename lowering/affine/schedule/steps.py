@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin, get_type_hints
@@ -96,12 +97,12 @@ def require_kinds(change: Pass) -> None:
     for name, value in arguments_of(change):
         if not _is_of(value, kinds[name]):
             kind = kinds[name] if get_origin(kinds[name]) else kinds[name].__name__
-            raise ScheduleError(f"'{name}' of {change.name()} is {value!r}", f"give a value of type {kind}")
+            raise ScheduleError(f"'{name}' of {change.name()} is {value!r}", f"give a value of type {kind}, numbers of 64 bits")
 
 
 def _is_of(value: object, kind: Any) -> bool:
     if get_origin(kind) is tuple:
         return isinstance(value, tuple) and all(_is_of(item, get_args(kind)[0]) for item in value)
     if kind is int:
-        return hasattr(value, "__index__") and not isinstance(value, bool)
+        return hasattr(value, "__index__") and not isinstance(value, bool) and operator.index(value).bit_length() < 64
     return isinstance(value, kind)

@@ -65,7 +65,7 @@ func.func @no_nest(%A: memref<100xf32>) attributes {dl.kernel, dlc.steps = ["til
 
 // -----
 
-// expected-error@below {{'lanes' of affine-set-register-tile is 2.5; give a value of type int}}
+// expected-error@below {{'lanes' of affine-set-register-tile is 2.5; give a value of type int, numbers of 64 bits}}
 func.func @no_number(%A: memref<100xf32>) attributes {dl.kernel, dlc.steps = ["tile_registers('S0:0', lanes=2.5)"]} {
   %c = arith.constant 0.0 : f32
   affine.for %i = 0 to 100 {
