@@ -89,10 +89,8 @@ def command(
 
     Exits with status 1 when --check finds a difference above --tolerance.
     """
-    overrides = parse_shapes(shapes)
-    sizes = parse_sizes(dims)
-    given = _read_inputs(inputs)
-    saved = _output_files(outputs)
+    overrides, sizes = parse_shapes(shapes), parse_sizes(dims)
+    given, saved = _read_inputs(inputs), _output_files(outputs)
     source = read_source(model, shapes=overrides, lenient=lenient)
     expected = oracle(check, model, source, overrides) if check else None
     begin = time.perf_counter()
@@ -122,10 +120,9 @@ def command(
     differences = [difference(*pair) for pair in zip(results, expected(arrays), strict=True)] if expected else []
     _show(compiled.outputs, results, differences, tolerance)
     click.echo(f"compiled in {compile_seconds:.2f} s, ran in {seconds * 1e3:.3f} ms")
-    names = [spec.name for spec in compiled.outputs]
-    failed = [name for name, found in zip(names, differences, strict=False) if not found.within(tolerance)]
-    if failed:
-        raise dlc.DLCError(f"{model}: error: {', '.join(failed)} differs from {check} by more than {tolerance:g} relative")
+    far = [spec.name for spec, found in zip(compiled.outputs, differences, strict=False) if not found.within(tolerance)]
+    if far:
+        raise dlc.DLCError(f"{model}: error: {', '.join(far)} differs from {check} by more than {tolerance:g} relative")
 
 
 def _verdicts(compiled: dlc.CompiledModel) -> str:
