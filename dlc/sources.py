@@ -136,7 +136,7 @@ def _holds_mlir(path: Path) -> bool:
 def _from_mlir(model: Any, path: Path | None, optional: bool) -> Source:
     """Read a file, text or module; `optional` weights may be missing."""
     data, name = _mlir_bytes(model, path)
-    module = parse_module(data, name)
+    module = reading.parse_module(data, name, make_context(), path if path and path.is_file() else None)
     reference = module.operation.attributes.get(PARAMS_ATTRIBUTE)
     if reference is None:
         return Source(module, {}, name)

@@ -72,9 +72,9 @@ def sectors_along(scop: Scop, above: Sequence[LoopNode], nest: Tree, depth: int,
 
 
 def _leaves(above: Sequence[LoopNode], nest: Tree) -> Iterator[tuple[list[LoopNode], Leaf]]:
-    """The statements of `nest`, each with all loops around."""
+    """The statements of `nest` that run at all, each with all loops around."""
     for path, node in walk(nest):
-        if isinstance(node, Leaf):
+        if isinstance(node, Leaf) and not node.domain.is_empty():
             yield [*above, *loops_above(nest, path)], node
 
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from dlc._mlir import gpu, ir, llvm
-from dlc.analysis.buffers import nested_ops
 from dlc.errors import TargetError
 from dlc.lowering.gpu_to_nvvm.ptx import ptx_of
+from dlc.lowering.llvm_translation import untranslatable
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _ASSEMBLY = 2
@@ -33,9 +33,8 @@ class GpuModuleToPtx(Pass):
 
 
 def _serialize(module: ir.Operation) -> None:
-    for inner in nested_ops(module):
-        if inner != module and inner.name.split(".")[0] not in ("llvm", "nvvm"):
-            raise PassFailure(inner, f"needs llvm and nvvm, found '{inner.name}'", "run convert-kernels-to-nvvm first")
+    for inner, problem, remedy in untranslatable(module, ("llvm", "nvvm"), "convert-kernels-to-nvvm"):
+        raise PassFailure(inner, problem, remedy)
     if "targets" not in module.attributes:
         raise PassFailure(module, "the module of kernels does not say which GPU it is for", "run convert-kernels-to-nvvm first")
     (target,) = ir.ArrayAttr(module.attributes["targets"])

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dlc._mlir import execution_engine, ir, llvm
+from dlc.diagnostics import at_location
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
+from dlc.lowering.llvm_translation import untranslatable
 from dlc.runtime.library import load_library
 from dlc.targets.machine import facts_of, host_facts
 
@@ -119,11 +121,9 @@ def emit_assembly(module: ir.Module, opt_level: int = 2) -> str:
 
 
 def require_llvm(module: ir.Module) -> None:
-    """Raise `TargetError` unless every function is in the llvm dialect."""
-    for op in module.body.operations:
-        if not op.operation.name.startswith("llvm."):
-            found = op.operation.name
-            raise TargetError(f"emission needs the llvm dialect, found '{found}'; run convert-affine-to-llvm first")
+    """Raise `TargetError` unless every op is of the llvm dialect, with types that LLVM has."""
+    for op, problem, remedy in untranslatable(module.operation, ("llvm",), "convert-affine-to-llvm"):
+        raise TargetError("", [at_location(op.location, f"{problem}; {remedy}")])
 
 
 def entry_points(module: ir.Module) -> list[str]:

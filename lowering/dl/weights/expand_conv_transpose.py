@@ -33,7 +33,7 @@ class ExpandConvTranspose(Pass):
     are computed in each. The other way, a convolution over an input that is spread apart by zeros, multiplies with `strides` times
     as many. Phases of one or two channels are channels of one convolution with the taps of all phases, as are phases beyond a
     number that makes sense as kernels. Kernels are rearranged by ops on weights. Convolutions whose spatial sizes or kernels are
-    not known stay.
+    not known stay, and strides beyond the result.
 
     before: %0 = dl.conv_transpose(%x, %w) {strides = [2], pads = [0, 1]} : (tensor<1x32x5xf32>, tensor<32x16x3xf32>)
                  -> tensor<1x16x10xf32>
@@ -83,9 +83,12 @@ def conv_transpose_to_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
         return False
     sizes, kernel, results = ([dim for dim in kind.shape[2:] if isinstance(dim, int)] for kind in kinds)
     window = Window.of("", kernel, found["strides"], found["pads"], found["dilations"])
+    if any(stride > result for stride, result in zip(window.strides, results, strict=True)):
+        return False  # most of the phases would lie behind the result
     each = list(zip(sizes, kernel, window.strides, window.dilations, window.pads_begin, results, strict=True))
-    phased = [PhasedAxis.of(*axis) for axis in each]
-    if _are_convolutions(phased, kinds, found["groups"]):
+    are_few = math.prod(window.strides) <= policy().graph.most_phases
+    phased = [PhasedAxis.of(*axis) for axis in each] if are_few else []
+    if are_few and _are_convolutions(phased, kinds, found["groups"]):
         then = _followers(op, rewriter.is_weight)
         last = then[-1] if then else op
         with ir.InsertionPoint(last):
@@ -112,11 +115,11 @@ def _is_static_image(kind: TensorType) -> bool:
 
 
 def _are_convolutions(axes: Sequence[PhasedAxis], kinds: Sequence[TensorType], groups: int) -> bool:
-    """Whether each phase becomes a convolution of its own: few phases, of some channels or of groups."""
+    """Whether each of few phases becomes a convolution of its own: they are of some channels or of groups."""
     phases, outputs = math.prod(axis.stride for axis in axes), kinds[1].shape[1]
     assert isinstance(outputs, int)
     without_taps = any(not phase.taps for axis in axes for phase in axis.phases)
-    if phases > policy().graph.most_phases or (without_taps and not kinds[0].is_static):
+    if without_taps and not kinds[0].is_static:
         return False
     is_mixed = groups == 1 and all(phase.step == 1 for axis in axes for phase in axis.phases)
     return outputs >= policy().graph.fewest_phase_channels or phases == 1 or not is_mixed

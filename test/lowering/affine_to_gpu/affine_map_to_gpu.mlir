@@ -244,3 +244,17 @@ func.func @bound_chain(%A: memref<100xf32>) {
   } {dlc.name = "kernel0.block.x"}
   return
 }
+
+// -----
+
+// A loop without iterations costs nothing, whatever it was mapped to.
+// LEFT-LABEL: func.func @empty
+// LEFT: affine.for %{{.*}} = 9 to 4
+func.func @empty(%A: memref<100xf32> {llvm.noalias}) {
+  affine.for %i = 9 to 4 {
+    %a = affine.load %A[%i] : memref<100xf32>
+    %b = arith.negf %a : f32
+    affine.store %b, %A[%i] : memref<100xf32>
+  } {dlc.name = "kernel0.block.x"}
+  return
+}

@@ -27,7 +27,7 @@ func.func @plain() {
 // -----
 
 gpu.module @k [#nvvm.target<chip = "sm_80">] {
-  // expected-error@below {{needs llvm and nvvm, found 'gpu.func'; run convert-kernels-to-nvvm first}}
+  // expected-error@below {{needs ops of llvm and nvvm, found 'gpu.func'; run convert-kernels-to-nvvm first}}
   gpu.func @f() kernel {
     gpu.return
   }
@@ -49,6 +49,16 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
   llvm.func @missing()
   llvm.func @f() attributes {nvvm.kernel} {
     llvm.call @missing() : () -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @k [#nvvm.target<chip = "sm_80">] {
+  llvm.func @f(%p: !llvm.ptr, %i: i64) attributes {nvvm.kernel} {
+    // expected-error@below {{LLVM has no type !llvm.array<2 x memref<4xf32>>; name one of its own}}
+    %q = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<2 x memref<4xf32>>
     llvm.return
   }
 }

@@ -74,6 +74,13 @@ def test_a_failure_leaves_the_old_output(dlc_command, tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bad.mlir", "out.dl", "out.obj"]
 
 
+def test_errors_of_the_code_generator_name_the_place(dlc_command, tmp_path: Path) -> None:
+    file = tmp_path / "barrier.mlir"
+    file.write_text("llvm.func @f() {\n  gpu.barrier\n  llvm.return\n}")
+    done = dlc_command("compile", file, "--emit=llvmir")
+    assert done.err == f"{file}:2:3: error: needs ops of llvm, found 'gpu.barrier'; run convert-affine-to-llvm first\n"
+
+
 def test_outputs_that_cannot_be_written_are_refused_first(dlc_command, network: Path, tmp_path: Path) -> None:
     done = dlc_command("compile", network, "-o", tmp_path / "missing" / "x.o")
     assert done.code == 1

@@ -80,3 +80,12 @@ func.func @left(%x: tensor<1x8x5xf32>, %k: tensor<8x4x2xf32>, %y: tensor<1x8x?xf
   %1 = "dl.conv_transpose"(%y, %w) : (tensor<1x8x?xf32>, tensor<8x4x2xf32>) -> tensor<1x4x?xf32>
   return %0, %1 : tensor<1x4x6xf32>, tensor<1x4x?xf32>
 }
+
+// no-match: a stride beyond the result, of which it would take most phases of nothing.
+// CHECK-LABEL: func.func @stride_beyond_the_result(
+// CHECK-NOT: "dl.conv"(
+func.func @stride_beyond_the_result(%x: tensor<1x1x4x3xf32>) -> tensor<1x2x10x8xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 1, 2, 3, 3>, dtype = f32} : () -> tensor<1x2x3x3xf32>
+  %0 = "dl.conv_transpose"(%x, %w) {strides = array<i64: 2147483648, 2>, pads = array<i64: 0, 0, 6442450937, 0>, output_padding = array<i64: 0, 1>} : (tensor<1x1x4x3xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x10x8xf32>
+  return %0 : tensor<1x2x10x8xf32>
+}
