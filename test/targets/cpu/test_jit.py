@@ -112,7 +112,7 @@ def test_missing_and_unfit_params_are_refused() -> None:
     [
         ("func.func @f() { return }", "needs ops of llvm, found 'func.func'; run convert-affine-to-llvm first"),
         ("llvm.func @f() { gpu.barrier llvm.return }", "needs ops of llvm, found 'gpu.barrier'"),
-        ("llvm.func @f(%n: i64) { %p = llvm.alloca %n x memref<4xf32> : (i64) -> !llvm.ptr llvm.return }", "LLVM has no type memref"),
+        ("llvm.func @f(%n: i64) { llvm.alloca %n x memref<4xf32> : (i64) -> !llvm.ptr llvm.return }", "LLVM has no type memref"),
         ("llvm.func @nowhere()\nllvm.func @f() { llvm.call @nowhere() : () -> () llvm.return }", "symbols: nowhere"),
         ("llvm.func @f() { llvm.return }", "function 'f' has no C interface"),
     ],
