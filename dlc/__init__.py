@@ -26,6 +26,7 @@ _PUBLIC = {
     "schedules_of": "dlc.scheduling",
     "verify_schedules": "dlc.verification",
     "CompiledModel": "dlc.compiler",
+    "SpecializingModel": "dlc.specializing",
     "CompileOptions": "dlc.compiler",
     "count_ops": "dlc.compiler",
     "random_inputs": "dlc.compiler",
@@ -46,6 +47,7 @@ _PUBLIC = {
     "ScheduleError": "dlc.errors",
     "UnsupportedError": "dlc.errors",
     "UnsupportedNode": "dlc.errors",
+    "ValuesNeededError": "dlc.errors",
     "InvalidInputError": "dlc.errors",
     "OutOfMemoryError": "dlc.errors",
     "LenientWarning": "dlc.errors",
@@ -125,6 +127,9 @@ if TYPE_CHECKING:
         UnsupportedNode as UnsupportedNode,
     )
     from dlc.errors import (
+        ValuesNeededError as ValuesNeededError,
+    )
+    from dlc.errors import (
         VerifyError as VerifyError,
     )
     from dlc.explanation import explain as explain
@@ -137,6 +142,7 @@ if TYPE_CHECKING:
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module
     from dlc.sources import save_params as save_params
+    from dlc.specializing import SpecializingModel as SpecializingModel
     from dlc.targets.base import Target as Target
     from dlc.targets.registry import register_target as register_target
     from dlc.verification import verify_schedules as verify_schedules

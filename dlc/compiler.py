@@ -16,7 +16,7 @@ from dlc._mlir import ir
 from dlc.accuracy import Precision, with_accuracy
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
-from dlc.errors import InvalidInputError
+from dlc.errors import InvalidInputError, ValuesNeededError
 from dlc.lowering.deadline import Progress, reporting, timed
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import positions
@@ -26,7 +26,7 @@ from dlc.memory_limit import memory_limit as find_limit
 from dlc.model_cache import ModelRecord, model_key
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
+from dlc.sources import InputValues, Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
 from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
@@ -36,6 +36,7 @@ from dlc.targets.registry import find_target
 from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, read_schedules
 from dlc.targets.signature import has_signature
 from dlc.targets.units import UNITS
+from dlc.variants import variant_limit
 from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
 if TYPE_CHECKING:
@@ -97,17 +98,13 @@ class CompiledModel:
         recipe: WeightRecipe,
         report: BuildReport,
         profiled: tuple[str, ...] = (),
+        verdicts: tuple[Verdict, ...] = (),
     ) -> None:
         self._source = source
         self._session = session
         self._recipe = recipe
+        self._report, self._profiled, self._verdicts = report, profiled, verdicts
         self.options = options
-        self.build_report = report
-        """How many kernels it has, and how many of them were compiled for it."""
-        self.profiled = profiled
-        """Names of the kernels by rows of the runtime's profile, from row 1 on; row 0 is all else. None without `profile`."""
-        self.verdicts: tuple[Verdict, ...] = ()
-        """What `verify_schedules` found out of each kernel; none without it."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -118,6 +115,21 @@ class CompiledModel:
     def outputs(self) -> tuple[TensorSpec, ...]:
         """Name, shape and dtype of each output, in order."""
         return self._session.signature.outputs
+
+    @property
+    def build_report(self) -> BuildReport:
+        """How many kernels it has, and how many of them were compiled for it."""
+        return self._report
+
+    @property
+    def profiled(self) -> tuple[str, ...]:
+        """Names of the kernels by rows of the runtime's profile, from row 1 on; row 0 is all else. None without `profile`."""
+        return self._profiled
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What `verify_schedules` found out of each kernel; none without it."""
+        return self._verdicts
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """Run the model.
@@ -164,7 +176,7 @@ class CompiledModel:
             raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
         source = replace(self._source, params={**self._source.params, **params})
         session = self._session.with_params(self._recipe.evaluate(source.params))
-        return CompiledModel(source, session, self.options, self._recipe, self.build_report, self.profiled)
+        return CompiledModel(source, session, self.options, self._recipe, self._report, self._profiled)
 
     def with_profile(self) -> CompiledModel:
         """The same model, on the same weights in memory, with the profile of `compile(..., profile=True)`."""
@@ -190,13 +202,17 @@ class CompiledModel:
 
 
 def import_onnx(
-    model: str | os.PathLike[str] | onnx.ModelProto, shapes: ShapeOverrides | None = None, lenient: bool = False
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    shapes: ShapeOverrides | None = None,
+    lenient: bool = False,
+    values: InputValues | None = None,
 ) -> Source:
     """Import an ONNX file or proto: a `Source` with `.module` (dl ops) and `.params` (its weights by key).
 
-    `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim. `lenient` is that of `compile`.
+    `shapes` overrides input shapes by name: an int, a str (a named dynamic dim) or None per dim. `lenient` and `values` are those
+    of `compile`; `ValuesNeededError` names the inputs whose values must be given.
     """
-    return read_onnx(model, shapes, lenient)
+    return read_onnx(model, shapes, lenient, values)
 
 
 def optimize(
@@ -303,6 +319,8 @@ def compile(
     lenient: bool = False,
     timeout: float | None = None,
     verify_schedules: bool = False,
+    values: InputValues | None = None,
+    max_specializations: int | None = None,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -322,6 +340,11 @@ def compile(
     With `verify_schedules`, each kernel is compared before and after its schedule, which takes seconds: an illegal one is refused
     with a counterexample, and `verdicts` of the model says what is proved and what could not be decided.
     `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
+    `values` gives values of inputs of an ONNX model by name: arrays, numbers or lists of numbers. These inputs become constants,
+    and are none of the compiled model's. Where values of other inputs decide what code there is (axes, such as), it is made at the
+    first call with these values, and kept for later ones: `inputs` says which by `by_value` and `by_shape`. At most
+    `max_specializations` values are kept (None takes that of `DLC_MAX_SPECIALIZATIONS`, else 16); each compilation has `timeout`
+    seconds, and `model` must stay as it is.
     A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
     `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
     """
@@ -329,18 +352,40 @@ def compile(
     limit = find_limit(memory_limit)
     options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile, limit)
     options.check()
-    source = read_source(model, params, shapes, lenient)
-    progress = timed(timeout, source.name, progress, begin)
-    find_target(target).require_runnable(source.module, target)
-    if donate:
-        source = donating(source, donate)
-    source = with_accuracy(source, winograd, precision)
-    verdicts = _verified(source, options, progress) if verify_schedules else ()
-    record, report = _find_or_build(source, options, progress)
-    session = record.code.session(record.recipe.evaluate(source.params), num_threads, limit)
-    compiled = CompiledModel(source, session, options, record.recipe, report, record.code.profiled)
-    compiled.verdicts = verdicts
-    return compiled
+    variants = variant_limit(max_specializations)
+    request = Request(options, donate, winograd, precision, timeout, verify_schedules)
+    try:
+        source = read_source(model, params, shapes, lenient, values)
+    except ValuesNeededError as needed:
+        from dlc.specialization import specializing  # few models need it
+
+        return specializing(needed, request, model, variants, params=params, shapes=shapes, lenient=lenient, values=values)
+    return request.compile(source, progress, begin)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a compilation is asked for, beside the model: the arguments of `compile`, checked."""
+
+    options: CompileOptions
+    donate: Sequence[str] = ()
+    winograd: int | None = None
+    precision: Precision | None = None
+    timeout: float | None = None
+    verify_schedules: bool = False
+
+    def compile(self, source: Source, progress: Progress | None = None, begin: float | None = None) -> CompiledModel:
+        """Compile a source, or find what was compiled before; the time that counts starts at `begin` of `time.monotonic`."""
+        options = self.options
+        progress = timed(self.timeout, source.name, progress, begin)
+        find_target(options.target).require_runnable(source.module, options.target)
+        if self.donate:
+            source = donating(source, self.donate)
+        source = with_accuracy(source, self.winograd, self.precision)
+        verdicts = _verified(source, options, progress) if self.verify_schedules else ()
+        record, report = _find_or_build(source, options, progress)
+        session = record.code.session(record.recipe.evaluate(source.params), options.num_threads, options.memory_limit)
+        return CompiledModel(source, session, options, record.recipe, report, record.code.profiled, verdicts)
 
 
 def _verified(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[Verdict, ...]:

@@ -49,11 +49,16 @@ class ScheduleError(DLCError):
 
 @dataclass(frozen=True)
 class UnsupportedNode:
-    """One model node that dlc can't compile: its name (or output), its op with domain, and why."""
+    """One model node that dlc can't compile: its name (or output), its op with domain, and why.
+
+    It can be where the elements of the inputs `values` and the sizes of the inputs `shapes` are known.
+    """
 
     name: str
     op: str
     reason: str
+    values: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"node '{self.name}' ({self.op}): {self.reason}"
@@ -65,8 +70,25 @@ class UnsupportedError(DLCError):
     def __init__(self, nodes: Sequence[UnsupportedNode], model: str = "model") -> None:
         self.nodes = tuple(nodes)
         listing = "\n".join(f"  {node}" for node in self.nodes)
-        count = len(self.nodes)
-        super().__init__(f"{model}: error: {count} unsupported {'node' if count == 1 else 'nodes'}:\n{listing}")
+        super().__init__(f"{model}: error: {self._summary(len(self.nodes))}:\n{listing}")
+
+    def _summary(self, count: int) -> str:
+        return f"{count} unsupported {'node' if count == 1 else 'nodes'}"
+
+
+class ValuesNeededError(UnsupportedError):
+    """A model that can be compiled where the elements of the inputs `values` and the sizes of the inputs `shapes` are known.
+
+    `dlc.compile` makes a model of it that is specialised on them at its first call.
+    """
+
+    def __init__(self, nodes: Sequence[UnsupportedNode], model: str = "model") -> None:
+        self.values = tuple(dict.fromkeys(name for node in nodes for name in node.values))
+        self.shapes = tuple(dict.fromkeys(name for node in nodes for name in node.shapes))
+        super().__init__(nodes, model)
+
+    def _summary(self, count: int) -> str:
+        return f"{count} {'node needs' if count == 1 else 'nodes need'} inputs that are known at compile time"
 
 
 class InvalidInputError(DLCError, ValueError):

@@ -33,7 +33,7 @@ from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
 from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
-from dlc.sources import Model, ShapeOverrides, read_source
+from dlc.sources import InputValues, Model, ShapeOverrides, Source, read_source
 from dlc.targets.schedules import SCHEDULED, ScheduleTable, chosen_schedules, generic_nests
 from dlc.targets.signature import signature_of
 from dlc.targets.units import UNITS
@@ -192,15 +192,16 @@ def explain(
     winograd: int | None = None,
     precision: str | None = None,
     timeout: float | None = None,
+    values: InputValues | None = None,
 ) -> Explanation:
     """Say what compiling a model at level dl (or ONNX) for `target` does. Nothing is compiled to machine code.
 
     `shapes` overrides input shapes of an ONNX model; a dim that is known at run time only counts as `nominal` where numbers are
-    wanted. `winograd`, `precision` and `timeout` are those of `compile`. Raises what `compile` raises, and
-    `InvalidInputError` for a model at another level.
+    wanted. `winograd`, `precision`, `timeout` and `values` are those of `compile`. Raises what `compile` raises,
+    `ValuesNeededError` where values decide what code there is, and `InvalidInputError` for a model at another level.
     """
     begin, found = monotonic(), scheduling_target(target)
-    source = read_source(model, params={}, shapes=shapes)  # weights need not be there
+    source = read_source(model, params={}, shapes=shapes, values=values)  # weights need not be there
     progress = timed(timeout, source.name, progress, begin)
     if (stage := stage_of(source.module)) != "dl":
         raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
@@ -212,7 +213,7 @@ def explain(
     convolutions = _convolutions(module)
     recorder.run(found.passes(_TILES, _FUSION), module)
     edges = tuple(edge for function in _entries(module) for edge in _edges(function))
-    notes = precision_notes(module)
+    notes = (*precision_notes(module), *_value_notes(source))
     transposes = tuple(TransposeReport(each.where, each.reason) for each in transposes_left(module))
     recorder.run(found.passes(_FUSION, OPTIMIZED), module)
     WeightRecipe.take(module, known)
@@ -229,6 +230,11 @@ def explain(
     return Explanation(
         source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph, generic, notes
     )
+
+
+def _value_notes(source: Source) -> Iterator[str]:
+    for name, array in source.values.items():
+        yield f"input '{name}' is read as a value: this is the code for {name} = {array.tolist()}"
 
 
 def _functions(module: ir.Module) -> Iterator[ir.Operation]:

@@ -10,7 +10,7 @@ import io
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -55,16 +55,22 @@ _DTYPES = {
 
 ShapeOverrides = Mapping[str, Sequence["int | str | None"]]
 ParamTable = Mapping[str, np.ndarray]
+InputValues = Mapping[str, Any]
+"""An array, a number or a list of numbers by the name of an input."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A module with its weights and its name for messages. `params_file` is where the weights came from, if a file."""
+    """A module with its weights and its name for messages. `params_file` is where the weights came from, if a file.
+
+    `values` are inputs of the ONNX model that are constants in the module.
+    """
 
     module: ir.Module
     params: ParamTable
     name: str
     params_file: Path | None = None
+    values: ParamTable = field(default_factory=dict)
 
 
 Model = Union[str, "os.PathLike[str]", "onnx.ModelProto", ir.Module, Source]
@@ -72,32 +78,44 @@ Model = Union[str, "os.PathLike[str]", "onnx.ModelProto", ir.Module, Source]
 
 
 def read_source(
-    model: Model, params: ParamTable | None = None, shapes: ShapeOverrides | None = None, lenient: bool = False
+    model: Model,
+    params: ParamTable | None = None,
+    shapes: ShapeOverrides | None = None,
+    lenient: bool = False,
+    values: InputValues | None = None,
 ) -> Source:
     """Bring any kind of model into a module with weights.
 
     A module is copied into a context of its own, a `Source` is not. `params` gives or replaces weights by key; `shapes`
-    overrides input shapes of an ONNX model, `lenient` warns of what it may let pass. Raises the errors of `dlc.errors`.
+    overrides input shapes of an ONNX model, `values` makes inputs of it constants, `lenient` warns of what it may let pass.
+    Raises the errors of `dlc.errors`.
     """
-    for what, given in (("params", params), ("shapes", shapes)):
+    for what, given in (("params", params), ("shapes", shapes), ("values", values)):
         if given is not None and not isinstance(given, Mapping):
             raise InvalidInputError(f"{what} is {given!r}; give a dictionary by name")
     path = _path_of(model)
     if type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
-        source = read_onnx(model, shapes, lenient)
-    elif shapes:
-        raise InvalidInputError("shapes can be given for ONNX models only; an MLIR module states its own")
+        source = read_onnx(model, shapes, lenient, values)
+    elif shapes or values:
+        what = "shapes" if shapes else "values"
+        raise InvalidInputError(f"{what} can be given for ONNX models only; an MLIR module states its own")
     else:
         source = model if isinstance(model, Source) else _from_mlir(model, path, optional=params is not None)
     return source if params is None else replace(source, params={**source.params, **params})
 
 
-def read_onnx(model: Any, shapes: ShapeOverrides | None = None, lenient: bool = False) -> Source:
-    """Import an ONNX file or proto."""
+def read_onnx(
+    model: Any,
+    shapes: ShapeOverrides | None = None,
+    lenient: bool = False,
+    values: InputValues | None = None,
+    name: str | None = None,
+) -> Source:
+    """Import an ONNX file or proto; messages call it `name`, by default as it is called."""
     from dlc.frontends.onnx.importer import import_model
 
-    imported = import_model(model, make_context(), shapes, lenient)
-    return Source(imported.module, imported.params, imported.name, _path_of(model))
+    imported = import_model(model, make_context(), shapes, lenient, values, name)
+    return Source(imported.module, imported.params, imported.name, _path_of(model), imported.values)
 
 
 def copy_module(model: Model) -> ir.Module:

@@ -186,19 +186,19 @@ class Session:
         self._run(frame)
         return frame.take_results(memory, self._reader_of(inputs))
 
-    def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
+    def run_many(self, requests: Iterable[Any], first: int = 0) -> list[list[np.ndarray]]:
         """The results for each of `requests` (what `__call__` takes as one argument), several at a time.
 
         Each has a thread of the pool for itself; fewer requests than threads run one after the other on all. `InvalidInputError`
-        names the first request that is wrong.
+        names the first request that is wrong, counted from `first`.
         """
         waiting = list(requests)
         if self._is_donating:
             # One after the other, since they may write to the same memory.
-            return [self._run_numbered(number, request) for number, request in enumerate(waiting)]
+            return [self._run_numbered(number, request) for number, request in enumerate(waiting, first)]
         results = []
         for begin in range(0, len(waiting), _BATCH):
-            results += self._run_batch(waiting[begin : begin + _BATCH], begin)
+            results += self._run_batch(waiting[begin : begin + _BATCH], first + begin)
         return results
 
     def _run_batch(self, requests: Sequence[Any], begin: int) -> list[list[np.ndarray]]:

@@ -21,13 +21,18 @@ class TensorSpec:
     """One tensor of a signature.
 
     A dim of `shape` is a size, a name (equal names are equal sizes in one call) or None (any size). `dtype` is a key of
-    `NUMPY_DTYPES`. A call may write to the memory of a donated input, and give results in it.
+    `NUMPY_DTYPES`. A call may write to the memory of a donated input, and give results in it. Code is specialised on the elements
+    of an input `by_value` (axes, such as), and on the sizes of one `by_shape`. An output is `unranked` where its rank depends on
+    such; its shape is empty then.
     """
 
     name: str
     shape: tuple[Dim, ...]
     dtype: str
     donated: bool = False
+    by_value: bool = False
+    by_shape: bool = False
+    unranked: bool = False
 
     @property
     def numpy_dtype(self) -> np.dtype:
@@ -38,7 +43,8 @@ class TensorSpec:
         return len(self.shape)
 
     def __str__(self) -> str:
-        return f"{self.name}: {show_type(self.dtype, self.shape)}"
+        shown = f"{self.dtype}[*]" if self.unranked else show_type(self.dtype, self.shape)
+        return f"{self.name}: {shown}{' by value' * self.by_value}{' by shape' * self.by_shape}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ Arrays = Mapping[str, np.ndarray]
 @dataclass(frozen=True)
 class LoadOptions:
     """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write; `lenient`, `timeout` and
-    `schedule`, a file, are those of `compile`.
+    `schedule`, a file, are those of `compile`, and `values` are those of inputs that it makes constants.
     """
 
     threads: int = 1
@@ -42,6 +42,7 @@ class LoadOptions:
     lenient: bool = False
     timeout: float | None = None
     schedule: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 class LoadedModel(Protocol):
@@ -119,6 +120,7 @@ class _Dlc:
             lenient=options.lenient,
             timeout=options.timeout,
             schedule=options.schedule,
+            values=options.values or None,
         )
         self._inputs = [inputs[spec.name] for spec in self.model.inputs]
         self._binds = not options.donate

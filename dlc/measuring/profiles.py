@@ -38,7 +38,7 @@ from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
 from dlc.measuring.samples import median_ratio
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import ShapeOverrides, Source, copy_module, read_source
+from dlc.sources import InputValues, ShapeOverrides, Source, copy_module, read_source
 from dlc.weights import WeightRecipe, params_of
 
 ENTRY = "entry"
@@ -143,10 +143,12 @@ def profile_of(
     lenient: bool = False,
     timeout: float | None = None,
     schedule: str | None = None,
+    values: InputValues | None = None,
 ) -> Profile:
     """Compile a model in this process and measure; raises what `dlc.compile` raises."""
-    source = with_accuracy(read_source(model, shapes=shapes, lenient=lenient), precision=precision)
+    source = with_accuracy(read_source(model, shapes=shapes, lenient=lenient, values=values), precision=precision)
     plain = dlc.compile(source, num_threads=threads, donate=donate, timeout=timeout, schedule=schedule)
+    inputs = {spec.name: inputs[spec.name] for spec in plain.inputs}
     return measure_profile(plain, inputs, costs_of(donating(source, donate) if donate else source), effort)
 
 

@@ -63,8 +63,12 @@ def import_dft(node: NodeContext) -> ir.Value:
         node.unsupported(f"axis {axis} is no axis of numbers of an input of rank {kind.rank}")
     axis %= kind.rank
     size, components = kind.shape[axis], kind.shape[-1]
-    if not isinstance(size, int) or components not in (1, 2):
-        node.unsupported(f"its input is {kind}, but the size of axis {axis}, and 1 or 2 components, must be known at compile time")
+    if not isinstance(size, int) or not isinstance(components, int):
+        node.unknown(
+            0, f"its input is {kind}, but the size of axis {axis} and of the last must be known at compile time", of_dims=True
+        )
+    if components not in (1, 2):
+        node.unsupported(f"its input is {kind}, but the last axis must hold 1 or 2 components")
     inverse, onesided = bool(node.attribute("inverse", 0)), bool(node.attribute("onesided", 0))
     length = 2 * (size - 1) if inverse and onesided else size
     if node.has_input(1):
@@ -128,7 +132,8 @@ def _frame_length(node: NodeContext) -> int:
         return length
     size = window if node.has_input(2) else node.type(0).shape[1]
     if not isinstance(size, int):
-        node.unsupported("frame_length (input 3) must be known at compile time")
+        index = 2 if node.has_input(2) else 0
+        node.unknown(index, f"frame_length (input 3, or a dim of input {index}) must be known at compile time", of_dims=True)
     return size
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import onnx
@@ -25,14 +25,16 @@ from dlc.dialects.dl.types import (
     tensor_type,
     type_of_array,
 )
-from dlc.errors import UnsupportedError, UnsupportedNode, VerifyError
+from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, VerifyError
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
 from dlc.frontends.onnx.kinds import check_kinds
 from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
-from dlc.frontends.onnx.node import NodeContext, UnsupportedFeature
+from dlc.frontends.onnx.node import NodeContext, UnknownValue, UnsupportedFeature
+from dlc.frontends.onnx.origins import origin_of
 from dlc.frontends.onnx.validation.problems import Problems
+from dlc.frontends.onnx.values import InputValues
 
 INLINE_ELEMENTS = 16
 """Constants of at most so many elements stand in the IR; larger ones, and those only stored, go to the parameter table."""
@@ -42,11 +44,12 @@ ShapeOverrides = Mapping[str, Sequence[int | str | None]]
 
 @dataclass(frozen=True)
 class ImportedModel:
-    """A dl module, the arrays of its `dl.param` keys, and the model's name for messages."""
+    """A dl module, the arrays of its `dl.param` keys, the model's name for messages, and inputs that are constants in it."""
 
     module: ir.Module
     params: Mapping[str, np.ndarray]
     name: str
+    values: Mapping[str, np.ndarray]
 
 
 def import_model(
@@ -54,19 +57,26 @@ def import_model(
     context: ir.Context,
     shapes: ShapeOverrides | None = None,
     lenient: bool = False,
+    values: InputValues | None = None,
+    called: str | None = None,
 ) -> ImportedModel:
-    """Import a file or a `ModelProto`; `shapes` overrides the shapes of inputs by name.
+    """Import a file or a `ModelProto`; `shapes` overrides the shapes of inputs by name, `values` makes inputs constants.
 
-    Raises `ParseError` for what is no valid model, `UnsupportedError` with every node that dlc can't import. With `lenient`, what
-    breaks a rule but is likely to mean one thing is warned of (`LenientWarning`).
+    Messages name the model as it is `called`, by default by its file or graph.
+
+    Raises `ParseError` for what is no valid model, `UnsupportedError` with every node that dlc can't import, `ValuesNeededError`
+    where it could if more `values` and `shapes` were given. With `lenient`, what breaks a rule but is likely to mean one thing is
+    warned of (`LenientWarning`).
     """
     model, name = load_model(source)
-    prepared = prepare_model(model, name, shapes, lenient)
-    declared = {} if shapes else declared_types(model.graph)
+    name = called or name
+    prepared = prepare_model(model, name, shapes, lenient, values)
+    declared = {} if shapes or values else declared_types(model.graph)
     dl.load(context)
     del model  # its weights are in `prepared`; the rest can go
     importer = _GraphImporter(prepared.proto, prepared.weights, name, context, DeclaredTypes(declared, Problems(name, lenient)))
-    return importer.run()
+    imported = importer.run()
+    return replace(imported, values=prepared.values)
 
 
 @dataclass
@@ -80,6 +90,7 @@ class _GraphImporter:
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     params: dict[str, np.ndarray] = field(default_factory=dict)
     known_types: dict[str, TensorType] = field(default_factory=dict)
+    input_types: dict[str, TensorType] = field(default_factory=dict)
     unsupported: list[UnsupportedNode] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     """Values that a node that failed would have made, and all that depends on them."""
@@ -91,14 +102,14 @@ class _GraphImporter:
         self._read_initializers(graph)
         self._read_value_info(graph)
         inputs = [entry for entry in graph.input if entry.name not in self.arrays]
-        input_types = [self._input_type(entry) for entry in inputs]
+        self.input_types = {entry.name: self._input_type(entry) for entry in inputs}
         self._stop_if_unsupported()
         built = Graph(context=self.context)
         self.block = built.block
         try:
             with built:
-                for entry, kind in zip(inputs, input_types, strict=True):
-                    self.values[entry.name] = built.input(entry.name, kind.shape, kind.dtype)
+                for name, kind in self.input_types.items():
+                    self.values[name] = built.input(name, kind.shape, kind.dtype)
                 for index, node in enumerate(graph.node):
                     self._import_node(node, index)
                 self._stop_if_unsupported()
@@ -108,7 +119,7 @@ class _GraphImporter:
         except ir.MLIRError as error:
             found = [from_mlir(info).in_file(self.name) for info in error.error_diagnostics]
             raise VerifyError("", found) from None
-        return ImportedModel(built.module, self.params, self.name)
+        return ImportedModel(built.module, self.params, self.name, {})
 
     # Reading what the model declares
 
@@ -161,6 +172,8 @@ class _GraphImporter:
             try:
                 results = self._fold(node)
                 self._bind(node, self._build(node) if results is None else results)
+            except UnknownValue as error:
+                self._need(node, label, error)
             except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
                 self._fail(node, label, str(error))
             except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ArithmeticError):
@@ -170,6 +183,13 @@ class _GraphImporter:
     def _fail(self, node: onnx.NodeProto, label: str, reason: str) -> None:
         self._report(label, _op_of(node), reason)
         self.unknown.update(name for name in node.output if name)
+
+    def _need(self, node: onnx.NodeProto, label: str, error: UnknownValue) -> None:
+        """A node that needs a value: which inputs it is computed from, or why that does not help."""
+        origin = origin_of(error.name, self.model.graph.node, self.input_types, self.arrays, error.of_dims)
+        self._fail(node, label, f"{error}; {origin.remedy(self.input_types)}")
+        if origin.suffices(self.input_types):
+            self.unsupported[-1] = replace(self.unsupported[-1], values=origin.elements, shapes=origin.dims)
 
     def _skip(self, node: onnx.NodeProto, label: str) -> None:
         """A node after one that failed: what it is made of is not known, only whether there is such an op."""
@@ -274,7 +294,8 @@ class _GraphImporter:
 
     def _stop_if_unsupported(self) -> None:
         if self.unsupported:
-            raise UnsupportedError(self.unsupported, self.name)
+            is_curable = all(node.values or node.shapes for node in self.unsupported)
+            raise (ValuesNeededError if is_curable else UnsupportedError)(self.unsupported, self.name)
 
 
 def _native(array: np.ndarray) -> np.ndarray:

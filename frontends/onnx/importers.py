@@ -27,6 +27,7 @@ Imported: TypeAlias = ir.Value | np.ndarray
 Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
 _NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds", "functions"}
+_NOT_FAMILIES |= {"origins", "values", "interface", "coverage"}
 _IMPORTERS: dict[tuple[str, str], Importer] = {}
 
 

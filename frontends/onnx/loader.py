@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.inliner
 import onnx.shape_inference
@@ -20,6 +21,7 @@ from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError, ParseError
 from dlc.frontends.onnx.functions import expand_functions
 from dlc.frontends.onnx.validation.model import validate
+from dlc.frontends.onnx.values import InputValues, bind_values
 
 OLDEST_NATIVE_OPSET = 7
 TARGET_OPSET = 21
@@ -73,10 +75,14 @@ def _first_line(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class PreparedModel:
-    """A model that is ready for import. `proto` lacks the large `weights`, by name, so that nothing copies them."""
+    """A model that is ready for import. `proto` lacks the large `weights`, by name, so that nothing copies them.
+
+    `values` are inputs that became constants.
+    """
 
     proto: onnx.ModelProto
     weights: Mapping[str, onnx.TensorProto]
+    values: Mapping[str, np.ndarray]
 
 
 def prepare_model(
@@ -84,19 +90,21 @@ def prepare_model(
     name: str,
     shapes: Mapping[str, Sequence[int | str | None]] | None = None,
     lenient: bool = False,
+    values: InputValues | None = None,
 ) -> PreparedModel:
-    """A copy that is checked, with functions without an importer inlined, its opset raised, and shapes inferred."""
+    """A copy that is checked, with functions without an importer inlined, its opset raised, values bound, and shapes inferred."""
     validate(model, name, lenient)
     try:
         slim, weights = _split_weights(_raise_opset(model, name))
     except UnicodeDecodeError as error:  # a description, which nothing else reads
         raise ParseError(f"{name}: error: a text of the model is not UTF-8: {error.reason}; export the model again") from None
+    bound = bind_values(slim, values) if values else {}
     _declare(slim, weights)
     slim = _inline_functions(slim)
     if shapes:
         slim = override_shapes(slim, shapes)
         _declare(slim, weights)
-    return PreparedModel(_infer_shapes(slim), weights)
+    return PreparedModel(_infer_shapes(slim), weights, bound)
 
 
 def _split_weights(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, onnx.TensorProto]]:

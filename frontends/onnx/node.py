@@ -17,6 +17,14 @@ class UnsupportedFeature(Exception):
     """An importer can't import its node; the message is the reason, in words for the user."""
 
 
+class UnknownValue(UnsupportedFeature):
+    """An importer must know the elements of the value `name`, or its dims (`of_dims`)."""
+
+    def __init__(self, reason: str, name: str, of_dims: bool = False) -> None:
+        self.name, self.of_dims = name, of_dims
+        super().__init__(reason)
+
+
 @dataclass(frozen=True)
 class NodeContext:
     """Inputs, attributes and constants of one node; see `importers.py` for what an importer returns.
@@ -88,7 +96,9 @@ class NodeContext:
         """Array of an input that must be known at import."""
         array = self.constant(index)
         if array is None:
-            self.unsupported(f"{what} (input {index}) must be known at compile time")
+            if not self.has_input(index):
+                self.unsupported(f"{what} (input {index}) is missing")
+            self.unknown(index, f"{what} (input {index}) must be known at compile time")
         return array
 
     def attribute(self, name: str, default: Any = None) -> Any:
@@ -108,6 +118,10 @@ class NodeContext:
 
         found: ir.Value = dl.constant(value=np.asarray(array, NUMPY_DTYPES[dtype] if dtype else None))
         return found
+
+    def unknown(self, index: int, reason: str, of_dims: bool = False) -> NoReturn:
+        """Report that the elements of an input, or its dims, must be known: code may be specialised on what they come from."""
+        raise UnknownValue(reason, self.node.input[index], of_dims)
 
     def unsupported(self, reason: str) -> NoReturn:
         """Report that this node can't be imported, and why."""

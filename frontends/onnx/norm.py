@@ -54,8 +54,10 @@ def import_hardmax(node: NodeContext) -> ir.Value:
     """One at the first largest element along an axis, else zero."""
     axes, kind = _softmax_axes(node), node.type(0)
     size = kind.shape[axes[0]]
-    if len(axes) > 1 or not isinstance(size, int):
-        node.unsupported("Hardmax needs one axis, of a size that is known at compile time")
+    if len(axes) > 1:
+        node.unsupported("Hardmax of several axes is not supported")
+    if not isinstance(size, int):
+        node.unknown(0, "Hardmax needs an axis whose size is known at compile time", of_dims=True)
     places = np.arange(size).reshape(-1, *[1] * (kind.rank - 1 - axes[0] % kind.rank))
     largest = dl.arg_max(node.value(0), axis=axes[0], keepdims=True)
     return dl.cast(dl.equal(node.constant_value(places, "i64"), largest), to=kind.dtype)

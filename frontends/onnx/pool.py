@@ -29,7 +29,7 @@ def import_max_unpool(node: NodeContext) -> ir.Value:
     """Zeros with the elements of x at their places, which count elements of the shape that the window gives."""
     kind, kernel = node.type(0), node.attribute("kernel_shape") or []
     if not kind.is_static:
-        node.unsupported(f"its input is {kind}, but its dims must be known at compile time")
+        node.unknown(0, f"its input is {kind}, but its dims must be known at compile time", of_dims=True)
     sizes = [int(str(dim)) for dim in kind.shape]
     if len(kernel) != len(sizes) - 2:
         node.unsupported(f"kernel_shape {kernel} does not fit an input with {len(sizes) - 2} spatial axes")

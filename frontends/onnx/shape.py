@@ -64,7 +64,7 @@ def import_squeeze(node: NodeContext) -> ir.Value:
     """Without axes every axis of size 1 goes, which needs static dims."""
     axes, kind = attribute_or_input(node, "axes", 1), node.type(0)
     if axes is None and not kind.is_static:
-        node.unsupported(f"without axes the dims of its input must be known at compile time, but it is {kind}")
+        node.unknown(0, f"without axes the dims of its input must be known at compile time, but it is {kind}", of_dims=True)
     if axes is None:
         axes = [axis for axis, dim in enumerate(kind.shape) if dim == 1]
     return dl.squeeze(node.value(0), axes=axes)

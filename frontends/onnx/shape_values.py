@@ -29,7 +29,7 @@ def list_length(node: NodeContext, index: int, what: str) -> int:
     """Length of a list that is an input; it must be known though its elements are not."""
     kind = node.type(index)
     if kind.rank != 1 or not isinstance(kind.shape[0], int):
-        node.unsupported(f"{what} must be known at compile time, but input {index} is {kind}")
+        node.unknown(index, f"{what} must be known at compile time, but input {index} is {kind}")
     if kind.shape[0] > _MOST_LISTED:
         node.unsupported(f"{what} would be {kind.shape[0]}, but may be {_MOST_LISTED} at most")
     return int(kind.shape[0])

@@ -84,7 +84,7 @@ def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> di
 def _excess(node: NodeContext, size: Dim, stride: int, reach: int, wanted: int) -> int:
     """By how much a result without pads exceeds the wanted size."""
     if not isinstance(size, int):
-        node.unsupported("output_shape needs spatial dims that are known at compile time")
+        node.unknown(0, "output_shape needs spatial dims that are known at compile time", of_dims=True)
     return (size - 1) * stride + reach - wanted
 
 
@@ -107,5 +107,5 @@ def _same_padding(node: NodeContext, size: Dim, reach: int, stride: int) -> int:
     if stride == 1:
         return reach - 1
     if not isinstance(size, int):
-        node.unsupported("auto_pad with strides needs spatial dims that are known at compile time")
+        node.unknown(0, "auto_pad with strides needs spatial dims that are known at compile time", of_dims=True)
     return max((-(-size // stride) - 1) * stride + reach - size, 0)

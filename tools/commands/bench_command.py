@@ -17,6 +17,7 @@ from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays, LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
+from dlc.sources import read_source
 from dlc.tools.commands.options import (
     MODEL,
     compile_timeout_option,
@@ -24,10 +25,12 @@ from dlc.tools.commands.options import (
     lenient_option,
     parse_shapes,
     parse_sizes,
+    parse_values,
     precision_option,
     require_dims,
     schedule_option,
     shape_option,
+    value_option,
 )
 from dlc.tools.commands.terminal import output_console, steps
 from dlc.tools.supervisor import interruptible
@@ -47,6 +50,7 @@ from dlc.tools.supervisor import interruptible
 @schedule_option
 @dim_option
 @shape_option
+@value_option
 def command(
     model: Path,
     vs: str,
@@ -61,6 +65,7 @@ def command(
     schedule: Path | None,
     dims: tuple[str, ...],
     shapes: tuple[str, ...],
+    values: tuple[str, ...],
 ) -> None:
     """Time MODEL (ONNX, or MLIR at any level) on random inputs.
 
@@ -70,9 +75,10 @@ def command(
     engines = [engine.name for engine in find_engines([name for name in vs.split(",") if name])]
     overrides = parse_shapes(shapes)
     sizes = parse_sizes(dims)
-    specs = input_specs(model, overrides, lenient)
+    source = read_source(model, {}, overrides, lenient, parse_values(values))  # weights need not be there
+    specs = input_specs(source)
     require_dims(sizes, specs)
-    inputs = dlc.random_inputs(specs, sizes=sizes)
+    inputs = dlc.random_inputs(specs, sizes=sizes) | dict(source.values)
     effort = Effort(rounds, seconds=seconds)
     tolerance = TOLERANCE[precision or "f32"]
     options = LoadOptions(
@@ -82,6 +88,7 @@ def command(
         lenient=lenient,
         timeout=compile_timeout,
         schedule=None if schedule is None else str(schedule.resolve()),
+        values={name: array.tolist() for name, array in source.values.items()},
     )
     with interruptible(), steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
@@ -108,6 +115,7 @@ def _profile(model: Path, inputs: Arrays, effort: Effort, options: LoadOptions) 
             lenient=options.lenient,
             timeout=options.timeout,
             schedule=options.schedule,
+            values=options.values,
         )
 
 

@@ -51,7 +51,7 @@ def difference(have: np.ndarray, want: np.ndarray) -> Difference:
 def oracle(check: str, model: Path, source: Source, shapes: ShapeOverrides | None) -> Oracle:
     """A function from named inputs to expected outputs; `DLCError` where `check` can't serve this model."""
     if check == "onnxruntime":
-        return _onnxruntime_oracle(model, shapes)
+        return _onnxruntime_oracle(model, shapes, source.values)
     level = stage_of(source.module)
     if level != "dl":
         raise InvalidInputError(f"--check=reference: error: '{model}' is at level '{level}'; give the model at level 'dl'")
@@ -65,7 +65,7 @@ def _by_reference(source: Source, inputs: Arrays) -> list[np.ndarray]:
         raise DLCError(f"--check=reference: error: {error}") from None
 
 
-def _onnxruntime_oracle(model: Path, shapes: ShapeOverrides | None) -> Oracle:
+def _onnxruntime_oracle(model: Path, shapes: ShapeOverrides | None, values: Arrays) -> Oracle:
     if model.suffix != ".onnx":
         raise InvalidInputError(f"--check=onnxruntime: error: '{model}' is no ONNX model; use --check=reference")
     try:
@@ -79,7 +79,7 @@ def _onnxruntime_oracle(model: Path, shapes: ShapeOverrides | None) -> Oracle:
     def run(inputs: Arrays) -> list[np.ndarray]:
         try:
             session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-            return [np.asarray(array) for array in session.run(None, dict(inputs))]
+            return [np.asarray(array) for array in session.run(None, {**inputs, **values})]
         except Exception as error:  # onnxruntime's own exception types are many
             raise DLCError(f"--check=onnxruntime: error: onnxruntime cannot run the model: {error}") from None
 

@@ -23,9 +23,11 @@ from dlc.tools.commands.options import (
     lenient_option,
     output_option,
     parse_shapes,
+    parse_values,
     precision_option,
     schedule_option,
     shape_option,
+    value_option,
     verify_option,
     winograd_option,
 )
@@ -42,6 +44,7 @@ _SCHEDULE = "schedule"
 @click.option("--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE]), help="What to write: by default obj, for GPUs ptx.")
 @output_option("File to write. By default MODEL.o in the current folder for obj, else standard output, also called '-'.", None)
 @shape_option
+@value_option
 @lenient_option
 @schedule_option
 @verify_option
@@ -54,6 +57,7 @@ def command(
     emit: str | None,
     output: Path | None,
     shapes: tuple[str, ...],
+    values: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
     verify_schedules: bool,
@@ -76,7 +80,8 @@ def command(
     emit = _checked(emit or chosen.forms[0], chosen, target)
     output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
-    source = with_accuracy(read_source(model, shapes=parse_shapes(shapes), lenient=lenient), winograd, precision)
+    read = read_source(model, shapes=parse_shapes(shapes), lenient=lenient, values=parse_values(values))
+    source = with_accuracy(read, winograd, precision)
     if verify_schedules:
         _verify(source, target, schedule)
     if emit == _SCHEDULE:

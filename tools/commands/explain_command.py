@@ -25,9 +25,11 @@ from dlc.tools.commands.options import (
     lenient_option,
     output_option,
     parse_shapes,
+    parse_values,
     precision_option,
     shape_option,
     target_option,
+    value_option,
     winograd_option,
 )
 from dlc.tools.commands.outputs import write_bytes
@@ -43,6 +45,7 @@ _MOST_NODES = 3
 @output_option("File for what --json or --emit writes, standard output by default.")
 @click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
 @shape_option
+@value_option
 @lenient_option
 @winograd_option
 @precision_option
@@ -55,6 +58,7 @@ def command(
     output: Path,
     nominal: int,
     shapes: tuple[str, ...],
+    values: tuple[str, ...],
     lenient: bool,
     winograd: int | None,
     precision: str | None,
@@ -69,7 +73,8 @@ def command(
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        source = read_source(model, params={}, shapes=parse_shapes(shapes), lenient=lenient)  # weights need not be there
+        known = parse_values(values)
+        source = read_source(model, {}, parse_shapes(shapes), lenient, known)  # weights need not be there
         found = dlc.explain(source, None, nominal, progress, target, winograd, precision, compile_timeout)
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
+import numpy as np
 
 from dlc.accuracy import TILES
 from dlc.errors import InvalidInputError
@@ -53,6 +54,12 @@ def shape_option(command: Command) -> Command:
         metavar="NAME=1x3xN",
         help="Shape of an input of an ONNX model; a word is a dynamic dim. Dims part at 'x' or ','. Repeatable.",
     )(command)
+
+
+def value_option(command: Command) -> Command:
+    """`--value axes=0,2`, repeatable."""
+    text = "Value of an input of an ONNX model that is known at compile time: it becomes a constant. Repeatable."
+    return click.option("--value", "values", multiple=True, metavar="NAME=0,2|FILE.npy", help=text)(command)
 
 
 def lenient_option(command: Command) -> Command:
@@ -147,6 +154,37 @@ def parse_shapes(given: Sequence[str]) -> dict[str, list[int | str]] | None:
             raise click.BadParameter(f"expects NAME=1x3x224x224 but got '{text}'", param_hint="--shape")
         shapes[name] = [int(part) if part.isdigit() else part for part in parts]
     return shapes
+
+
+def parse_values(given: Sequence[str]) -> dict[str, Any]:
+    """`["axes=0,2", "keep=true"]` as `{"axes": [0, 2], "keep": True}`; a file gives an array, nothing an empty list."""
+    return {name: _parse_value(text) for name, text in (split_pair(text, "--value", "NAME=0,2") for text in given)}
+
+
+def _parse_value(text: str) -> Any:
+    if text.endswith(".npy"):
+        return load_array(Path(text))
+    numbers = [_parse_number(part.strip()) for part in text.split(",")] if text else []
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _parse_number(text: str) -> int | float | bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise click.BadParameter(f"expects numbers, true, false or a FILE.npy but got '{text}'", param_hint="--value")
+
+
+def load_array(path: Path) -> np.ndarray:
+    """The array in a `.npy` file; `InvalidInputError` where there is none."""
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (ValueError, EOFError) as error:
+        raise InvalidInputError(f"{path}: error: not a NumPy .npy file: {error}") from None
 
 
 def parse_sizes(given: Sequence[str]) -> dict[str, int]:

@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -14,9 +15,9 @@ from rich.table import Table
 
 import dlc
 from dlc.accuracy import Precision
-from dlc.errors import InvalidInputError
+from dlc.errors import ValuesNeededError
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import read_source
+from dlc.sources import ShapeOverrides, Source, read_source
 from dlc.tools.commands.checks import CHECKS, Difference, difference, oracle
 from dlc.tools.commands.options import (
     MODEL,
@@ -25,16 +26,19 @@ from dlc.tools.commands.options import (
     compile_timeout_option,
     dim_option,
     lenient_option,
+    load_array,
     measure_option,
     memory_limit_option,
     parse_shapes,
     parse_sizes,
+    parse_values,
     precision_option,
     require_dims,
     require_names,
     schedule_option,
     shape_option,
     split_pair,
+    value_option,
     verify_option,
     winograd_option,
 )
@@ -53,6 +57,7 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
 @shape_option
+@value_option
 @lenient_option
 @schedule_option
 @verify_option
@@ -73,6 +78,7 @@ def command(
     seed: int,
     repeat: int,
     shapes: tuple[str, ...],
+    values: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
     verify_schedules: bool,
@@ -87,11 +93,13 @@ def command(
 ) -> None:
     """Compile MODEL (ONNX, or MLIR at any level) and run it.
 
+    Inputs whose values decide what code there is (axes, such as) are read before it is compiled; they must be given.
     Exits with status 1 when --check finds a difference above --tolerance.
     """
     overrides, sizes = parse_shapes(shapes), parse_sizes(dims)
     given, saved = _read_inputs(inputs), _output_files(outputs)
-    source = read_source(model, shapes=overrides, lenient=lenient)
+    source = _read(model, overrides, lenient, parse_values(values), given)
+    given = {name: array for name, array in given.items() if name not in source.values}
     expected = oracle(check, model, source, overrides) if check else None
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:
@@ -125,6 +133,21 @@ def command(
         raise dlc.DLCError(f"{model}: error: {', '.join(far)} differs from {check} by more than {tolerance:g} relative")
 
 
+def _read(
+    model: Path, shapes: ShapeOverrides | None, lenient: bool, values: dict[str, Any], given: Mapping[str, np.ndarray | None]
+) -> Source:
+    """The model, with the inputs that must be known taken from those that are given."""
+    while True:
+        try:
+            return read_source(model, shapes=shapes, lenient=lenient, values=values)
+        except ValuesNeededError as needed:
+            arrays = {name: array for name, array in given.items() if array is not None}
+            if any(name not in arrays for name in (*needed.values, *needed.shapes)):
+                raise
+            values = values | {name: arrays[name] for name in needed.values}
+            shapes = {**(shapes or {}), **{name: arrays[name].shape for name in needed.shapes}}
+
+
 def _verdicts(compiled: dlc.CompiledModel) -> str:
     from dlc.verification import summary
 
@@ -134,7 +157,7 @@ def _verdicts(compiled: dlc.CompiledModel) -> str:
 def _read_inputs(given: Sequence[str]) -> dict[str, np.ndarray | None]:
     """Arrays from files by input name, None for a random one."""
     pairs = [split_pair(text, "--input", "NAME=FILE.npy or NAME=random") for text in given]
-    return {name: None if value == "random" else _load(Path(value)) for name, value in pairs}
+    return {name: None if value == "random" else load_array(Path(value)) for name, value in pairs}
 
 
 def _output_files(given: Sequence[str]) -> dict[str, Path]:
@@ -150,13 +173,6 @@ def _arrays(
     require_dims(sizes, specs)
     arrays = dlc.random_inputs(specs, seed, sizes)
     return arrays | {name: array for name, array in given.items() if array is not None}
-
-
-def _load(path: Path) -> np.ndarray:
-    try:
-        return np.asarray(np.load(path, allow_pickle=False))
-    except (ValueError, EOFError) as error:
-        raise InvalidInputError(f"{path}: error: not a NumPy .npy file: {error}") from None
 
 
 def _timed(compiled: dlc.CompiledModel, arrays: dict[str, np.ndarray], repeat: int) -> tuple[list[np.ndarray], float]:

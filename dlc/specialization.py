@@ -1,0 +1,100 @@
+"""What a model must be specialised on before it can be compiled, and the model that is compiled at its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from dlc.compiler import Request
+from dlc.donation import check_names, unknown_name
+from dlc.errors import DLCError, InvalidInputError, ValuesNeededError
+from dlc.lowering.deadline import Progress, timed
+from dlc.runtime.signature import TensorSpec
+from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source, read_onnx
+from dlc.specializing import Facts, SpecializingModel, marked
+
+if TYPE_CHECKING:
+    import onnx
+
+    from dlc.compiler import CompiledModel
+    from dlc.dialects.dl.types import TensorType
+    from dlc.frontends.onnx.declared import Declaration
+
+_TRIAL_SIZE = 8
+"""A dynamic dim in a trial: enough for small windows and axes that are split."""
+
+
+@dataclass(frozen=True)
+class OnnxModel:
+    """An ONNX model in memory and how it is read, see `compile`; `name` is for messages."""
+
+    proto: onnx.ModelProto
+    name: str
+    params: ParamTable | None = None
+    shapes: ShapeOverrides | None = None
+    lenient: bool = False
+    values: InputValues | None = None
+
+    def read(self, values: InputValues, shapes: ShapeOverrides) -> Source:
+        """The model with more inputs known than those that were given."""
+        all_shapes = {**(self.shapes or {}), **shapes}
+        source = read_onnx(self.proto, all_shapes or None, self.lenient, {**(self.values or {}), **values}, self.name)
+        return replace(source, params={**source.params, **(self.params or {})})
+
+
+def specializing(needed: ValuesNeededError, request: Request, model: Any, limit: int, **reading: Any) -> SpecializingModel:
+    """The model for a source that could not be read because of what is `needed`; `reading` are fields of `OnnxModel`."""
+    from dlc.frontends.onnx.interface import interface_of
+    from dlc.frontends.onnx.loader import load_model
+
+    check_names(request.donate)
+    proto, name = load_model(model)
+    timed(request.timeout, name, None)  # refuses what is no time
+    onnx_model = OnnxModel(proto, name, **reading)
+    interface = interface_of(proto, onnx_model.shapes)
+    inputs = {name: kind for name, kind in interface.inputs.items() if name not in (onnx_model.values or {})}
+    specs = [TensorSpec(name, kind.shape, kind.dtype, name in request.donate) for name, kind in inputs.items()]
+    specs = list(look_ahead(onnx_model, marked(specs, needed), inputs))
+    _check_donated(request.donate, specs)
+    outputs = [_output_spec(name, declared) for name, declared in interface.outputs.items()]
+
+    def build(facts: Facts, progress: Progress) -> CompiledModel:
+        return request.compile(onnx_model.read(facts.values, facts.shapes), progress)
+
+    return SpecializingModel(name, specs, outputs, request.options, build, limit)
+
+
+def look_ahead(model: OnnxModel, specs: Sequence[TensorSpec], inputs: Mapping[str, TensorType]) -> tuple[TensorSpec, ...]:
+    """`specs` with the marks that show when the nodes behind the first ones are looked at, with values made up for a trial."""
+    from dlc.frontends.onnx.values import trial_values
+
+    names = [spec.name for spec in specs if spec.by_value]
+    sizes = {
+        spec.name: [dim if isinstance(dim, int) else _TRIAL_SIZE for dim in spec.shape]
+        for spec in specs
+        if spec.by_shape and not spec.by_value
+    }
+    found = tuple(specs)
+    for values in trial_values(names, inputs):
+        try:
+            model.read(values, sizes)
+        except ValuesNeededError as needed:
+            found = marked(found, needed)
+        except DLCError:  # of the trial's values, perhaps: the first call tells
+            continue
+    return found if found == tuple(specs) else look_ahead(model, found, inputs)
+
+
+def _output_spec(name: str, declared: Declaration) -> TensorSpec:
+    return TensorSpec(name, declared.shape or (), declared.element or "f32", unranked=declared.shape is None)
+
+
+def _check_donated(names: Sequence[str], specs: Sequence[TensorSpec]) -> None:
+    """Refuse at once what the first call would refuse."""
+    known = {spec.name: spec for spec in specs}
+    for name in names:
+        if name not in known:
+            raise unknown_name(name, known)
+        if known[name].by_value:
+            raise InvalidInputError(f"donate: input '{name}' is read as a value; leave it out")
