@@ -40,6 +40,9 @@ SAFE_NUMBERS: Mapping[tuple[str, str], tuple[str, range]] = {
 """Ops by domain whose shape rule ends the process on some numbers of an attribute: its name, and the numbers to ask with."""
 _MOST_SHAPE_VALUES = 1024
 """Elements of a tensor that shape inference may want to know the values of; larger ones are weights."""
+_MOST_WRITTEN_VALUES = 1 << 20
+"""Elements of a vector of integers that shape inference may write down one by one, known or not."""
+_SHAPE_TYPES = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
 def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
@@ -213,9 +216,18 @@ def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         if fragile:
             return _infer_without(model, fragile)
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+        return onnx.shape_inference.infer_shapes(model, data_prop=not _has_endless_vector(model))
     except (RuntimeError, ValueError, MemoryError, onnx.shape_inference.InferenceError):  # a rank of 2^40 is one of no memory
         return model
+
+
+def _has_endless_vector(model: onnx.ModelProto) -> bool:
+    """Whether a vector of integers is declared that the propagation of values would never have written down."""
+    for entry in (*model.graph.input, *model.graph.value_info, *model.graph.output):
+        kind = entry.type.tensor_type
+        if kind.elem_type in _SHAPE_TYPES and len(kind.shape.dim) == 1 and kind.shape.dim[0].dim_value > _MOST_WRITTEN_VALUES:
+            return True
+    return False
 
 
 def _is_unsafe(node: onnx.NodeProto) -> bool:
@@ -236,5 +248,5 @@ def _infer_without(model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto]) -> o
         seen.graph.node.remove(node)
     found.CopyFrom(model)
     del found.graph.value_info[:]
-    found.graph.value_info.extend(onnx.shape_inference.infer_shapes(seen, data_prop=True).graph.value_info)
+    found.graph.value_info.extend(onnx.shape_inference.infer_shapes(seen, data_prop=not _has_endless_vector(seen)).graph.value_info)
     return found

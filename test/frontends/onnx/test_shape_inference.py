@@ -89,6 +89,17 @@ def _models(schema: onnx.defs.OpSchema) -> Iterator[onnx.ModelProto]:
             yield helper.make_model(helper.make_graph([node], "g", [], values), opset_imports=imports)
 
 
+def test_values_of_an_endless_vector_are_not_written_down() -> None:
+    shapes = {"x": [20, 10, 5], "starts": [1], "ends": [1], "axes": [1], "steps": [1 << 62]}
+    kinds = [TensorProto.FLOAT, *[TensorProto.INT64] * 4]
+    pairs = zip(shapes.items(), kinds, strict=True)
+    inputs = [helper.make_tensor_value_info(name, kind, shape) for (name, shape), kind in pairs]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Slice", list(shapes), ["y"])], "g", inputs, [output])
+    with pytest.raises(dlc.DLCError):
+        dlc.import_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7))
+
+
 def _asked_models(schema: onnx.defs.OpSchema, number: int) -> Iterator[onnx.ModelProto]:
     """Models with `number` for each attribute in turn, where the rule is asked with it."""
     known, numbers = SAFE_NUMBERS.get((schema.domain, schema.name), ("", range(0)))
