@@ -16,7 +16,7 @@ from dlc._mlir import ir
 from dlc.accuracy import Precision, with_accuracy
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
-from dlc.errors import InvalidInputError, ValuesNeededError
+from dlc.errors import InvalidInputError, UnsupportedError, ValuesNeededError
 from dlc.lowering.deadline import Progress, reporting, timed
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import positions
@@ -354,12 +354,37 @@ def compile(
     options.check()
     variants = variant_limit(max_specializations)
     request = Request(options, donate, winograd, precision, timeout, verify_schedules)
+    reading = ReadOptions(params, shapes, lenient, values)
+    return compile_model(model, request, variants, progress, reading, begin)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a model is read: arguments of `compile`."""
+
+    params: ParamTable | None = None
+    shapes: ShapeOverrides | None = None
+    lenient: bool = False
+    values: InputValues | None = None
+
+
+def compile_model(
+    model: Model, request: Request, limit: int, progress: Progress | None, reading: ReadOptions, begin: float | None = None
+) -> CompiledModel:
+    """Compile a model: now, at its calls (at most `limit` variants) where code depends on values, or in part for the host."""
     try:
-        source = read_source(model, params, shapes, lenient, values)
+        source = read_source(model, reading.params, reading.shapes, reading.lenient, reading.values)
     except ValuesNeededError as needed:
         from dlc.specialization import specializing  # few models need it
 
-        return specializing(needed, request, model, variants, params=params, shapes=shapes, lenient=lenient, values=values)
+        return specializing(needed, request, model, limit, **vars(reading))
+    except UnsupportedError:
+        from dlc.hosting.hosted import find_hosted  # nor this
+
+        hosted = find_hosted(model, request, limit, progress, reading)
+        if hosted is None:
+            raise
+        return hosted
     return request.compile(source, progress, begin)
 
 

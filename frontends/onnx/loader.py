@@ -107,7 +107,7 @@ def prepare_model(
     if shapes:
         slim = override_shapes(slim, shapes)
         _declare(slim, weights)
-    return PreparedModel(_infer_shapes(slim), weights, bound)
+    return PreparedModel(infer_shapes(slim), weights, bound)
 
 
 def _split_weights(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, onnx.TensorProto]]:
@@ -153,7 +153,7 @@ def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
     _declare(model, {tensor.name: tensor for tensor in model.graph.initializer})
-    return expand_functions(model, functools.partial(opset_of, model), _infer_shapes)
+    return expand_functions(model, functools.partial(opset_of, model), infer_shapes)
 
 
 def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
@@ -208,7 +208,7 @@ def override_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int | 
     return copy
 
 
-def _infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+def infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with value_info where ONNX can infer it; its own shape rules decide, so a failure here costs only detail."""
     if model.ByteSize() > _PROTO_LIMIT:
         return model

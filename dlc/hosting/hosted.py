@@ -1,0 +1,40 @@
+"""Makes a hosted model of an ONNX model that compiled code alone cannot be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dlc.compiler import ReadOptions, compile_model
+from dlc.errors import InvalidInputError
+from dlc.frontends.onnx.loader import load_model, prepare_model
+from dlc.hosting.model import HostedModel
+from dlc.hosting.partition import partition
+from dlc.lowering.deadline import Progress, timed
+
+if TYPE_CHECKING:
+    import onnx
+
+    from dlc.compiler import CompiledModel, Request
+
+
+def find_hosted(
+    model: Any, request: Request, limit: int, progress: Progress | None, reading: ReadOptions
+) -> CompiledModel | None:
+    """The hosted model of a source that was refused; None where no op of it is one of the host.
+
+    Raises `UnsupportedError` with the nodes that neither the host nor compiled code computes.
+    """
+    proto, name = load_model(model)
+    prepared = prepare_model(proto, name, reading.shapes, True, reading.values)  # what `lenient` warns of was said before
+    graph = partition(prepared, name)
+    if graph is None:
+        return None
+    if request.donate:
+        raise InvalidInputError("donate: the model runs partly on the host, which keeps its inputs; leave it out")
+
+    def compile_segment(segment: onnx.ModelProto, called: str, told: Progress | None) -> CompiledModel:
+        return compile_model(segment, request, limit, told, ReadOptions(lenient=True))
+
+    hosted = HostedModel(name, graph, request.options, compile_segment, limit)
+    hosted.prepare(timed(request.timeout, name, progress))
+    return hosted if reading.params is None else hosted.with_params(reading.params)

@@ -1,0 +1,93 @@
+"""Compiles the segments of a hosted model: at once where their types are known, else for the types of a call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+
+from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
+from dlc.errors import InvalidInputError
+from dlc.hosting.graph import Segment
+from dlc.hosting.types import HostTensor, HostType
+from dlc.lowering.deadline import Progress
+from dlc.runtime.signature import Dim
+from dlc.variants import Variants
+
+if TYPE_CHECKING:
+    from dlc.compiler import CompiledModel
+
+TensorTypes = tuple[tuple[str, tuple[Dim, ...]], ...]
+"""Element type and shape of each input."""
+CompileModel = Callable[["onnx.ModelProto", str, "Progress | None"], "CompiledModel"]
+
+
+@dataclass
+class CompiledSegment:
+    """A segment and its code by the types of its inputs."""
+
+    segment: Segment
+    compile: CompileModel
+    variants: Variants
+    params: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def prepare(self, progress: Progress | None) -> None:
+        """Compile it if its types are known before any call."""
+        types = _declared(self.segment.inputs.values())
+        if types is not None:
+            self.variants.find(types, lambda check: self._built(types, progress or check))
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs for `arrays`."""
+        types = tuple(map(_type_in_call, self.segment.inputs.items(), arrays))
+        variant = self.variants.find(types, functools.partial(self._built, types))
+        return variant(list(arrays))
+
+    def _built(self, types: TensorTypes, progress: Progress) -> CompiledModel:
+        model = onnx.ModelProto()
+        model.CopyFrom(self.segment.model)
+        for name, (dtype, shape) in zip(self.segment.inputs, types, strict=True):
+            element = onnx.helper.np_dtype_to_tensor_dtype(NUMPY_DTYPES[dtype])
+            model.graph.input.append(onnx.helper.make_tensor_value_info(name, element, shape))
+        compiled = self.compile(model, self.segment.name, progress)
+        params = self._own(self.params)
+        return compiled.with_params(params) if params else compiled
+
+    def with_params(self, params: Mapping[str, np.ndarray]) -> CompiledSegment:
+        """The same code with other weights."""
+        own = self._own(params)
+        variants = self.variants.mapped(lambda variant: variant.with_params(own) if own else variant)
+        return CompiledSegment(self.segment, self.compile, variants, {**self.params, **own})
+
+    def _own(self, params: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        names = self.weights()
+        return {name: array for name, array in params.items() if name in names}
+
+    def weights(self) -> set[str]:
+        """Names of the initializers that it reads."""
+        return {tensor.name for tensor in self.segment.model.graph.initializer}
+
+
+def _declared(kinds: Sequence[HostType] | object) -> TensorTypes | None:
+    found = []
+    for kind in kinds:  # type: ignore[attr-defined]
+        if not isinstance(kind, HostTensor) or not kind.is_compiled or kind.shape is None:
+            return None
+        found.append((kind.dtype, kind.shape))
+    return tuple(found)
+
+
+def _type_in_call(declared: tuple[str, HostType], array: object) -> tuple[str, tuple[Dim, ...]]:
+    """The declared type of an input where the array fits it, else its own, of any size."""
+    name, kind = declared
+    if not isinstance(array, np.ndarray):
+        raise InvalidInputError(f"value '{name}' is a {type(array).__name__} where compiled code takes a tensor; unpack it first")
+    dtype = dtype_of_numpy(array.dtype)
+    if isinstance(kind, HostTensor) and kind.shape is not None and (kind.dtype, len(kind.shape)) == (dtype, array.ndim):
+        if all(not isinstance(want, int) or want == have for want, have in zip(kind.shape, array.shape, strict=True)):
+            return dtype, kind.shape
+    return dtype, (None,) * array.ndim
