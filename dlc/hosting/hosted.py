@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from dlc.compiler import CompiledModel, Request
 
 
-def find_hosted(
-    model: Any, request: Request, limit: int, progress: Progress | None, reading: ReadOptions
-) -> CompiledModel | None:
+def find_hosted(model: Any, request: Request, limit: int, progress: Progress | None, reading: ReadOptions) -> CompiledModel | None:
     """The hosted model of a source that was refused; None where no op of it is one of the host.
 
     Raises `UnsupportedError` with the nodes that neither the host nor compiled code computes.

@@ -14,7 +14,7 @@ from dlc.errors import CancelledError, InvalidInputError
 from dlc.hosting.graph import HostGraph, Segment
 from dlc.hosting.program import HostProgram
 from dlc.hosting.segments import CompiledSegment, CompileModel
-from dlc.hosting.types import ValueSpec, checked_value, spec_of
+from dlc.hosting.types import ValueSpec, checked_value, spec_of, takes_list
 from dlc.lowering.deadline import Progress
 from dlc.runtime.arguments import in_order
 from dlc.runtime.results import outputs_in_order, unfit_output
@@ -32,16 +32,14 @@ class HostedModel(CompiledModel):
     """A model whose ops on strings, sequences, optionals and maps run on the host, between segments of compiled code.
 
     Calls are those of `CompiledModel`. Tensors of strings are arrays of `str` (dtype object), sequences lists, optionals their
-    value or None, maps dictionaries. A model with one input that is a sequence takes it by name, or as the only item of a list.
+    value or None, maps dictionaries.
     """
 
     def __init__(self, name: str, graph: HostGraph, options: CompileOptions, compile_segment: CompileModel, limit: int) -> None:
         self.options = options
         self.graph = graph
         self._name = name
-        self._compiled = {
-            id(segment): CompiledSegment(segment, compile_segment, Variants(limit)) for segment in graph.segments()
-        }
+        self._compiled = {id(segment): CompiledSegment(segment, compile_segment, Variants(limit)) for segment in graph.segments()}
         self._specs = tuple(spec_of(name, kind) for name, kind in graph.inputs.items())
         self._results = tuple(spec_of(name, kind) for name, kind in graph.outputs.items())
         self._cancellations = 0
@@ -87,9 +85,17 @@ class HostedModel(CompiledModel):
         return [variant for compiled in self._compiled.values() for variant in compiled.variants.kept()]
 
     def __call__(self, *arguments: Any) -> list[Any]:
-        given = in_order(self._specs, arguments)  # type: ignore[arg-type]
+        given = in_order(self._specs, self._wrapped(arguments))  # type: ignore[arg-type]
         values = {spec.name: checked_value(spec, value) for spec, value in zip(self._specs, given, strict=True)}
         return HostProgram(self.graph, self._run_segment).run(values, self._check_of_call())
+
+    def _wrapped(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The arguments of a call; a list for the only input, if that is a sequence, is no list of arguments."""
+        if len(self._specs) != 1 or len(arguments) != 1 or not takes_list(self._specs[0]):
+            return arguments
+        (given,) = arguments
+        is_listed = isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], list | tuple | None)
+        return arguments if is_listed or isinstance(given, Mapping) else ([given],)
 
     def _run_segment(self, segment: Segment, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         return self._compiled[id(segment)](arrays)
@@ -103,9 +109,7 @@ class HostedModel(CompiledModel):
 
         return check
 
-    def run(
-        self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
-    ) -> list[Any]:
+    def run(self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None) -> list[Any]:
         """Run the model; results that are tensors of numbers are copied into the arrays `outputs`, in order or by name."""
         results = self(inputs)
         if outputs is None:

@@ -118,7 +118,7 @@ class _Cutter:
         if (known is not None and known.always) or any(map(scope.is_hosted, (*node.input, *node.output))):
             return True
         if key[1] not in _CONTROL_FLOW or key[0]:
-            return known is not None and key not in importers()
+            return False
         return key not in importers() or any(self._holds_hosted(body, scope) for body in _bodies(node).values())
 
     def _holds_hosted(self, graph: onnx.GraphProto, outer: _Scope) -> bool:
@@ -165,7 +165,8 @@ class _Cutter:
         """Why the host cannot run a node of control flow; "" where it can."""
         if node.op_type == "Scan" and opset_of(self.model) < 9:
             return "Scan of opset 8 is not supported; export the model with 9 or later"
-        missing = [name for name in {"If": ("then_branch", "else_branch")}.get(node.op_type, ("body",)) if name not in _bodies(node)]
+        wanted = ("then_branch", "else_branch") if node.op_type == "If" else ("body",)
+        missing = [name for name in wanted if name not in _bodies(node)]
         return f"the attribute '{missing[0]}' is missing" if missing else ""
 
 

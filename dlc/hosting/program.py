@@ -57,22 +57,20 @@ class HostProgram:
                 raise
             raise OutOfMemoryError(f"out of memory: node '{step.label}': {error}; give smaller inputs or free memory") from error
 
-    def _if(
-        self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check
-    ) -> Sequence[Any]:
+    def _if(self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
         """One of two bodies (ONNX If)."""
         branch = "then_branch" if _is_true(inputs[0]) else "else_branch"
         return self._run(step.bodies[branch], {}, around, check)
 
-    def _loop(
-        self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check
-    ) -> Sequence[Any]:
+    def _loop(self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
         """A body again and again, at most M times and while the condition holds (ONNX Loop)."""
         body = step.bodies["body"]
         most, condition, *carried = inputs
         names = list(body.inputs)
         if len(names) != len(carried) + 2:
-            raise InvalidInputError(f"node '{step.label}' (Loop): {len(carried)} values are carried but its body takes {len(names) - 2}")
+            raise InvalidInputError(
+                f"node '{step.label}' (Loop): {len(carried)} values are carried but its body takes {len(names) - 2}"
+            )
         bound = None if most is None else int(np.asarray(most).reshape(()))
         scanned: list[list[np.ndarray]] = [[] for _ in list(body.outputs)[len(carried) + 1 :]]
         goes_on, trip = condition is None or _is_true(condition), 0
@@ -87,9 +85,7 @@ class HostProgram:
         kinds = list(body.outputs.values())[len(carried) + 1 :]
         return [*carried, *(_stacked(parts, kind, 0, False) for parts, kind in zip(scanned, kinds, strict=True))]
 
-    def _scan(
-        self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check
-    ) -> Sequence[Any]:
+    def _scan(self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
         """A body for each slice of some inputs, side by side (ONNX Scan from opset 9 on)."""
         body, attributes = step.bodies["body"], step.attributes
         count = int(attributes["num_scan_inputs"])
@@ -105,7 +101,9 @@ class HostProgram:
         ]
         lengths = {len(each) for each in slices}
         if len(lengths) != 1:
-            raise InvalidInputError(f"node '{step.label}' (Scan): its scan inputs have {sorted(lengths)} slices; give equal numbers")
+            raise InvalidInputError(
+                f"node '{step.label}' (Scan): its scan inputs have {sorted(lengths)} slices; give equal numbers"
+            )
         outputs = len(body.outputs) - len(carried)
         found: list[list[np.ndarray]] = [[] for _ in range(outputs)]
         for parts in zip(*slices, strict=True):
@@ -134,7 +132,7 @@ def _is_true(value: Any) -> bool:
 def _slices(array: np.ndarray, axis: int, reverse: int) -> list[np.ndarray]:
     if not -array.ndim <= axis < array.ndim:
         raise ValueError(f"a scan input of rank {array.ndim} has no axis {axis}")
-    found = [np.ascontiguousarray(each) for each in np.moveaxis(array, axis, 0)]
+    found = [np.array(each, order="C") for each in np.moveaxis(array, axis, 0)]
     return found[::-1] if reverse else found
 
 
@@ -147,5 +145,3 @@ def _stacked(parts: Sequence[np.ndarray], kind: HostType, axis: int, reverse: bo
     sizes = [dim if isinstance(dim, int) else 0 for dim in kind.shape or ()]
     place = axis % (len(sizes) + 1)
     return np.zeros([*sizes[:place], 0, *sizes[place:]], NUMPY_DTYPES.get(kind.dtype or "", np.dtype(object)))
-
-

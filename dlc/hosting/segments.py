@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -72,10 +72,10 @@ class CompiledSegment:
         return {tensor.name for tensor in self.segment.model.graph.initializer}
 
 
-def _declared(kinds: Sequence[HostType] | object) -> TensorTypes | None:
+def _declared(kinds: Iterable[HostType]) -> TensorTypes | None:
     found = []
-    for kind in kinds:  # type: ignore[attr-defined]
-        if not isinstance(kind, HostTensor) or not kind.is_compiled or kind.shape is None:
+    for kind in kinds:
+        if not isinstance(kind, HostTensor) or kind.dtype not in NUMPY_DTYPES or kind.dtype is None or kind.shape is None:
             return None
         found.append((kind.dtype, kind.shape))
     return tuple(found)
@@ -87,7 +87,7 @@ def _type_in_call(declared: tuple[str, HostType], array: object) -> tuple[str, t
     if not isinstance(array, np.ndarray):
         raise InvalidInputError(f"value '{name}' is a {type(array).__name__} where compiled code takes a tensor; unpack it first")
     dtype = dtype_of_numpy(array.dtype)
-    if isinstance(kind, HostTensor) and kind.shape is not None and (kind.dtype, len(kind.shape)) == (dtype, array.ndim):
-        if all(not isinstance(want, int) or want == have for want, have in zip(kind.shape, array.shape, strict=True)):
-            return dtype, kind.shape
-    return dtype, (None,) * array.ndim
+    if not isinstance(kind, HostTensor) or kind.shape is None or (kind.dtype, len(kind.shape)) != (dtype, array.ndim):
+        return dtype, (None,) * array.ndim
+    fits = all(not isinstance(want, int) or want == have for want, have in zip(kind.shape, array.shape, strict=True))
+    return dtype, kind.shape if fits else (None,) * array.ndim

@@ -82,6 +82,12 @@ class HostSpec:
 ValueSpec = TensorSpec | HostSpec
 
 
+def takes_list(spec: ValueSpec) -> bool:
+    """Whether a value for `spec` is a list."""
+    kind = spec.type if isinstance(spec, HostSpec) else None
+    return isinstance(kind.element if isinstance(kind, HostOptional) else kind, HostSequence)
+
+
 def spec_of(name: str, kind: HostType) -> ValueSpec:
     """The spec of an input or output."""
     if isinstance(kind, HostTensor) and kind.is_compiled and kind.shape is not None:
@@ -148,7 +154,7 @@ def _checked_tensor(spec: HostSpec, kind: HostTensor, value: Any) -> np.ndarray:
     if kind.dtype is not None and found != kind.dtype:
         raise _unfit(spec, array, f"the element type is {found} instead of {kind.dtype}")
     _check_shape(spec, kind, array)
-    return np.ascontiguousarray(array).reshape(array.shape)
+    return np.asarray(array, order="C")
 
 
 def _checked_strings(spec: HostSpec, kind: HostTensor, value: Any) -> np.ndarray:

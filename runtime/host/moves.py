@@ -74,7 +74,7 @@ def unsqueeze(node: HostNode, x: np.ndarray, axes: np.ndarray | None = None) -> 
 @host_op("Transpose", STRINGS, always=False)
 def transpose(node: HostNode, x: np.ndarray) -> np.ndarray:
     """Axes in another order (ONNX Transpose)."""
-    return np.ascontiguousarray(x.transpose(node.get("perm")))
+    return np.array(x.transpose(node.get("perm")), order="C")
 
 
 @host_op("Concat", STRINGS, always=False)
@@ -109,7 +109,7 @@ def slice_(
     strides = [1] * len(starts) if steps is None else steps.tolist()
     for axis, start, end, step in zip(chosen, starts.tolist(), ends.tolist(), strides, strict=True):
         cuts[axis] = slice(start, None if step < 0 and end < -x.shape[axis] else end, step)
-    return np.ascontiguousarray(x[tuple(cuts)])
+    return np.array(x[tuple(cuts)], order="C")
 
 
 @host_op("Gather", STRINGS, always=False)
@@ -144,7 +144,7 @@ def tile(node: HostNode, x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
 def expand(node: HostNode, x: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Broadcast with a shape (ONNX Expand)."""
     try:
-        return np.ascontiguousarray(np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(sizes.tolist()))))
+        return np.array(np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(sizes.tolist()))), order="C")
     except ValueError:
         raise HostOpError(f"{list(x.shape)} does not broadcast with {sizes.tolist()}") from None
 
@@ -166,7 +166,9 @@ def unique(node: HostNode, x: np.ndarray) -> tuple[np.ndarray, ...]:
     """Each string once, sorted or in the order of the first ones, with their places, the inverse and counts (ONNX Unique)."""
     if node.get("axis") is not None:
         raise HostOpError("unique slices of strings are not supported; leave out `axis`")
-    values, first, inverse, counts = np.unique(x.reshape(-1).astype(str), return_index=True, return_inverse=True, return_counts=True)
+    values, first, inverse, counts = np.unique(
+        x.reshape(-1).astype(str), return_index=True, return_inverse=True, return_counts=True
+    )
     if not node.get("sorted", 1):
         order = np.argsort(first)
         rank = np.argsort(order)

@@ -82,7 +82,7 @@ def convert(x: np.ndarray, to: Any) -> np.ndarray:
     """An array with elements of another type: "string", a dl element type or a NumPy dtype."""
     if to == "string":
         return x if x.dtype == object else map_strings(lambda value: _shown(value), x)
-    dtype = NUMPY_DTYPES.get(to, to) if isinstance(to, str) else np.dtype(to)
+    dtype: np.dtype = np.dtype(NUMPY_DTYPES.get(to, to))
     if x.dtype != object:
         return x.astype(dtype)
     return map_strings(functools.partial(_number, dtype), x, dtype)
