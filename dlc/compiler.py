@@ -16,6 +16,7 @@ from dlc._mlir import ir
 from dlc.accuracy import Precision, with_accuracy
 from dlc.diagnostics import did_you_mean
 from dlc.donation import donating
+from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, UnsupportedError, ValuesNeededError
 from dlc.lowering.deadline import Progress, reporting, timed
 from dlc.lowering.pipeline import Pipeline
@@ -463,15 +464,26 @@ def _count_top_ops(module: ir.Module) -> int:
     return sum(len(block.operations) for op in functions for block in op.operation.regions[0].blocks)
 
 
-def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:
-    """Arrays that fit `specs`: normal floats, small non-negative integers; dynamic dims take `sizes` by name, else 1."""
+def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """Arrays that fit `specs`: normal floats, small non-negative integers; dynamic dims take `sizes` by name, else 1.
+
+    Strings are single letters, sequences three values.
+    """
     generator = np.random.default_rng(seed)
-    found = {}
+    found: dict[str, Any] = {}
     for spec in specs:
+        if not isinstance(spec, TensorSpec):  # of a hosted model
+            from dlc.hosting.samples import sample
+
+            found[spec.name] = sample(spec.type, generator, sizes or {})
+            continue
         shape = [dim if isinstance(dim, int) else (sizes or {}).get(dim or "", 1) for dim in spec.shape]
-        dtype = spec.numpy_dtype
-        if spec.dtype.startswith(("f", "bf")):
-            found[spec.name] = np.asarray(generator.standard_normal(shape)).astype(dtype)
-        else:
-            found[spec.name] = generator.integers(0, 2, shape).astype(dtype)
+        found[spec.name] = random_array(generator, spec.dtype, shape)
     return found
+
+
+def random_array(generator: np.random.Generator, dtype: str, shape: Sequence[int]) -> np.ndarray:
+    """Normal floats or integers of 0 and 1, of a dl element type."""
+    if dtype.startswith(("f", "bf")):
+        return np.asarray(generator.standard_normal(shape)).astype(NUMPY_DTYPES[dtype])
+    return generator.integers(0, 2, shape).astype(NUMPY_DTYPES[dtype])

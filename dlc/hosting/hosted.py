@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dlc.compiler import ReadOptions, compile_model
 from dlc.errors import InvalidInputError
 from dlc.frontends.onnx.loader import load_model, prepare_model
+from dlc.hosting.graph import HostGraph
 from dlc.hosting.model import HostedModel
 from dlc.hosting.partition import partition
 from dlc.lowering.deadline import Progress, timed
@@ -22,9 +23,7 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
 
     Raises `UnsupportedError` with the nodes that neither the host nor compiled code computes.
     """
-    proto, name = load_model(model)
-    prepared = prepare_model(proto, name, reading.shapes, True, reading.values)  # what `lenient` warns of was said before
-    graph = partition(prepared, name)
+    name, graph = read_host_graph(model, reading)
     if graph is None:
         return None
     if request.donate:
@@ -36,3 +35,10 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
     hosted = HostedModel(name, graph, request.options, compile_segment, limit)
     hosted.prepare(timed(request.timeout, name, progress))
     return hosted if reading.params is None else hosted.with_params(reading.params)
+
+
+def read_host_graph(model: Any, reading: ReadOptions) -> tuple[str, HostGraph | None]:
+    """The name of an ONNX model and what it is as a program of the host, None where nothing in it is the host's."""
+    proto, name = load_model(model)
+    prepared = prepare_model(proto, name, reading.shapes, True, reading.values)  # what `lenient` warns of was said before
+    return name, partition(prepared, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ class CompiledSegment:
 
     def prepare(self, progress: Progress | None) -> None:
         """Compile it if its types are known before any call."""
-        types = _declared(self.segment.inputs.values())
+        types = declared_types(self.segment)
         if types is not None:
             self.variants.find(types, lambda check: self._built(types, progress or check))
 
@@ -48,12 +48,7 @@ class CompiledSegment:
         return variant(list(arrays))
 
     def _built(self, types: TensorTypes, progress: Progress) -> CompiledModel:
-        model = onnx.ModelProto()
-        model.CopyFrom(self.segment.model)
-        for name, (dtype, shape) in zip(self.segment.inputs, types, strict=True):
-            element = onnx.helper.np_dtype_to_tensor_dtype(NUMPY_DTYPES[dtype])
-            model.graph.input.append(onnx.helper.make_tensor_value_info(name, element, shape))
-        compiled = self.compile(model, self.segment.name, progress)
+        compiled = self.compile(model_of(self.segment, types), self.segment.name, progress)
         params = self._own(self.params)
         return compiled.with_params(params) if params else compiled
 
@@ -72,9 +67,20 @@ class CompiledSegment:
         return {tensor.name for tensor in self.segment.model.graph.initializer}
 
 
-def _declared(kinds: Iterable[HostType]) -> TensorTypes | None:
+def model_of(segment: Segment, types: TensorTypes) -> onnx.ModelProto:
+    """The segment as a model with inputs of these types."""
+    model = onnx.ModelProto()
+    model.CopyFrom(segment.model)
+    for name, (dtype, shape) in zip(segment.inputs, types, strict=True):
+        element = onnx.helper.np_dtype_to_tensor_dtype(NUMPY_DTYPES[dtype])
+        model.graph.input.append(onnx.helper.make_tensor_value_info(name, element, shape))
+    return model
+
+
+def declared_types(segment: Segment) -> TensorTypes | None:
+    """The types of a segment's inputs as the model declares them; None where one is not known before a call."""
     found = []
-    for kind in kinds:
+    for kind in segment.inputs.values():
         if not isinstance(kind, HostTensor) or kind.dtype not in NUMPY_DTYPES or kind.dtype is None or kind.shape is None:
             return None
         found.append((kind.dtype, kind.shape))

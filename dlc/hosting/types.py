@@ -74,6 +74,16 @@ class HostSpec:
 
     name: str
     type: HostType
+    donated: bool = False
+    """The host keeps what it is given."""
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """That of the tensors in it, as far as it is known."""
+        kind = self.type
+        while isinstance(kind, HostSequence | HostOptional):
+            kind = kind.element
+        return (kind.shape or ()) if isinstance(kind, HostTensor) else ()
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type}"

@@ -39,6 +39,8 @@ from dlc.frontends.onnx.values import InputValues
 INLINE_ELEMENTS = 16
 """Constants of at most so many elements stand in the IR; larger ones, and those only stored, go to the parameter table."""
 
+_ON_HOST = "`compile` and `dlc run` leave what needs it to the host"
+
 ShapeOverrides = Mapping[str, Sequence[int | str | None]]
 
 
@@ -145,12 +147,13 @@ class _GraphImporter:
             return kind
         which = entry.type.WhichOneof("value") or "no type"
         if which != "tensor_type":
-            self._report(entry.name, "input", f"{which.replace('_type', '')} inputs are not supported")
+            self._report(entry.name, "input", f"{which.replace('_type', '')} inputs are not compiled; {_ON_HOST}")
         elif not entry.type.tensor_type.HasField("shape"):
             self._report(entry.name, "input", "its rank is unknown; give its shape with the option `shapes`")
         else:
             dtype = onnx.TensorProto.DataType.Name(entry.type.tensor_type.elem_type).lower()
-            self._report(entry.name, "input", f"element type {dtype} is not supported")
+            reason = f"is not compiled; {_ON_HOST}" if dtype == "string" else "is not supported"
+            self._report(entry.name, "input", f"element type {dtype} {reason}")
         return TensorType((), "f32")
 
     @staticmethod

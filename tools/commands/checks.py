@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from dlc.errors import DLCError, InvalidInputError
 from dlc.lowering.stages import stage_of
 from dlc.sources import ShapeOverrides, Source
 
-Arrays = Mapping[str, np.ndarray]
-Oracle = Callable[[Arrays], list[np.ndarray]]
+Arrays = Mapping[str, Any]
+Oracle = Callable[[Arrays], list[Any]]
 CHECKS = ("onnxruntime", "reference")
 
 
@@ -33,10 +34,15 @@ class Difference:
         return self.relative <= tolerance
 
 
-def difference(have: np.ndarray, want: np.ndarray) -> Difference:
-    """Compare two arrays; differing shapes or dtypes are an infinite difference."""
+def difference(have: Any, want: Any) -> Difference:
+    """Compare two arrays, or lists of them by the largest difference; other shapes, dtypes, lengths or texts are infinitely far."""
+    far = Difference(np.inf, np.inf)
+    if not isinstance(have, np.ndarray) or not isinstance(want, np.ndarray):
+        return _difference_of_others(have, want)
     if have.shape != want.shape or have.dtype != want.dtype:
-        return Difference(np.inf, np.inf)
+        return far
+    if have.dtype == object:
+        return Difference(0.0, 0.0) if np.array_equal(have, want) else far
     if have.size == 0:
         return Difference(0.0, 0.0)
     left, right = have.astype(np.float64), want.astype(np.float64)
@@ -48,10 +54,25 @@ def difference(have: np.ndarray, want: np.ndarray) -> Difference:
     return Difference(absolute, absolute / scale if scale else absolute)
 
 
-def oracle(check: str, model: Path, source: Source, shapes: ShapeOverrides | None) -> Oracle:
-    """A function from named inputs to expected outputs; `DLCError` where `check` can't serve this model."""
+def _difference_of_others(have: Any, want: Any) -> Difference:
+    """Of sequences, optionals and maps."""
+    if not isinstance(have, list) or not isinstance(want, list):
+        return Difference(0.0, 0.0) if have == want else Difference(np.inf, np.inf)
+    if len(have) != len(want):
+        return Difference(np.inf, np.inf)
+    found = [difference(*pair) for pair in zip(have, want, strict=True)]
+    return Difference(max((each.absolute for each in found), default=0.0), max((each.relative for each in found), default=0.0))
+
+
+def oracle(check: str, model: Path, source: Source | None, shapes: ShapeOverrides | None, values: Arrays) -> Oracle:
+    """A function from named inputs to expected outputs; `DLCError` where `check` can't serve this model.
+
+    `source` is None for a model that runs partly on the host, `values` are inputs that are constants.
+    """
     if check == "onnxruntime":
-        return _onnxruntime_oracle(model, shapes, source.values)
+        return _onnxruntime_oracle(model, shapes, values)
+    if source is None:
+        raise InvalidInputError(f"--check=reference: error: '{model}' runs partly on the host; use --check=onnxruntime")
     level = stage_of(source.module)
     if level != "dl":
         raise InvalidInputError(f"--check=reference: error: '{model}' is at level '{level}'; give the model at level 'dl'")
@@ -76,10 +97,10 @@ def _onnxruntime_oracle(model: Path, shapes: ShapeOverrides | None, values: Arra
     options.log_severity_level = 3
     content = _model_bytes(model, shapes)
 
-    def run(inputs: Arrays) -> list[np.ndarray]:
+    def run(inputs: Arrays) -> list[Any]:
         try:
             session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-            return [np.asarray(array) for array in session.run(None, {**inputs, **values})]
+            return [each if isinstance(each, list) else np.asarray(each) for each in session.run(None, {**inputs, **values})]
         except Exception as error:  # onnxruntime's own exception types are many
             raise DLCError(f"--check=onnxruntime: error: onnxruntime cannot run the model: {error}") from None
 

@@ -14,10 +14,13 @@ import dlc
 from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
+from dlc.compiler import ReadOptions
+from dlc.errors import UnsupportedError
 from dlc.explanation import Explanation
+from dlc.hosting.explanation import HostedExplanation, explain_hosted
 from dlc.lowering.affine.schedule.nest_schedule import EMITTERS
 from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
-from dlc.sources import read_source
+from dlc.sources import Source, read_source
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
@@ -73,15 +76,46 @@ def command(
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        known = parse_values(values)
-        source = read_source(model, {}, parse_shapes(shapes), lenient, known)  # weights need not be there
-        found = dlc.explain(source, None, nominal, progress, target, winograd, precision, compile_timeout)
+        reading = ReadOptions({}, parse_shapes(shapes), lenient, parse_values(values))  # weights need not be there
+
+        def explained(source: Source) -> Explanation:
+            return dlc.explain(source, None, nominal, progress, target, winograd, precision, compile_timeout)
+
+        try:
+            found = explained(read_source(model, reading.params, reading.shapes, lenient, reading.values))
+        except UnsupportedError:
+            hosted = explain_hosted(model, reading, explained)
+            if hosted is None:
+                raise
+            _tell_hosted(hosted, as_json, emit, output)
+            return
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:
         write_bytes(found.to_dot().encode(), output)
     else:
         _show(output_console(), found)
+
+
+def _tell_hosted(found: HostedExplanation, as_json: bool, emit: str | None, output: Path) -> None:
+    """What runs on the host, and each segment that is compiled."""
+    if emit:
+        raise dlc.InvalidInputError(
+            f"{found.name}: error: the model runs partly on the host; --emit=dot shows compiled models only"
+        )
+    if as_json:
+        write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
+        return
+    console = output_console()
+    for segment in found.segments:
+        _show(console, segment)
+        console.print()
+    table = Table("node", "op", "reason", title="On the host, between compiled segments", title_justify="left")
+    for step in found.steps:
+        table.add_row(step.label, step.op, step.reason)
+    console.print(table)
+    later = f", {found.later} of them at its calls, which tell the types" if found.later else ""
+    console.print(f"{found.name}: {len(found.steps)} ops on the host, {len(found.segments) + found.later} segments compiled{later}")
 
 
 def _show(console: Console, found: Explanation) -> None:

@@ -15,7 +15,8 @@ from rich.table import Table
 
 import dlc
 from dlc.accuracy import Precision
-from dlc.errors import ValuesNeededError
+from dlc.dtypes import show_dtype
+from dlc.errors import UnsupportedError, ValuesNeededError
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import ShapeOverrides, Source, read_source
 from dlc.tools.commands.checks import CHECKS, Difference, difference, oracle
@@ -98,13 +99,16 @@ def command(
     """
     overrides, sizes = parse_shapes(shapes), parse_sizes(dims)
     given, saved = _read_inputs(inputs), _output_files(outputs)
-    source = _read(model, overrides, lenient, parse_values(values), given)
-    given = {name: array for name, array in given.items() if name not in source.values}
-    expected = oracle(check, model, source, overrides) if check else None
+    known = parse_values(values)
+    source = _read(model, overrides, lenient, known, given)
+    fixed = source.values if source else known
+    given = {name: array for name, array in given.items() if name not in fixed}
+    expected = oracle(check, model, source, overrides, fixed) if check else None
+    reading: dict[str, Any] = {} if source else {"shapes": overrides, "lenient": lenient, "values": known}
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:
         compiled = dlc.compile(
-            source,
+            source or model,
             target,
             num_threads,
             opt_level=opt_level,
@@ -117,6 +121,7 @@ def command(
             memory_limit=memory_limit,
             timeout=compile_timeout,
             verify_schedules=verify_schedules,
+            **reading,
         )
     compile_seconds = time.perf_counter() - begin
     if verify_schedules:
@@ -135,8 +140,8 @@ def command(
 
 def _read(
     model: Path, shapes: ShapeOverrides | None, lenient: bool, values: dict[str, Any], given: Mapping[str, np.ndarray | None]
-) -> Source:
-    """The model, with the inputs that must be known taken from those that are given."""
+) -> Source | None:
+    """The model, with inputs that must be known taken from those given; None where it cannot be compiled as a whole."""
     while True:
         try:
             return read_source(model, shapes=shapes, lenient=lenient, values=values)
@@ -146,6 +151,8 @@ def _read(
                 raise
             values = values | {name: arrays[name] for name in needed.values}
             shapes = {**(shapes or {}), **{name: arrays[name].shape for name in needed.shapes}}
+        except UnsupportedError:
+            return None  # compiling tells whether the host can help
 
 
 def _verdicts(compiled: dlc.CompiledModel) -> str:
@@ -191,15 +198,17 @@ def _timed(compiled: dlc.CompiledModel, arrays: dict[str, np.ndarray], repeat: i
 def _save(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], files: Mapping[str, Path]) -> None:
     for spec, array in zip(specs, results, strict=True):
         if spec.name in files:
+            if not isinstance(array, np.ndarray):
+                raise dlc.InvalidInputError(f"--output {spec.name}: it is a {type(array).__name__}; only tensors are written")
             stream = io.BytesIO()
-            np.save(stream, array)
+            np.save(stream, array.astype(str) if array.dtype == object else array)
             write_bytes(stream.getvalue(), files[spec.name])
 
 
 def _show(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], differences: Sequence[Difference], tolerance: float) -> None:
     table = Table("output", "type", "min", "mean", "max", *(["largest error", "relative", ""] if differences else []))
     for index, (spec, array) in enumerate(zip(specs, results, strict=True)):
-        row = [spec.name, f"{spec.dtype}[{', '.join(map(str, array.shape))}]", *_statistics(array)]
+        row = [spec.name, _type_of(array), *_statistics(array)]
         if differences:
             found = differences[index]
             row += [f"{found.absolute:.3g}", f"{found.relative:.3g}", "ok" if found.within(tolerance) else "DIFFERS"]
@@ -207,8 +216,14 @@ def _show(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], difference
     output_console().print(table)
 
 
-def _statistics(array: np.ndarray) -> list[str]:
-    if array.size == 0:
+def _type_of(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return f"{len(value)} values" if isinstance(value, list) else type(value).__name__
+    return f"{'string' if value.dtype == object else show_dtype(value.dtype)}[{', '.join(map(str, value.shape))}]"
+
+
+def _statistics(array: Any) -> list[str]:
+    if not isinstance(array, np.ndarray) or array.size == 0 or array.dtype == object:
         return ["-", "-", "-"]
     wide = array.astype(np.float64)
     return [f"{value:.6g}" for value in (wide.min(), wide.mean(), wide.max())]

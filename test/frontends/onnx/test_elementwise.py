@@ -84,9 +84,13 @@ def test_casts() -> None:
     check([node("CastLike", ["x", "like"])], {"x": _floats(3), "like": np.zeros((2, 2), np.float64)})
 
 
-def test_unsupported_cast_is_reported() -> None:
-    with pytest.raises(dlc.UnsupportedError, match="element type string"):
-        check([node("Cast", ["x"], ["y"], to=TensorProto.STRING), node("Cast", ["y"], ["z"], to=1)], {"x": _floats(3)})
+def test_casts_to_text_and_back() -> None:
+    x = np.array([1.5, -2.0, 0.1], np.float32)
+    nodes = [node("Cast", ["x"], ["text"], to=TensorProto.STRING), node("Cast", ["text"], ["y"], to=TensorProto.FLOAT)]
+    (y,) = dlc.compile(build_model(nodes, {"x": x}))(x)
+    np.testing.assert_array_equal(y, x)
+    (text,) = dlc.compile(build_model(nodes[:1], {"x": x}))(x)
+    assert text.tolist() == ["1.5", "-2.0", "0.1"]
 
 
 def test_casts_of_bits() -> None:
