@@ -167,7 +167,7 @@ class NonMaxSuppression(DLOp, name="non_max_suppression"):
         if max_output < 0 or not 0 <= iou_threshold <= 1:
             raise ValueError(f"max_output is {max_output} and iou_threshold {iou_threshold}")
         least = np.float32(-np.inf) if score_threshold is None else score_threshold
-        found = []
+        found: list[tuple[int, int, int]] = []
         for batch, kind in np.ndindex(scores.shape[:2]):
             row = scores[batch, kind]
             candidates = np.flatnonzero(row > least if score_threshold is not None else row == row)

@@ -188,7 +188,7 @@ class _Classes:
             pairs = list(zip(low, high, strict=True))
             edges = [choose(b, one, other) for choose in (_smaller, _greater) for one, other in pairs]
         sides = [b.arith("sub", edges[2 + axis], edges[axis], _F32) for axis in (0, 1)]
-        return [*edges, b.arith("mul", *sides, _F32)]
+        return [*edges, b.arith("mul", sides[0], sides[1], _F32)]
 
 
 def _greatest_overlap(b: Builder, edges: ir.Value, box: Sequence[ir.Value], count: ir.Value, best: ir.Value) -> ir.Value:
@@ -226,6 +226,6 @@ def _overlap(b: Builder, one: Sequence[ir.Value], other: Sequence[ir.Value]) -> 
     for axis in (0, 1):
         low, high = _greater(b, one[axis], other[axis]), _smaller(b, one[2 + axis], other[2 + axis])
         sides.append(_greater(b, b.arith("sub", high, low, _F32), b.scalar(0, _F32)))
-    shared = b.arith("mul", *sides, _F32)
+    shared = b.arith("mul", sides[0], sides[1], _F32)
     either = b.arith("sub", b.arith("add", one[4], other[4], _F32), shared, _F32)
     return b.arith("div", shared, either, _F32)
