@@ -320,10 +320,41 @@ def _concat_dims(facts: Facts) -> Sequence[Dim]:
     return dims
 
 
+def _one_hot_dims(facts: Facts) -> Sequence[Dim]:
+    axis = facts.attributes["axis"] % facts.result.rank
+    dims = list(facts.result.shape)
+    if dims[axis] is None and facts.values[2]:
+        dims[axis] = _as_size(facts.values[2][0])
+    return dims
+
+
+def _dynamic_pad_dims(facts: Facts) -> Sequence[Dim]:
+    given, own = facts.values[1], facts.types[0].shape
+    if given is None:
+        return facts.result.shape
+    sides = zip(own, given[: len(own)], given[len(own) :], strict=True)
+    return [dim if low == high == 0 else None for dim, low, high in sides]
+
+
+def _dynamic_resize_dims(facts: Facts) -> Sequence[Dim]:
+    dims = list(facts.result.shape)
+    for axis, size in zip(facts.attributes["axes"], facts.values[1] or (), strict=bool(facts.values[1])):
+        dims[axis] = _as_size(size)
+    return dims
+
+
+def _as_size(dim: Dim) -> Dim:
+    """An element that is a size; None for a negative number, which run time refuses."""
+    return None if isinstance(dim, int) and dim < 0 else dim
+
+
 _DIMS: dict[str, Callable[[Facts], Sequence[Dim]]] = {
     "concat": _concat_dims,
     "reshape": _reshape_dims,
     "expand": _expand_dims,
     "slice": _slice_dims,
     "range": _range_dims,
+    "one_hot": _one_hot_dims,
+    "dynamic_pad": _dynamic_pad_dims,
+    "dynamic_resize": _dynamic_resize_dims,
 }

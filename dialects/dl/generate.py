@@ -1,10 +1,13 @@
 """Generate: values that depend on their position."""
 
+from typing import Optional
+
 import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr, IntAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import wide
+from dlc.dialects.dl.shape import require_scalar_or_attribute, scalar_or_attribute
 from dlc.dialects.dl.types import INTS, NUMERIC, TensorType, normalize_axis, require, require_same_dtype
 
 
@@ -71,28 +74,36 @@ class OneHot(DLOp, name="one_hot"):
     """Indices as vectors with one element switched on. ONNX OneHot.
 
     result[..., p, ...] = values[1] where p (along axis) is the index, else values[0]; negative indices count from
-    depth, indices out of range switch nothing on
+    depth, indices out of range switch nothing on. A depth that only run time knows comes in size.
 
     c1: values has two elements.    c2: axis is an axis of the result.    c3: depth is not negative.
+    c4: size is a scalar, and is given just where depth is not.
     """
 
     fusion_class = "injective"
-    accepts = {"indices": INTS}
+    accepts = {"indices": INTS, "size": ("i64",)}
     indices: Operand[Tensor]
     values: Operand[Tensor]
+    size: Optional[Operand[Tensor]]
     result: Result[Tensor]
-    depth = IntAttr(doc="size of the new axis")
+    depth = IntAttr(default=None, doc="size of the new axis; absent where it is an operand")
     axis = IntAttr(default=-1, doc="the new axis, counted in the result; a negative one counts from its end")
 
     @staticmethod
-    def infer(indices: TensorType, values: TensorType, *, depth: int, axis: int) -> TensorType:
+    def infer(
+        indices: TensorType, values: TensorType, size: Optional[TensorType], *, depth: Optional[int], axis: int
+    ) -> TensorType:
         require("c1", values.rank == 1 and (values.shape[0] == 2 or not values.is_static), f"values is {values}, not two elements")
         axis = normalize_axis("c2", axis, indices.rank + 1)
-        require("c3", depth >= 0, f"depth is {depth}")
+        require("c3", depth is None or depth >= 0, f"depth is {depth}")
+        require_scalar_or_attribute("c4", size, depth, "size", "depth")
         return TensorType((*indices.shape[:axis], depth, *indices.shape[axis:]), values.dtype)
 
     @staticmethod
-    def reference(indices: np.ndarray, values: np.ndarray, *, depth: int, axis: int) -> np.ndarray:
+    def reference(
+        indices: np.ndarray, values: np.ndarray, size: Optional[np.ndarray], *, depth: Optional[int], axis: int
+    ) -> np.ndarray:
+        depth = scalar_or_attribute(size, depth)
         positions = indices.astype(np.int64)
         positions = np.where(positions < 0, positions + depth, positions)
         shape = [1] * (indices.ndim + 1)

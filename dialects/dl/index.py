@@ -4,11 +4,14 @@ Indices count from the end where they are negative; those that are out of range 
 through indices must not be empty unless they are.
 """
 
+from typing import Optional
+
 import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr, IntAttr, StrAttr
 from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import widen
+from dlc.dialects.dl.shape import require_scalar_or_attribute, scalar_or_attribute
 from dlc.dialects.dl.types import (
     INDICES,
     NUMERIC,
@@ -279,30 +282,39 @@ class TopK(DLOp, name="top_k"):
     """The k largest or smallest elements along an axis, in order, and where they stand. ONNX TopK.
 
     values, indices = the first k of x sorted along axis, descending (largest) or ascending; NaN is greater than every
-    number, and equal elements keep their order
+    number, and equal elements keep their order. A k that only run time knows comes in count.
 
     c1: axis is an axis of x.    c2: k is not negative and no more than x's dim.
+    c3: count is a scalar, and is given just where k is not.
     """
 
     fusion_class = "opaque"
-    accepts = NUMERIC
+    accepts = {"x": NUMERIC, "count": ("i64",)}
     x: Operand[Tensor]
+    count: Optional[Operand[Tensor]]
     values: Result[Tensor]
     indices: Result[Tensor]
-    k = IntAttr(doc="number of elements")
+    k = IntAttr(default=None, doc="number of elements; absent where it is an operand")
     axis = IntAttr(default=-1, doc="axis to select along; a negative one counts from the end")
     largest = BoolAttr(default=True, doc="take the largest elements, else the smallest")
 
     @staticmethod
-    def infer(x: TensorType, *, k: int, axis: int, largest: bool) -> tuple[TensorType, TensorType]:
+    def infer(
+        x: TensorType, count: Optional[TensorType], *, k: Optional[int], axis: int, largest: bool
+    ) -> tuple[TensorType, TensorType]:
         axis = normalize_axis("c1", axis, x.rank)
         dim = x.shape[axis]
-        require("c2", k >= 0 and (not isinstance(dim, int) or k <= dim), f"k is {k} but dim {axis} is {dim}")
+        fits = k is None or (k >= 0 and (not isinstance(dim, int) or k <= dim))
+        require("c2", fits, f"k is {k} but dim {axis} is {dim}")
+        require_scalar_or_attribute("c3", count, k, "count", "k")
         shape = [*x.shape[:axis], k, *x.shape[axis + 1 :]]
         return x.with_shape(shape), TensorType(tuple(shape), "i64")
 
     @staticmethod
-    def reference(x: np.ndarray, *, k: int, axis: int, largest: bool) -> tuple[np.ndarray, np.ndarray]:
+    def reference(
+        x: np.ndarray, count: Optional[np.ndarray], *, k: Optional[int], axis: int, largest: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        k = scalar_or_attribute(count, k)
         keys = widen(x)
         if largest:  # a stable ascending sort of the reversed axis, read backwards, is a stable descending one
             order = np.flip(x.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)

@@ -261,6 +261,22 @@ def require_length(label: str, operand: Optional[TensorType], length: int, what:
     require(label, fits, f"{what} is {operand} but needs one element per {per}, {length}")
 
 
+def require_scalar_or_attribute(label: str, operand: Optional[TensorType], attribute: Optional[int], what: str, name: str) -> None:
+    """Require either the operand `what`, a scalar, or the attribute `name`."""
+    require(label, operand is None or operand.rank == 0, f"{what} is {operand}, not a scalar")
+    require(
+        label, (operand is None) != (attribute is None), f"{what} is {operand} and {name} is {attribute}; one of them is needed"
+    )
+
+
+def scalar_or_attribute(operand: Optional[np.ndarray], attribute: Optional[int]) -> int:
+    """The number that an operand or else an attribute gives; ValueError where it is negative."""
+    number = int(operand) if operand is not None else int(attribute or 0)
+    if number < 0:
+        raise ValueError(f"a size is {number}")
+    return number
+
+
 def normalize_axes(label: str, axes: Sequence[int], rank: int) -> tuple[int, ...]:
     """Distinct axes in [0, rank), in the order given."""
     found = tuple(normalize_axis(label, axis, rank) for axis in axes)

@@ -15,6 +15,7 @@ from dlc.dialects.dl.types import (
     require,
     require_equal_dims,
     require_same_dtype,
+    type_of_array,
 )
 
 
@@ -164,6 +165,39 @@ class Pad(DLOp, name="pad"):
             return result
         widths = [(0, 0) if dim == 0 else pad for pad, dim in zip(pads, x.shape, strict=True)]
         return np.pad(x, widths, _PAD_MODES[mode])
+
+
+class DynamicPad(DLOp, name="dynamic_pad"):
+    """`dl.pad` by counts that only run time knows. ONNX Pad.
+
+    result = pad(x, value, low, high) with low the first half of counts and high the other; an axis that is cropped by more
+    than its size is an error
+
+    c1: counts has two elements per axis.    c2: value is a scalar of x's element type, and mode is constant.
+    """
+
+    fusion_class = "opaque"
+    accepts = {"counts": ("i64",)}
+    x: Operand[Tensor]
+    counts: Operand[Tensor]
+    value: Optional[Operand[Tensor]]
+    result: Result[Tensor]
+    mode = StrAttr(default="constant", choices=("constant", "edge", "reflect", "wrap"), doc="what is added")
+
+    @staticmethod
+    def infer(x: TensorType, counts: TensorType, value: Optional[TensorType], *, mode: str) -> TensorType:
+        require_length("c1", counts, 2 * x.rank, "counts", "side of each axis")
+        scalar = value is None or (value.rank == 0 and value.dtype == x.dtype and mode == "constant")
+        require("c2", scalar, f"value is {value} in mode {mode} for x {x}")
+        return x.with_shape([None] * x.rank)
+
+    @staticmethod
+    def reference(x: np.ndarray, counts: np.ndarray, value: Optional[np.ndarray], *, mode: str) -> np.ndarray:
+        sides = tuple(counts.tolist())
+        low, high = sides[: x.ndim], sides[x.ndim :]
+        Pad.infer(type_of_array(x), None if value is None else type_of_array(value), low=low, high=high, mode=mode)
+        found: np.ndarray = Pad.reference(x, value, low=low, high=high, mode=mode)
+        return found
 
 
 def sliced_dim(dim: Dim, start: int, end: int, step: int) -> Dim:

@@ -10,7 +10,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES
 from dlc.frontends.onnx.importers import Imported, importer
 from dlc.frontends.onnx.node import NodeContext
-from dlc.frontends.onnx.shape_values import filled_like
+from dlc.frontends.onnx.shape_values import filled_like, scalar_value
 
 
 @importer("Range")
@@ -23,8 +23,24 @@ def import_range(node: NodeContext) -> ir.Value:
 
 @importer("Trilu")
 def import_trilu(node: NodeContext) -> ir.Value:
-    k = int(node.required_constant(1, "k").reshape(-1)[0]) if node.has_input(1) else 0
-    return dl.trilu(node.value(0), upper=bool(node.attribute("upper", 1)), k=k)
+    """With a diagonal that run time knows: the input where the column less the row is on the kept side of it, else 0."""
+    known, upper = node.constant(1), bool(node.attribute("upper", 1))
+    if known is not None or not node.has_input(1):
+        return dl.trilu(node.value(0), upper=upper, k=0 if known is None else int(known.reshape(-1)[0]))
+    x, kind = node.value(0), node.type(0)
+    if kind.rank < 2:
+        node.unsupported(f"its input is {kind}, no matrix")
+    edge = dl.add(_positions(node, -2), scalar_value(node, 1))
+    low, high = (edge, _positions(node, -1)) if upper else (_positions(node, -1), edge)
+    return dl.where(dl.less_equal(low, high), x, node.constant_value(0, kind.dtype))
+
+
+def _positions(node: NodeContext, axis: int) -> ir.Value:
+    """0, 1, ... along an axis of input 0, the last or the one before; of size 1 along other ones."""
+    zero, one = (node.constant_value(number, "i64") for number in (0, 1))
+    size = dl.reshape(dl.gather(dl.shape_of(node.value(0)), node.constant_value(axis, "i64"), axis=0), shape=[])
+    found = dl.range(zero, size, one)
+    return found if axis == -1 else dl.unsqueeze(found, axes=[1])
 
 
 @importer("EyeLike")
@@ -45,9 +61,10 @@ def import_eye_like(node: NodeContext) -> Imported:
 
 @importer("OneHot")
 def import_one_hot(node: NodeContext) -> ir.Value:
-    """Depth must be known; indices that are floats are truncated."""
-    depth = int(node.required_constant(1, "depth").reshape(-1)[0])
-    indices = node.value(0)
+    """Indices that are floats are truncated."""
+    known, indices = node.constant(1), node.value(0)
     if node.type(0).dtype in ("f64", "f32", "f16", "bf16"):
         indices = dl.cast(indices, to="i64")
-    return dl.one_hot(indices, node.value(2), depth=depth, axis=int(node.attribute("axis", -1)))
+    size = scalar_value(node, 1) if known is None else None
+    depth = None if known is None else int(known.reshape(-1)[0])
+    return dl.one_hot(indices, node.value(2), size, depth=depth, axis=int(node.attribute("axis", -1)))

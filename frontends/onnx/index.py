@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.shape_values import scalar_value
 
 
 def _check_indices(node: NodeContext, axis: int) -> None:
@@ -70,10 +71,11 @@ def import_tensor_scatter(node: NodeContext) -> ir.Value:
 
 @importer("TopK")
 def import_top_k(node: NodeContext) -> Sequence[ir.Value]:
-    """The number of elements must be known; the result is sorted though the node may not ask for it."""
-    k = node.attribute("k")
-    if k is None:
-        k = node.required_constant(1, "k").reshape(-1)[0]
+    """The result is sorted though the node may not ask for it."""
+    k, known = node.attribute("k"), node.constant(1)
+    if known is not None:
+        k = int(known.reshape(-1)[0])
     axis, largest = int(node.attribute("axis", -1)), bool(node.attribute("largest", 1))
-    found: Sequence[ir.Value] = dl.top_k(node.value(0), k=int(k), axis=axis, largest=largest)
+    count = scalar_value(node, 1) if k is None else None
+    found: Sequence[ir.Value] = dl.top_k(node.value(0), count, k=k, axis=axis, largest=largest)
     return found

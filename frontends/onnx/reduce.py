@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import FLOATS, tensor_type
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.shape_values import scalar_value
 
 Reduce = Callable[[str, ir.Value], ir.Value]
 
@@ -109,7 +112,29 @@ def import_arg_extremum(node: NodeContext) -> ir.Value:
 
 @importer("CumSum", "CumProd")
 def import_running(node: NodeContext) -> ir.Value:
-    axis = int(node.required_constant(1, "axis").reshape(-1)[0])
+    """Along an axis that run time knows: of a view with three axes, whose middle one it is."""
+    known = node.constant(1)
     flags = {name: bool(node.attribute(name, 0)) for name in ("exclusive", "reverse")}
     build = dl.cumsum if node.node.op_type == "CumSum" else dl.cumprod
-    return build(node.value(0), axis=axis, **flags)
+    if known is not None:
+        return build(node.value(0), axis=int(known.reshape(-1)[0]), **flags)
+    found = build(dl.reshape(node.value(0), _sizes_around(node), shape=[-1, -1, -1]), axis=1, **flags)
+    dims = node.type(0).shape
+    if node.type(0).is_static:
+        return dl.reshape(found, shape=dims)
+    return dl.reshape(found, dl.shape_of(node.value(0)), shape=[dim if isinstance(dim, int) else -1 for dim in dims])
+
+
+def _sizes_around(node: NodeContext) -> ir.Value:
+    """[3]: how many elements input 0 has before the axis that is input 1, along it, and behind it."""
+    rank, axis = node.rank(0), scalar_value(node, 1)
+    zero, one, ranks = (node.constant_value(number, "i64") for number in (0, 1, rank))
+    low, high = (node.constant_value(number, "i64") for number in (-rank, rank - 1))
+    fits = dl.and_(dl.less_equal(low, axis), dl.less_equal(axis, high))
+    axis = dl.assert_(axis, fits, message=f"the axis is out of range for rank {rank}")
+    axis = dl.where(dl.less(axis, zero), dl.add(axis, ranks), axis)
+    places, shape = node.constant_value(np.arange(rank), "i64"), dl.shape_of(node.value(0))
+    chosen = [dl.less(places, axis), dl.equal(places, axis), dl.less(axis, places)]
+    parts = [dl.reduce_prod(dl.where(is_part, shape, one), axes=[0], keepdims=True) for is_part in chosen]
+    found: ir.Value = dl.concat(dl.concat(parts[0], parts[1], axis=0), parts[2], axis=0)
+    return found

@@ -11,6 +11,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.shape_values import list_length, list_value
 
 _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
 _COORDINATES = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners"}
@@ -20,18 +21,20 @@ _COORDINATES = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asy
 def import_upsample(node: NodeContext) -> ir.Value:
     """Nearest takes the element before; coordinates are asymmetric."""
     scales = node.attribute("scales")
-    return _scaled(node, node.required_constant(1, "scales").tolist() if scales is None else scales)
+    return _scaled_by_input(node) if scales is None else _scaled(node, scales)
 
 
 @importer("Resize")
 def import_resize(node: NodeContext) -> ir.Value:
     if node.opset == 10:
-        return _scaled(node, node.required_constant(1, "scales").tolist())
+        return _scaled_by_input(node)
     coordinates = node.attribute("coordinate_transformation_mode", "half_pixel")
     if coordinates not in _COORDINATES:
         node.unsupported(f"coordinate_transformation_mode {coordinates} is not supported")
     axes = node.attribute("axes") or list(range(node.rank(0)))
     axes = [axis % node.rank(0) for axis in axes]
+    if any(node.has_input(index) and node.constant(index) is None for index in (2, 3)):
+        return _resized_at_run_time(node, axes, coordinates)
     scales = _list(node, 2, "scales")
     sizes = [int(size) for size in _list(node, 3, "sizes")] if not scales else []
     if sizes:
@@ -48,6 +51,58 @@ def import_resize(node: NodeContext) -> ir.Value:
         coordinates=coordinates,
         **_interpolation(node),
     )
+
+
+def _resized_at_run_time(node: NodeContext, axes: Sequence[int], coordinates: str) -> ir.Value:
+    """Sizes, or scales and the sizes that they give, as values."""
+    if node.attribute("antialias", 0) and _mode(node) != "nearest":
+        node.unsupported("antialias needs sizes or scales that are known at compile time")
+    by_scales = node.has_input(2) and node.type(2).shape != (0,)
+    count = list_length(node, 2 if by_scales else 3, "the number of resized axes")
+    if count != len(axes):
+        node.unsupported(f"{count} sizes or scales do not fit the axes {list(axes)}")
+    dims = dl.gather(dl.shape_of(node.value(0)), node.constant_value(np.array(axes), "i64"), axis=0)
+    if by_scales:
+        scales: ir.Value | None = dl.cast(node.value(2), to="f32")
+        sizes = _scaled_sizes(dims, node.value(2))
+    else:
+        sizes, scales = _sizes_with_aspect_ratio(node, dims)
+    found: ir.Value = dl.dynamic_resize(
+        node.value(0), sizes, scales, axes=list(axes), coordinates=coordinates, **_interpolation(node)
+    )
+    return found
+
+
+def _scaled_sizes(dims: ir.Value, scales: ir.Value) -> ir.Value:
+    """floor(dim * scale), in f32."""
+    found: ir.Value = dl.cast(dl.floor(dl.mul(dl.cast(dims, to="f32"), dl.cast(scales, to="f32"))), to="i64")
+    return found
+
+
+def _sizes_with_aspect_ratio(node: NodeContext, dims: ir.Value) -> tuple[ir.Value, ir.Value | None]:
+    """As `_with_aspect_ratio`, of values."""
+    sizes, policy = list_value(node, 3), node.attribute("keep_aspect_ratio_policy", "stretch")
+    if policy == "stretch":
+        return sizes, None
+    own, count = dl.cast(dims, to="f64"), list_length(node, 3, "the number of resized axes")
+    choose = dl.reduce_min if policy == "not_larger" else dl.reduce_max
+    scale = choose(dl.div(dl.cast(sizes, to="f64"), own), axes=[0], keepdims=True)
+    grown = dl.floor(dl.add(dl.mul(scale, own), node.constant_value(0.5, "f64")))
+    return dl.cast(grown, to="i64"), dl.expand(dl.cast(scale, to="f32"), shape=[count])
+
+
+def _scaled_by_input(node: NodeContext) -> ir.Value:
+    """The older opsets with scales as input 1: those that run time knows grow axes first, then shrink others."""
+    known = node.constant(1)
+    if known is not None:
+        return _scaled(node, known.tolist())
+    x, rank, mode = node.value(0), list_length(node, 1, "the number of resized axes"), _mode(node)
+    scales, one = dl.cast(node.value(1), to="f32"), node.constant_value(1, "f32")
+    for rounding, factors in (("floor", dl.max(scales, one)), ("ceil", dl.min(scales, one))):
+        sizes = _scaled_sizes(dl.shape_of(x), factors)
+        given = {"axes": list(range(rank)), "mode": mode, "coordinates": "asymmetric", "rounding": rounding}
+        x = dl.dynamic_resize(x, sizes, factors, **given)
+    return x
 
 
 def _scaled(node: NodeContext, scales: Sequence[float]) -> ir.Value:

@@ -41,6 +41,21 @@ def list_value(node: NodeContext, index: int) -> ir.Value:
     return value if node.type(index).dtype == "i64" else dl.cast(value, to="i64")
 
 
+def scalar_value(node: NodeContext, index: int, dtype: str = "i64") -> ir.Value:
+    """An input that holds one element as a scalar of `dtype`."""
+    value, kind = node.value(index), node.type(index)
+    if kind.rank > 1 or (kind.rank == 1 and kind.shape[0] not in (1, None)):
+        node.unsupported(f"input {index} is {kind}, which is not one number")
+    value = value if kind.rank == 0 else dl.reshape(value, shape=[])
+    return value if kind.dtype == dtype else dl.cast(value, to=dtype)
+
+
+def on_all_axes(node: NodeContext, index: int, values: ir.Value, default: ir.Value) -> ir.Value:
+    """A list with an entry for each axis of input 0: that of `values` where input `index` lists the axis, else of `default`."""
+    found: ir.Value = dl.scatter_elements(default, list_value(node, index), values, axis=0)
+    return found
+
+
 def attribute_or_input(node: NodeContext, name: str, index: int) -> list[int] | None:
     """Numbers that older opsets give as an attribute and newer ones as an input known at import; None where absent."""
     given = node.attribute(name)

@@ -12,7 +12,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import Dim
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
-from dlc.frontends.onnx.shape_values import attribute_or_input, ints, list_length, list_value
+from dlc.frontends.onnx.shape_values import attribute_or_input, ints, list_length, list_value, on_all_axes
 
 
 @importer("Concat")
@@ -94,7 +94,9 @@ def _split_evenly_at_run_time(node: NodeContext, axis: int) -> list[ir.Value]:
 
 @importer("Slice")
 def import_slice(node: NodeContext) -> ir.Value:
-    """Bounds as attributes where they are known, else as operands; axes and steps must be known."""
+    """Bounds as attributes where they are known, else as operands."""
+    if any(node.has_input(index) and node.constant(index) is None for index in (3, 4)):
+        return _slice_at_run_time(node)
     if node.opset < 10:
         bounds: list[Sequence[int] | None] = [node.attribute("starts"), node.attribute("ends")]
     else:
@@ -116,10 +118,47 @@ def import_slice(node: NodeContext) -> ir.Value:
     )
 
 
+def _slice_at_run_time(node: NodeContext) -> ir.Value:
+    """Axes or steps that are values: what lies in the range of each axis is gathered, where axes that are not named are whole."""
+    x, kind, count = node.value(0), node.type(0), list_length(node, 1, "the number of sliced axes")
+    parts = [list_value(node, index) if node.has_input(index) else None for index in (1, 2, 4)]
+    starts, ends, steps = (node.constant_value(np.ones(count), "i64") if part is None else part for part in parts)
+    known = np.arange(count) if not node.has_input(3) else node.constant(3)
+    axes = [] if known is None else [axis % kind.rank for axis in ints(known)]
+    if known is None:
+        whole = [node.constant_value(np.full(kind.rank, number), "i64") for number in (0, np.iinfo(np.int64).max, 1)]
+        starts, ends, steps = (on_all_axes(node, 3, part, all_) for part, all_ in zip((starts, ends, steps), whole, strict=True))
+        axes = list(range(kind.rank))
+    for index, axis in enumerate(axes):
+        start, end, step = (_element(part, index) for part in (starts, ends, steps))
+        x = dl.gather(x, _sliced_positions(node, axis, start, end, step), axis=axis)
+    return x
+
+
+def _element(values: ir.Value, index: int) -> ir.Value:
+    """An element of a list as a scalar."""
+    found: ir.Value = dl.reshape(dl.slice(values, starts=[index], ends=[index + 1], axes=[0], steps=[1]), shape=[])
+    return found
+
+
+def _sliced_positions(node: NodeContext, axis: int, start: ir.Value, end: ir.Value, step: ir.Value) -> ir.Value:
+    """The positions that `[start:end:step]` takes along an axis of input 0, by Python's rules; all are scalars."""
+    zero, one = (node.constant_value(number, "i64") for number in (0, 1))
+    size = dl.reshape(dl.shape_of(node.value(0), start=axis, end=axis + 1), shape=[])
+    below = dl.where(dl.less(step, zero), one, zero)  # of a range that goes down, the bounds are one lower
+    low, high = dl.sub(zero, below), dl.sub(size, below)
+    placed = [dl.where(dl.less(bound, zero), dl.add(bound, size), bound) for bound in (start, end)]
+    first, after = (dl.min(dl.max(bound, low), high) for bound in placed)
+    found: ir.Value = dl.range(first, after, step)
+    return found
+
+
 @importer("Pad")
 def import_pad(node: NodeContext) -> ir.Value:
-    """Amounts must be known; the value may be a value."""
+    """Counts as attributes where they are known, else as an operand."""
     x, rank = node.value(0), node.rank(0)
+    if not node.has_attribute("pads") and any(node.has_input(index) and node.constant(index) is None for index in (1, 3)):
+        return _pad_at_run_time(node)
     pads = attribute_or_input(node, "pads", 1) or []
     axes = ints(node.required_constant(3, "axes")) if node.has_input(3) else list(range(rank))
     if len(pads) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
@@ -130,6 +169,18 @@ def import_pad(node: NodeContext) -> ir.Value:
     mode = node.attribute("mode", "constant")
     value = _pad_value(node) if mode == "constant" else None
     return dl.pad(x, value, low=low, high=high, mode=mode)
+
+
+def _pad_at_run_time(node: NodeContext) -> ir.Value:
+    """Counts that are values, those before all axes first; axes that are not named get none."""
+    counts, rank, mode = list_value(node, 1), node.rank(0), node.attribute("mode", "constant")
+    if node.has_input(3):
+        count = list_length(node, 3, "the number of padded axes")
+        none = node.constant_value(np.zeros(rank), "i64")
+        sides = [dl.slice(counts, starts=[at], ends=[at + count], axes=[0], steps=[1]) for at in (0, count)]
+        counts = dl.concat(*(on_all_axes(node, 3, side, none) for side in sides), axis=0)
+    found: ir.Value = dl.dynamic_pad(node.value(0), counts, _pad_value(node) if mode == "constant" else None, mode=mode)
+    return found
 
 
 def _pad_value(node: NodeContext) -> ir.Value | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.checks import size_at
 from dlc.lowering.dl_to_linalg.building.indexing import element_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
@@ -60,17 +61,17 @@ def lower_trilu(b: Builder, op: SourceOp) -> ir.Value:
 @lowering("one_hot")
 def lower_one_hot(b: Builder, op: SourceOp) -> ir.Value:
     """values[1] where the position along the new axis is the index, else values[0]."""
-    indices, values = op.operands
+    indices, values, size = op.operands
     rank, dtype = op.result.rank, op.types[0].dtype
     axis = op["axis"] % rank
     shape: list[Extent] = b.shape(indices)
-    shape.insert(axis, op["depth"])
+    shape.insert(axis, op["depth"] if size is None else b.declared(axis, size_at(b, op, 2, []), op.result.shape[axis]))
+    depth = b.index_cast(b.index(shape[axis]), b.element("i64"))
     others = ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(at) for at in range(rank) if at != axis])
     picks = [ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_constant(at)]) for at in (0, 1)]
 
     def body(index: ir.Value, off: ir.Value, on: ir.Value, _: ir.Value) -> ir.Value:
         at = b.convert(index, dtype, "i64")
-        depth = b.scalar(op["depth"], "i64")
         at = b.select(b.compare("lt", at, b.scalar(0, "i64"), "i64"), b.binary("arith.addi", at, depth), at)
         here = b.index_cast(b.iteration(axis), b.element("i64"))
         return b.select(b.compare("eq", at, here, "i64"), on, off)

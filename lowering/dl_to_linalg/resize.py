@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.resize import scaled_dim
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.checks import size_at, size_of
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, enlarged
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
@@ -18,27 +19,49 @@ _WHOLE_IN_VECTORS = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True)
 class _Axis:
-    """One resized axis: its number, sizes and scale (an f32 scalar, or a number where it is an attribute)."""
+    """One resized axis: its number, sizes and scale (an f32 scalar, or a number where it is an attribute; None: by the sizes)."""
 
     number: int
     before: Extent
     after: Extent
-    scale: float | None
+    scale: float | ir.Value | None
 
     def repeat(self) -> int:
         """How often each element stands in the result where that is a whole number, else 0."""
-        if self.scale is not None:
+        if isinstance(self.scale, float):
             return int(self.scale) if float(self.scale).is_integer() else 0
         if not isinstance(self.before, int) or not isinstance(self.after, int) or not self.before:
             return 0
-        return self.after // self.before if self.after % self.before == 0 else 0
+        return self.after // self.before if self.scale is None and self.after % self.before == 0 else 0
 
 
 @lowering("resize")
 def lower_resize(b: Builder, op: SourceOp) -> ir.Value:
     """Whole-number nearest upsampling divides positions, other nearest modes read through tables; else one pass per axis."""
     x = op.operands[0]
-    axes = [_axis(b, op, x, index) for index in range(len(op["axes"]))]
+    return _sampled(b, op, x, [_axis(b, op, x, index) for index in range(len(op["axes"]))])
+
+
+@lowering("dynamic_resize")
+def lower_dynamic_resize(b: Builder, op: SourceOp) -> ir.Value:
+    """As `lower_resize`, with sizes and scales that are read once."""
+    x, _, scales = op.operands
+    for operand in (1, 2) if scales is not None else (1,):
+        b.require_equal(size_of(b, op, (operand, 0)), ("the number of resized axes", len(op["axes"])))
+    axes = []
+    for index, axis in enumerate(op["axes"]):
+        number = axis % op.result.rank
+        before, after = b.dim(x, number), b.declared(number, size_at(b, op, 1, [index]), op.result.shape[number])
+        b.require_at_most((f"the least size of axis {number} for its points", b.extent("min", after, 1)), ("its size", before))
+        scale = None if scales is None else element_at(b, scales, [index])
+        if scale is not None:
+            b.require(b.compare("gt", scale, b.scalar(0, _F32), _F32), f"scales[{index}] is not positive")
+        axes.append(_Axis(number, before, after, scale))
+    return _sampled(b, op, x, axes)
+
+
+def _sampled(b: Builder, op: SourceOp, x: ir.Value, axes: Sequence[_Axis]) -> ir.Value:
+    """x resized along axes."""
     if any(isinstance(axis.after, int) and axis.after == 0 for axis in axes):
         return b.empty(_resized(b, x, axes), op.result.dtype)
     if op["mode"] == "nearest":
@@ -153,9 +176,9 @@ def _coordinate(b: Builder, op: SourceOp, axis: _Axis, point: ir.Value) -> ir.Va
     kind, half = op["coordinates"], b.scalar(0.5, _F32)
     if kind == "align_corners":
         product = b.arith("mul", point, _number(b, b.extent("sub", axis.before, 1)), _F32)
-        return b.arith("div", product, _number(b, b.extent("max", b.extent("sub", axis.after, 1), 1)), _F32)
+        return b.arith("div", product, _steps(b, axis), _F32)
     before, after = _number(b, axis.before), _number(b, axis.after)
-    scale = b.arith("div", after, before, _F32) if axis.scale is None else b.scalar(axis.scale, _F32)
+    scale = _scale(b, axis, before, after)
     if kind == "asymmetric":
         return b.arith("div", point, scale, _F32)
     shifted = b.arith("add", point, half, _F32)
@@ -169,6 +192,23 @@ def _coordinate(b: Builder, op: SourceOp, axis: _Axis, point: ir.Value) -> ir.Va
     adjusted = b.arith("sub", b.scalar(1, _F32), ratio, _F32)
     middle = b.arith("div", before, b.scalar(2, _F32), _F32)
     return b.arith("add", b.arith("mul", middle, adjusted, _F32), centered, _F32)
+
+
+def _steps(b: Builder, axis: _Axis) -> ir.Value:
+    """How many steps of one the points of an axis with aligned corners span; 1 where there is one point."""
+    if axis.scale is None:
+        return _number(b, b.extent("max", b.extent("sub", axis.after, 1), 1))
+    before, one = _number(b, axis.before), b.scalar(1, _F32)
+    length = b.arith("mul", before, _scale(b, axis, before, before), _F32)
+    steps = b.arith("sub", length, one, _F32)
+    return b.select(b.compare("eq", length, one, _F32), one, steps)
+
+
+def _scale(b: Builder, axis: _Axis, before: ir.Value, after: ir.Value) -> ir.Value:
+    """What the result's size is by x's along an axis, or the number that is given for it."""
+    if axis.scale is None:
+        return b.arith("div", after, before, _F32)
+    return axis.scale if isinstance(axis.scale, ir.Value) else b.scalar(axis.scale, _F32)
 
 
 def _rounded(b: Builder, rounding: str, floor: ir.Value, part: ir.Value) -> ir.Value:

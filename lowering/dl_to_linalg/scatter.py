@@ -11,6 +11,7 @@ from dlc.lowering.dl_to_linalg.building.checks import (
     require_indices_within,
     require_positions,
     require_same,
+    size_at,
     size_of,
 )
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range, insert_at
@@ -161,8 +162,8 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     Where value and index fit into one integer, a pass takes the greatest integer that is left, by maxima of blocks; for
     many passes or short rows all integers are ranked instead.
     """
-    x, k = op.operands[0], op["k"]
-    axis = op["axis"] % op.types[0].rank
+    x, axis = op.operands[0], op["axis"] % op.types[0].rank
+    k: Extent = op["k"] if op.operands[1] is None else b.declared(axis, size_at(b, op, 1, []), op.results[0].shape[axis])
     shape = b.shape(x)
     size = shape[axis]
     b.require_at_most(("k", k), size_of(b, op, (0, axis)))
@@ -189,7 +190,7 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
 
         if has_keys(op, axis):
             keys = row_keys(b, op, x, axis, at)
-            if pays_to_rank(keys.type.shape[0], k):
+            if pays_to_rank(keys.type.shape[0], k if isinstance(k, int) else keys.type.shape[0]):
                 order = indices_by_rank(b, keys)
 
                 def take_ranked(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:

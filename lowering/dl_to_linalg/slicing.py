@@ -131,10 +131,9 @@ def lower_pad(b: Builder, op: SourceOp) -> ir.Value:
     low, high = [max(count, 0) for count in op["low"]], [max(count, 0) for count in op["high"]]
     x = _cropped(b, x, [-min(count, 0) for count in op["low"]], [-min(count, 0) for count in op["high"]])
     if op["mode"] == "constant":
-        fill = b.scalar(0, op.result.dtype) if value is None else element_at(b, value, [])
-        return b.pad(x, low, high, fill)
+        return b.pad(x, low, high, _fill(b, op, value))
     shape = [_padded(b, size, a, z) for size, a, z in zip(b.shape(x), low, high, strict=True)]
-    moved = {axis: count for axis, count in enumerate(low) if count or high[axis]}
+    moved: dict[int, Extent] = {axis: count for axis, count in enumerate(low) if count or high[axis]}
     cuts = _cuts(shape[-1], low[-1], high[-1]) if shape else []
     if not cuts:
         return _read_moved(b, op, x, shape, moved)
@@ -147,6 +146,30 @@ def lower_pad(b: Builder, op: SourceOp) -> ir.Value:
     return made
 
 
+@lowering("dynamic_pad")
+def lower_dynamic_pad(b: Builder, op: SourceOp) -> ir.Value:
+    """As `lower_pad`, with counts that are read once; an axis is cropped by what is negative in them."""
+    x, counts, value = op.operands
+    rank = op.types[0].rank
+    b.require_equal(size_of(b, op, (1, 0)), ("twice the rank of x", 2 * rank))
+    given = [b.index_cast(element_at(b, counts, [index]), ir.IndexType.get()) for index in range(2 * rank)]
+    sides = [b.extent("max", count, 0) for count in given]
+    crops = [b.extent("sub", 0, b.extent("min", count, 0)) for count in given]
+    for axis in range(rank):
+        cropped = b.extent("add", crops[axis], crops[rank + axis])
+        b.require_at_most((f"what is cropped of axis {axis}", cropped), size_of(b, op, (0, axis)))
+    x = _cropped(b, x, crops[:rank], crops[rank:])
+    if op["mode"] == "constant":
+        return b.pad(x, sides[:rank], sides[rank:], _fill(b, op, value))
+    shape = [_padded(b, size, a, z) for size, a, z in zip(b.shape(x), sides[:rank], sides[rank:], strict=True)]
+    return _read_moved(b, op, x, shape, dict(enumerate(sides[:rank])))
+
+
+def _fill(b: Builder, op: SourceOp, value: ir.Value | None) -> ir.Value:
+    """The scalar that a pad adds."""
+    return b.scalar(0, op.result.dtype) if value is None else element_at(b, value, [])
+
+
 def _cuts(size: Extent, low: int, high: int) -> list[int]:
     """Where the pieces of padded rows begin and end, if most of a row lies inside: that is read as vectors. Else nothing."""
     if not isinstance(size, int) or not (low or high) or size < policy().graph.inside_to_padding * (low + high):
@@ -154,7 +177,7 @@ def _cuts(size: Extent, low: int, high: int) -> list[int]:
     return sorted({0, low, size - high, size})
 
 
-def _read_moved(b: Builder, op: SourceOp, x: ir.Value, shape: Sequence[Extent], moved: Mapping[int, int]) -> ir.Value:
+def _read_moved(b: Builder, op: SourceOp, x: ir.Value, shape: Sequence[Extent], moved: Mapping[int, Extent]) -> ir.Value:
     """A tensor of `shape` that reads `x` moved by so many elements along each axis of `moved`, beyond it as the pad `op` says."""
     source = {"edge": clamped, "reflect": _reflect, "wrap": _wrap}[op["mode"]]
 
@@ -167,20 +190,23 @@ def _read_moved(b: Builder, op: SourceOp, x: ir.Value, shape: Sequence[Extent], 
     return read_at(b, x, shape, op.result.dtype, position)
 
 
-def _cropped(b: Builder, x: ir.Value, low: Sequence[int], high: Sequence[int]) -> ir.Value:
-    if not any((*low, *high)):
+def _cropped(b: Builder, x: ir.Value, low: Sequence[Extent], high: Sequence[Extent]) -> ir.Value:
+    if all(isinstance(count, int) and count == 0 for count in (*low, *high)):
         return x
-    sizes = [b.extent("max", b.extent("sub", size, a + z), 0) for size, a, z in zip(b.shape(x), low, high, strict=True)]
+    sizes = [
+        b.extent("max", b.extent("sub", size, b.extent("add", a, z)), 0) for size, a, z in zip(b.shape(x), low, high, strict=True)
+    ]
     return b.slice(x, list(low), sizes, [1] * len(sizes))
 
 
-def _padded(b: Builder, size: Extent, low: int, high: int) -> Extent:
+def _padded(b: Builder, size: Extent, low: Extent, high: Extent) -> Extent:
     """Size of a padded axis; an empty one stays empty."""
+    added = b.extent("add", low, high)
     if isinstance(size, int):
-        return size + low + high if size else 0
-    if not low and not high:
+        return b.extent("add", size, added) if size else 0
+    if isinstance(added, int) and added == 0:
         return size
-    padded = b.index(b.extent("add", size, low + high))
+    padded = b.index(b.extent("add", size, added))
     return b.select(b.compare_index("eq", size, b.index(0)), size, padded)
 
 

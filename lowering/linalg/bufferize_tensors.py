@@ -120,9 +120,24 @@ def _is_fresh_result(root: ir.Value, block: ir.Block) -> bool:
     if callee is None or not len(callee.regions[0].blocks):
         return False
     body = callee.regions[0].blocks[0]
-    returned = [root_of(value) for value in body.operations[len(body.operations) - 1].operation.operands]
+    returned = [_carried_root(value) for value in body.operations[len(body.operations) - 1].operation.operands]
     source = returned[ir.OpResult(root).result_number]
     return returned.count(source) == 1 and _is_allocated_in(source, body)
+
+
+def _carried_root(value: ir.Value) -> ir.Value:
+    """The root of a memref, before the loops that carry it from one iteration to the next as it is."""
+    root = root_of(value)
+    loop = defining_op(root)
+    while loop is not None and loop.name == "scf.for":
+        index = ir.OpResult(root).result_number
+        body = loop.regions[0].blocks[0]
+        handed_on = body.operations[len(body.operations) - 1].operation.operands[index]
+        if _carried_root(handed_on) != body.arguments[1 + index]:
+            return root
+        root = root_of(loop.operands[3 + index])
+        loop = defining_op(root)
+    return root
 
 
 def _function_named(op: ir.Operation, name: str) -> ir.Operation | None:

@@ -61,7 +61,7 @@ def _may_fold(operation: ir.Operation) -> bool:
     return takes_sizes or (kind is not None and kind.rank <= 1 and kind.dtype in ("i64", "i32", "i1"))
 
 
-_TAKE_SIZES = ("dl.reshape", "dl.expand", "dl.slice")
+_TAKE_SIZES = ("dl.reshape", "dl.expand", "dl.slice", "dl.one_hot", "dl.dynamic_pad", "dl.dynamic_resize")
 
 
 def _dl_ops(operation: ir.Operation) -> list[ir.Operation]:
@@ -97,6 +97,12 @@ def _fold(operation: ir.Operation, facts: Facts) -> None:
         _fold_expand(operation, facts)
     elif facts.name == "slice" and facts.types[1] is not None:
         _fold_slice(operation, facts)
+    elif facts.name == "one_hot" and facts.types[2] is not None:
+        _fold_one_hot(operation, facts)
+    elif facts.name == "dynamic_pad":
+        _fold_pad(operation, facts)
+    elif facts.name == "dynamic_resize" and facts.types[2] is None:
+        _fold_resize(operation, facts)
 
 
 def _replace_by_constant(operation: ir.Operation, facts: Facts, elements: Sequence[Dim]) -> None:
@@ -144,6 +150,50 @@ def _fold_slice(operation: ir.Operation, facts: Facts) -> None:
     starts, ends = slice_bounds(facts)
     if all(isinstance(bound, int) for bound in (*starts, *ends)):
         _rebuild(operation, keep=1, starts=starts, ends=ends, axes=facts.attributes["axes"], steps=facts.attributes["steps"])
+
+
+def _fold_one_hot(operation: ir.Operation, facts: Facts) -> None:
+    size = facts.values[2][0] if facts.values[2] else None
+    if isinstance(size, int) and size >= 0:
+        _rebuild(operation, keep=2, depth=size, axis=facts.attributes["axis"])
+
+
+def _fold_pad(operation: ir.Operation, facts: Facts) -> None:
+    """Counts that are all known become attributes of a `dl.pad`."""
+    counts, rank = facts.values[1] or (None,), facts.types[0].rank
+    x, _, *value = operation.operands
+    known = [count for count in counts if isinstance(count, int)]
+    sides = list(zip(facts.types[0].shape, known[:rank], known[rank:], strict=False))
+    crops = [isinstance(dim, int) and -min(low, 0) - min(high, 0) > dim for dim, low, high in sides]
+    if len(known) == len(counts) and not any(crops):
+        low, high = known[:rank], known[rank:]
+        _replace(operation, "pad", [x, *value], low=low, high=high, mode=facts.attributes["mode"])
+
+
+def _fold_resize(operation: ir.Operation, facts: Facts) -> None:
+    """Axes that keep their sizes go; if all other sizes are known, they become attributes of a `dl.resize`."""
+    x, sizes = operation.operands
+    own, attributes = facts.types[0].shape, dict(facts.attributes)
+    axes, given = attributes.pop("axes"), facts.values[1] or (None,) * len(facts.attributes["axes"])
+    left = [index for index, axis in enumerate(axes) if given[index] is None or given[index] != own[axis]]
+    known = [size for index in left if isinstance(size := given[index], int) and size >= 0 and (size == 0 or own[axes[index]] != 0)]
+    attributes["axes"] = [axes[index] for index in left]
+    if len(known) == len(left):
+        _replace(operation, "resize", [x], sizes=known, **attributes)
+    elif len(left) < len(axes):
+        with operation.location, ir.InsertionPoint(operation):
+            kept = dl.gather(sizes, dl.constant(value=np.array(left)), axis=0)
+        _replace(operation, "dynamic_resize", [x, kept], **attributes)
+
+
+def _replace(operation: ir.Operation, name: str, operands: Sequence[ir.Value], **attributes: object) -> None:
+    """Another op in the place of one; its result keeps the type."""
+    declared = tensor_type(operation.results[0].type)
+    assert declared is not None
+    with operation.location, ir.InsertionPoint(operation):
+        made = dl.ops()[name].create(*operands, result_types=[declared], **attributes)
+    operation.results[0].replace_all_uses_with(made.results[0])
+    operation.erase()
 
 
 def _rebuild(operation: ir.Operation, keep: int, **attributes: object) -> None:

@@ -9,6 +9,7 @@ from dlc.analysis.buffers import defining_op
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import width_of
 from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder, Extent, Named
+from dlc.lowering.dl_to_linalg.building.indexing import element_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 
 Axis = tuple[int, int]
@@ -26,6 +27,14 @@ def size_of(b: Builder, op: SourceOp, axis: Axis) -> Named:
     """The size of an operand along an axis."""
     operand, at = axis[0], axis[1] % op.types[axis[0]].rank
     return f"{operand_name(op, operand)} dim {at}", b.dim(op.operands[operand], at)
+
+
+def size_at(b: Builder, op: SourceOp, operand: int, position: Sequence[int]) -> Extent:
+    """An element of an operand as a size, which run time requires not to be negative."""
+    size = b.index_cast(element_at(b, op.operands[operand], position), ir.IndexType.get())
+    where = f"{operand_name(op, operand)}{list(position) if position else ''}"
+    b.require_at_most(("the least size", 0), (where, size))
+    return size
 
 
 def require_same(b: Builder, op: SourceOp, left: Axis, right: Axis) -> None:

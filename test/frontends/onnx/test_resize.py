@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
+import onnx.reference
 import pytest
-from onnx_check import check, node
+from onnx_check import build_model, check, node
 
 import dlc
 
@@ -19,6 +21,11 @@ _CONSTANTS = {
 }
 
 
+def _whole(coordinates: str) -> tuple[str, ...]:
+    """Scales to compare: onnxruntime rounds the length of aligned corners, where the onnx package does not."""
+    return ("up",) if coordinates == "align_corners" else ("up", "odd")
+
+
 def _resize(scales: str = "", sizes: str = "", **attributes: Any) -> Any:
     return node("Resize", ["x", "", scales, sizes] if sizes else ["x", "", scales], **attributes)
 
@@ -27,7 +34,7 @@ def _resize(scales: str = "", sizes: str = "", **attributes: Any) -> Any:
 def test_nearest(coordinates: str) -> None:
     roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
     modes = {"coordinate_transformation_mode": coordinates}
-    nodes = [_resize(scales, nearest_mode=rounding, **modes) for rounding in roundings for scales in ("up", "odd")]
+    nodes = [_resize(scales, nearest_mode=rounding, **modes) for rounding in roundings for scales in _whole(coordinates)]
     check([*nodes, _resize("", "sizes", **modes)], {"x": _X}, _CONSTANTS)
 
 
@@ -35,7 +42,15 @@ def test_nearest(coordinates: str) -> None:
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 def test_interpolation(mode: str, coordinates: str) -> None:
     modes = {"coordinate_transformation_mode": coordinates, "mode": mode}
-    check([_resize("up", **modes), _resize("odd", **modes), _resize("", "sizes", **modes)], {"x": _X}, _CONSTANTS, rtol=1e-4)
+    nodes = [*(_resize(scales, **modes) for scales in _whole(coordinates)), _resize("", "sizes", **modes)]
+    check(nodes, {"x": _X}, _CONSTANTS, rtol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_aligned_corners_of_fractional_lengths_are_those_of_the_onnx_package(mode: str) -> None:
+    model = build_model([_resize("odd", coordinate_transformation_mode="align_corners", mode=mode)], {"x": _X}, _CONSTANTS)
+    want = onnx.reference.ReferenceEvaluator(model).run(None, {"x": _X})[0]
+    np.testing.assert_allclose(dlc.compile(model)(_X)[0], want, rtol=1e-4, atol=1e-4)
 
 
 def test_cubic_that_excludes_what_is_outside() -> None:

@@ -303,7 +303,7 @@ def positions(g: GraphMaker) -> None:
     name = g.choose.choice(("gather_elements", "scatter_elements", "gather_nd", "one_hot"))
     if name == "one_hot":
         indices = g.pick(lambda item: item.dtype == "i64" and item.rank < 4)
-        g.op(name, indices, g.constant(np.array([0, 1], np.float32)), depth=3, how="keeps")
+        g.op(name, indices, g.constant(np.array([0, 1], np.float32)), None, depth=3, how="keeps")
         return
     indices = g.constant(g.numbers.integers(-x.shape[axis], x.shape[axis], x.shape))
     if name == "gather_elements":
@@ -343,7 +343,7 @@ def rare(g: GraphMaker) -> None:
     if name == "trilu":
         g.op(name, x, upper=g.choose.random() < 0.5, k=g.choose.randint(-1, 1), how="keeps")
     elif name == "top_k" and x.array.shape[-1] > 0:
-        g.ops(name, x, k=1, axis=-1, how="jumps")
+        g.ops(name, x, None, k=1, axis=-1, how="jumps")
     elif name == "resize":
         g.op(name, x, axes=[x.rank - 1], scales=[2.0], mode="nearest", how="keeps")
     elif x.rank == 4 and x.array.size > 0:

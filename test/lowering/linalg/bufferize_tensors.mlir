@@ -50,6 +50,30 @@ func.func @view_of_result(%v: bf16) -> (tensor<4x4xbf16>, tensor<16xbf16>) {
   return %f, %c : tensor<4x4xbf16>, tensor<16xbf16>
 }
 
+// Memory that a callee allocates and its loops carry is not copied.
+// CHECK-LABEL: func.func @carried(
+// CHECK-NEXT: %[[R:.*]] = call @rows(
+// CHECK-NEXT: return %[[R]]
+func.func @carried(%n: index) -> tensor<?xf32> {
+  %r = call @rows(%n) : (index) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func private @rows(%n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = arith.constant 1.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %p = %c0) -> (tensor<?xf32>, index) {
+    %s:2 = scf.for %j = %c0 to %c1 step %c1 iter_args(%b = %a, %q = %p) -> (tensor<?xf32>, index) {
+      %t = tensor.insert %v into %b[%q] : tensor<?xf32>
+      %u = arith.addi %q, %c1 : index
+      scf.yield %t, %u : tensor<?xf32>, index
+    }
+    scf.yield %s#0, %s#1 : tensor<?xf32>, index
+  }
+  return %r#0 : tensor<?xf32>
+}
+
 // An update in place of an argument works on a copy.
 // CHECK-LABEL: func.func @update(
 // CHECK-SAME: %[[X:.*]]: memref<4xf16>)

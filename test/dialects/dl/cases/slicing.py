@@ -19,6 +19,11 @@ def sliced(x: Any, axes: Any, starts: Any, ends: Any, steps: Any, dtypes: Any = 
     return Case("slice", (x, array(values, "i64") if at_run_time else None), attributes, dtypes, name)
 
 
+def dynamic_pad(x: Any, counts: Any, mode: str = "constant", value: Any = None, dtypes: Any = _F32) -> Case:
+    name = f"{'x'.join(map(str, x))}_by_{','.join(map(str, counts))}_{mode}"
+    return Case("dynamic_pad", (x, array(counts, "i64"), value), {"mode": mode}, dtypes, name)
+
+
 def pad(x: Any, low: Any, high: Any, mode: str = "constant", value: Any = None, dtypes: Any = _F32) -> Case:
     name = f"{mode}{x}{low}{high}".replace(" ", "") + ("value" if value else "")
     return Case("pad", (x, value), {"low": low, "high": high, "mode": mode}, dtypes, name)
@@ -50,6 +55,13 @@ CASES = [
     sliced((5, 6), (1,), (0,), (-2,), (1,), _F32, "ends"),
     sliced((5, 6), (0,), (7,), (9,), (1,), _F32, "starts"),
     sliced((5, 6), (0,), (3,), (1,), (1,), _F32, "ends"),
+    dynamic_pad((2, 3), (1, 0, 2, 3)),
+    dynamic_pad((4, 5), (-1, -2, -1, 2), value=array(7.0), dtypes=None),
+    dynamic_pad((4, 5), (-3, 0, -1, 0)),
+    dynamic_pad((3, 4), (2, -1, 1, 3), "edge"),
+    dynamic_pad((3, 4), (7, 0, 5, 2), "reflect"),
+    dynamic_pad((3, 4), (7, 0, 5, -2), "wrap"),
+    dynamic_pad((0, 4), (2, 0, 1, 2), "edge"),
     pad((2, 3), (1, 0), (2, 3)),
     pad((2, 3), (1, 0), (2, 3), value=array(7.0), dtypes=None),
     pad((4,), (-1,), (2,), value=array(-2.0)),

@@ -62,3 +62,19 @@ func.func @one_hot_t1(%arg0: tensor<3xf32>, %arg1: tensor<2xf32>) {
   %0 = "dl.one_hot"(%arg0, %arg1) {depth = 4 : i64} : (tensor<3xf32>, tensor<2xf32>) -> tensor<3x4xf32>
   return
 }
+
+// -----
+
+func.func @one_hot_c4(%arg0: tensor<3xi64>, %arg1: tensor<2xf32>, %arg2: tensor<i64>) {
+  // expected-error @+1 {{'dl.one_hot' op c4: size is tensor<i64> and depth is 4; one of them is needed}}
+  %0 = "dl.one_hot"(%arg0, %arg1, %arg2) {depth = 4 : i64} : (tensor<3xi64>, tensor<2xf32>, tensor<i64>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @one_hot_without_size(%arg0: tensor<3xi64>, %arg1: tensor<2xf32>) {
+  // expected-error @+1 {{'dl.one_hot' op c4: size is None and depth is None; one of them is needed}}
+  %0 = "dl.one_hot"(%arg0, %arg1) : (tensor<3xi64>, tensor<2xf32>) -> tensor<3x?xf32>
+  return
+}

@@ -31,3 +31,10 @@ func.func @one_hot(%arg0: tensor<3xi64>, %arg1: tensor<2xf32>, %arg2: tensor<?x?
   %1 = "dl.one_hot"(%arg2, %arg3) {axis = 0 : i64, depth = 4 : i64} : (tensor<?x?xi32>, tensor<?xi8>) -> tensor<4x?x?xi8>
   return %0, %1 : tensor<3x5xf32>, tensor<4x?x?xi8>
 }
+
+// CHECK-LABEL: func.func @one_hot_of_a_value(
+// CHECK: "dl.one_hot"(%arg0, %arg1, %arg2) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xf32>, tensor<i64>) -> tensor<?x3xf32>
+func.func @one_hot_of_a_value(%arg0: tensor<3xi64>, %arg1: tensor<2xf32>, %arg2: tensor<i64>) -> tensor<?x3xf32> {
+  %0 = "dl.one_hot"(%arg0, %arg1, %arg2) {axis = 0 : i64} : (tensor<3xi64>, tensor<2xf32>, tensor<i64>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}

@@ -270,3 +270,11 @@ func.func @reverse_sequence_t1(%arg0: tensor<4x3xf32>, %arg1: tensor<3xf32>) {
   %0 = "dl.reverse_sequence"(%arg0, %arg1) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
   return
 }
+
+// -----
+
+func.func @top_k_c3(%arg0: tensor<3xf32>, %arg1: tensor<1xi64>) {
+  // expected-error @+1 {{'dl.top_k' op c3: count is tensor<1xi64>, not a scalar}}
+  %0:2 = "dl.top_k"(%arg0, %arg1) : (tensor<3xf32>, tensor<1xi64>) -> (tensor<?xf32>, tensor<?xi64>)
+  return
+}

@@ -86,3 +86,10 @@ func.func @reverse_sequence(%arg0: tensor<4x3xf32>, %arg1: tensor<3xi64>, %arg2:
   %1 = "dl.reverse_sequence"(%arg2, %arg3) {axis = 1 : i64, batch_axis = 0 : i64} : (tensor<?x?xi1>, tensor<?xi32>) -> tensor<?x?xi1>
   return %0, %1 : tensor<4x3xf32>, tensor<?x?xi1>
 }
+
+// CHECK-LABEL: func.func @top_k_of_a_value(
+// CHECK: "dl.top_k"(%arg0, %arg1) {axis = 0 : i64} : (tensor<7x3xf32>, tensor<i64>) -> (tensor<?x3xf32>, tensor<?x3xi64>)
+func.func @top_k_of_a_value(%arg0: tensor<7x3xf32>, %arg1: tensor<i64>) -> (tensor<?x3xf32>, tensor<?x3xi64>) {
+  %0:2 = "dl.top_k"(%arg0, %arg1) {axis = 0 : i64} : (tensor<7x3xf32>, tensor<i64>) -> (tensor<?x3xf32>, tensor<?x3xi64>)
+  return %0#0, %0#1 : tensor<?x3xf32>, tensor<?x3xi64>
+}

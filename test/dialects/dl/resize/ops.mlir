@@ -20,3 +20,10 @@ func.func @resize_2(%arg0: tensor<1x3x4x5xui8>, %arg1: tensor<?x8xf16>)
   %1 = "dl.resize"(%arg1) {axes = array<i64: 0>, cubic_coefficient = -5.000000e-01 : f64, exclude_outside = true, mode = "cubic", scales = array<f64: 1.500000e+00>} : (tensor<?x8xf16>) -> tensor<?x8xf16>
   return %0, %1 : tensor<1x3x4x2xui8>, tensor<?x8xf16>
 }
+
+// CHECK-LABEL: func.func @dynamic_resize(
+// CHECK: "dl.dynamic_resize"(%arg0, %arg1, %arg2) {axes = array<i64: 1>, mode = "linear"} : (tensor<2x3xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<2x?xf32>
+func.func @dynamic_resize(%arg0: tensor<2x3xf32>, %arg1: tensor<1xi64>, %arg2: tensor<1xf32>) -> tensor<2x?xf32> {
+  %0 = "dl.dynamic_resize"(%arg0, %arg1, %arg2) {axes = array<i64: 1>, mode = "linear"} : (tensor<2x3xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
+}

@@ -86,3 +86,27 @@ func.func @pad_c3(%arg0: tensor<2x3xf32>) {
   %0 = "dl.pad"(%arg0) {high = array<i64: 0, -2>, low = array<i64: 1, -2>} : (tensor<2x3xf32>) -> tensor<3x0xf32>
   return
 }
+
+// -----
+
+func.func @dynamic_pad_c1(%arg0: tensor<2x3xf32>, %arg1: tensor<2xi64>) {
+  // expected-error @+1 {{'dl.dynamic_pad' op c1: counts is tensor<2xi64> but needs one element per side of each axis, 4}}
+  %0 = "dl.dynamic_pad"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic_pad_c2(%arg0: tensor<2x3xf32>, %arg1: tensor<4xi64>, %arg2: tensor<f32>) {
+  // expected-error @+1 {{'dl.dynamic_pad' op c2: value is tensor<f32> in mode edge for x tensor<2x3xf32>}}
+  %0 = "dl.dynamic_pad"(%arg0, %arg1, %arg2) {mode = "edge"} : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic_pad_t1(%arg0: tensor<2x3xf32>, %arg1: tensor<4xi32>) {
+  // expected-error @+1 {{'dl.dynamic_pad' op t1: operand 'counts' is i32 but must be one of i64}}
+  %0 = "dl.dynamic_pad"(%arg0, %arg1) : (tensor<2x3xf32>, tensor<4xi32>) -> tensor<?x?xf32>
+  return
+}

@@ -51,3 +51,12 @@ func.func @pad_2(%arg0: tensor<2x3xi32>, %arg1: tensor<?x?xi1>)
   %1 = "dl.pad"(%arg1) {high = array<i64: 0, 2>, low = array<i64: 1, 0>, mode = "edge"} : (tensor<?x?xi1>) -> tensor<?x?xi1>
   return %0, %1 : tensor<3x5xi32>, tensor<?x?xi1>
 }
+
+// CHECK-LABEL: func.func @dynamic_pad(
+// CHECK: "dl.dynamic_pad"(%arg0, %arg1, %arg2) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<?x?xf32>
+// CHECK-NEXT: "dl.dynamic_pad"(%arg0, %arg1) {mode = "edge"} : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<?x?xf32>
+func.func @dynamic_pad(%arg0: tensor<2x3xf32>, %arg1: tensor<4xi64>, %arg2: tensor<f32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %0 = "dl.dynamic_pad"(%arg0, %arg1, %arg2) : (tensor<2x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<?x?xf32>
+  %1 = "dl.dynamic_pad"(%arg0, %arg1) {mode = "edge"} : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<?x?xf32>
+  return %0, %1 : tensor<?x?xf32>, tensor<?x?xf32>
+}

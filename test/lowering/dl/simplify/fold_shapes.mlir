@@ -90,3 +90,46 @@ func.func @open_result(%x: tensor<4x3xf32>) -> tensor<?xi64> {
   %0 = "dl.add"(%s, %s) : (tensor<2xi64>, tensor<2xi64>) -> tensor<?xi64>
   return %0 : tensor<?xi64>
 }
+
+// -----
+
+// Counts, sizes and depths that are known become attributes, and axes that keep their size are not resized.
+
+// CHECK-LABEL: func.func @pad(
+// CHECK-NEXT: "dl.pad"(%arg0, %arg1) {high = array<i64: 2, -1>, low = array<i64: 0, 1>}
+func.func @pad(%x: tensor<?x3xf32>, %v: tensor<f32>) -> tensor<?x?xf32> {
+  %c = "dl.constant"() {value = dense<[0, 1, 2, -1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %0 = "dl.dynamic_pad"(%x, %c, %v) : (tensor<?x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @resize(
+// CHECK: %[[LIST:.*]] = "dl.concat"
+// CHECK: %[[LAST:.*]] = "dl.constant"() {value = dense<[2, 3]>
+// CHECK: %[[SIZES:.*]] = "dl.gather"(%[[LIST]], %[[LAST]])
+// CHECK: "dl.dynamic_resize"(%arg0, %[[SIZES]]) {axes = array<i64: 2, 3>, mode = "linear"}
+// CHECK: "dl.resize"(%arg0) {axes = array<i64: 2, 3>, mode = "linear", sizes = array<i64: 5, 6>}
+func.func @resize(%x: tensor<?x3x?x?xf32>, %v: tensor<2xi64>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>) {
+  %s = "dl.shape_of"(%x) {end = 2 : i64} : (tensor<?x3x?x?xf32>) -> tensor<2xi64>
+  %t = "dl.concat"(%s, %v) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %0 = "dl.dynamic_resize"(%x, %t) {axes = array<i64: 0, 1, 2, 3>, mode = "linear"} : (tensor<?x3x?x?xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  %c = "dl.constant"() {value = dense<[5, 6]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %u = "dl.concat"(%s, %c) {axis = 0 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %1 = "dl.dynamic_resize"(%x, %u) {axes = array<i64: 0, 1, 2, 3>, mode = "linear"} : (tensor<?x3x?x?xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  return %0, %1 : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @one_hot(
+// CHECK: "dl.one_hot"(%arg0, %arg1) {depth = 7 : i64}
+// CHECK: %[[SIZE:.*]] = "dl.gather"
+// CHECK: "dl.one_hot"(%arg0, %arg1, %[[SIZE]])
+func.func @one_hot(%x: tensor<5xi64>, %v: tensor<2xf32>, %w: tensor<?x7xf32>) -> (tensor<5x?xf32>, tensor<5x?xf32>) {
+  %s = "dl.shape_of"(%w) : (tensor<?x7xf32>) -> tensor<2xi64>
+  %i = "dl.constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %d = "dl.gather"(%s, %i) : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %0 = "dl.one_hot"(%x, %v, %d) : (tensor<5xi64>, tensor<2xf32>, tensor<i64>) -> tensor<5x?xf32>
+  %j = "dl.constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %e = "dl.gather"(%s, %j) : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %1 = "dl.one_hot"(%x, %v, %e) : (tensor<5xi64>, tensor<2xf32>, tensor<i64>) -> tensor<5x?xf32>
+  return %0, %1 : tensor<5x?xf32>, tensor<5x?xf32>
+}
