@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -272,6 +274,35 @@ def test_the_least_recently_used_goes_first() -> None:
     counters = compiled.build_report.variants
     assert counters is not None
     assert (counters.built, counters.hits, counters.evicted, counters.kept, counters.limit) == (4, 2, 2, 2, 2)
+
+
+def test_what_is_evicted_goes() -> None:
+    compiled = dlc.compile(reduction(), max_specializations=1)
+    assert isinstance(compiled, dlc.SpecializingModel)
+    first = weakref.ref(compiled.specialize(X, np.array([0])))
+    assert first() is not None
+    compiled(X, np.array([1]))
+    gc.collect()
+    assert first() is None
+
+
+def test_sizes_of_values_bind_other_inputs() -> None:
+    """There are as many axes as rows, in every call."""
+    proto = build([node("ReduceSum", ["x", "axes"], "y", keepdims=0)], {"x": (FLOAT, ["k", 3]), "axes": (INT, ["k"])})
+    compiled = dlc.compile(proto)
+    for _ in range(2):
+        assert compiled(X[0, :2, :3], np.array([0, 1]))[0].shape == ()
+        with pytest.raises(dlc.InvalidInputError, match="dim 'k' is 2 here but 3 in input 'x'"):
+            compiled(X[0, :3, :3], np.array([0, 1]))
+
+
+def test_other_forms_of_arguments(model: dlc.CompiledModel) -> None:
+    """Lists, names, views and other byte orders, in calls that find their variant and in those that make it."""
+    axes = np.array([9, 0, 9, 2, 9])[1::2]
+    expected = np.maximum(X.sum((0, 2)), 0)
+    swapped = axes.astype(axes.dtype.newbyteorder())
+    for given in ([X, axes], (X, axes), {"axes": axes, "x": X}, [X, swapped], [np.asfortranarray(X), axes]):
+        np.testing.assert_allclose(model(given)[0], expected, rtol=1e-5)
 
 
 def test_the_bound_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
