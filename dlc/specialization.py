@@ -11,6 +11,7 @@ from dlc.donation import check_names, unknown_name
 from dlc.errors import DLCError, InvalidInputError, ValuesNeededError
 from dlc.lowering.deadline import Progress, timed
 from dlc.runtime.signature import TensorSpec
+from dlc.shared_weights import SharedWeights
 from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source, read_onnx
 from dlc.specializing import Facts, SpecializingModel, marked
 
@@ -59,8 +60,12 @@ def specializing(needed: ValuesNeededError, request: Request, model: Any, limit:
     _check_donated(request.donate, specs)
     outputs = [_output_spec(name, declared) for name, declared in interface.outputs.items()]
 
+    shared = SharedWeights()
+    sharing = replace(request, evaluate=shared.evaluate)
+
     def build(facts: Facts, progress: Progress) -> CompiledModel:
-        return request.compile(onnx_model.read(facts.values, facts.shapes), progress)
+        source = onnx_model.read(facts.values, facts.shapes)
+        return sharing.compile(replace(source, params=shared.same(source.params)), progress)
 
     return SpecializingModel(name, specs, outputs, request.options, build, limit)
 

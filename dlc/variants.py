@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "DLC_MAX_SPECIALIZATIONS"
 MOST_VARIANTS = 16
-"""Variants that a model keeps where nobody says: code of each is some hundred KB, and packed weights are held once a variant."""
+"""Variants that a model keeps where nobody says: the code of each is some hundred KB, weights that are equal are shared."""
 
 Build = Callable[[Progress], "CompiledModel"]
 """Compiles one variant, and tells each step before it begins."""

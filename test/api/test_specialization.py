@@ -368,6 +368,28 @@ def test_other_weights() -> None:
         compiled.with_params({"v": W})(X, axes[0])
 
 
+@pytest.mark.parametrize("params", [{}, {"w": 2 * W}])
+def test_variants_share_their_weights(params: Mapping[str, np.ndarray]) -> None:
+    compiled = dlc.compile(product())
+    compiled(X, np.array([0]))
+    other = compiled.with_params(params) if params else compiled
+    assert isinstance(other, dlc.SpecializingModel)
+    first, second = (other.specialize(X, np.array([axis]))._session._param_arrays for axis in (0, 1))
+    assert first and len(first) == len(second)
+    assert all(np.shares_memory(one, two) for one, two in zip(first, second, strict=True))
+
+
+def test_weights_that_values_make_are_not_shared() -> None:
+    """A long list is a weight of its own in each variant."""
+    nodes = [node("Pad", ["x", "pads"], "p"), node("Tile", ["long", "times"], "t"), node("Add", ["p", "t"], "y")]
+    proto = build(nodes, {"x": (FLOAT, [1]), "pads": (INT, [2]), "long": (FLOAT, [24]), "times": (INT, [1])})
+    compiled = dlc.compile(proto, values={"times": [2]})
+    long = np.arange(24, dtype=np.float32)
+    for scale in (1, 2):
+        found = compiled({"x": np.ones(1, np.float32), "pads": np.array([0, 47]), "long": scale * long})
+        assert found[0][25] == scale
+
+
 def test_params_of_a_compilation() -> None:
     compiled = dlc.compile(product(), params={"w": 3 * W})
     np.testing.assert_allclose(compiled(X, np.array([0]))[0], 3 * (X @ W).mean(0), rtol=1e-4, atol=1e-5)
