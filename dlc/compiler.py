@@ -383,15 +383,19 @@ class Request:
         """Compile a source, or find what was compiled before; the time that counts starts at `begin` of `time.monotonic`."""
         options = self.options
         progress = timed(self.timeout, source.name, progress, begin)
-        find_target(options.target).require_runnable(source.module, options.target)
-        if self.donate:
-            source = donating(source, self.donate)
-        source = with_accuracy(source, self.winograd, self.precision)
+        source = self.applied(source)
         verdicts = _verified(source, options, progress) if self.verify_schedules else ()
         record, report = _find_or_build(source, options, progress)
         weights = self.evaluate(record.recipe, source.params)
         session = record.code.session(weights, options.num_threads, options.memory_limit)
         return CompiledModel(source, session, options, record.recipe, report, record.code.profiled, verdicts, self.evaluate)
+
+    def applied(self, source: Source) -> Source:
+        """The source with what is asked for written on its module; raises what is wrong with that for its inputs and target."""
+        find_target(self.options.target).require_runnable(source.module, self.options.target)
+        if self.donate:
+            source = donating(source, self.donate)
+        return with_accuracy(source, self.winograd, self.precision)
 
 
 def _verified(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[Verdict, ...]:

@@ -427,6 +427,32 @@ def test_each_compilation_has_its_own_time() -> None:
         dlc.compile(reduction(), timeout=0)
 
 
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"target": "gpu:sm_90"}, dlc.TargetError, "models do not run on GPUs yet"),
+        ({"target": "none"}, dlc.TargetError, "unknown target 'none'"),
+        ({"winograd": 3}, dlc.InvalidInputError, "winograd must be one of"),
+        ({"precision": "f8"}, dlc.InvalidInputError, "precision must be one of"),
+        ({"donate": "x"}, dlc.InvalidInputError, "donate takes a list of names"),
+        ({"memory_limit": "lots"}, dlc.InvalidInputError, "memory_limit is 'lots'"),
+    ],
+)
+def test_wrong_options_are_refused_before_the_first_call(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        dlc.compile(reduction(), **options)
+
+
+def test_options_hold_in_variants() -> None:
+    compiled = dlc.compile(product(), precision="bf16", verify_schedules=True, num_threads=1)
+    assert isinstance(compiled, dlc.SpecializingModel)
+    assert compiled.verdicts == ()
+    variant = compiled.specialize(X, np.array([1]))
+    assert (variant.options.num_threads, compiled.options.num_threads) == (1, 1)
+    assert 'dl.precision = "bf16"' in str(variant._source.module)
+    assert compiled.verdicts == variant.verdicts != ()
+
+
 def test_variants_are_found_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DLC_CACHE_DIR", str(tmp_path))
     proto = reduction()
