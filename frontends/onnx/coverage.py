@@ -14,7 +14,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.types import tensor_type, type_of_array
 from dlc.errors import DLCError, InvalidInputError, UnsupportedNode
-from dlc.frontends.onnx.declared import DeclaredTypes, declared_types
+from dlc.frontends.onnx.declared import DeclaredTypes, declared_types, without_shapes
 from dlc.frontends.onnx.importer import GraphImporter, ShapeOverrides
 from dlc.frontends.onnx.importers import importers
 from dlc.frontends.onnx.loader import Expansion, PreparedModel, opset_of, prepare_model
@@ -86,7 +86,8 @@ def survey(
         raise
     except DLCError as error:
         return Survey((), (str(error),))
-    declared = {} if shapes or values else declared_types(model.graph)
+    declared = declared_types(model.graph)
+    declared = without_shapes(declared) if shapes or values else declared
     dl.load(context)
     types = DeclaredTypes(declared, Problems(name, lenient))
     importer = _Surveyor(prepared.proto, prepared.weights, name, context, types)

@@ -26,7 +26,7 @@ from dlc.dialects.dl.types import (
     type_of_array,
 )
 from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, VerifyError
-from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types
+from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
 from dlc.frontends.onnx.kinds import check_kinds
@@ -71,7 +71,8 @@ def import_model(
     model, name = load_model(source)
     name = called or name
     prepared = prepare_model(model, name, shapes, lenient, values)
-    declared = {} if shapes or values else declared_types(model.graph)
+    declared = declared_types(model.graph)
+    declared = without_shapes(declared) if shapes or values else declared
     dl.load(context)
     del model  # its weights are in `prepared`; the rest can go
     importer = GraphImporter(prepared.proto, prepared.weights, name, context, DeclaredTypes(declared, Problems(name, lenient)))
@@ -301,8 +302,10 @@ class GraphImporter:
 
     def _stop_if_unsupported(self) -> None:
         if self.unsupported:
-            is_curable = all(node.values or node.shapes for node in self.unsupported)
-            raise (ValuesNeededError if is_curable else UnsupportedError)(self.unsupported, self.name)
+            if not all(node.values or node.shapes for node in self.unsupported):
+                raise UnsupportedError(self.unsupported, self.name)
+            self.declared.problems.settle()
+            raise ValuesNeededError(self.unsupported, self.name)
 
 
 def _native(array: np.ndarray) -> np.ndarray:

@@ -266,6 +266,20 @@ def test_what_no_value_helps_is_refused_when_compiled(name: str) -> None:
         dlc.compile(proto)
 
 
+def test_declarations_are_checked() -> None:
+    """Element types in every variant, and all that does not depend on values when the model is compiled."""
+    proto = reduction()
+    proto.graph.output[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+    with pytest.raises(
+        dlc.InvalidInputError, match=r"with input 'axes' as \[0\]: g: error: .*makes 'z' as .*xf32> but .* tensor<\.\.\.xf64>"
+    ):
+        dlc.compile(proto)(X, np.array([0]))
+    proto = build([node("Relu", ["x"], "r"), node("ReduceSum", ["r", "axes"], "y")], {"x": (FLOAT, [2, 3]), "axes": (INT, [1])})
+    proto.graph.value_info.append(helper.make_tensor_value_info("r", FLOAT, [2, 5]))
+    with pytest.raises(dlc.ParseError, match="makes 'r' as tensor<2x3xf32> but the model declares tensor<2x5xf32>"):
+        dlc.compile(proto)
+
+
 def test_the_least_recently_used_goes_first() -> None:
     compiled = dlc.compile(reduction(), max_specializations=2)
     axes = [np.array([axis]) for axis in range(3)]
