@@ -21,6 +21,7 @@ _PUBLIC = {
     "import_onnx": "dlc.compiler",
     "lower": "dlc.compiler",
     "optimize": "dlc.compiler",
+    "coverage": "dlc.coverage_report",
     "explain": "dlc.explanation",
     "kernels": "dlc.model_kernels",
     "schedules_of": "dlc.scheduling",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from dlc.compiler import (
         random_inputs as random_inputs,
     )
+    from dlc.coverage_report import coverage as coverage
     from dlc.dialects import make_context as make_context
     from dlc.errors import (
         CancelledError as CancelledError,

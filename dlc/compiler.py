@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 Stage = str
 """A level on the way to a target: `dl`, `linalg`, `affine`, `llvm` for CPUs, `dl`, `linalg`, `affine`, `gpu`, `nvvm` for GPUs."""
+
+Evaluate = Callable[[WeightRecipe, ParamTable], dict[str, np.ndarray]]
 
 _MANY_OPS = 40
 """A module of so many ops is worth workers."""
@@ -100,7 +102,9 @@ class CompiledModel:
         report: BuildReport,
         profiled: tuple[str, ...] = (),
         verdicts: tuple[Verdict, ...] = (),
+        evaluate: Evaluate = WeightRecipe.evaluate,
     ) -> None:
+        self._evaluate = evaluate
         self._source = source
         self._session = session
         self._recipe = recipe
@@ -176,16 +180,15 @@ class CompiledModel:
             hint = did_you_mean(unknown, known) or f" (parameters: {', '.join(known) or 'none'})"
             raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
         source = replace(self._source, params={**self._source.params, **params})
-        session = self._session.with_params(self._recipe.evaluate(source.params))
-        return CompiledModel(source, session, self.options, self._recipe, self._report, self._profiled)
+        session = self._session.with_params(self._evaluate(self._recipe, source.params))
+        return CompiledModel(source, session, self.options, self._recipe, self._report, self._profiled, evaluate=self._evaluate)
 
     def with_profile(self) -> CompiledModel:
         """The same model, on the same weights in memory, with the profile of `compile(..., profile=True)`."""
         options = replace(self.options, profile=True)
         record, report = _find_or_build(self._source, options, None)
-        return CompiledModel(
-            self._source, record.code.session_beside(self._session), options, self._recipe, report, record.code.profiled
-        )
+        session = record.code.session_beside(self._session)
+        return CompiledModel(self._source, session, options, self._recipe, report, record.code.profiled, evaluate=self._evaluate)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
@@ -399,19 +402,26 @@ class Request:
     precision: Precision | None = None
     timeout: float | None = None
     verify_schedules: bool = False
+    evaluate: Evaluate = WeightRecipe.evaluate
+    """Gives the arrays that code reads, for a recipe and the arrays of the model."""
 
     def compile(self, source: Source, progress: Progress | None = None, begin: float | None = None) -> CompiledModel:
         """Compile a source, or find what was compiled before; the time that counts starts at `begin` of `time.monotonic`."""
         options = self.options
         progress = timed(self.timeout, source.name, progress, begin)
-        find_target(options.target).require_runnable(source.module, options.target)
-        if self.donate:
-            source = donating(source, self.donate)
-        source = with_accuracy(source, self.winograd, self.precision)
+        source = self.applied(source)
         verdicts = _verified(source, options, progress) if self.verify_schedules else ()
         record, report = _find_or_build(source, options, progress)
-        session = record.code.session(record.recipe.evaluate(source.params), options.num_threads, options.memory_limit)
-        return CompiledModel(source, session, options, record.recipe, report, record.code.profiled, verdicts)
+        weights = self.evaluate(record.recipe, source.params)
+        session = record.code.session(weights, options.num_threads, options.memory_limit)
+        return CompiledModel(source, session, options, record.recipe, report, record.code.profiled, verdicts, self.evaluate)
+
+    def applied(self, source: Source) -> Source:
+        """The source with what is asked for written on its module; raises what is wrong with that for its inputs and target."""
+        find_target(self.options.target).require_runnable(source.module, self.options.target)
+        if self.donate:
+            source = donating(source, self.donate)
+        return with_accuracy(source, self.winograd, self.precision)
 
 
 def _verified(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[Verdict, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dlc._mlir import ir
@@ -19,7 +19,8 @@ def donating(source: Source, names: Sequence[str]) -> Source:
 
     `InvalidInputError` names one that the model does not have, and a model that is no dl module with one entry.
     """
-    check_names(names)
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InvalidInputError(f"donate takes a list of names of inputs, not {names!r}")
     module = copy_module(source)
     if stage_of(module) != "dl":
         raise InvalidInputError("donate needs a model at the dl level; mark arguments with dl.donated in MLIR of other levels")
@@ -29,19 +30,6 @@ def donating(source: Source, names: Sequence[str]) -> Source:
     with module.context, ir.Location.unknown():
         _mark(entries[0].operation, names)
     return replace(source, module=module)
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Raise `InvalidInputError` for what is no list of names."""
-    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise InvalidInputError(f"donate takes a list of names of inputs, not {names!r}")
-
-
-def unknown_name(name: str, known: Iterable[str]) -> InvalidInputError:
-    """The error of a name that no input has."""
-    names = list(known)
-    hint = did_you_mean(name, names) or f" (inputs: {', '.join(names) or 'none'})"
-    return InvalidInputError(f"donate: the model has no input '{name}'{hint}")
 
 
 def _is_public(op: ir.Operation) -> bool:
@@ -59,7 +47,8 @@ def _mark(function: ir.Operation, names: Sequence[str]) -> None:
     }
     for name in names:
         if name not in known:
-            raise unknown_name(name, known)
+            hint = did_you_mean(name, known) or f" (inputs: {', '.join(known) or 'none'})"
+            raise InvalidInputError(f"donate: the model has no input '{name}'{hint}")
         named = {entry.name: entry.attr for entry in attributes[known[name]]}
         attributes[known[name]] = ir.DictAttr.get({**named, _DONATED: ir.UnitAttr.get()})
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)

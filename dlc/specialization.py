@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dlc.compiler import Request
-from dlc.donation import check_names, unknown_name
+from dlc.dialects.dl.graph import Graph
 from dlc.errors import DLCError, InvalidInputError, ValuesNeededError
 from dlc.lowering.deadline import Progress, timed
 from dlc.runtime.signature import TensorSpec
+from dlc.shared_weights import SharedWeights
 from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source, read_onnx
 from dlc.specializing import Facts, SpecializingModel, marked
 
@@ -48,19 +49,22 @@ def specializing(needed: ValuesNeededError, request: Request, model: Any, limit:
     from dlc.frontends.onnx.interface import interface_of
     from dlc.frontends.onnx.loader import load_model
 
-    check_names(request.donate)
     proto, name = load_model(model)
-    timed(request.timeout, name, None)  # refuses what is no time
     onnx_model = OnnxModel(proto, name, **reading)
     interface = interface_of(proto, onnx_model.shapes)
     inputs = {name: kind for name, kind in interface.inputs.items() if name not in (onnx_model.values or {})}
-    specs = [TensorSpec(name, kind.shape, kind.dtype, name in request.donate) for name, kind in inputs.items()]
-    specs = list(look_ahead(onnx_model, marked(specs, needed), inputs))
-    _check_donated(request.donate, specs)
+    plain = [TensorSpec(name, kind.shape, kind.dtype) for name, kind in inputs.items()]
+    marks = look_ahead(onnx_model, marked(plain, needed), inputs)
+    _check(request, name, marks)
+    specs = [replace(spec, donated=spec.name in request.donate) for spec in marks]
     outputs = [_output_spec(name, declared) for name, declared in interface.outputs.items()]
 
+    shared = SharedWeights()
+    sharing = replace(request, evaluate=shared.evaluate)
+
     def build(facts: Facts, progress: Progress) -> CompiledModel:
-        return request.compile(onnx_model.read(facts.values, facts.shapes), progress)
+        source = onnx_model.read(facts.values, facts.shapes)
+        return sharing.compile(replace(source, params=shared.same(source.params)), progress)
 
     return SpecializingModel(name, specs, outputs, request.options, build, limit)
 
@@ -90,11 +94,13 @@ def _output_spec(name: str, declared: Declaration) -> TensorSpec:
     return TensorSpec(name, declared.shape or (), declared.element or "f32", unranked=declared.shape is None)
 
 
-def _check_donated(names: Sequence[str], specs: Sequence[TensorSpec]) -> None:
-    """Refuse at once what the first call would refuse."""
-    known = {spec.name: spec for spec in specs}
-    for name in names:
-        if name not in known:
-            raise unknown_name(name, known)
-        if known[name].by_value:
-            raise InvalidInputError(f"donate: input '{name}' is read as a value; leave it out")
+def _check(request: Request, name: str, specs: Sequence[TensorSpec]) -> None:
+    """Refuse at once what the first call would refuse: of a module that has the inputs alone, and of the time."""
+    timed(request.timeout, name, None)
+    with Graph() as outline:
+        for spec in specs:
+            outline.input(spec.name, spec.shape, spec.dtype)
+    request.applied(Source(outline.module, {}, name))
+    value = next((spec.name for spec in specs if spec.by_value and spec.name in request.donate), None)
+    if value is not None:
+        raise InvalidInputError(f"donate: input '{value}' is read as a value; leave it out")

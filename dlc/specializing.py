@@ -37,15 +37,47 @@ class Facts:
     values: Mapping[str, np.ndarray]
     shapes: Mapping[str, tuple[int, ...]]
 
-    @property
-    def key(self) -> Hashable:
-        """Equal for equal facts."""
-        values = tuple((name, array.shape, array.tobytes()) for name, array in self.values.items())
-        return values, tuple(self.shapes.items())
-
     def __str__(self) -> str:
         shown = [f"input '{name}' as {_show(array)}" for name, array in self.values.items()]
         return ", ".join([*shown, *(f"input '{name}' of shape {list(shape)}" for name, shape in self.shapes.items())])
+
+
+class Reading:
+    """Which arguments a call reads, by their places, and how they make the key of a variant. Marks of specs are only ever added."""
+
+    def __init__(self, specs: tuple[TensorSpec, ...]) -> None:
+        self.specs = specs
+        self.rest = [at for at, spec in enumerate(specs) if not spec.by_value]
+        self._values = [(at, spec.numpy_dtype) for at, spec in enumerate(specs) if spec.by_value]
+        self._shapes = [at for at, spec in enumerate(specs) if spec.by_shape and not spec.by_value]
+        own = {dim for spec in specs if spec.by_value for dim in spec.shape if isinstance(dim, str)}
+        self._is_apart = own.isdisjoint(dim for at in self.rest for dim in specs[at].shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reading) and self.specs == other.specs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def key_of(self, given: Sequence[Any]) -> Hashable | None:
+        """The key of unchecked arguments: a variant of that key was made for such. None where they must be checked first."""
+        if not self._is_apart:  # a size that a variant no longer sees binds other inputs
+            return None
+        for at, dtype in self._values:
+            if type(given[at]) is not np.ndarray or given[at].dtype != dtype:
+                return None
+        if any(type(given[at]) is not np.ndarray for at in self._shapes):
+            return None
+        return self.exact_key_of(given)
+
+    def exact_key_of(self, arrays: Sequence[np.ndarray]) -> Hashable:
+        """Equal for arrays of equal facts."""
+        values = [(arrays[at].shape, arrays[at].tobytes()) for at, _ in self._values]
+        return (*values, *[arrays[at].shape for at in self._shapes])
+
+    def facts_of(self, arrays: Sequence[np.ndarray]) -> Facts:
+        """The same by name."""
+        values = {self.specs[at].name: arrays[at] for at, _ in self._values}
+        return Facts(values, {self.specs[at].name: arrays[at].shape for at in self._shapes})
 
 
 def _show(array: np.ndarray) -> str:
@@ -75,7 +107,7 @@ class SpecializingModel(CompiledModel):
     ) -> None:
         self.options = options
         self._name = name
-        self._specs, self._outputs = tuple(inputs), tuple(outputs)
+        self._reading, self._outputs = Reading(tuple(inputs)), tuple(outputs)
         self._build = build
         self._params: ParamTable = {}
         self._variants = Variants(limit)
@@ -87,7 +119,7 @@ class SpecializingModel(CompiledModel):
 
         A call may find that it depends on more of them.
         """
-        return self._specs
+        return self._reading.specs
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
@@ -141,7 +173,7 @@ class SpecializingModel(CompiledModel):
             results += variant._session.run_many([rest for _, rest in resolved[begin:end]], begin)
         return results
 
-    def _numbered(self, number: int, request: Any) -> tuple[CompiledModel, list[np.ndarray]]:
+    def _numbered(self, number: int, request: Any) -> tuple[CompiledModel, Sequence[Any]]:
         try:
             return self._variant((request,))
         except InvalidInputError as error:
@@ -174,35 +206,36 @@ class SpecializingModel(CompiledModel):
         )
 
     def __repr__(self) -> str:
-        inputs, outputs = (", ".join(map(str, specs)) for specs in (self._specs, self._outputs))
+        inputs, outputs = (", ".join(map(str, specs)) for specs in (self.inputs, self._outputs))
         return f"<dlc.SpecializingModel {self._name}: ({inputs}) -> ({outputs})>"
 
     def _listed(self) -> str:
-        return ", ".join(f"'{spec.name}'" for spec in self._specs if spec.by_value or spec.by_shape)
+        return ", ".join(f"'{spec.name}'" for spec in self.inputs if spec.by_value or spec.by_shape)
 
-    def _variant(self, arguments: Sequence[Any]) -> tuple[CompiledModel, list[np.ndarray]]:
-        """The variant for the arguments of a call, and the arrays that it takes."""
+    def _variant(self, arguments: Sequence[Any]) -> tuple[CompiledModel, Sequence[Any]]:
+        """The variant for the arguments of a call, and those that it takes."""
         cancellations = self._cancellations
-        specs = self._specs
-        arrays = bind_in_order(specs, in_order(specs, arguments))
-        variant = self._found(arrays)
+        reading = self._reading
+        given = in_order(reading.specs, arguments)
+        key = reading.key_of(given)
+        variant = self._variants.get(key) if key is not None else None
+        if variant is None:
+            given = bind_in_order(reading.specs, given)
+            variant, reading = self._found(given)
         if self._cancellations != cancellations:
             raise CancelledError("the call was cancelled")
-        values = {spec.name for spec in self._specs if spec.by_value}
-        return variant, [array for spec, array in zip(specs, arrays, strict=True) if spec.name not in values]
+        return variant, [given[at] for at in reading.rest]
 
-    def _found(self, arrays: Sequence[np.ndarray]) -> CompiledModel:
+    def _found(self, arrays: Sequence[np.ndarray]) -> tuple[CompiledModel, Reading]:
         """The variant for the arrays of all inputs. What a build finds to depend on more inputs is looked for again."""
         while True:
-            specs = self._specs
-            values = {spec.name: array for spec, array in zip(specs, arrays, strict=True) if spec.by_value}
-            shapes = {spec.name: array.shape for spec, array in zip(specs, arrays, strict=True) if spec.by_shape}
-            facts = Facts(values, shapes)
+            reading = self._reading
+            build = functools.partial(self._built, reading.facts_of(arrays))
             try:
-                return self._variants.find(facts.key, functools.partial(self._built, facts))
+                return self._variants.find(reading.exact_key_of(arrays), build), reading
             except ValuesNeededError as needed:
-                self._specs = marked(specs, needed)
-                if self._specs == specs:
+                self._reading = Reading(marked(reading.specs, needed))
+                if self._reading == reading:
                     raise
 
     def _built(self, facts: Facts, progress: Progress) -> CompiledModel:

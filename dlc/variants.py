@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "DLC_MAX_SPECIALIZATIONS"
 MOST_VARIANTS = 16
-"""Variants that a model keeps where nobody says: code of each is some hundred KB, and packed weights are held once a variant."""
+"""Variants that a model keeps where nobody says: the code of each is some hundred KB, weights that are equal are shared."""
 
 Build = Callable[[Progress], "CompiledModel"]
 """Compiles one variant, and tells each step before it begins."""
@@ -60,13 +60,23 @@ class Variants:
         """Those that calls may still run, kept or not."""
         self._hits = self._built = self._evicted = 0
 
+    def get(self, key: Hashable) -> CompiledModel | None:
+        """The variant of a key, if it is kept."""
+        with self._lock:
+            return self._used(key)
+
+    def _used(self, key: Hashable) -> CompiledModel | None:
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+            self._hits += 1
+        return found
+
     def find(self, key: Hashable, build: Build) -> CompiledModel:
         """The variant of a key, built where there is none; what `build` raises reaches all that wait for it."""
         with self._lock:
-            found = self._kept.get(key)
+            found = self._used(key)
             if found is not None:
-                self._kept.move_to_end(key)
-                self._hits += 1
                 return found
             pending = self._pending.get(key)
             is_mine = pending is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx
 
@@ -69,6 +69,11 @@ def declared_types(graph: onnx.GraphProto) -> dict[str, list[Declaration]]:
         if entry.type.HasField("tensor_type"):
             found.setdefault(entry.name, []).append(_declaration(entry.type.tensor_type))
     return found
+
+
+def without_shapes(types: Mapping[str, Sequence[Declaration]]) -> dict[str, list[Declaration]]:
+    """What still holds where shapes or values of inputs are other than the model says."""
+    return {name: [replace(each, shape=None) for each in declared] for name, declared in types.items()}
 
 
 def _declaration(tensor: onnx.TypeProto.Tensor) -> Declaration:

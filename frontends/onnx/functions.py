@@ -23,10 +23,11 @@ def expand_functions(
     model: onnx.ModelProto,
     opset_of: Callable[[str], int],
     infer: Callable[[onnx.ModelProto], onnx.ModelProto],
+    note: Callable[[onnx.NodeProto, Sequence[onnx.NodeProto]], None],
 ) -> onnx.ModelProto:
     """The model with function ops replaced by their bodies; `opset_of` gives a domain's version, `infer` a model with types.
 
-    Bodies that depend on types are asked for with those that are known then.
+    Bodies that depend on types are asked for with those that are known then. `note` hears of each call and what replaces it.
     """
     for level in range(_DEEPEST):
         chosen = [_expandable(node, opset_of) for node in model.graph.node]
@@ -38,7 +39,10 @@ def expand_functions(
         del expanded.graph.node[:]
         for index, (node, schema) in enumerate(zip(model.graph.node, chosen, strict=True)):
             body = _body_of(node, schema, opset_of(_domain_of(node)), types) if schema is not None else None
-            expanded.graph.node.extend([node] if body is None else _Instance(node, body, f"__{level}_{index}").nodes())
+            nodes = [node] if body is None else _Instance(node, body, f"__{level}_{index}").nodes()
+            expanded.graph.node.extend(nodes)
+            if body is not None:
+                note(node, nodes)
         if expanded == model:
             return model
         model = expanded

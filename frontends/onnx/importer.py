@@ -26,12 +26,12 @@ from dlc.dialects.dl.types import (
     type_of_array,
 )
 from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, VerifyError
-from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types
+from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
 from dlc.frontends.onnx.kinds import check_kinds
 from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
-from dlc.frontends.onnx.node import NodeContext, UnknownValue, UnsupportedFeature
+from dlc.frontends.onnx.node import NodeContext, UnknownValue, UnsupportedFeature, attribute_kinds, key_of, label_of, op_of
 from dlc.frontends.onnx.origins import origin_of
 from dlc.frontends.onnx.validation.problems import Problems
 from dlc.frontends.onnx.values import InputValues
@@ -73,16 +73,19 @@ def import_model(
     model, name = load_model(source)
     name = called or name
     prepared = prepare_model(model, name, shapes, lenient, values)
-    declared = {} if shapes or values else declared_types(model.graph)
+    declared = declared_types(model.graph)
+    declared = without_shapes(declared) if shapes or values else declared
     dl.load(context)
     del model  # its weights are in `prepared`; the rest can go
-    importer = _GraphImporter(prepared.proto, prepared.weights, name, context, DeclaredTypes(declared, Problems(name, lenient)))
+    importer = GraphImporter(prepared.proto, prepared.weights, name, context, DeclaredTypes(declared, Problems(name, lenient)))
     imported = importer.run()
     return replace(imported, values=prepared.values)
 
 
 @dataclass
-class _GraphImporter:
+class GraphImporter:
+    """Imports one graph; see `import_model`."""
+
     model: onnx.ModelProto
     weights: Mapping[str, onnx.TensorProto]
     name: str
@@ -114,14 +117,17 @@ class _GraphImporter:
                     self.values[name] = built.input(name, kind.shape, kind.dtype)
                 for index, node in enumerate(graph.node):
                     self._import_node(node, index)
-                self._stop_if_unsupported()
-                self.declared.problems.settle()
-                for entry in graph.output:
-                    built.output(entry.name, self._materialize(entry.name))
+                self._add_outputs(built)
         except ir.MLIRError as error:
             found = [from_mlir(info).in_file(self.name) for info in error.error_diagnostics]
             raise VerifyError("", found) from None
         return ImportedModel(built.module, self.params, self.name, {})
+
+    def _add_outputs(self, built: Graph) -> None:
+        self._stop_if_unsupported()
+        self.declared.problems.settle()
+        for entry in self.model.graph.output:
+            built.output(entry.name, self._materialize(entry.name))
 
     # Reading what the model declares
 
@@ -167,7 +173,7 @@ class _GraphImporter:
     # Importing nodes
 
     def _import_node(self, node: onnx.NodeProto, index: int) -> None:
-        label = node.name or next((name for name in node.output if name), f"{node.op_type}_{index}")
+        label = label_of(node, index)
         if not self.unknown.isdisjoint(node.input):
             self._skip(node, label)
             return
@@ -181,10 +187,12 @@ class _GraphImporter:
                 self._fail(node, label, str(error))
             except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ArithmeticError):
                 # The rules of validation let something pass that the importer of this op does not expect.
-                self._fail(node, label, f"its inputs or attributes ({_attributes_of(node)}) are not of the kinds that the op takes")
+                self._fail(
+                    node, label, f"its inputs or attributes ({attribute_kinds(node)}) are not of the kinds that the op takes"
+                )
 
     def _fail(self, node: onnx.NodeProto, label: str, reason: str) -> None:
-        self._report(label, _op_of(node), reason)
+        self._report(label, op_of(node), reason)
         self.unknown.update(name for name in node.output if name)
 
     def _need(self, node: onnx.NodeProto, label: str, error: UnknownValue) -> None:
@@ -196,8 +204,8 @@ class _GraphImporter:
 
     def _skip(self, node: onnx.NodeProto, label: str) -> None:
         """A node after one that failed: what it is made of is not known, only whether there is such an op."""
-        if _key_of(node) not in importers():
-            self._report(label, _op_of(node), "the op is not supported")
+        if key_of(node) not in importers():
+            self._report(label, op_of(node), "the op is not supported")
         self.unknown.update(name for name in node.output if name)
 
     def _fold(self, node: onnx.NodeProto) -> list[np.ndarray] | None:
@@ -210,7 +218,7 @@ class _GraphImporter:
         return found
 
     def _build(self, node: onnx.NodeProto) -> Sequence[Imported]:
-        domain, _ = key = _key_of(node)
+        domain, _ = key = key_of(node)
         function = importers().get(key)
         if function is None:
             raise UnsupportedFeature("the op is not supported")
@@ -297,27 +305,12 @@ class _GraphImporter:
 
     def _stop_if_unsupported(self) -> None:
         if self.unsupported:
-            is_curable = all(node.values or node.shapes for node in self.unsupported)
-            raise (ValuesNeededError if is_curable else UnsupportedError)(self.unsupported, self.name)
+            if not all(node.values or node.shapes for node in self.unsupported):
+                raise UnsupportedError(self.unsupported, self.name)
+            self.declared.problems.settle()
+            raise ValuesNeededError(self.unsupported, self.name)
 
 
 def _native(array: np.ndarray) -> np.ndarray:
     """The array in this machine's byte order."""
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-
-
-def _key_of(node: onnx.NodeProto) -> tuple[str, str]:
-    """Domain and op as the table of importers has them."""
-    return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
-
-
-def _attributes_of(node: onnx.NodeProto) -> str:
-    """The attributes of a node and their kinds, for messages."""
-    kind = onnx.AttributeProto.AttributeType.Name
-    return ", ".join(f"{entry.name}: {kind(entry.type)}" for entry in node.attribute) or "none"
-
-
-def _op_of(node: onnx.NodeProto) -> str:
-    """The op with its domain, for messages."""
-    domain, op = _key_of(node)
-    return f"{domain}.{op}" if domain else op

@@ -77,15 +77,24 @@ def _first_line(error: Exception) -> str:
 
 
 @dataclass(frozen=True)
+class Expansion:
+    """A call of a function, and the ops of its body."""
+
+    call: onnx.NodeProto
+    ops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class PreparedModel:
     """A model that is ready for import. `proto` lacks the large `weights`, by name, so that nothing copies them.
 
-    `values` are inputs that became constants.
+    `values` are inputs that became constants, `expansions` the calls of functions that were replaced by their bodies.
     """
 
     proto: onnx.ModelProto
     weights: Mapping[str, onnx.TensorProto]
     values: Mapping[str, np.ndarray]
+    expansions: Sequence[Expansion] = ()
 
 
 def prepare_model(
@@ -103,11 +112,12 @@ def prepare_model(
         raise ParseError(f"{name}: error: a text of the model is not UTF-8: {error.reason}; export the model again") from None
     bound = bind_values(slim, values) if values else {}
     _declare(slim, weights)
-    slim = _inline_functions(slim)
+    expansions: list[Expansion] = []
+    slim = _inline_functions(slim, expansions)
     if shapes:
         slim = override_shapes(slim, shapes)
         _declare(slim, weights)
-    return PreparedModel(infer_shapes(slim), weights, bound)
+    return PreparedModel(infer_shapes(slim), weights, bound, expansions)
 
 
 def _split_weights(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, onnx.TensorProto]]:
@@ -148,12 +158,19 @@ def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
     return 1
 
 
-def _inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Inline the model's own functions, then ONNX's function ops that have no importer."""
+def _inline_functions(model: onnx.ModelProto, expansions: list[Expansion]) -> onnx.ModelProto:
+    """Inline the model's own functions, then ONNX's function ops that have no importer; `expansions` gets what was replaced."""
     if model.functions:
+        bodies = {(each.domain, each.name): tuple(node.op_type for node in each.node) for each in model.functions}
+        called = [(node, bodies.get((node.domain, node.op_type))) for node in model.graph.node]
+        expansions += [Expansion(node, ops) for node, ops in called if ops is not None]
         model = onnx.inliner.inline_local_functions(model)
     _declare(model, {tensor.name: tensor for tensor in model.graph.initializer})
-    return expand_functions(model, functools.partial(opset_of, model), infer_shapes)
+
+    def note(call: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
+        expansions.append(Expansion(call, tuple(node.op_type for node in nodes)))
+
+    return expand_functions(model, functools.partial(opset_of, model), infer_shapes, note)
 
 
 def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:

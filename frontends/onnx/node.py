@@ -128,6 +128,28 @@ class NodeContext:
         raise UnsupportedFeature(reason)
 
 
+def key_of(node: onnx.NodeProto) -> tuple[str, str]:
+    """Domain and op as the table of importers has them."""
+    return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+
+
+def attribute_kinds(node: onnx.NodeProto) -> str:
+    """The attributes of a node and their kinds, for messages."""
+    kind = onnx.AttributeProto.AttributeType.Name
+    return ", ".join(f"{entry.name}: {kind(entry.type)}" for entry in node.attribute) or "none"
+
+
+def op_of(node: onnx.NodeProto) -> str:
+    """The op with its domain, for messages."""
+    domain, op = key_of(node)
+    return f"{domain}.{op}" if domain else op
+
+
+def label_of(node: onnx.NodeProto, index: int) -> str:
+    """The name of the node at a place of its graph, for messages: its own, else its first output's."""
+    return node.name or next((name for name in node.output if name), f"{node.op_type}_{index}")
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import onnx
@@ -70,7 +70,7 @@ def origin_of(
 
     Dims come from the dims of operands, and from the elements of short lists of integers, which may be shapes.
     """
-    producers = {output: node for node in nodes for output in node.output if output}
+    producers = {output: node for node in _with_bodies(nodes) for output in node.output if output}
     elements: dict[str, None] = {}
     dims: dict[str, None] = {}
     waiting, seen = [(name, of_dims)], set()
@@ -89,6 +89,15 @@ def origin_of(
             reads_dims = is_shape or producer.op_type in _DIMS_ALONE
             waiting += [(operand, reads_dims) for operand in reversed(producer.input)]
     return Origin(tuple(elements), tuple(dims))
+
+
+def _with_bodies(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """The nodes, and those of the graphs within them."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _with_bodies(attribute.g.node)
 
 
 def _note(name: str, kind: TensorType, is_shape: bool, elements: dict[str, None], dims: dict[str, None]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -264,6 +266,20 @@ def test_what_no_value_helps_is_refused_when_compiled(name: str) -> None:
         dlc.compile(proto)
 
 
+def test_declarations_are_checked() -> None:
+    """Element types in every variant, and all that does not depend on values when the model is compiled."""
+    proto = reduction()
+    proto.graph.output[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+    with pytest.raises(
+        dlc.InvalidInputError, match=r"with input 'axes' as \[0\]: g: error: .*makes 'z' as .*xf32> but .* tensor<\.\.\.xf64>"
+    ):
+        dlc.compile(proto)(X, np.array([0]))
+    proto = build([node("Relu", ["x"], "r"), node("ReduceSum", ["r", "axes"], "y")], {"x": (FLOAT, [2, 3]), "axes": (INT, [1])})
+    proto.graph.value_info.append(helper.make_tensor_value_info("r", FLOAT, [2, 5]))
+    with pytest.raises(dlc.ParseError, match="makes 'r' as tensor<2x3xf32> but the model declares tensor<2x5xf32>"):
+        dlc.compile(proto)
+
+
 def test_the_least_recently_used_goes_first() -> None:
     compiled = dlc.compile(reduction(), max_specializations=2)
     axes = [np.array([axis]) for axis in range(3)]
@@ -272,6 +288,35 @@ def test_the_least_recently_used_goes_first() -> None:
     counters = compiled.build_report.variants
     assert counters is not None
     assert (counters.built, counters.hits, counters.evicted, counters.kept, counters.limit) == (4, 2, 2, 2, 2)
+
+
+def test_what_is_evicted_goes() -> None:
+    compiled = dlc.compile(reduction(), max_specializations=1)
+    assert isinstance(compiled, dlc.SpecializingModel)
+    first = weakref.ref(compiled.specialize(X, np.array([0])))
+    assert first() is not None
+    compiled(X, np.array([1]))
+    gc.collect()
+    assert first() is None
+
+
+def test_sizes_of_values_bind_other_inputs() -> None:
+    """There are as many axes as rows, in every call."""
+    proto = build([node("ReduceSum", ["x", "axes"], "y", keepdims=0)], {"x": (FLOAT, ["k", 3]), "axes": (INT, ["k"])})
+    compiled = dlc.compile(proto)
+    for _ in range(2):
+        assert compiled(X[0, :2, :3], np.array([0, 1]))[0].shape == ()
+        with pytest.raises(dlc.InvalidInputError, match="dim 'k' is 2 here but 3 in input 'x'"):
+            compiled(X[0, :3, :3], np.array([0, 1]))
+
+
+def test_other_forms_of_arguments(model: dlc.CompiledModel) -> None:
+    """Lists, names, views and other byte orders, in calls that find their variant and in those that make it."""
+    axes = np.array([9, 0, 9, 2, 9])[1::2]
+    expected = np.maximum(X.sum((0, 2)), 0)
+    swapped = axes.astype(axes.dtype.newbyteorder())
+    for given in ([X, axes], (X, axes), {"axes": axes, "x": X}, [X, swapped], [np.asfortranarray(X), axes]):
+        np.testing.assert_allclose(model(given)[0], expected, rtol=1e-5)
 
 
 def test_the_bound_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,6 +382,28 @@ def test_other_weights() -> None:
         compiled.with_params({"v": W})(X, axes[0])
 
 
+@pytest.mark.parametrize("params", [{}, {"w": 2 * W}])
+def test_variants_share_their_weights(params: Mapping[str, np.ndarray]) -> None:
+    compiled = dlc.compile(product())
+    compiled(X, np.array([0]))
+    other = compiled.with_params(params) if params else compiled
+    assert isinstance(other, dlc.SpecializingModel)
+    first, second = (other.specialize(X, np.array([axis]))._session._param_arrays for axis in (0, 1))
+    assert first and len(first) == len(second)
+    assert all(np.shares_memory(one, two) for one, two in zip(first, second, strict=True))
+
+
+def test_weights_that_values_make_are_not_shared() -> None:
+    """A long list is a weight of its own in each variant."""
+    nodes = [node("Pad", ["x", "pads"], "p"), node("Tile", ["long", "times"], "t"), node("Add", ["p", "t"], "y")]
+    proto = build(nodes, {"x": (FLOAT, [1]), "pads": (INT, [2]), "long": (FLOAT, [24]), "times": (INT, [1])})
+    compiled = dlc.compile(proto, values={"times": [2]})
+    long = np.arange(24, dtype=np.float32)
+    for scale in (1, 2):
+        found = compiled({"x": np.ones(1, np.float32), "pads": np.array([0, 47]), "long": scale * long})
+        assert found[0][25] == scale
+
+
 def test_params_of_a_compilation() -> None:
     compiled = dlc.compile(product(), params={"w": 3 * W})
     np.testing.assert_allclose(compiled(X, np.array([0]))[0], 3 * (X @ W).mean(0), rtol=1e-4, atol=1e-5)
@@ -372,6 +439,32 @@ def test_each_compilation_has_its_own_time() -> None:
         compiled(X, np.array([0]))
     with pytest.raises(dlc.InvalidInputError, match="timeout is 0"):
         dlc.compile(reduction(), timeout=0)
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"target": "gpu:sm_90"}, dlc.TargetError, "models do not run on GPUs yet"),
+        ({"target": "none"}, dlc.TargetError, "unknown target 'none'"),
+        ({"winograd": 3}, dlc.InvalidInputError, "winograd must be one of"),
+        ({"precision": "f8"}, dlc.InvalidInputError, "precision must be one of"),
+        ({"donate": "x"}, dlc.InvalidInputError, "donate takes a list of names"),
+        ({"memory_limit": "lots"}, dlc.InvalidInputError, "memory_limit is 'lots'"),
+    ],
+)
+def test_wrong_options_are_refused_before_the_first_call(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        dlc.compile(reduction(), **options)
+
+
+def test_options_hold_in_variants() -> None:
+    compiled = dlc.compile(product(), precision="bf16", verify_schedules=True, num_threads=1)
+    assert isinstance(compiled, dlc.SpecializingModel)
+    assert compiled.verdicts == ()
+    variant = compiled.specialize(X, np.array([1]))
+    assert (variant.options.num_threads, compiled.options.num_threads) == (1, 1)
+    assert 'dl.precision = "bf16"' in str(variant._source.module)
+    assert compiled.verdicts == variant.verdicts != ()
 
 
 def test_variants_are_found_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import onnx
@@ -10,6 +11,14 @@ import onnx
 from dlc.errors import LenientWarning, ParseError
 
 _MOST_SHOWN = 20
+
+
+class BrokenRules(ParseError):
+    """A model that breaks rules of ONNX: `problems` has each of them."""
+
+    def __init__(self, message: str, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(message)
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Problems:
             for problem in problems:
                 warnings.warn(f"{self.name}: warning: {problem}", LenientWarning, stacklevel=2)
             return
-        raise ParseError(_message(self.name, problems))
+        raise BrokenRules(_message(self.name, problems), problems)
 
 
 def _message(name: str, problems: list[Problem]) -> str:
