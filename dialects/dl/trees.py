@@ -15,10 +15,12 @@ class TreeWalk(DLOp, name="tree_walk"):
 
     result[n, t] = `levels` times step from nodes[n, t], with step(at) = below[at] + (x[n, feature[at]] <= split[at] ? 1 : 0)
 
-    The two nodes below one are neighbours: the second is taken where the number is not greater than the split, the first where it is or
-    is NaN. A leaf names itself as `below`, and its split is NaN. Nodes and features that do not exist are replaced by the nearest.
+    The two nodes below one are neighbours: the second is taken where the number is not greater than the split, the first where it
+    is or is NaN. A leaf names itself as `below`, and its split is NaN. Nodes and features that do not exist are replaced by the
+    nearest.
 
-    c1: x is [rows, features], and nodes [rows, trees] or, the same for all rows, [trees].    c2: feature, split and below are lists of one length.
+    c1: x is [rows, features], and nodes [rows, trees] or, the same for all rows, [trees].
+    c2: feature, split and below are lists of one length.
     c3: x and split have one element type.    c4: levels is from 1 to 16.
     c5: there are features and nodes unless the result is empty.
     """
@@ -48,7 +50,9 @@ class TreeWalk(DLOp, name="tree_walk"):
         require_same_dtype("c3", x=x, split=split)
         require("c4", 1 <= levels <= MOST_LEVELS, f"levels is {levels}")
         result = nodes.with_shape([rows, nodes.shape[-1]])
-        require("c5", 0 not in (x.shape[1], *sizes) or 0 in result.shape, f"x is {x} and feature {feature} but the result has elements")
+        require(
+            "c5", 0 not in (x.shape[1], *sizes) or 0 in result.shape, f"x is {x} and feature {feature} but the result has elements"
+        )
         return result
 
     @staticmethod
