@@ -13,6 +13,35 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.dialects.dl.trees import MOST_LEVELS
+from dlc.frontends.onnx.node import NodeContext
+
+
+@dataclass(frozen=True)
+class WalkTables:
+    """The arrays that `dl.tree_walk` reads, and the steps of the longest walk."""
+
+    feature: np.ndarray
+    split: np.ndarray
+    below: np.ndarray
+    roots: np.ndarray
+    depth: int
+
+    def walk(self, node: NodeContext, x: ir.Value) -> ir.Value:
+        """The node that each row of x comes to in each tree, by as many ops as the depth takes; the arrays become weights."""
+        name = next(each for each in node.node.output if each)
+        arrays = {"features": self.feature, "splits": self.split, "below": self.below}
+        lists = [
+            node.new_param(array if key == "splits" else array.astype(np.int32), f"{name}_{key}") for key, array in arrays.items()
+        ]
+        nodes, depth = node.new_param(self.roots.astype(np.int32), f"{name}_roots"), max(self.depth, 1)
+        parts = -(-depth // MOST_LEVELS)
+        for _ in range(parts):
+            nodes = dl.tree_walk(x, nodes, *lists, levels=-(-depth // parts))
+        return nodes
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -106,7 +135,12 @@ class TreeTables:
         self._places[number] = place
         return _step_of(decision, self.num_features, self.dtype)
 
-    def depth(self) -> int:
+    def arrays(self) -> WalkTables:
+        """What the op reads."""
+        split = np.asarray(self.split, self.dtype)
+        return WalkTables(np.asarray(self.feature), split, np.asarray(self.below), np.asarray(self.roots), self._depth())
+
+    def _depth(self) -> int:
         """Steps of the longest walk."""
         below, split = np.asarray(self.below), np.asarray(self.split)
         at, count = np.unique(self.roots), 0

@@ -8,7 +8,6 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.trees import MOST_LEVELS
 from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.ml.inputs import DOMAIN, num_features, refuse_strings, rows, tensor_or_list
@@ -136,22 +135,11 @@ class _Forest:
             tables = TreeTables(self.ensemble.decisions, count, dtype)
             for root in self.ensemble.roots:
                 tables.add(root)
-            depth = max(tables.depth(), 1)
+            arrays = tables.arrays()
         except MalformedTreeError as error:
             self.node.unsupported(f"the trees are malformed: {error}")
-        x = self.x
-        if max(tables.feature) >= count:
-            x = dl.concat(x, dl.neg(x), axis=1)
-        lists = (
-            self._param(np.asarray(tables.feature, np.int32), "features"),
-            self._param(np.asarray(tables.split, dtype), "splits"),
-            self._param(np.asarray(tables.below, np.int32), "below"),
-        )
-        nodes = self._param(np.asarray(tables.roots, np.int32), "roots")
-        parts = -(-depth // MOST_LEVELS)
-        for _ in range(parts):
-            nodes = dl.tree_walk(x, nodes, *lists, levels=-(-depth // parts))
-        return tables, nodes
+        x = dl.concat(self.x, dl.neg(self.x), axis=1) if max(tables.feature) >= count else self.x
+        return tables, arrays.walk(self.node, x)
 
     def _param(self, array: np.ndarray, name: str) -> ir.Value:
         return self.node.new_param(array, f"{next(each for each in self.node.node.output if each)}_{name}")
