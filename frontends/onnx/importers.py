@@ -5,7 +5,7 @@
         return dl.relu(node.value(0))
 
 An importer runs with insertion point and location set, builds dl ops and returns one result per output of the node: an MLIR value,
-or a NumPy array for a result that is known at import. Family files are found by listing this folder.
+or a NumPy array for a result that is known at import. Family files are found by listing this folder and those of `_FOLDERS`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
 _NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds", "functions"}
 _NOT_FAMILIES |= {"origins", "values", "interface", "coverage"}
+_FOLDERS = ("", "ml")
+"""Folders with files of importers."""
 _IMPORTERS: dict[tuple[str, str], Importer] = {}
 
 
@@ -45,7 +47,9 @@ def importer(*ops: str, domain: str = "") -> Callable[[Importer], Importer]:
 @functools.lru_cache(maxsize=1)
 def importers() -> Mapping[tuple[str, str], Importer]:
     """Every importer by (domain, op)."""
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem not in _NOT_FAMILIES:
-            importlib.import_module(f"{__package__}.{file.stem}")
+    for folder in _FOLDERS:
+        package = f"{__package__}.{folder}".rstrip(".")
+        for file in sorted((Path(__file__).parent / folder).glob("*.py")):
+            if file.stem not in _NOT_FAMILIES:
+                importlib.import_module(f"{package}.{file.stem}")
     return _IMPORTERS

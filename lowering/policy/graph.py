@@ -14,6 +14,7 @@ class GraphPolicy:
     pool_pass_taps: float = setting(50.0, "taps", "what a pass of a pooling takes beside its taps", 0, 1000)
     narrow_columns: int = setting(64, "columns", "results side by side below which a tile of registers is mostly empty", 1, 1024)
     widened_columns: int = setting(48, "columns", "columns of a product that pay for widening its f16 rows before", 1, 1024)
+    unpacked_rows: int = setting(8, "rows", "rows of a product that pay for unpacking numbers of a few bits once for all", 1, 1024)
     channel_block: int = setting(16, "channels", "output channels that a kernel keeps side by side", 4, 64)
     long_row: int = setting(16, "elements", "neighbours from which on a slice, a store or a copy is as good as whole rows", 1, 256)
     short_run: int = setting(96, "elements", "neighbours of an image below which it is stored by pixels before a product", 1, 4096)

@@ -297,6 +297,16 @@ class Builder(Scalars):
             self.operation("scf.yield", [], body(*block.arguments))
         return list(operation.results)
 
+    def branch(
+        self, condition: ir.Value, kind: ir.Type, then: Callable[[], ir.Value], otherwise: Callable[[], ir.Value]
+    ) -> ir.Value:
+        """An `scf.if` on the i1 `condition` with one result of `kind`, which each side makes in its own block."""
+        operation = self.operation("scf.if", [kind], [condition], regions=2)
+        for region, make in zip(operation.regions, (then, otherwise), strict=True):
+            with self.inside(region.blocks.append()):
+                self.operation("scf.yield", [], [make()])
+        return operation.results[0]
+
     # Places
 
     @contextmanager
