@@ -18,9 +18,8 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
-from dlc.lowering.affine.ir.loops import SCHEDULE
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST
 from dlc.lowering.affine.search.choose import Candidate, TileLimits, candidates, is_contraction
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline
@@ -75,11 +74,11 @@ def _fastest(unit: Unit, since: str, opt_level: int, instruments: Sequence[Instr
     runs, tail = [], Pipeline.between(since, STAGES[-1])
     for candidate in found.candidates:
         copy = _copy(unit)
-        attach_to(_function(copy, unit.symbol), {found.nest: candidate.schedule})
+        attach_to(_function(copy, unit.symbol), {found.nest: candidate.tile})
         runs.append(_Run(compile_unit(copy, unit.symbol, tail, opt_level, instruments), unit.symbol, buffers))
     times = _interleaved([run.call for run in runs])
     best = found.candidates[times.index(min(times))]
-    return ScheduleTable({unit.label: {found.nest: best.schedule}}).to_json()[unit.label]
+    return ScheduleTable({unit.label: {found.nest: best.tile}}).to_json()[unit.label]
 
 
 @dataclass(frozen=True)

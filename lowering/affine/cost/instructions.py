@@ -7,7 +7,7 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
 from dlc.targets.machine import LINE_BYTES
 
@@ -26,37 +27,6 @@ _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 _LANE_BY_LANE = -1
 _GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
-
-
-@dataclass(frozen=True)
-class RegisterTile:
-    """How a nest is cut: `lane_loop` into steps of `vectors` vectors of `lanes`, each loop of `unroll_and_jam` into copies."""
-
-    lane_loop: Loop
-    lanes: int
-    vectors: int
-    unroll_and_jam: tuple[tuple[Loop, int], ...] = ()
-    reduces: bool = False
-    """Whether `lane_loop` is a reduction loop; else it is one of the parallel band."""
-    unroll: int = 1
-    """Steps of the innermost reduction loop in its body."""
-    prefetch: int = 0
-    """The level of cache that the next panel is fetched into; 0: none."""
-    fetch_rows: int = 0
-    """The same for the next rows of what all lanes share."""
-
-    @property
-    def steps(self) -> dict[Loop, int]:
-        """How many iterations a step of each cut loop takes."""
-        return {self.lane_loop: self.lanes * self.vectors, **dict(self.unroll_and_jam)}
-
-    @cached_property
-    def body_copies(self) -> int:
-        """How many times the body stands in the tile."""
-        total = self.vectors
-        for _, factor in self.unroll_and_jam:
-            total *= factor
-        return total
 
 
 @dataclass(frozen=True)
@@ -163,14 +133,14 @@ class NestCost:
         )
         return busy + waits
 
-    def fits(self, tile: RegisterTile, registers: int) -> bool:
+    def fits(self, tile: Tile, registers: int) -> bool:
         """Whether the innermost body of `tile` keeps at most so many vector registers alive."""
         sums = tile.body_copies if self.nest.inner_loops else 0
         return sums < registers and self.registers(tile) <= registers
 
-    def registers(self, tile: RegisterTile) -> int:
+    def registers(self, tile: Tile) -> int:
         """Vector registers that the innermost body of `tile` keeps alive."""
-        unroll_and_jam = {loop.iv: factor for loop, factor in tile.unroll_and_jam}
+        unroll_and_jam = {loop.iv: factor for loop, factor in self.nest.unroll_and_jam(tile)}
         loaded = []
         for load in self._loads:
             if load.stride:
@@ -183,24 +153,24 @@ class NestCost:
             held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
-    def total(self, tile: RegisterTile) -> float:
+    def total(self, tile: Tile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
-        unroll_and_jam = dict(tile.unroll_and_jam)
+        nest, steps, reduces = self.nest, self.nest.steps(tile), self.nest.reduces(tile)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
-        for lane_trips, vectors in _lane_parts(tile):
-            for jam_trips, factors in _unroll_and_jam_parts(list(tile.unroll_and_jam)):
+        for lane_trips, vectors in _lane_parts(nest, tile):
+            for jam_trips, factors in _unroll_and_jam_parts(nest.unroll_and_jam(tile)):
                 named = {loop.iv: factor for loop, factor in factors}
                 once = self.step(vectors, tile.lanes, named) * inner_trips
                 once += self._scatter_cycles(vectors, tile, named)
-                once *= lane_trips if tile.reduces else 1
-                copies = tile.body_copies if tile.reduces else 0
-                cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if tile.reduces else lane_trips)
-        for loop in self.nest.band:
-            if loop not in unroll_and_jam and loop != tile.lane_loop:
+                once *= lane_trips if reduces else 1
+                copies = tile.body_copies if reduces else 0
+                cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if reduces else lane_trips)
+        for loop in nest.band:
+            if loop not in steps:
                 cycles *= _extent(loop)
         return cycles
 
-    def _scatter_cycles(self, vectors: int, tile: RegisterTile, unroll_and_jam: Mapping[ir.Value, int]) -> float:
+    def _scatter_cycles(self, vectors: int, tile: Tile, unroll_and_jam: Mapping[ir.Value, int]) -> float:
         """Cycles to store the results of a tile where lanes lie apart."""
         copies = vectors * math.prod(unroll_and_jam.values())
         return sum(scatter_cycles(along, unroll_and_jam, copies, tile.lanes) for along in self._scattered)
@@ -211,18 +181,17 @@ class NestCost:
         ivs = [loop.iv for loop in self.nest.band]
         return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
-    def _inner_trips(self, tile: RegisterTile) -> float:
+    def _inner_trips(self, tile: Tile) -> float:
         trips = 1.0
-        chain = self.nest.chain
-        for loop in chain.loops if chain else ():
-            if loop.op != tile.lane_loop.op:
+        for loop in self.nest.loops[len(self.nest.band) :]:
+            if loop is not self.nest.lane_loop(tile):
                 trips *= _extent(loop)
         return trips
 
     def scalar(self) -> float:
         """Cycles of the nest as it is."""
         trips = 1.0
-        for loop in (*self.nest.band, *(self.nest.chain.loops if self.nest.chain else ())):
+        for loop in self.nest.loops:
             trips *= _extent(loop)
         return trips * self.step(1, 1, {})
 
@@ -253,17 +222,16 @@ def _extent(loop: Loop) -> int:
     return policy().cost.assumed_trips if loop.extent is None else max(loop.extent, 1)
 
 
-def _lane_parts(tile: RegisterTile) -> list[tuple[int, int]]:
+def _lane_parts(nest: Nest, tile: Tile) -> list[tuple[int, int]]:
     """(trips, vectors) of the main steps and of the tail."""
-    step = tile.lanes * tile.vectors
-    whole, left = divmod(_extent(tile.lane_loop), step)
+    whole, left = divmod(_extent(nest.lane_loop(tile)), tile.width)
     tail = -(-left // tile.lanes)
-    if tail and tile.reduces:
+    if tail and nest.reduces(tile):
         return [(whole, tile.vectors), (tail, 1)]
     return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _unroll_and_jam_parts(unroll_and_jam: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
+def _unroll_and_jam_parts(unroll_and_jam: Sequence[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
     """(trips, factors) of every combination of main steps and remainders."""
     parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
     for loop, factor in unroll_and_jam:

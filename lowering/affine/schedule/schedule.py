@@ -163,10 +163,10 @@ class Schedule:
         factors: Sequence[int] = (),
         **choices: Any,
     ) -> str:
-        """Have an emitter make vectors and register tiles of the nest whose outermost loop is `loop`.
+        """Have a code generator make vectors and register tiles of the nest whose outermost loop is `loop`.
 
-        Other choices: `order`, `unroll`, `prefetch`, `fetch_rows`, `blocks`, `block_sizes`, `pack`, `emitter`, as in
-        `NestSchedule` but with names for loops.
+        Other choices: `order`, `unroll`, `prefetch`, `fetch_rows`, `blocks`, `block_sizes`, `pack`, `code_generator`, as in
+        `Tile` but with names for loops.
         """
         others = {key: tuple(value) if isinstance(value, list) else value for key, value in choices.items()}
         tile = {"lane_loop": lane_loop, "lanes": lanes, "vectors": vectors}
