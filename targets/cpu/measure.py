@@ -18,9 +18,10 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.loops import NEST, SCHEDULE
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.search.choose import Candidate, TileLimits, candidates, is_contraction
+from dlc.lowering.affine.search.choose import Candidate, candidates, is_contraction
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
@@ -95,7 +96,7 @@ def _unsure(unit: Unit, since: str) -> _Choice:
     with module.context, ir.Location.unknown():
         Pipeline.between(since, later(since, _TILED)).run(module)
         function = _function(module, unit.symbol)
-        machine = TileLimits.of(function, 0, 0)
+        machine = TileLimits.of(function)
         choices = [
             _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, machine, _MOST_CANDIDATES, "tile"))
             for nest in nests_of(function)

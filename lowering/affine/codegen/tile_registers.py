@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.codegen.tiling import apply_blocks
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.nests import nests_of
 from dlc.lowering.affine.schedule.given_tiles import given_tile
-from dlc.lowering.affine.search.choose import TileLimits, chosen, is_contraction
+from dlc.lowering.affine.search.choose import chosen, is_contraction
 from dlc.lowering.pass_base import Pass, option
 
 

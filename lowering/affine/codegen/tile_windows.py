@@ -10,6 +10,7 @@ from functools import cached_property
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.window_emitter import Place, TileAxis, WindowEmitter
 from dlc.lowering.affine.codegen.windows import Windows, cuts, few_borders, windows_of
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.forwarding import remove_unread_buffers
 from dlc.lowering.affine.ir.lanes import widest_element
@@ -18,7 +19,6 @@ from dlc.lowering.affine.ir.nests import Nest, nests_of
 from dlc.lowering.affine.ir.padding import PaddedCopy, padded_copies
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.given_tiles import given_tile, leave_tile
-from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 

@@ -11,6 +11,7 @@ from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.streaming import streamed_bytes
 from dlc.lowering.affine.codegen.transposing import TransposingEmitter
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, lane_stride, widest_element
@@ -20,7 +21,6 @@ from dlc.lowering.affine.ir.nests import Nest, nests_of
 from dlc.lowering.affine.ir.tile import Tile, tile_at
 from dlc.lowering.affine.ir.values import TileDim, TileValues
 from dlc.lowering.affine.schedule.given_tiles import leave_tile
-from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
@@ -47,7 +47,7 @@ class AffineTransposeTiles(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Transpose in the nests of one function."""
-        machine, facts = TileLimits.of(op, self.vector_bits, 0), facts_of(op)
+        machine, facts = TileLimits.of(op, self.vector_bits), facts_of(op)
         for nest in nests_of(op):
             transpose = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
             if transpose is not None:

@@ -8,44 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
-from dlc.targets.machine import LINE_BYTES, Machine
-
-
-@dataclass(frozen=True)
-class Caches:
-    """What costs read of a machine's caches: bytes of the first two levels, of a way of the second one, and of a line.
-
-    Rows that lie a multiple of `l2_way_bytes` apart share sets of the second level.
-    """
-
-    l1_bytes: int
-    l2_bytes: int
-    l2_way_bytes: int
-    line_bytes: int
-
-    @classmethod
-    def of(cls, facts: Machine) -> Caches:
-        """Those of a CPU."""
-        return cls(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes, facts.line_bytes)
-
-    def falls_out(self, rows: int, pitch: int) -> bool:
-        """Whether a line of each of so many rows, `pitch` bytes apart, does not stay in the second level."""
-        return rows * math.gcd(pitch, self.l2_way_bytes) > self.l2_bytes
-
-    def weight(self, footprint: float) -> float:
-        """What a byte counts that is read again after so many others."""
-        cost, blocks = policy().cost, policy().blocks
-        if footprint <= self.l1_bytes * blocks.working_share:
-            return 0.0
-        if footprint <= self.l2_bytes * blocks.half_share:
-            return cost.half_l2_weight
-        return cost.whole_l2_weight if footprint <= self.l2_bytes else cost.memory_weight
+from dlc.targets.machine import LINE_BYTES
 
 
 @dataclass(frozen=True)

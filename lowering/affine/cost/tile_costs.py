@@ -12,6 +12,7 @@ from math import log2, sqrt
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.latencies import chain_latency
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.policy import policy
 from dlc.targets.machine import LINE_BYTES
@@ -22,29 +23,6 @@ Strides = Sequence[tuple[AccessRelation, "int | None"]]
 
 _PRODUCT_AND_SUM = 2
 """Ops of a statement whose only value on its way is a factor."""
-
-
-@dataclass(frozen=True)
-class BandTile:
-    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `unroll_and_jam` over `copies` copies.
-
-    `width` are the iterations in the vectors, the last of which may be part of one.
-
-    `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
-    """
-
-    lanes: int | None = None
-    vectors: int = 1
-    unroll_and_jam: int | None = None
-    copies: int = 1
-    tiles_first: bool = True
-    width: int = 0
-
-    def step(self, member: int) -> int:
-        """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
-        if member == self.lanes:
-            return self.width
-        return self.copies if member == self.unroll_and_jam else 1
 
 
 @dataclass(frozen=True)
@@ -60,6 +38,8 @@ class BandNestCosts:
     bands: Sequence[Sequence[int]]
     starts: Sequence[int]
     """The least value of each loop's variable."""
+    extents: Sequence[int]
+    """Iterations of each loop."""
     straddling: frozenset[tuple[AccessRelation, int]] = frozenset()
     """Accesses whose vectors along a loop begin anywhere in a line of memory."""
     spare_registers: int = 2
@@ -74,6 +54,12 @@ class BandNestCosts:
     def accesses(self) -> list[AccessRelation]:
         """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
         return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
+
+    def step(self, tile: Tile, at: int) -> int:
+        """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
+        if at == tile.vector_loop:
+            return min(tile.width, self.extents[at])  # the last vector may be part of one
+        return dict(tile.unroll_and_jam).get(at, 1)
 
     def latency(self, at: int) -> float:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
@@ -104,49 +90,51 @@ def _computes(op: ir.Operation) -> bool:
     return op.name.startswith(("arith.", "math.")) and op.name != "arith.constant" and isinstance(op.results[0].type, ir.FloatType)
 
 
-def outer_order(nest: BandNestCosts, tile: BandTile) -> list[int]:
-    """The loops around a tile from the outside in, by their places in the chain."""
-    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
+def outer_order(nest: BandNestCosts, tiled: Sequence[int], *, tiles_first: bool) -> tuple[int, ...]:
+    """The loops around a tile of the loops `tiled` from the outside in, by their places in the chain.
+
+    `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
+    """
     order: list[int] = []
     for band in nest.bands:
         kept = [at for at in band if not nest.is_free[at]]
-        own = [at for at in tiled if at in band] if tile.tiles_first else []
+        own = [at for at in tiled if at in band] if tiles_first else []
         order += [*(at for at in band if nest.is_free[at] and at not in tiled), *own, *kept]
-    return order if tile.tiles_first else [*order, *tiled]
+    return tuple(order) if tiles_first else (*order, *tiled)
 
 
-def cycles(nest: BandNestCosts, tile: BandTile, line_cycles: float | None = None) -> float:
+def cycles(nest: BandNestCosts, tile: Tile, line_cycles: float | None = None) -> float:
     """Cycles for each iteration that the tile takes, where a line takes `line_cycles`, else those of one from beyond L2."""
     each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
-    innermost = outer_order(nest, tile)[-1]
+    innermost = tile.order[-1]
     lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
     return work_cycles(nest, tile) + (lines * each + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
 
 
-def work_cycles(nest: BandNestCosts, tile: BandTile) -> float:
+def work_cycles(nest: BandNestCosts, tile: Tile) -> float:
     """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
-    innermost = outer_order(nest, tile)[-1]
+    innermost = tile.order[-1]
     loads = sum(
         _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
     )
-    work = max(loads / policy().cost.issued, len(nest.accesses) * tile.vectors * tile.copies / policy().cost.issued / 2)
+    work = max(loads / policy().cost.issued, len(nest.accesses) * tile.body_copies / policy().cost.issued / 2)
     chain = nest.latency(innermost) if innermost in nest.kept else 0.0
     return max(work, chain) / _elements(nest, tile)
 
 
-def _elements(nest: BandNestCosts, tile: BandTile) -> int:
+def _elements(nest: BandNestCosts, tile: Tile) -> int:
     """Iterations that one step of the tile takes."""
-    return (nest.lanes if tile.lanes is not None else 1) * tile.vectors * tile.copies
+    return tile.lanes * tile.body_copies
 
 
-def _is_kept(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> bool:
+def _is_kept(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
-    return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.lanes) in (0, 1)
+    return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.vector_loop) in (0, 1)
 
 
-def _instructions(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
+def _instructions(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: int) -> float:
     """Loads or stores for one tile."""
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
+    along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
@@ -160,27 +148,27 @@ def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> floa
     return policy().cost.gathered_element * nest.lanes
 
 
-def _lines(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
+def _lines(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
+    along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
     bytes_of = _bytes(access)
-    if innermost == tile.lanes and tile.lanes is not None and step is not None:
+    if innermost == tile.vector_loop and step is not None:
         step = step * nest.lanes * tile.vectors
     fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / LINE_BYTES)
     row = nest.lanes * tile.vectors
-    streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / LINE_BYTES) if along == 1 else row
+    streams = 1.0 if along == 0 or tile.lanes == 1 else max(1.0, row * bytes_of / LINE_BYTES) if along == 1 else row
     if along not in (0, 1) and fresh < 1:
         streams *= max(1.0, sqrt(row / policy().cost.followed_rows))
     return fresh * streams * (tile.copies if across != 0 else 1)
 
 
-def _straddling_cycles(nest: BandNestCosts, tile: BandTile, innermost: int) -> float:
+def _straddling_cycles(nest: BandNestCosts, tile: Tile, innermost: int) -> float:
     """Cycles that the loads of one step take beside other work, where vectors of some lie in two lines; 0 where none do.
 
     3x3 windows of 56x56, 64 channels, share of the peak on a Zen 4 core: 6 vectors by 4 copies 81 %, 4 by 6 86 %, 3 by 8 90 %.
     """
-    split = [access for access in nest.accesses if (access, tile.lanes) in nest.straddling]
+    split = [access for access in nest.accesses if (access, tile.vector_loop) in nest.straddling]
     if not split:
         return 0.0
     loads = sum(

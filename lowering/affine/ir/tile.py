@@ -51,7 +51,7 @@ class Tile:
     unroll_and_jam: tuple[tuple[int, int], ...] = ()
     """(loop, copies) of each other parallel loop that is unrolled into the tile."""
     order: tuple[int, ...] = ()
-    """The band from the outside in; empty for the order of the source."""
+    """The band from the outside in, or all loops of a band nest; empty for the order of the source."""
     unroll: int = 1
     """Steps of the innermost reduction loop that stand in its body."""
     prefetch: int = 0
@@ -76,6 +76,21 @@ class Tile:
     def width(self) -> int:
         """Iterations of a step of the lane loop."""
         return self.lanes * self.vectors
+
+    @cached_property
+    def vector_loop(self) -> int | None:
+        """The lane loop; None for a tile without vectors."""
+        return self.lane_loop if self.lanes > 1 else None
+
+    @cached_property
+    def copied_loop(self) -> int | None:
+        """The first loop that is unrolled and jammed; None where none is."""
+        return self.unroll_and_jam[0][0] if self.unroll_and_jam else None
+
+    @property
+    def copies(self) -> int:
+        """Copies of the body beside those of vectors."""
+        return self.body_copies // self.vectors
 
     def attribute(self) -> ir.DictAttr:
         """The tile as the value of `dlc.schedule`, without the fields that have their defaults."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.instructions import trips_of
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
 from dlc.lowering.affine.ir.lanes import element_bits

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.instructions import NestCost, trips_of
-from dlc.lowering.affine.cost.loop_order import Caches, with_best_order
+from dlc.lowering.affine.cost.limits import Caches, TileLimits
+from dlc.lowering.affine.cost.loop_order import with_best_order
 from dlc.lowering.affine.cost.set_conflicts import SetConflicts
 from dlc.lowering.affine.ir.accesses import indices_of
 from dlc.lowering.affine.ir.expressions import block_size
@@ -20,9 +21,8 @@ from dlc.lowering.affine.schedule.given_tiles import lane_facts
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
 from dlc.lowering.affine.search.copy_choice import chosen_copies
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
-from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, facts_of
+from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS
 
 _PREFETCH, _FETCH_ROWS = 2, 1
 """The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
@@ -34,24 +34,6 @@ class Candidate:
 
     tile: Tile
     cycles: float
-
-
-@dataclass(frozen=True)
-class TileLimits:
-    """The vector registers to fill, and the caches that panels of operands stay in."""
-
-    vector_bits: int
-    registers: int
-    caches: Caches
-
-    @staticmethod
-    def of(op: ir.Operation, vector_bits: int, registers: int) -> TileLimits:
-        """The given numbers; the target's where they are 0. `PassFailure` at `op` when no vector fits them."""
-        facts = facts_of(op)
-        bits = vector_bits or facts.vector_bits
-        if bits < 64 or bits & (bits - 1):
-            raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return TileLimits(bits, registers or facts.vector_registers, Caches.of(facts))
 
 
 def chosen(nest: Nest, machine: TileLimits, generator: str) -> Tile | None:

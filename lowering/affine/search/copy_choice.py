@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
 from dlc.lowering.affine.ir.nests import Nest
