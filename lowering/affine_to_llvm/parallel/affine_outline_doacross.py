@@ -10,6 +10,7 @@ from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
 from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.affine.ir.bounds import Bounds, ends_before, loops_around
 from dlc.lowering.affine.ir.loops import (
     COLUMNS,
     DOACROSS,
@@ -22,7 +23,6 @@ from dlc.lowering.affine.ir.loops import (
     real_ops,
     role_of,
 )
-from dlc.lowering.affine.ir.places import Bounds, ends_before, loops_around
 from dlc.lowering.affine_to_llvm.parallel.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel.parallel_nests import least_work
 from dlc.lowering.affine_to_llvm.parallel.ranges import count_of, declare, extreme, loop_range
