@@ -6,12 +6,12 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import PRODUCT_LATENCY
 from dlc.lowering.affine.cost.scattering import runs_along, scatter_cycles
 from dlc.lowering.affine.ir.accesses import stride_along
@@ -25,6 +25,8 @@ from dlc.targets.machine import LINE_BYTES
 _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 """Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
 _LANE_BY_LANE = -1
+_SLOTS = 4.0
+"""Instructions of any kind that a core starts in a cycle."""
 _GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
@@ -56,7 +58,7 @@ class _InnermostLoad:
         return lines
 
 
-class NestCost:
+class LoopNestCost:
     """The cost of a nest's tiles for one choice of the lane loop."""
 
     def __init__(self, nest: Nest, facts: LaneFacts | None, lane_loop: Loop | None) -> None:
@@ -107,31 +109,27 @@ class NestCost:
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
         return plain + policy().cost.expensive_op * sum(name.startswith("math.") for name in names)
 
-    def step(self, vectors: int, lanes: int, unroll_and_jam: Mapping[ir.Value, int]) -> float:
-        """Cycles of one run of the innermost body with `vectors` vectors and the copies of `unroll_and_jam`."""
-        copies = vectors
-        for factor in unroll_and_jam.values():
-            copies *= factor
+    def step(self, tile: Tile) -> Cycles:
+        """Cycles of one run of the innermost body with the copies of `tile`."""
+        copies, unroll_and_jam = tile.body_copies, self._copies(tile)
         loads = waits = 0.0
         for load in self._loads:
-            share = load.part * _LOADS.get(load.stride, float(lanes))
+            share = load.part * _LOADS.get(load.stride, float(tile.lanes))
             for iv in load.followed:
                 share *= unroll_and_jam.get(iv, 1)
-            share *= vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
+            share *= tile.vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
             loads += share
             waits += (
                 share * policy().cost.exposed_vector_load
                 if load.stride
                 else max(share * policy().cost.exposed_scalar_load, load.lines(unroll_and_jam) * policy().cost.exposed_vector_load)
             )
-        latency = PRODUCT_LATENCY if self.nest.inner_loops else 1.0
-        busy = max(
-            loads / policy().cost.issued,
-            copies * self._arithmetic / policy().cost.issued,
-            latency,
-            (copies * (1 + self._sums_apart) + loads) / 4.0,
-        )
-        return busy + waits
+        issue = max(issue_cycles(loads, copies * self._arithmetic), (copies * (1 + self._sums_apart) + loads) / _SLOTS)
+        return Cycles(issue, PRODUCT_LATENCY if self.nest.inner_loops else 1.0, waits)
+
+    def _copies(self, tile: Tile) -> dict[ir.Value, int]:
+        """How many copies of the iterations of each loop stand in `tile`, but for vectors."""
+        return {self.nest.loops[place].iv: count for place, count in tile.unroll_and_jam}
 
     def fits(self, tile: Tile, registers: int) -> bool:
         """Whether the innermost body of `tile` keeps at most so many vector registers alive."""
@@ -140,7 +138,7 @@ class NestCost:
 
     def registers(self, tile: Tile) -> int:
         """Vector registers that the innermost body of `tile` keeps alive."""
-        unroll_and_jam = {loop.iv: factor for loop, factor in self.nest.unroll_and_jam(tile)}
+        unroll_and_jam = self._copies(tile)
         loaded = []
         for load in self._loads:
             if load.stride:
@@ -153,15 +151,15 @@ class NestCost:
             held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
-    def total(self, tile: Tile) -> float:
+    def cycles(self, tile: Tile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
         nest, steps, reduces = self.nest, self.nest.steps(tile), self.nest.reduces(tile)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
         for lane_trips, vectors in _lane_parts(nest, tile):
-            for jam_trips, factors in _unroll_and_jam_parts(nest.unroll_and_jam(tile)):
-                named = {loop.iv: factor for loop, factor in factors}
-                once = self.step(vectors, tile.lanes, named) * inner_trips
-                once += self._scatter_cycles(vectors, tile, named)
+            for jam_trips, factors in _unroll_and_jam_parts(nest, tile):
+                part = Tile(tile.code_generator, tile.lane_loop, tile.lanes, vectors, factors)
+                once = self.step(part).total * inner_trips
+                once += sum(scatter_cycles(along, self._copies(part), part.body_copies, tile.lanes) for along in self._scattered)
                 once *= lane_trips if reduces else 1
                 copies = tile.body_copies if reduces else 0
                 cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if reduces else lane_trips)
@@ -169,11 +167,6 @@ class NestCost:
             if loop not in steps:
                 cycles *= _extent(loop)
         return cycles
-
-    def _scatter_cycles(self, vectors: int, tile: Tile, unroll_and_jam: Mapping[ir.Value, int]) -> float:
-        """Cycles to store the results of a tile where lanes lie apart."""
-        copies = vectors * math.prod(unroll_and_jam.values())
-        return sum(scatter_cycles(along, unroll_and_jam, copies, tile.lanes) for along in self._scattered)
 
     @cached_property
     def _scattered(self) -> list[frozenset[ir.Value]]:
@@ -193,7 +186,7 @@ class NestCost:
         trips = 1.0
         for loop in self.nest.loops:
             trips *= _extent(loop)
-        return trips * self.step(1, 1, {})
+        return trips * self.step(Tile()).total
 
 
 def _line_share(load: ir.Operation, iv: ir.Value) -> float:
@@ -231,10 +224,10 @@ def _lane_parts(nest: Nest, tile: Tile) -> list[tuple[int, int]]:
     return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _unroll_and_jam_parts(unroll_and_jam: Sequence[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
+def _unroll_and_jam_parts(nest: Nest, tile: Tile) -> list[tuple[int, tuple[tuple[int, int], ...]]]:
     """(trips, factors) of every combination of main steps and remainders."""
-    parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
-    for loop, factor in unroll_and_jam:
-        cuts = balanced(_extent(loop), factor)
-        parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts]
+    parts: list[tuple[int, tuple[tuple[int, int], ...]]] = [(1, ())]
+    for place, factor in tile.unroll_and_jam:
+        cuts = balanced(_extent(nest.loops[place]), factor)
+        parts = [(trips * count, (*done, (place, size))) for trips, done in parts for count, size in cuts]
     return parts

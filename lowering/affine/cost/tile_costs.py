@@ -11,6 +11,7 @@ from functools import cached_property
 from math import log2, sqrt
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
@@ -26,7 +27,7 @@ _PRODUCT_AND_SUM = 2
 
 
 @dataclass(frozen=True)
-class BandNestCosts:
+class BandNestCost:
     """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector.
 
     Loops of one of the `bands` may change places; others may not, but for those that carry nothing, which may go inwards.
@@ -55,11 +56,31 @@ class BandNestCosts:
         """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
         return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
 
-    def step(self, tile: Tile, at: int) -> int:
+    def tile_size(self, tile: Tile, at: int) -> int:
         """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
         if at == tile.vector_loop:
             return min(tile.width, self.extents[at])  # the last vector may be part of one
         return dict(tile.unroll_and_jam).get(at, 1)
+
+    def cycles(self, tile: Tile, line_cycles: float | None = None) -> float:
+        """Cycles for each iteration that the tile takes, where a line takes `line_cycles`, else those of one from beyond L2."""
+        step = self.step(tile, line_cycles)
+        return step.busy / _elements(tile) + step.memory / _elements(tile)
+
+    def work_cycles(self, tile: Tile) -> float:
+        """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
+        return self._busy(tile).busy / _elements(tile)
+
+    def step(self, tile: Tile, line_cycles: float | None = None) -> Cycles:
+        """Cycles of one step of the innermost loop around the tile."""
+        each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
+        lines = sum(_lines(self, access, tile, tile.order[-1]) for access in self.accesses)
+        return self._busy(tile)._replace(memory=lines * each + _straddling_cycles(self, tile))
+
+    def _busy(self, tile: Tile) -> Cycles:
+        innermost = tile.order[-1]
+        issue = issue_cycles(_loads(self, tile), len(self.accesses) * tile.body_copies / 2)
+        return Cycles(issue, self.latency(innermost) if innermost in self.kept else 0.0)
 
     def latency(self, at: int) -> float:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
@@ -90,7 +111,7 @@ def _computes(op: ir.Operation) -> bool:
     return op.name.startswith(("arith.", "math.")) and op.name != "arith.constant" and isinstance(op.results[0].type, ir.FloatType)
 
 
-def outer_order(nest: BandNestCosts, tiled: Sequence[int], *, tiles_first: bool) -> tuple[int, ...]:
+def outer_order(nest: BandNestCost, tiled: Sequence[int], *, tiles_first: bool) -> tuple[int, ...]:
     """The loops around a tile of the loops `tiled` from the outside in, by their places in the chain.
 
     `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
@@ -103,43 +124,24 @@ def outer_order(nest: BandNestCosts, tiled: Sequence[int], *, tiles_first: bool)
     return tuple(order) if tiles_first else (*order, *tiled)
 
 
-def cycles(nest: BandNestCosts, tile: Tile, line_cycles: float | None = None) -> float:
-    """Cycles for each iteration that the tile takes, where a line takes `line_cycles`, else those of one from beyond L2."""
-    each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
-    innermost = tile.order[-1]
-    lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
-    return work_cycles(nest, tile) + (lines * each + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
-
-
-def work_cycles(nest: BandNestCosts, tile: Tile) -> float:
-    """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
-    innermost = tile.order[-1]
-    loads = sum(
-        _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
-    )
-    work = max(loads / policy().cost.issued, len(nest.accesses) * tile.body_copies / policy().cost.issued / 2)
-    chain = nest.latency(innermost) if innermost in nest.kept else 0.0
-    return max(work, chain) / _elements(nest, tile)
-
-
-def _elements(nest: BandNestCosts, tile: Tile) -> int:
+def _elements(tile: Tile) -> int:
     """Iterations that one step of the tile takes."""
     return tile.lanes * tile.body_copies
 
 
-def _is_kept(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: int) -> bool:
+def _is_kept(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
     return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.vector_loop) in (0, 1)
 
 
-def _instructions(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: int) -> float:
+def _instructions(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
     """Loads or stores for one tile."""
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
 
-def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> float:
+def _gather(nest: BandNestCost, access: AccessRelation, innermost: int) -> float:
     """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
     if access.writes:
         return 2 * policy().cost.gathered_element * nest.lanes
@@ -148,7 +150,7 @@ def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> floa
     return policy().cost.gathered_element * nest.lanes
 
 
-def _lines(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: int) -> float:
+def _lines(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
@@ -163,7 +165,14 @@ def _lines(nest: BandNestCosts, access: AccessRelation, tile: Tile, innermost: i
     return fresh * streams * (tile.copies if across != 0 else 1)
 
 
-def _straddling_cycles(nest: BandNestCosts, tile: Tile, innermost: int) -> float:
+def _loads(nest: BandNestCost, tile: Tile) -> float:
+    """Loads and stores of one step of what does not stay in registers."""
+    innermost = tile.order[-1]
+    moved = [access for access in nest.accesses if not _is_kept(nest, access, tile, innermost)]
+    return sum(_instructions(nest, access, tile, innermost) for access in moved)
+
+
+def _straddling_cycles(nest: BandNestCost, tile: Tile) -> float:
     """Cycles that the loads of one step take beside other work, where vectors of some lie in two lines; 0 where none do.
 
     3x3 windows of 56x56, 64 channels, share of the peak on a Zen 4 core: 6 vectors by 4 copies 81 %, 4 by 6 86 %, 3 by 8 90 %.
@@ -171,11 +180,8 @@ def _straddling_cycles(nest: BandNestCosts, tile: Tile, innermost: int) -> float
     split = [access for access in nest.accesses if (access, tile.vector_loop) in nest.straddling]
     if not split:
         return 0.0
-    loads = sum(
-        _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
-    )
     parts = (min(1.0, nest.lanes * _bytes(access) / LINE_BYTES) for access in split)
-    return policy().cost.exposed_load * (loads + policy().cost.split_load_slots * tile.vectors * sum(parts))
+    return policy().cost.exposed_load * (_loads(nest, tile) + policy().cost.split_load_slots * tile.vectors * sum(parts))
 
 
 def _bytes(access: AccessRelation) -> int:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.cost.memory_costs import Levels, MemoryModel, PackedPanel
 from dlc.lowering.affine.cost.references import Reference
-from dlc.lowering.affine.cost.tile_costs import BandNestCosts, work_cycles
+from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
 
@@ -68,12 +68,12 @@ class CacheBlockPlanner:
     """Plans blocks for a nest, whose accesses are `refs`; what is written in it is not copied."""
 
     refs: Sequence[Reference]
-    nest: BandNestCosts
+    nest: BandNestCost
     caches: Caches
     pack: bool = True
 
     @cached_property
-    def packed_nest(self) -> BandNestCosts:
+    def packed_nest(self) -> BandNestCost:
         """The nest as tiles see it that read copies: their elements lie side by side."""
         copied = {reference.access for reference in self._unwritten if _rises(reference)}
         strides = [
@@ -102,8 +102,8 @@ class CacheBlockPlanner:
         written = {reference.access.array for reference in self.refs if reference.access.writes}
         return [reference for reference in self.refs if self.pack and reference.access.array not in written]
 
-    def _cycles(self, nest: BandNestCosts, tile: Tile) -> float:
-        return work_cycles(nest, tile) * policy().search.fused_ops * prod(nest.extents)
+    def _cycles(self, nest: BandNestCost, tile: Tile) -> float:
+        return nest.work_cycles(tile) * policy().search.fused_ops * prod(nest.extents)
 
 
 def _rises(reference: Reference) -> bool:
@@ -136,7 +136,7 @@ class CacheSearch:
     `tile_cycles` is what all tiles take where nothing waits for memory.
     """
 
-    nest: BandNestCosts
+    nest: BandNestCost
     tile: Tile
     model: MemoryModel
     packable: Sequence[Reference]
@@ -219,7 +219,7 @@ class CacheSearch:
             return [*((at, 1) for at in hoisted), *([(split, choice.sums)] if choice.sums else [])]
         tile = self.tile
         member, tiles = (tile.vector_loop, choice.lanes) if unit == "lanes" else (tile.copied_loop, choice.copies)
-        return [] if member is None or not tiles else [(member, tiles * self.nest.step(tile, member))]
+        return [] if member is None or not tiles else [(member, tiles * self.nest.tile_size(tile, member))]
 
     def _levels(self, choice: _Choice) -> tuple[tuple[tuple[int, int], ...], int]:
         """The loops from the outside in, and how many of them are outside of those over tiles."""
@@ -230,7 +230,7 @@ class CacheSearch:
         outer += [(at, size) for at, size in blocks if size < self.model.extents[at] or at in hoisted]
         tiled = self._tiled[::-1] if choice.copies_first else self._tiled
         inside = [at for at in self._inside if at not in hoisted]
-        inner = [(at, self.nest.step(self.tile, at)) for at in (*free, *tiled, *inside)]
+        inner = [(at, self.nest.tile_size(self.tile, at)) for at in (*free, *tiled, *inside)]
         return (*outer, *inner), len(outer)
 
     def _panels(self, choice: _Choice, levels: Levels, blocks: int) -> dict[Reference, PackedPanel]:
@@ -245,7 +245,7 @@ class CacheSearch:
         """A copy whose rows are those of a tile, or else of the array."""
         lanes, copied = self.tile.vector_loop, self.tile.copied_loop
         if lanes is not None and reference.moves_along(lanes):
-            return PackedPanel(depth, self.nest.step(self.tile, lanes), reference.stride(lanes) != 1)
+            return PackedPanel(depth, self.nest.tile_size(self.tile, lanes), reference.stride(lanes) != 1)
         if copied is not None and reference.stride(copied) == 1:
             return PackedPanel(depth, self.tile.copies, False)
         box = reference.box(self.model.extents)

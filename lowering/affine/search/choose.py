@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import NestCost, trips_of
+from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
 from dlc.lowering.affine.cost.limits import Caches, TileLimits
 from dlc.lowering.affine.cost.loop_order import with_best_order
 from dlc.lowering.affine.cost.set_conflicts import SetConflicts
@@ -39,7 +39,7 @@ class Candidate:
 def chosen(nest: Nest, machine: TileLimits, generator: str) -> Tile | None:
     """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays."""
     best = candidates(nest, machine, 1, generator)
-    if not best or best[0].cycles >= NestCost(nest, None, None).scalar():
+    if not best or best[0].cycles >= LoopNestCost(nest, None, None).scalar():
         return None
     return best[0].tile
 
@@ -136,12 +136,12 @@ def _candidates(nest: Nest, machine: TileLimits, conflicts: SetConflicts, genera
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
-        cost = NestCost(nest, facts, nest.loops[place])
+        cost = LoopNestCost(nest, facts, nest.loops[place])
         for tile in _tiles(nest, Tile(generator, place, lanes), facts, conflicts):
             if tile.body_copies == 1 or (
                 cost.fits(tile, machine.registers) and not conflicts.overflows(tile, machine.caches.l1_bytes)
             ):
-                yield Candidate(tile, cost.total(tile))
+                yield Candidate(tile, cost.cycles(tile))
 
 
 def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[int, LaneFacts]]:

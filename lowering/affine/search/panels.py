@@ -9,7 +9,7 @@ from math import inf
 import islpy as isl
 
 from dlc.lowering.affine.cost.references import Reference
-from dlc.lowering.affine.cost.tile_costs import BandNestCosts
+from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.dependences.band_nests import Member
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
@@ -67,11 +67,11 @@ class LocalPanel:
     lanes: int
 
 
-def local_panels(members: Sequence[Member], nest: BandNestCosts, tile: Tile, plan: CachePlan) -> dict[int, list[LocalPanel]]:
+def local_panels(members: Sequence[Member], nest: BandNestCost, tile: Tile, plan: CachePlan) -> dict[int, list[LocalPanel]]:
     """The panels of a plan, by the number of loops around them."""
     found: dict[int, list[LocalPanel]] = {}
     for reference, panel in plan.panels.items():
-        before = [start % nest.step(tile, at) for at, start in enumerate(nest.starts)]
+        before = [start % nest.tile_size(tile, at) for at, start in enumerate(nest.starts)]
         inner = [plan.extent_at(panel.depth, at, before[at] + extent) for at, extent in enumerate(nest.extents)]
         origins = [start - rest for start, rest in zip(nest.starts, before, strict=True)]
         access = reference.access
@@ -111,7 +111,7 @@ def _block_start(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
 
 
 def _packed_dims(
-    reference: Reference, extents: Sequence[int], nest: BandNestCosts, tile: Tile, inner: Sequence[tuple[int, int]]
+    reference: Reference, extents: Sequence[int], nest: BandNestCost, tile: Tile, inner: Sequence[tuple[int, int]]
 ) -> tuple[PackedDim, ...]:
     """The dims of the buffer: subscripts and numbers of tiles in the order of the loops that move them, then places in tiles."""
     box = reference.box(extents)
@@ -129,10 +129,10 @@ def _packed_dims(
     return tuple(packed_dim for _, packed_dim in sorted(ordered, key=lambda one: one[0]))
 
 
-def _tile_size(reference: Reference, dependent_loops: Sequence[int], nest: BandNestCosts, tile: Tile) -> int:
+def _tile_size(reference: Reference, dependent_loops: Sequence[int], nest: BandNestCost, tile: Tile) -> int:
     """By what a subscript is cut, which one of the tile's loops alone moves; 0 for no cut."""
     if dependent_loops == [tile.vector_loop]:
-        return nest.step(tile, dependent_loops[0])
+        return nest.tile_size(tile, dependent_loops[0])
     is_row = dependent_loops == [tile.copied_loop] and reference.stride(dependent_loops[0]) == 1
     return tile.copies if is_row else 0
 

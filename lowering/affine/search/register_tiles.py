@@ -14,7 +14,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.cost.limits import Caches, TileLimits
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
-from dlc.lowering.affine.cost.tile_costs import BandNestCosts, cycles, outer_order, spare_registers
+from dlc.lowering.affine.cost.tile_costs import BandNestCost, outer_order, spare_registers
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
 from dlc.lowering.affine.ir.tile import Tile
@@ -65,7 +65,7 @@ class BandNest:
     """What is known of an innermost chain: its loops, and the cheapest tile where memory does not count."""
 
     members: Sequence[Member]
-    nest: BandNestCosts
+    nest: BandNestCost
     tile: Tile
 
 
@@ -86,8 +86,7 @@ def weigh(scop: Scop, schedule: isl.Schedule, limits: TileLimits) -> Weighed:
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
         chain = _chain(scop, node, members, limits)
         chains.append(chain)
-        of_tile = functools.partial(cycles, chain.nest)
-        costs.append(_cycles_with_rest(chain.nest, chain.tile, limits, of_tile) * volume_of(node.get_domain()))
+        costs.append(_cycles_with_rest(chain.nest, chain.tile, limits, chain.nest.cycles) * volume_of(node.get_domain()))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
@@ -98,7 +97,7 @@ def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], limits
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
     starts, spare = [values.start for values in ranges], spare_registers(scop, strides, limits.has_fma)
-    nest = BandNestCosts(strides, is_free, lanes_of(scop, limits), _bands(members), starts, extents, spare_registers=spare)
+    nest = BandNestCost(strides, is_free, lanes_of(scop, limits), _bands(members), starts, extents, spare_registers=spare)
     return BandNest(members, nest, _best_tile(scop, nest, limits))
 
 
@@ -128,7 +127,7 @@ class _Tiling:
             return None
         blocked, plan = self._plan(node, members, chain)
         if plan is None:
-            return _levels(node, members, tile, nest, [(at, nest.step(tile, at)) for at in tile.order], {})
+            return _levels(node, members, tile, nest, [(at, nest.tile_size(tile, at)) for at in tile.order], {})
         panels = local_panels(members, nest, blocked, plan)
         self.notes.append(plan.text)
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
@@ -148,7 +147,7 @@ _KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
 """The best tiles so far: schedules that are compared have nests in common."""
 
 
-def _best_tile(scop: Scop, nest: BandNestCosts, limits: TileLimits, line_cycles: float | None = None) -> Tile:
+def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: float | None = None) -> Tile:
     """The tile of the fewest cycles, where a line takes `line_cycles`, else those of one from beyond L2."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
     key = (
@@ -168,10 +167,10 @@ def _best_tile(scop: Scop, nest: BandNestCosts, limits: TileLimits, line_cycles:
     return known[key]
 
 
-def _cheapest(nest: BandNestCosts, limits: TileLimits, line_cycles: float | None) -> Tile:
+def _cheapest(nest: BandNestCost, limits: TileLimits, line_cycles: float | None) -> Tile:
     @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
     def of_tile(tile: Tile) -> float:
-        return cycles(nest, tile, line_cycles)
+        return nest.cycles(tile, line_cycles)
 
     return min(_tiles(nest, limits), key=lambda one: _cycles_with_rest(nest, one, limits, of_tile))
 
@@ -181,7 +180,7 @@ def tile_registers(scop: Scop, schedule: isl.Schedule, limits: TileLimits, block
     return cut(scop, weigh(scop, schedule, limits), limits, blocking)
 
 
-def _tiles(nest: BandNestCosts, limits: TileLimits) -> Iterator[Tile]:
+def _tiles(nest: BandNestCost, limits: TileLimits) -> Iterator[Tile]:
     """The tiles that fit into the registers and the loops."""
     extents, free = nest.extents, [at for at, is_free in enumerate(nest.is_free) if is_free]
     yield Tile(_GENERATOR, order=outer_order(nest, (), tiles_first=True))
@@ -206,7 +205,7 @@ def _tiles(nest: BandNestCosts, limits: TileLimits) -> Iterator[Tile]:
         yield Tile(_GENERATOR, lane_loop, count, vectors, () if across is None else ((across, copies),), order)
 
 
-def _cycles_with_rest(nest: BandNestCosts, tile: Tile, limits: TileLimits, of_tile: Callable[[Tile], float]) -> float:
+def _cycles_with_rest(nest: BandNestCost, tile: Tile, limits: TileLimits, of_tile: Callable[[Tile], float]) -> float:
     """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
     along, across, extents = tile.vector_loop, tile.copied_loop, nest.extents
     total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
@@ -248,7 +247,7 @@ def _levels(
     node: isl.ScheduleNode,
     members: Sequence[Member],
     tile: Tile,
-    nest: BandNestCosts,
+    nest: BandNestCost,
     order: Sequence[tuple[int, int]],
     panels: Mapping[int, Sequence[LocalPanel]],
 ) -> list[LoopToBuild]:
@@ -263,11 +262,11 @@ def _levels(
     outer = _short_sums_unrolled(outer, order, nest)
     tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
     points = [
-        LoopToBuild(_point(members[at].value, nest.step(tile, at)), LoopMark(LANES if at == tile.vector_loop else UNROLL))
+        LoopToBuild(_point(members[at].value, nest.tile_size(tile, at)), LoopMark(LANES if at == tile.vector_loop else UNROLL))
         for at in inner
     ]
     depth = node.get_schedule_depth()
-    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [nest.step(tile, at) for at in inner]), depth + tiles)
+    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [nest.tile_size(tile, at) for at in inner]), depth + tiles)
     outer[place - depth] = replace(outer[place - depth], isolated=isolated)
     return [*outer, *points]
 
@@ -291,7 +290,7 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
     return access_strides(scop, times, node.get_domain(), range(depth, len(times)))
 
 
-def _short_sums_unrolled(levels: Sequence[LoopToBuild], order: Sequence[tuple[int, int]], nest: BandNestCosts) -> list[LoopToBuild]:
+def _short_sums_unrolled(levels: Sequence[LoopToBuild], order: Sequence[tuple[int, int]], nest: BandNestCost) -> list[LoopToBuild]:
     """The loops with the innermost ones written out that carry sums over a few iterations, if there is another around them.
 
     Sums carried through several loops change registers where these begin and end: 3 x 3 taps in loops took twice the time.

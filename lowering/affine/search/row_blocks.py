@@ -109,7 +109,7 @@ class FusedUnits:
         chains = [chain for phase in self.phases for chain in phase.chosen.chains]
         return lcm(
             *(
-                chain.nest.step(chain.tile, at)
+                chain.nest.tile_size(chain.tile, at)
                 for chain in chains
                 for at, one in enumerate(chain.members)
                 if self._is_row(one.value)
