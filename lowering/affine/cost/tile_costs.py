@@ -13,6 +13,7 @@ from math import log2, sqrt
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.policy import policy
@@ -62,8 +63,29 @@ class BandNestCost:
             return min(tile.width, self.extents[at])  # the last vector may be part of one
         return dict(tile.unroll_and_jam).get(at, 1)
 
-    def cycles(self, tile: Tile, line_cycles: float | None = None) -> float:
-        """Cycles for each iteration that the tile takes, where a line takes `line_cycles`, else those of one from beyond L2."""
+    def cycles(
+        self, tile: Tile, limits: TileLimits, line_cycles: float | None = None, known: dict[Tile, float] | None = None
+    ) -> float:
+        """Cycles for each iteration of the loops in tiles, where smaller tiles take what is left of the loops.
+
+        A line takes `line_cycles`, else those of one from beyond L2. `known` holds those of single tiles, which other loops end with.
+        """
+        along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, {} if known is None else known
+        total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
+        vectors = 1 if along is None else -(-extents[along] // self.lanes)
+        copies = 1 if across is None else extents[across]
+        for width, wide in _parts(vectors, tile.vectors):
+            for height, high in _parts(copies, tile.copies):
+                jam = () if across is None else ((across, height),)
+                one = Tile(tile.code_generator, tile.lane_loop, tile.lanes, width, jam, tile.order)
+                if one not in known:
+                    known[one] = self._whole_cycles(one, line_cycles)
+                total += wide * high * known[one] * (1.0 if height == tile.copies else slower)
+        useful = 1.0 if along is None else extents[along] / self.lanes
+        return total / (useful * copies)
+
+    def _whole_cycles(self, tile: Tile, line_cycles: float | None) -> float:
+        """Cycles for each iteration that the tile takes."""
         step = self.step(tile, line_cycles)
         return step.busy / _elements(tile) + step.memory / _elements(tile)
 
@@ -122,6 +144,12 @@ def outer_order(nest: BandNestCost, tiled: Sequence[int], *, tiles_first: bool) 
         own = [at for at in tiled if at in band] if tiles_first else []
         order += [*(at for at in band if nest.is_free[at] and at not in tiled), *own, *kept]
     return tuple(order) if tiles_first else (*order, *tiled)
+
+
+def _parts(extent: int, size: int) -> list[tuple[int, int]]:
+    """The sizes of the tiles of a loop and how many of its iterations are in tiles of that size."""
+    rest = extent % size
+    return [(size, extent - rest), *([(rest, rest)] if rest else [])]
 
 
 def _elements(tile: Tile) -> int:

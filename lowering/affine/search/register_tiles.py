@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from weakref import WeakKeyDictionary
@@ -86,7 +86,7 @@ def weigh(scop: Scop, schedule: isl.Schedule, limits: TileLimits) -> Weighed:
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
         chain = _chain(scop, node, members, limits)
         chains.append(chain)
-        costs.append(_cycles_with_rest(chain.nest, chain.tile, limits, chain.nest.cycles) * volume_of(node.get_domain()))
+        costs.append(chain.nest.cycles(chain.tile, limits) * volume_of(node.get_domain()))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
@@ -168,11 +168,8 @@ def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: 
 
 
 def _cheapest(nest: BandNestCost, limits: TileLimits, line_cycles: float | None) -> Tile:
-    @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
-    def of_tile(tile: Tile) -> float:
-        return nest.cycles(tile, line_cycles)
-
-    return min(_tiles(nest, limits), key=lambda one: _cycles_with_rest(nest, one, limits, of_tile))
+    known: dict[Tile, float] = {}
+    return min(_tiles(nest, limits), key=lambda one: nest.cycles(one, limits, line_cycles, known))
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
@@ -203,27 +200,6 @@ def _tiles(nest: BandNestCost, limits: TileLimits) -> Iterator[Tile]:
         order = order_of(tuple(at for at in (along, across) if at is not None), tiles_first=first)
         lane_loop, count = (0, 1) if along is None else (along, nest.lanes)
         yield Tile(_GENERATOR, lane_loop, count, vectors, () if across is None else ((across, copies),), order)
-
-
-def _cycles_with_rest(nest: BandNestCost, tile: Tile, limits: TileLimits, of_tile: Callable[[Tile], float]) -> float:
-    """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
-    along, across, extents = tile.vector_loop, tile.copied_loop, nest.extents
-    total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
-    vectors = 1 if along is None else -(-extents[along] // nest.lanes)
-    copies = 1 if across is None else extents[across]
-    for width, wide in _parts(vectors, tile.vectors):
-        for height, high in _parts(copies, tile.copies):
-            jam = () if across is None else ((across, height),)
-            one = of_tile(Tile(_GENERATOR, tile.lane_loop, tile.lanes, width, jam, tile.order))
-            total += wide * high * one * (1.0 if height == tile.copies else slower)
-    useful = 1.0 if along is None else extents[along] / nest.lanes
-    return total / (useful * copies)
-
-
-def _parts(extent: int, size: int) -> list[tuple[int, int]]:
-    """The sizes of the tiles of a loop and how many of its iterations are in tiles of that size."""
-    rest = extent % size
-    return [(size, extent - rest), *([(rest, rest)] if rest else [])]
 
 
 def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
