@@ -22,6 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.devices import refuse_endless
 from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError, ScheduleError
@@ -171,7 +172,7 @@ def kernels_of(module: ir.Module) -> dict[str, ir.Operation]:
     """The kernels of a module by name."""
     functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
     found = [op for op in functions if is_kernel(op) and len(op.regions[0].blocks)]
-    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in found}
+    return {symbol_name(op): op for op in found}
 
 
 def given_steps(module: ir.Module) -> dict[str, tuple[str, ...]]:

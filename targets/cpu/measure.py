@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
 from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.loops import NEST, SCHEDULE
@@ -179,4 +180,4 @@ def _copy(unit: Unit) -> ir.Module:
 
 def _function(module: ir.Module, symbol: str) -> ir.Operation:
     found = (op.operation for op in module.body.operations if op.operation.name == "func.func")
-    return next(op for op in found if ir.StringAttr(op.attributes["sym_name"]).value == symbol)
+    return next(op for op in found if symbol_name(op) == symbol)

@@ -81,7 +81,7 @@ def _reused(function: ir.Operation) -> list[ir.Operation]:
 
 
 def _is_reused(nest: Nest) -> bool:
-    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
+    loads = nest.innermost_loads
     still = [{at for at, loop in enumerate(nest.band) if stride_along(load, loop.iv) == 0} for load in loads]
     return any(one - other and other - one for one, other in combinations(still, 2))
 

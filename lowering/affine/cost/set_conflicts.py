@@ -7,7 +7,7 @@ import math
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
-from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.targets.machine import L1_LEAST_WAYS, L1_WAY_BYTES
@@ -28,7 +28,7 @@ class SetConflicts:
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
-        self._loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
+        self._loads = nest.innermost_loads
         self._found: dict[Loop, tuple[bool | None, ...]] = {}
 
     def copies(self, tile: Tile) -> int:

@@ -14,6 +14,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
 from dlc.lowering.affine.cost.limits import TileLimits
+from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.policy import policy
@@ -68,7 +69,7 @@ class BandNestCost:
     ) -> float:
         """Cycles for each iteration of the loops in tiles, where smaller tiles take what is left of the loops.
 
-        A line takes `line_cycles`, else those of one from beyond L2. `known` holds those of single tiles, which other loops end with.
+        A line takes `line_cycles`, else those of one from beyond L2. `known` holds those of single tiles, which others end with.
         """
         along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, {} if known is None else known
         total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
@@ -182,7 +183,7 @@ def _lines(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: in
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
-    bytes_of = _bytes(access)
+    bytes_of = element_bytes(access.array)
     if innermost == tile.vector_loop and step is not None:
         step = step * nest.lanes * tile.vectors
     fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / LINE_BYTES)
@@ -208,11 +209,5 @@ def _straddling_cycles(nest: BandNestCost, tile: Tile) -> float:
     split = [access for access in nest.accesses if (access, tile.vector_loop) in nest.straddling]
     if not split:
         return 0.0
-    parts = (min(1.0, nest.lanes * _bytes(access) / LINE_BYTES) for access in split)
+    parts = (min(1.0, nest.lanes * element_bytes(access.array) / LINE_BYTES) for access in split)
     return policy().cost.exposed_load * (_loads(nest, tile) + policy().cost.split_load_slots * tile.vectors * sum(parts))
-
-
-def _bytes(access: AccessRelation) -> int:
-    kind = access.array.value.type
-    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
-    return int(getattr(element, "width", 64)) // 8

@@ -6,17 +6,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dlc._mlir import affine, arith, ir, vector
-from dlc.analysis.buffers import defining_op, is_memref, may_alias, nested_ops, overlaps_itself, root_of, strides_of, written_values
+from dlc._mlir import affine, ir, vector
+from dlc.analysis.buffers import (
+    defining_op,
+    is_memref,
+    is_unaliased,
+    may_alias,
+    nested_ops,
+    overlaps_itself,
+    root_of,
+    strides_of,
+    written_values,
+)
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.bounds import LoopBounds, least_over
 from dlc.lowering.affine.ir.expressions import Linear, coefficient, linear_forms, result_maps
+from dlc.lowering.affine.ir.values import zeros
 from dlc.lowering.affine.polyhedral.index_maps import constant_of
 from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 
 _WITHOUT_MEMORY = ("arith.", "math.", "affine.for", "affine.yield", "affine.apply", "memref.dim", "memref.alloc")
 _VIEWS = ("memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.subview")
-_NOALIAS = ("llvm.noalias", "dl.result")
 _MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
 _MASKED = ("vector.maskedload", "vector.maskedstore")
 
@@ -187,18 +197,7 @@ def _is_plain_view(value: ir.Value) -> bool:
 
 def are_apart(a: ir.Value, b: ir.Value) -> bool:
     """Whether the roots `a` and `b` surely share no memory."""
-    return a != b and (not may_alias(a, b) or _is_alone(a) or _is_alone(b))
-
-
-def _is_alone(root: ir.Value) -> bool:
-    """Whether `root` is an argument that a function states to share memory with no other while either is written."""
-    if not isinstance(root, ir.BlockArgument):
-        return False
-    function = root.owner.owner.operation
-    if function.name != "func.func" or "arg_attrs" not in function.attributes:
-        return False
-    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[root.arg_number])
-    return any(name in marks for name in _NOALIAS)
+    return a != b and (not may_alias(a, b) or is_unaliased(a) or is_unaliased(b))
 
 
 def conflicts(first: Sequence[MemRefAccess], second: Sequence[MemRefAccess]) -> Iterator[tuple[MemRefAccess, MemRefAccess]]:
@@ -231,8 +230,8 @@ def load_from(access: MemRefAccess, location: ir.Location) -> ir.Value:
     """Load what is there, at the current insertion point."""
     if access.mask is not None:
         kind = ir.VectorType(access.kind)
-        zeros = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)), loc=location).result
-        return vector.maskedload(kind, access.memref, _subscripts(access, location), access.mask, zeros, loc=location)
+        filler = zeros(kind, location)
+        return vector.maskedload(kind, access.memref, _subscripts(access, location), access.mask, filler, loc=location)
     name = "affine.vector_load" if isinstance(access.kind, ir.VectorType) else "affine.load"
     attributes = {"map": ir.AffineMapAttr.get(access.map)}
     return ir.Operation.create(name, [access.kind], [access.memref, *access.indices], attributes, loc=location).results[0]
@@ -251,10 +250,6 @@ def store_to(access: MemRefAccess, value: ir.Value, location: ir.Location) -> No
 def _subscripts(access: MemRefAccess, location: ir.Location) -> list[ir.Value]:
     """The subscripts as values."""
     return [affine.AffineApplyOp(map, list(access.indices), loc=location).result for map in result_maps(access.map)]
-
-
-def _zero(kind: ir.Type) -> ir.Attribute:
-    return ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
 
 
 def steps_by_width(op: ir.Operation, variable: ir.Value, step: int) -> bool:

@@ -47,15 +47,7 @@ class Nest:
     @cached_property
     def ops(self) -> list[ir.Operation]:
         """Every op in the body, at any depth."""
-        found: list[ir.Operation] = []
-
-        def visit(op: ir.Operation) -> ir.WalkResult:
-            found.append(op)
-            return ir.WalkResult.ADVANCE
-
-        for op in self.body:
-            op.walk(visit, ir.WalkOrder.PRE_ORDER)
-        return found
+        return [inner for op in self.body for inner in nested_ops(op)]
 
     @cached_property
     def chain(self) -> ReductionNest | None:
@@ -88,6 +80,11 @@ class Nest:
     def order(self, tile: Tile) -> list[Loop]:
         """The band from the outside in, as `tile` says."""
         return [self.band[place] for place in tile.order] or list(self.band)
+
+    @property
+    def innermost_loads(self) -> list[ir.Operation]:
+        """The affine loads of the block that runs most often."""
+        return [op for op in real_ops(self.innermost_body) if op.name == "affine.load"]
 
     @property
     def innermost_body(self) -> ir.Block:

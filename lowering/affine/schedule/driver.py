@@ -10,6 +10,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_allocation, nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.ir.loops import SCHEDULE, SEARCH
 from dlc.lowering.affine.loop_generation.emit import replace_loops, try_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
@@ -45,7 +46,7 @@ class LoopPass(Protocol):
 def change_loops(function: ir.Operation, change: LoopPass) -> None:
     """Apply `change` to `function`, a `func.func`, unless it has no loops or another one is meant. Raises PassFailure."""
     wanted = change.function.removeprefix("@")
-    if (wanted and wanted != ir.StringAttr(function.attributes["sym_name"]).value) or not has_loops(function):
+    if (wanted and wanted != symbol_name(function)) or not has_loops(function):
         return
     try:
         program = read(function, change.assume_no_alias, change.reassociate)

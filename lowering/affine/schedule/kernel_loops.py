@@ -15,6 +15,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.errors import ScheduleError
 from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
 from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
@@ -58,7 +59,7 @@ class KernelLoops:
             marks = noalias_marks(kernel, originals, captured)
             copies = [op.clone(ip=ir.InsertionPoint(originals[0])).operation for op in originals]
             _use_each_other(originals, copies)
-            name = ir.StringAttr(kernel.attributes["sym_name"]).value
+            name = symbol_name(kernel)
             body = private_function(name, copies, captured, constants)
             body.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
             body.attributes["dl.kernel"] = ir.UnitAttr.get()

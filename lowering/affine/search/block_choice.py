@@ -11,7 +11,7 @@ from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
 from dlc.lowering.affine.ir.lanes import element_bits
-from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
@@ -34,7 +34,7 @@ def chosen_blocks(nest: Nest, tile: Tile, caches: Caches) -> tuple[tuple[int, in
     chain = nest.chain
     if chain is None or nest.reduces(tile) or any(loop.extent is None for loop in nest.loops):
         return ()
-    panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if nest.lane_loop(tile).iv in set(load.operands)]
+    panels = [_panel_of(load, nest, tile, caches) for load in nest.innermost_loads if nest.lane_loop(tile).iv in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
     if tile.body_copies == tile.vectors and not panels[0].is_dense and len(nest.band) == 1:
@@ -62,7 +62,7 @@ def chosen_strip(nest: Nest, tile: Tile, caches: Caches) -> int:
     ):
         return 0
     lane, (row, _) = nest.lane_loop(tile), nest.unroll_and_jam(tile)[0]
-    panels = [_panel_of(load, nest, tile, caches) for load in _loads(nest) if lane.iv in set(load.operands)]
+    panels = [_panel_of(load, nest, tile, caches) for load in nest.innermost_loads if lane.iv in set(load.operands)]
     if nest.order(tile)[-2:] != [lane, row] or len(panels) != 1 or panels[0] is None or panels[0].is_dense or not is_narrow(tile):
         return 0
     extent, element = lane.extent or 1, bytes_of(stores[0].operands[0].type)
@@ -75,10 +75,6 @@ def chosen_strip(nest: Nest, tile: Tile, caches: Caches) -> int:
         return 0
     size = _even(extent, tile.width, policy().blocks.strip_columns)
     return size if size < extent else 0
-
-
-def _loads(nest: Nest) -> list[ir.Operation]:
-    return [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
 
 
 def bytes_of(kind: ir.Type) -> int:
@@ -220,7 +216,7 @@ def rows_of(nest: Nest, tile: Tile) -> tuple[Loop, int] | None:
     if nest.chain is None or len(tile.unroll_and_jam) != 1 or len(nest.chain.loops) != 1:
         return None
     loop = nest.unroll_and_jam(tile)[0][0]
-    rows = [load for load in _loads(nest) if loop.iv in set(load.operands)]
+    rows = [load for load in nest.innermost_loads if loop.iv in set(load.operands)]
     is_plain = len(rows) == 1 and not any(each.iv in set(rows[0].operands) for each in nest.band if each is not loop)
     tiled = [each for each in nest.order(tile) if each in (nest.lane_loop(tile), loop)]
     if not is_plain or len(tiled) != 2 or tiled[1] is not loop:

@@ -123,7 +123,7 @@ def is_contraction(nest: Nest) -> bool:
     if nest.chain is None:
         return False
     products = [op for op in real_ops(nest.innermost_body) if op.name in ("arith.mulf", "arith.muli")]
-    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
+    loads = nest.innermost_loads
     sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
     return all(sums) and bool(products) and len(loads) > 1
 

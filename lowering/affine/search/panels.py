@@ -12,6 +12,7 @@ from dlc.lowering.affine.cost.references import Reference
 from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.dependences.band_nests import Member
 from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.polyhedral.loop_values import tile_number
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement, next_names, with_statements
 from dlc.lowering.affine.schedule.footprints import FixedBox, footprint
@@ -107,7 +108,7 @@ def _first_elements(
 
 
 def _block_start(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    return value if size == 1 else value.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
+    return tile_number(value, size).scale_val(isl.Val(size))
 
 
 def _packed_dims(

@@ -12,6 +12,7 @@ from typing import Literal
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import at_location
 from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
@@ -89,7 +90,7 @@ class PolyhedralSchedule(Pass):
         except PassFailure as failure:
             if not self.leave_others:
                 raise
-            name = ir.StringAttr(op.attributes["sym_name"]).value
+            name = symbol_name(op)
             _remark(failure.location, f"@{name} is left as it is: {failure.message}")
 
     def _schedule(self, op: ir.Operation) -> None:
@@ -139,7 +140,7 @@ class PolyhedralSchedule(Pass):
         kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
         for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
-        name = ir.StringAttr(op.attributes["sym_name"]).value
+        name = symbol_name(op)
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
         lanes = lanes_of(scop, TileLimits.of(op))
         marked = mark_doacross(

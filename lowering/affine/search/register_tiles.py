@@ -19,9 +19,10 @@ from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebu
 from dlc.lowering.affine.dependences.volumes import volume_of
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
-from dlc.lowering.affine.polyhedral.loop_values import ends_of
+from dlc.lowering.affine.polyhedral.loop_values import ends_of, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
+from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
 from dlc.lowering.policy import policy
@@ -238,24 +239,15 @@ def _levels(
     outer = _short_sums_unrolled(outer, order, nest)
     tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
     points = [
-        LoopToBuild(_point(members[at].value, nest.tile_size(tile, at)), LoopMark(LANES if at == tile.vector_loop else UNROLL))
+        LoopToBuild(
+            place_in_tile(members[at].value, nest.tile_size(tile, at)), LoopMark(LANES if at == tile.vector_loop else UNROLL)
+        )
         for at in inner
     ]
     depth = node.get_schedule_depth()
-    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [nest.tile_size(tile, at) for at in inner]), depth + tiles)
+    place, isolated = isolated_tiles(full_tiles(node, [*outer, *points], [nest.tile_size(tile, at) for at in inner]), depth + tiles)
     outer[place - depth] = replace(outer[place - depth], isolated=isolated)
     return [*outer, *points]
-
-
-def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
-    """The loop to isolate full tiles at, and its iterations: that number `tiles` from the outside, inside of which no other goes
-    over tiles, where those inside do not matter; else the innermost."""
-    inside = full.every.dim(isl.dim_type.set) - tiles
-    every, partial = (one.project_out(isl.dim_type.set, tiles, inside) for one in (full.every, full.partial))
-    outer = every.subtract(partial).coalesce()
-    whole = full.every.subtract(full.partial).coalesce()
-    lifted = outer.add_dims(isl.dim_type.set, inside).intersect(full.every)
-    return (tiles - 1, outer) if whole.is_subset(lifted) else (tiles + inside - 1, whole)
 
 
 def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[AccessRelation, int | None]]]:
@@ -283,7 +275,7 @@ def _short_sums_unrolled(levels: Sequence[LoopToBuild], order: Sequence[tuple[in
 
 def _outer_level(member: Member, size: int, *, is_shared: bool) -> LoopToBuild:
     """The loop over the tiles of a member, or over all its values; iterations that share a panel's memory have an order."""
-    return LoopToBuild(_tile(member.value, size), LoopMark(PARALLEL if member.is_coincident and not is_shared else LOOP))
+    return LoopToBuild(tile_number(member.value, size), LoopMark(PARALLEL if member.is_coincident and not is_shared else LOOP))
 
 
 def _bands(members: Sequence[Member]) -> list[list[int]]:
@@ -302,46 +294,3 @@ def _joins(inner: Member, around: Sequence[Member]) -> bool:
     if inner.is_coincident and all(member.is_coincident for member in around):
         return True
     return inner.is_permutable and around[-1].band == inner.band
-
-
-def _tile(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The number of the tile of `size` that `value` lies in."""
-    return value if size == 1 else value.scale_down_val(isl.Val(size)).floor()
-
-
-def _point(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The place of `value` in its tile."""
-    return value.sub(_tile(value, size).scale_val(isl.Val(size)))
-
-
-@dataclass(frozen=True, eq=False)
-class _FullTiles:
-    """Iterations of the loops around tiles: every one, and those that lack a point of their tile."""
-
-    every: isl.Set
-    partial: isl.Set
-
-
-def _full_tiles(node: isl.ScheduleNode, levels: Sequence[LoopToBuild], sizes: Sequence[int]) -> _FullTiles:
-    """For the iterations of all loops but the points', whether every statement that has a point has all of them."""
-    times = node.get_prefix_schedule_union_map()
-    for level in levels:
-        times = times.flat_range_product(isl.UnionMap.from_union_pw_aff(level.value))
-    domain = node.get_domain()
-    whole: isl.Set | None = None
-    partial: isl.Set | None = None
-    ranges = times.intersect_domain(domain)
-    statements = ranges.get_map_list()
-    for at in range(statements.n_map()):
-        points = statements.get_map(at).range()
-        outer = points.dim(isl.dim_type.set) - len(sizes)
-        prefix = points.project_out(isl.dim_type.set, outer, len(sizes))
-        box = prefix.add_dims(isl.dim_type.set, len(sizes))
-        for place, size in enumerate(sizes):
-            box = box.lower_bound_val(isl.dim_type.set, outer + place, isl.Val(0))
-            box = box.upper_bound_val(isl.dim_type.set, outer + place, isl.Val(size - 1))
-        missing = box.subtract(points).project_out(isl.dim_type.set, outer, len(sizes))
-        whole = prefix if whole is None else whole.union(prefix)
-        partial = missing if partial is None else partial.union(missing)
-    assert whole is not None and partial is not None
-    return _FullTiles(whole, partial)

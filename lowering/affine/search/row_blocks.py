@@ -28,7 +28,7 @@ from dlc.lowering.affine.dependences.band_nests import is_band
 from dlc.lowering.affine.dependences.coincidence import stays
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.polyhedral.loop_marks import mark_scratch
-from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable
+from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints
 from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, Weighed, cut, tile_registers
@@ -61,8 +61,7 @@ class FusedUnits:
 
     def schedule(self, buffers: Sequence[RowBuffer] = ()) -> isl.Schedule:
         """The phases inside of a parallel loop over blocks of rows, each with its `buffers`; loops go over places in it."""
-        number = self.value.scale_down_val(isl.Val(self.block)).floor()
-        place = self.value.sub(number.scale_val(isl.Val(self.block)))
+        number, place = tile_number(self.value, self.block), place_in_tile(self.value, self.block)
         phases = reduce(isl.Schedule.sequence, [self._within_block(phase.chosen.schedule, place) for phase in self.phases])
         whole = phases.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(number))
         node = whole.get_root().child(0).band_member_set_coincident(0, 1).child(0)
