@@ -54,6 +54,17 @@ def is_allocation(value: ir.Value) -> bool:
     return op is not None and op.name in ALLOCATIONS
 
 
+def is_unaliased(root: ir.Value) -> bool:
+    """Whether `root` is an argument that its function states to share memory with no other while either is written."""
+    if not isinstance(root, ir.BlockArgument):
+        return False
+    function = root.owner.owner.operation
+    if function.name != "func.func" or "arg_attrs" not in function.attributes:
+        return False
+    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[root.arg_number])
+    return "llvm.noalias" in marks or "dl.result" in marks
+
+
 def may_alias(a: ir.Value, b: ir.Value) -> bool:
     """Whether the roots `a` and `b` (see `root_of`) may share memory: fresh memory is not that of another root which is
     fresh too, a global, an argument of a function, or a block argument that existed before."""

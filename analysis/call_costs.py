@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dlc._mlir import ir
 from dlc.analysis.kernel_costs import Amount, KernelCost, kernel_cost
 from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.dialects.dl.types import Dim
 
 
@@ -18,8 +19,8 @@ def call_costs(module: ir.Operation) -> dict[str, KernelCost]:
 
     Symbols are those of the public function. A size that it has no name for, or that differs between calls, is the symbol `?`.
     """
-    functions = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
-    defined = {_name(op): op for op in functions if len(op.regions[0].blocks)}
+    functions = functions_of(module)
+    defined = {symbol_name(op): op for op in functions if len(op.regions[0].blocks)}
     kernels = {name: op for name, op in defined.items() if "sym_visibility" in op.attributes}
     costs = {name: kernel_cost(op) for name, op in kernels.items()}
     own = {name: SymbolicShapes(op) for name, op in kernels.items()}
@@ -33,10 +34,6 @@ def call_costs(module: ir.Operation) -> dict[str, KernelCost]:
             if callee in kernels:
                 _meet(sizes.setdefault(callee, {}), _sizes_of(op, kernels[callee], shapes, own[callee]))
     return {name: _in_sizes(costs[name], found) for name, found in sizes.items()}
-
-
-def _name(function: ir.Operation) -> str:
-    return str(ir.StringAttr(function.attributes["sym_name"]).value)
 
 
 def _sizes_of(call: ir.Operation, kernel: ir.Operation, outside: SymbolicShapes, inside: SymbolicShapes) -> dict[str, Dim]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
 from dlc.diagnostics import names_of
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import Dim, tensor_type
@@ -42,22 +43,11 @@ def transposes_left(module: ir.Module) -> list[TransposeLeft]:
         if function.name != "func.func" or "dl.precompute" in function.attributes:
             continue
         weights: set[ir.Value] = set()
-        for op in _ops_below(function):
+        for op in nested_ops(function):
             if op.name.startswith("dl.") and not op.regions and all(operand in weights for operand in op.operands):
                 weights.update(op.results)
             elif op.name == "dl.transpose" and _moves(op):
                 found.append(TransposeLeft(names_of(op.location), tuple(op.opview.perm), _reason(op)))
-    return found
-
-
-def _ops_below(function: ir.Operation) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    function.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 

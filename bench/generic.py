@@ -1,4 +1,4 @@
-"""Matrix products and convolutions by the generic affine path alone: no emitter, the share of the measured peak of one core.
+"""Matrix products and convolutions by the generic affine path alone, the share of the measured peak of one core.
 
 python -m bench generic [name-part ...] [--pipeline "..."] [--seconds 2]
 

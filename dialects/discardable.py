@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _LOOPS = "lowering/affine/ir/loops.py"
-_SCHEDULE = "lowering/affine/schedule/nest_schedule.py"
+_SCHEDULE = "lowering/affine/schedule/given_tiles.py"
 _BIND = "lowering/dl/weights/bind_params.py"
 _GRAPH = "dialects/dl/graph.py"
 
@@ -123,7 +123,7 @@ ATTRIBUTES = (
         "dlc.schedule",
         "affine.for",
         "dictionary",
-        "the nest's schedule (`NestSchedule`)",
+        "the nest's schedule (`Tile`)",
         ("lowering/affine/schedule/assign_schedules.py", "lowering/affine/schedule/driver.py", _SCHEDULE),
     ),
     DiscardableAttribute(
@@ -133,7 +133,7 @@ ATTRIBUTES = (
         "dlc.as_written",
         "affine.for",
         "unit",
-        "steps have changed the loop: of nests inside only those with a schedule or dlc.search are for emitters",
+        "steps have changed the loop: of nests inside, those count that have a schedule or dlc.search",
         ("lowering/affine/schedule/kernel_loops.py",),
     ),
     DiscardableAttribute(

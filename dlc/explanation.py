@@ -133,7 +133,7 @@ class Explanation:
     entry_calls: int
     graph: KernelGraph
     generic: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By kernel, the nests that no emitter takes, or that the polyhedral scheduler takes instead: their loops, or why they stay."""
+    """By kernel, the nests that the polyhedral scheduler takes, or nothing does: their loops, or why they stay."""
     notes: tuple[str, ...] = ()
     """What one may not expect, in sentences."""
 
@@ -152,7 +152,7 @@ class Explanation:
                 "holders": [{"bytes": each.bytes, "onnx_nodes": list(each.onnx_nodes)} for each in self.memory.holders],
             },
             "schedules": [
-                {"kernel": kernel, "nest": int(number), "emitter": fields["emitter"], "schedule": fields}
+                {"kernel": kernel, "nest": int(number), "code_generator": fields["code_generator"], "schedule": fields}
                 for kernel, nests in self.schedules.to_json().items()
                 for number, fields in nests.items()
             ],

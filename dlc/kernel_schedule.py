@@ -7,15 +7,15 @@ from typing import Any
 
 from dlc._mlir import ir
 from dlc.errors import PassError, ScheduleError
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.kernel_loops import KernelLoops
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, Path, label, walk
-from dlc.lowering.affine.schedule.nest_schedule import NestSchedule
 from dlc.lowering.affine.schedule.schedule import Schedule
 
 Trial = Callable[[Sequence[str]], None]
-"""Applies steps to a copy of the kernel; PassError where an emitter has no code for what they ask."""
-Searched = Callable[[Sequence[str], str], NestSchedule | None]
-"""What the search chooses for the nest of that loop after those steps; None where no emitter takes it."""
+"""Applies steps to a copy of the kernel; PassError where a code generator has no code for what they ask."""
+Searched = Callable[[Sequence[str], str], Tile | None]
+"""What the search chooses for the nest of that loop after those steps; None where no code generator takes it."""
 
 
 class KernelSchedule(Schedule):
@@ -32,9 +32,9 @@ class KernelSchedule(Schedule):
         self._trial, self._searched = trial, searched
 
     def tile_registers(self, loop: str, *given: Any, **choices: Any) -> str:
-        """Have an emitter make vectors and register tiles of the nest whose outermost loop is `loop`.
+        """Have a code generator make vectors and register tiles of the nest whose outermost loop is `loop`.
 
-        What is left out is as the search chooses it. `ScheduleError` where the emitter has no code for it.
+        What is left out is as the search chooses it. `ScheduleError` where the code generator has no code for it.
         """
         name = self._program.loop(loop).name or self._program.fresh_name(self._program.base_name(self._program.find(loop)))
         found = self._searched((*self.to_lines(), f"search({loop!r})"), name)
@@ -61,7 +61,7 @@ class KernelSchedule(Schedule):
             raise ScheduleError("; ".join(each.message for each in error.diagnostics) or str(error)) from None
         return made
 
-    def _named(self, loop: str, found: NestSchedule) -> Iterator[tuple[str, object]]:
+    def _named(self, loop: str, found: Tile) -> Iterator[tuple[str, object]]:
         """The fields of `found` as arguments, with names for positions in the nest of `loop`."""
         names = list(_loops_inside(self, self._program.find(loop)))
         yield "lane_loop", names[found.lane_loop]
@@ -70,7 +70,7 @@ class KernelSchedule(Schedule):
         yield "order", tuple(names[place] for place in found.order)
         yield "blocks", tuple(names[place] for place, _ in found.blocks)
         yield "block_sizes", tuple(size for _, size in found.blocks)
-        for field in ("lanes", "vectors", "unroll", "prefetch", "fetch_rows", "pack", "emitter"):
+        for field in ("lanes", "vectors", "unroll", "prefetch", "fetch_rows", "pack", "code_generator"):
             yield field, getattr(found, field)
 
 

@@ -25,9 +25,10 @@ from dlc.analysis.buffers import nested_ops
 from dlc.diagnostics import did_you_mean, names_of
 from dlc.errors import InvalidInputError, PassError, ScheduleError
 from dlc.kernel_schedule import KernelSchedule
+from dlc.lowering.affine.ir.loops import NEST
 from dlc.lowering.affine.ir.op_names import name_ops
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.driver import name_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST, NestSchedule
 from dlc.lowering.affine.schedule.schedule_text import read_lines
 from dlc.lowering.deadline import ending, timed
 from dlc.lowering.pass_base import PassFailure
@@ -54,7 +55,7 @@ class Kernel:
         self._module = module  # what it stands in lives as long
         self.nodes = names_of(function.location)
         self._target = target
-        self._nests: dict[int, NestSchedule] = {}
+        self._nests: dict[int, Tile] = {}
         self._steps: tuple[str, ...] = ()
 
     @cached_property
@@ -77,11 +78,11 @@ class Kernel:
         return self.schedule.to_lines() if "schedule" in vars(self) else self._steps
 
     @property
-    def nests(self) -> Mapping[int, NestSchedule]:
+    def nests(self) -> Mapping[int, Tile]:
         """How each nest becomes code after the steps so far: what is given, and what the search chooses. For CPUs."""
         return self._scheduled(self._with(self.steps, self._nests)).kernels[self.name]
 
-    def choose(self, nest: int, **choices: Any) -> NestSchedule:
+    def choose(self, nest: int, **choices: Any) -> Tile:
         """Change fields of the schedule that the search chooses for a nest, by its number; returns the whole.
 
         `ScheduleError` where the nest does not exist, or the schedule does not fit it. Steps come first: they change the numbers.
@@ -92,7 +93,7 @@ class Kernel:
         try:
             new = dataclasses.replace(known[nest], **choices)
         except TypeError:
-            fields = [field.name for field in dataclasses.fields(NestSchedule)]
+            fields = [field.name for field in dataclasses.fields(Tile)]
             unknown = next(name for name in choices if name not in fields)
             raise ScheduleError(
                 f"a schedule has no '{unknown}'{did_you_mean(unknown, fields)}", f"use {', '.join(fields)}"
@@ -128,11 +129,11 @@ class Kernel:
             self._target.passes(_LEVEL, SCHEDULED).run(module)
         return module
 
-    def follow(self, steps: Iterable[str], nests: Mapping[int, NestSchedule]) -> None:
+    def follow(self, steps: Iterable[str], nests: Mapping[int, Tile]) -> None:
         """Take over the entry of a table; steps are made when the schedule is asked for."""
         self._steps, self._nests = (*self._steps, *steps), {**self._nests, **nests}
 
-    def entry(self) -> tuple[dict[int, NestSchedule], tuple[str, ...]]:
+    def entry(self) -> tuple[dict[int, Tile], tuple[str, ...]]:
         """What is given for it: schedules of nests, and steps."""
         return dict(self._nests), self.steps
 
@@ -156,7 +157,7 @@ class Kernel:
                 module.body.append(op.operation.clone(ip=False).operation)
         return module
 
-    def _with(self, steps: Sequence[str], nests: Mapping[int, NestSchedule]) -> ir.Module:
+    def _with(self, steps: Sequence[str], nests: Mapping[int, Tile]) -> ir.Module:
         module = self.alone()
         attach_to(kernels_of(module)[self.name], nests, steps)
         return module
@@ -171,7 +172,7 @@ class Kernel:
         if self._target.has_stage(SCHEDULED):
             chosen_schedules(module, self._target.passes(_LEVEL, SCHEDULED))
 
-    def _searched(self, steps: Sequence[str], loop: str) -> NestSchedule | None:
+    def _searched(self, steps: Sequence[str], loop: str) -> Tile | None:
         """What the search chooses for the nest of `loop` after `steps`, which leave it to the search."""
         if not self._target.has_stage(SCHEDULED):
             return None

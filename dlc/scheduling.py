@@ -13,6 +13,7 @@ from time import monotonic
 from dlc._mlir import ir
 from dlc.accuracy import with_accuracy
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.errors import InvalidInputError
 from dlc.lowering.deadline import ending, timed
 from dlc.lowering.pipeline_run import Instrument
@@ -59,7 +60,7 @@ def _ops_by_kernel(module: ir.Module) -> dict[str, tuple[str, ...]]:
     """The dl ops of each function, by the function's name."""
     functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
     return {
-        ir.StringAttr(function.attributes["sym_name"]).value: tuple(
+        symbol_name(function): tuple(
             dict.fromkeys(op.name.removeprefix("dl.") for op in nested_ops(function) if op.name.startswith("dl."))
         )
         for function in functions

@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, may_alias, nested_ops, root_of, written_roots
+from dlc.analysis.symbols import symbol_name
 
 
 def symbols_in(module: ir.Operation) -> set[str]:
     """The names that ops of a module's body have."""
     attributes = (op.operation.attributes for op in module.regions[0].blocks[0].operations)
     return {ir.StringAttr(each["sym_name"]).value for each in attributes if "sym_name" in each}
+
+
+def clone_in_terms(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
+    """Clone `op` at the insertion point with `values` in place of its operands, and note its results there."""
+    copy = op.clone().operation
+    for place, operand in enumerate(op.operands):
+        copy.operands[place] = values[operand]
+    values.update(zip(op.results, copy.results, strict=True))
 
 
 def free_numbers(taken: Set[str], prefixes: Sequence[str]) -> Iterator[int]:
@@ -87,7 +96,7 @@ class FunctionTable:
         """`known` are functions of the module that new ones may turn out to be."""
         self._body = module.regions[0].blocks[0]
         symbols = [op for op in self._body.operations if "sym_name" in op.attributes]
-        self._names = {ir.StringAttr(op.attributes["sym_name"]).value for op in symbols}
+        self._names = {symbol_name(op) for op in symbols}
         self._functions = {_structure(function): function for function in known}
 
     def share(self, function: ir.Operation, kind: str) -> ir.Operation:

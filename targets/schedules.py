@@ -1,6 +1,6 @@
 """Schedules of a model's kernels as a table that a file holds, a tuner changes, and `compile` obeys.
 
-    {"kernel_3_conv_relu": {"0": {"emitter": "tile", "lane_loop": 3, "lanes": 16, "vectors": 2, "unroll_and_jam": [[1, 7]]}}}
+    {"kernel_3_conv_relu": {"0": {"code_generator": "tile", "lane_loop": 3, "lanes": 16, "vectors": 2, "unroll_and_jam": [[1, 7]]}}}
 
 A kernel goes by its name in the IR or by a pattern (`*_conv_*`), a nest of it by its number. What a table leaves out is the
 cost model's. `dlc compile --emit=schedule` writes the whole table of a model. The entry `steps` of a kernel holds steps of a
@@ -22,19 +22,20 @@ from typing import Any, Protocol, runtime_checkable
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.devices import refuse_endless
 from dlc.diagnostics import did_you_mean
-from dlc.errors import InvalidInputError
-from dlc.errors import ScheduleError as StepError
+from dlc.errors import InvalidInputError, ScheduleError
 from dlc.lowering.affine.codegen.schedule_generic import GENERIC
+from dlc.lowering.affine.ir.loops import NEST
+from dlc.lowering.affine.ir.tile import FORMER_NAMES, Tile, TileError, tile_at
 from dlc.lowering.affine.schedule.assign_schedules import SCHEDULES, STEPS
-from dlc.lowering.affine.schedule.nest_schedule import NEST, NestSchedule, ScheduleError, schedule_of
 from dlc.lowering.affine.schedule.schedule_text import lines_of
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
 
-Nests = Mapping[int, NestSchedule]
+Nests = Mapping[int, Tile]
 """The schedules of one kernel's nests by number."""
 
 
@@ -160,18 +161,18 @@ def generic_nests(module: ir.Module) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _scheduled(function: ir.Operation) -> Iterator[tuple[int, NestSchedule]]:
-    """The numbered nests of a function with their schedules; those that no emitter took are `generic`."""
+def _scheduled(function: ir.Operation) -> Iterator[tuple[int, Tile]]:
+    """The numbered nests of a function with their schedules; those that no code generator took are `generic`."""
     for op in nested_ops(function):
         if NEST in op.attributes:
-            yield ir.IntegerAttr(op.attributes[NEST]).value, schedule_of(op) or NestSchedule("generic")
+            yield ir.IntegerAttr(op.attributes[NEST]).value, tile_at(op) or Tile("generic")
 
 
 def kernels_of(module: ir.Module) -> dict[str, ir.Operation]:
     """The kernels of a module by name."""
     functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
     found = [op for op in functions if is_kernel(op) and len(op.regions[0].blocks)]
-    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in found}
+    return {symbol_name(op): op for op in found}
 
 
 def given_steps(module: ir.Module) -> dict[str, tuple[str, ...]]:
@@ -198,11 +199,11 @@ def _steps(kernel: str, given: Any) -> tuple[str, ...]:
         raise InvalidInputError(f"steps of '{kernel}' are a list of calls or a text")
     try:
         return lines_of(given if isinstance(given, str) else "\n".join(given))
-    except StepError as error:
+    except ScheduleError as error:
         raise InvalidInputError(f"steps of '{kernel}': {error.reason}; {error.remedy}") from None
 
 
-def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, NestSchedule]]:
+def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, Tile]]:
     if not isinstance(entry, dict):
         raise InvalidInputError(f"schedules of '{kernel}' are an object with one entry for each nest")
     for number, fields in entry.items():
@@ -212,35 +213,36 @@ def _nests(kernel: str, entry: Any) -> Iterator[tuple[int, NestSchedule]]:
             raise InvalidInputError(f"schedules of '{kernel}': nests go by number, not '{number}'")
         try:
             yield int(number), _schedule(fields)
-        except ScheduleError as error:
+        except TileError as error:
             raise InvalidInputError(f"schedule of nest {number} of '{kernel}': {error}") from None
 
 
-def _fields(schedule: NestSchedule) -> dict[str, Any]:
-    """The fields that differ from their defaults, and the emitter."""
+def _fields(schedule: Tile) -> dict[str, Any]:
+    """The fields that differ from their defaults, and the code generator."""
     fields = {field.name: (getattr(schedule, field.name), field.default) for field in dataclasses.fields(schedule)}
-    return {name: _lists(value) for name, (value, default) in fields.items() if value != default or name == "emitter"}
+    return {name: _lists(value) for name, (value, default) in fields.items() if value != default or name == "code_generator"}
 
 
 def _lists(value: Any) -> Any:
     return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _schedule(fields: Any) -> NestSchedule:
+def _schedule(fields: Any) -> Tile:
     """A schedule of plain data, checked as its attribute form is."""
     if not isinstance(fields, dict):
-        raise ScheduleError(f"a schedule is an object, not {fields!r}")
-    known = {field.name: field.default for field in dataclasses.fields(NestSchedule)}
+        raise TileError(f"a schedule is an object, not {fields!r}")
+    known = {field.name: field.default for field in dataclasses.fields(Tile)}
+    fields = {FORMER_NAMES.get(name, name): value for name, value in fields.items()}
     for name, value in fields.items():
         if name in known and not _is_like(value, known[name]):
-            raise ScheduleError(f"'{name}' of a schedule cannot be {json.dumps(value)}")
+            raise TileError(f"'{name}' of a schedule cannot be {json.dumps(value)}")
     given = {name: _tuples(value) for name, value in fields.items()}
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise ScheduleError(f"a schedule has no '{unknown[0]}'{did_you_mean(unknown[0], known)}")
-    schedule = NestSchedule(**given)
+        raise TileError(f"a schedule has no '{unknown[0]}'{did_you_mean(unknown[0], known)}")
+    schedule = Tile(**given)
     with ir.Context():
-        return NestSchedule.parse(schedule.attribute())
+        return Tile.parse(schedule.attribute())
 
 
 def _tuples(value: Any) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.policy.record import POLICY
 from dlc.targets.machine.attributes import TARGET
 
@@ -77,7 +78,7 @@ def split_units(module: ir.Module, entry: str, settings: str) -> Units:
 
 def _symbols(module: ir.Operation) -> dict[str, ir.Operation]:
     ops = (op.operation for op in module.regions[0].blocks[0].operations)
-    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops if "sym_name" in op.attributes}
+    return {symbol_name(op): op for op in ops if "sym_name" in op.attributes}
 
 
 def _is_private(op: ir.Operation) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import dlc
-from dlc.lowering.affine.schedule.nest_schedule import EMITTERS
+from dlc.lowering.affine.ir.tile import CODE_GENERATORS
 from dlc.runtime.library import find_library
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,5 +129,5 @@ def test_walk_to_the_line_that_decides(tmp_path: Path) -> None:
     model.write_text(_SOFTMAX, encoding="utf-8")
     found = dlc.explain(model, target="cpu:skylake-avx512").schedules.to_json()
     (nests,) = found.values()
-    assert {EMITTERS[nest["emitter"]] for nest in nests.values()} == {"affine-vectorize-loops"}
+    assert {CODE_GENERATORS[nest["code_generator"]] for nest in nests.values()} == {"affine-vectorize-loops"}
     assert {nest["lanes"] for nest in nests.values()} == {16}

@@ -46,7 +46,7 @@ AFFINE: dict[str, set[str]] = {
     "schedule": {"ir", "polyhedral", "dependences", "cost", "loop_generation"},
     "primitives": {"ir", "polyhedral", "dependences", "cost", "loop_generation", "schedule"},
     "search": {"ir", "polyhedral", "dependences", "cost", "loop_generation", "schedule"},
-    "fuse": {"ir"},
+    "fuse": {"ir", "cost"},
     "codegen": {"ir", "cost", "schedule", "search"},
     "memory": {"ir", "polyhedral", "dependences", "schedule", "codegen"},
     "vectors": {"ir", "codegen"},

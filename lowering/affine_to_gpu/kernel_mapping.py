@@ -14,7 +14,7 @@ from math import prod
 import islpy as isl
 
 from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
-from dlc.lowering.affine.polyhedral.loop_values import LoopValues
+from dlc.lowering.affine.polyhedral.loop_values import LoopValues, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.iterations import stride_of
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, around, block, with_children
@@ -22,7 +22,7 @@ from dlc.lowering.affine_to_gpu.grid import UNITS, GpuMapping, block_shape, name
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
 from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
-from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, place_in, tile_of, tile_shape
+from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, tile_shape
 from dlc.targets.machine import GpuMachine
 
 _MOST_DIMS = 3
@@ -99,7 +99,7 @@ class _Search:
         self.kernels.append(Kernel(name, threads))
         for unit in UNITS:
             for dim, (loop, size) in enumerate(zip(mapped, threads, strict=True)):
-                values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, size)
+                values = tile_number(loop.values, size) if unit == "block" else place_in_tile(loop.values, size)
                 tree = around(values, tree, name_of(name, GpuMapping(unit, dim)), "parallel")
         return tree
 

@@ -10,8 +10,7 @@ from math import prod
 
 import islpy as isl
 
-from dlc._mlir import ir
-from dlc.lowering.affine.cost.strides import access_strides
+from dlc.lowering.affine.cost.strides import access_strides, element_bytes
 from dlc.lowering.affine.polyhedral.loop_values import ends_of
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, Tree, loops_above, walk
@@ -90,13 +89,7 @@ def _sectors(scop: Scop, loops: Sequence[LoopNode], leaf: Leaf, dim: int | None,
 def _sectors_of(access: AccessRelation, stride: int | None, facts: GpuMachine) -> float:
     if stride is None:
         return 1.0
-    return min(1.0, max(abs(stride) * _bytes(access) / facts.sector_bytes, 1 / facts.warp_threads))
-
-
-def _bytes(access: AccessRelation) -> int:
-    kind = access.array.value.type
-    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
-    return max(1, int(getattr(element, "width", 64)) // 8)
+    return min(1.0, max(abs(stride) * element_bytes(access.array) / facts.sector_bytes, 1 / facts.warp_threads))
 
 
 def _name(leaf: Leaf) -> str:

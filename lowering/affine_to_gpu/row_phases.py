@@ -13,12 +13,12 @@ from math import prod
 import islpy as isl
 
 from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
-from dlc.lowering.affine.polyhedral.loop_values import LoopValues
+from dlc.lowering.affine.polyhedral.loop_values import LoopValues, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, block
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, block_shape, name_of
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sectors_along
-from dlc.lowering.affine_to_gpu.thread_tiles import nested, place_in, tile_of
+from dlc.lowering.affine_to_gpu.thread_tiles import nested
 from dlc.targets.machine import GpuMachine
 
 
@@ -86,7 +86,7 @@ class RowPhases:
     def _rows(self, unit: Unit) -> list[LoopNode]:
         found = []
         for dim, (loop, size) in enumerate(zip(self.rows, self.threads[1:], strict=True), 1):
-            values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, size)
+            values = tile_number(loop.values, size) if unit == "block" else place_in_tile(loop.values, size)
             if unit == "block" or size > 1:
                 found.append(replace(loop, values=values, name=name_of(self.name, GpuMapping(unit, dim)), kind="parallel"))
         return found[::-1]
@@ -96,9 +96,9 @@ class RowPhases:
             return nested([*self._rows("thread"), *phase.loops], phase.body)
         loops, width = list(phase.loops), self.threads[0]
         along = loops[phase.along]
-        loops[phase.along] = replace(along, values=tile_of(along.values, width))
+        loops[phase.along] = replace(along, values=tile_number(along.values, width))
         warp = replace(
-            along, values=place_in(along.values, width), name=name_of(self.name, GpuMapping("thread", 0)), kind="parallel"
+            along, values=place_in_tile(along.values, width), name=name_of(self.name, GpuMapping("thread", 0)), kind="parallel"
         )
         return nested([*self._rows("thread"), warp, *loops], phase.body)
 

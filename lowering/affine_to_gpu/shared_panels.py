@@ -9,6 +9,7 @@ from math import prod
 
 import islpy as isl
 
+from dlc.lowering.affine.polyhedral.loop_values import place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer
 from dlc.lowering.affine.primitives.pack_buffer import pack
@@ -29,7 +30,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, dependences_of
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, name_of
 from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
-from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested, place_in, tile_of
+from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested
 from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
 
@@ -105,10 +106,10 @@ def _copy(start: LoopNode, kernel: Kernel) -> tuple[LoopNode, LoopNode, Tree]:
     columns = chain[-1].values
     rows = chain[-2].values if len(chain) > 1 else columns.sub(columns)
     width, height = kernel.threads[0], kernel.threads[1]
-    last = [replace(start, values=tile_of(values, size), name="") for values, size in ((rows, height), (columns, width))]
+    last = [replace(start, values=tile_number(values, size), name="") for values, size in ((rows, height), (columns, width))]
     mine = nested([*(replace(loop, name="") for loop in chain[:-2]), *last], node)
-    across = around(place_in(columns, width), mine, name_of(kernel.name, GpuMapping("thread", 0)), "parallel")
-    return around(place_in(rows, height), across, name_of(kernel.name, GpuMapping("thread", 1)), "parallel"), across, mine
+    across = around(place_in_tile(columns, width), mine, name_of(kernel.name, GpuMapping("thread", 0)), "parallel")
+    return around(place_in_tile(rows, height), across, name_of(kernel.name, GpuMapping("thread", 1)), "parallel"), across, mine
 
 
 def _joined(parts: Sequence[tuple[LoopNode, LoopNode, Tree]]) -> Tree:

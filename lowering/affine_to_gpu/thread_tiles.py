@@ -12,6 +12,7 @@ from math import prod
 
 import islpy as isl
 
+from dlc.lowering.affine.polyhedral.loop_values import place_in_tile, tile_number
 from dlc.lowering.affine.schedule.iterations import value_map
 from dlc.lowering.affine.schedule.loop_tree import Kind, LoopNode, Tree, around, block, restrict
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, name_of
@@ -92,7 +93,7 @@ class ThreadTiles:
     def _sum(self, part: Sum) -> Tree:
         """The tiles of a sum, and in each the threads: those of whole tiles of results apart from what is left."""
         total = part.loops[part.at]
-        tiles = replace(total, values=tile_of(total.values, policy().gpu.tile_threads), name=self._tile_name(part))
+        tiles = replace(total, values=tile_number(total.values, policy().gpu.tile_threads), name=self._tile_name(part))
         outer, inner = [*part.loops[: part.at], tiles], part.loops[part.at :]
         threads, domain = self._mapped("thread"), part.leaf.domain
         whole = self._whole(outer, part)
@@ -106,7 +107,7 @@ class ThreadTiles:
         """The loops over blocks or threads, x innermost."""
         found = []
         for dim, (loop, size) in enumerate(zip(self.mapped, self.shape.sizes, strict=True)):
-            values = tile_of(loop.values, size) if unit == "block" else place_in(loop.values, self.shape.threads[dim])
+            values = tile_number(loop.values, size) if unit == "block" else place_in_tile(loop.values, self.shape.threads[dim])
             found.append(replace(loop, values=values, name=name_of(self.name, GpuMapping(unit, dim)), kind="parallel"))
         return found[::-1]
 
@@ -114,7 +115,7 @@ class ThreadTiles:
         """The loops over a thread's results, x innermost."""
         pairs = zip(self.mapped, self.shape.threads, self.shape.copies, strict=True)
         found = [
-            replace(loop, values=place_in(tile_of(loop.values, threads), copies), name="", kind=kind)
+            replace(loop, values=place_in_tile(tile_number(loop.values, threads), copies), name="", kind=kind)
             for loop, threads, copies in pairs
         ]
         return [loop for loop, copies in zip(found, self.shape.copies, strict=True) if copies > 1][::-1]
@@ -132,16 +133,6 @@ class ThreadTiles:
         missing = isl.Map.from_domain_and_range(have.domain(), box).subtract(have).domain()
         partial = isl.UnionSet.from_set(missing).apply(thread.reverse()).apply(home)
         return domain.subtract(partial.apply(home.reverse())).coalesce()
-
-
-def tile_of(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The number of the tile of `size`."""
-    return values.scale_down_val(isl.Val(size)).floor() if size > 1 else values
-
-
-def place_in(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The place in the tile of `size`."""
-    return values.sub(tile_of(values, size).scale_val(isl.Val(size)))
 
 
 def nested(loops: Sequence[LoopNode], body: Tree) -> Tree:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import functions_of, symbol_name
 
 _POINTER = "!llvm.ptr"
 _KERNEL = "dl.kernel"
@@ -23,10 +24,10 @@ def pass_bare_pointers(module: ir.Operation) -> None:
     These are the private functions of a module, and the kernels in modules of their own (`dl.kernel`), which are called from
     others: both sides know from the types alone what is passed.
     """
-    operations = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
+    operations = functions_of(module)
     inner = [op for function in operations for op in nested_ops(function) if op.name in ("func.call", "func.constant")]
     named = {op.attributes["value"].value for op in inner if op.name == "func.constant"}
-    functions = {name: op for op in operations if (name := _name(op)) not in named and _is_called_only(op)}
+    functions = {name: op for op in operations if (name := symbol_name(op)) not in named and _is_called_only(op)}
     positions = {name: _static_arguments(op) for name, op in functions.items()}
     for call in inner:
         if call.name == "func.call" and positions.get(callee := call.attributes["callee"].value):
@@ -34,11 +35,6 @@ def pass_bare_pointers(module: ir.Operation) -> None:
     for name, op in functions.items():
         if positions[name]:
             _take_pointers(op, positions[name])
-
-
-def _name(function: ir.Operation) -> str:
-    name: str = function.attributes["sym_name"].value
-    return name
 
 
 def _is_called_only(function: ir.Operation) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import has_strides, nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine_to_llvm.allocations import guard_allocations
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
 from dlc.lowering.affine_to_llvm.bool_storage import move_bools_as_bytes
@@ -77,7 +78,7 @@ class ConvertAffineToLlvm(Pass):
         entries = _entries_of(op)
         for function in _functions(op):
             hoist_scratch(function)
-            name = ir.StringAttr(function.attributes["sym_name"]).value
+            name = symbol_name(function)
             _set_linkage(function, name in entries if entries else _is_callable(function))
             noalias[name] = _noalias_pointers(function)
         lower_assertions(op)
@@ -145,7 +146,7 @@ def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
 def _interfaces(module: ir.Operation) -> list[ir.Operation]:
     """The C interfaces of a module in the llvm dialect."""
     functions = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "llvm.func"]
-    return [function for function in functions if ir.StringAttr(function.attributes["sym_name"]).value.startswith(C_INTERFACE)]
+    return [function for function in functions if symbol_name(function).startswith(C_INTERFACE)]
 
 
 def _is_callable(function: ir.Operation) -> bool:
@@ -181,7 +182,7 @@ def _mark_noalias(module: ir.Operation, noalias: Mapping[str, list[int]]) -> Non
     empty = ir.DictAttr.get({}, module.context)
     mark = ir.DictAttr.get({_NOALIAS: ir.UnitAttr.get(module.context)}, module.context)
     for op in module.regions[0].blocks[0].operations:
-        positions = noalias.get(ir.StringAttr(op.attributes["sym_name"]).value) if "sym_name" in op.attributes else None
+        positions = noalias.get(symbol_name(op)) if "sym_name" in op.attributes else None
         if positions:
             count = len(op.regions[0].blocks[0].arguments)
             attributes = [mark if index in positions else empty for index in range(count)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine_to_llvm.result_memory import take_result_memory
 
 C_INTERFACE = "_mlir_ciface_"
@@ -19,11 +20,7 @@ def merge_interfaces(module: ir.Operation) -> None:
     strides are not used. Argument attributes of the interface go, since `dl.signature` names the arguments and the
     translation to LLVM IR is quadratic in them: 15 s for the 841 weights of DenseNet-121.
     """
-    functions = {
-        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
-        for op in module.regions[0].blocks[0].operations
-        if op.operation.name == "llvm.func"
-    }
+    functions = {symbol_name(op): op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "llvm.func"}
     for name, interface in functions.items():
         target = functions.get(name.removeprefix(C_INTERFACE))
         if name.startswith(C_INTERFACE) and target is not None:

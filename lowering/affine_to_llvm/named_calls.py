@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import names_of, place_of
 from dlc.lowering.affine_to_llvm.result_memory import ALLOC, callee_of
 from dlc.lowering.affine_to_llvm.texts import create_text
@@ -93,4 +94,4 @@ def _nodes(location: ir.Location) -> str:
 
 
 def _symbol(op: ir.Operation) -> str:
-    return str(ir.StringAttr(op.attributes["sym_name"]).value) if "sym_name" in op.attributes else ""
+    return symbol_name(op)

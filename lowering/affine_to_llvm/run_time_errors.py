@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import arith, func, ir, scf
 from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine_to_llvm.texts import create_text
 
 _RAISE = "dlc_raise"
@@ -62,7 +63,7 @@ def _compared(condition: ir.Value) -> list[ir.Value]:
 def _declare(block: ir.Block) -> None:
     """Declare the runtime's functions in the module, those that are missing."""
     pointer, long = ir.Type.parse(_POINTER), ir.IntegerType.get_signless(64)
-    present = {ir.StringAttr(op.attributes["sym_name"]).value for op in block.operations if "sym_name" in op.attributes}
+    present = {symbol_name(op) for op in block.operations if "sym_name" in op.attributes}
     for name, inputs in ((_RAISE, [pointer]), (_RAISE_DIMS, [pointer, long, long])):
         if name not in present:
             func.FuncOp(name, (inputs, []), visibility="private")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import functions_of
 from dlc.dialects.dl.types import ALL_DTYPES, TensorType, tensor_type
 from dlc.lowering.pass_base import PassFailure
 
@@ -130,7 +131,7 @@ def may_stand_for(kind: TensorType, result: ir.Value) -> bool:
 
 def functions(module: ir.Operation) -> Iterator[ir.Operation]:
     """The functions of a module that have a body, listed before the first is given out."""
-    found = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
+    found = functions_of(module)
     yield from (function for function in found if len(function.regions[0].blocks))
 
 

@@ -76,10 +76,6 @@ class Rewriter:
             self._shapes = SymbolicShapes(self._root)
         return self._shapes.learn(value)
 
-    def revisit(self, *ops: ir.Operation) -> None:
-        """Look at these ops again: a rule changed them in place."""
-        self._visit_later(ops)
-
     def next(self) -> ir.Operation | None:
         """The next op to look at, None when there is none."""
         while self._queue:

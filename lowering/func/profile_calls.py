@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import func, ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.pass_base import Pass, PassFailure
 
 ATTRIBUTE = "dl.profiled"
@@ -43,9 +44,9 @@ class ProfileCalls(Pass):
         """Rewrite the public functions of the module `op`."""
         if ATTRIBUTE in op.attributes:
             raise PassFailure(op, f"the module has the attribute {ATTRIBUTE}", "run the pass only once")
-        functions = [each.operation for each in op.regions[0].blocks[0].operations if each.operation.name == "func.func"]
+        functions = functions_of(op)
         defined = [function for function in functions if len(function.regions[0].blocks)]
-        kernels = {_name(function) for function in defined if "sym_visibility" in function.attributes}
+        kernels = {symbol_name(function) for function in defined if "sym_visibility" in function.attributes}
         rows: dict[str, int] = {}
         public = [function for function in defined if "sym_visibility" not in function.attributes]
         for function in public:
@@ -54,10 +55,6 @@ class ProfileCalls(Pass):
         if public:
             _declare(op, START, [])
             _declare(op, CHARGE, [ir.IntegerType.get_signless(64)])
-
-
-def _name(function: ir.Operation) -> str:
-    return str(ir.StringAttr(function.attributes["sym_name"]).value)
 
 
 def _profile(function: ir.Operation, kernels: set[str], rows: dict[str, int]) -> None:

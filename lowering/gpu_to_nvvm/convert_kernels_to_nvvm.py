@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -66,11 +67,9 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]]) -> None:
     kernels = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]
     for inner in nested_ops(module):
         _require_instructions(inner)
-    name = ir.StringAttr(module.attributes["sym_name"]).value
+    name = symbol_name(module)
     is_bare = all(_is_plain(value.type) for kernel in kernels for value in kernel.regions[0].blocks[0].arguments)
-    pointers = {
-        ir.StringAttr(kernel.attributes["sym_name"]).value: _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels
-    }
+    pointers = {symbol_name(kernel): _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels}
     bare = "true" if is_bare else "false"
     run_native(module, *_LOWERING, f"convert-gpu-to-nvvm{{index-bitwidth=64 use-bare-ptr-memref-call-conv={bare}}}", *_LAST)
     use_instructions(nested_ops(module))
@@ -79,7 +78,7 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]]) -> None:
         if inner.name.split(".")[0] not in ("llvm", "nvvm", "gpu") or (inner.name.startswith("gpu.") and inner != module):
             raise PassFailure(inner, f"'{inner.name}' has no form in nvvm", "compute it on the host, or in other ops")
     for op in module.regions[0].blocks[0].operations:
-        found = pointers.get(ir.StringAttr(op.attributes["sym_name"]).value) if op.operation.name == "llvm.func" else None
+        found = pointers.get(symbol_name(op)) if op.operation.name == "llvm.func" else None
         if found:
             _mark(op.operation, found)
 

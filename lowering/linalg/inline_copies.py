@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS
+from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.lowering.outlining import clone_in_terms
 
 _FREE = VIEW_OPS | {"memref.dim", "memref.copy", "memref.load"}
 
 
 def inline_copies(module: ir.Operation) -> None:
     """Inline private functions without results that copy between views of their arguments and else only compute places."""
-    block = module.regions[0].blocks[0]
-    functions = [op.operation for op in block.operations if op.operation.name == "func.func"]
-    copying = {_name(function): function for function in functions if _only_copies(function)}
+    functions = functions_of(module)
+    copying = {symbol_name(function): function for function in functions if _only_copies(function)}
     if not copying:
         return
     for function in functions:
-        if _name(function) in copying or len(function.regions[0].blocks) != 1:
+        if symbol_name(function) in copying or len(function.regions[0].blocks) != 1:
             continue
         for op in [op.operation for op in function.regions[0].blocks[0].operations]:
             if op.name == "func.call" and _callee(op) in copying:
@@ -25,10 +26,6 @@ def inline_copies(module: ir.Operation) -> None:
     for name, function in copying.items():
         if name not in called:
             function.erase()
-
-
-def _name(function: ir.Operation) -> str:
-    return str(ir.StringAttr(function.attributes["sym_name"]).value)
 
 
 def _callee(call: ir.Operation) -> str:
@@ -60,8 +57,5 @@ def _inline(call: ir.Operation, function: ir.Operation) -> None:
     values: dict[ir.Value, ir.Value] = dict(zip(block.arguments, call.operands, strict=True))
     with ir.InsertionPoint(call), call.location:
         for op in [op.operation for op in block.operations][:-1]:
-            copy = op.clone().operation
-            for place, operand in enumerate(op.operands):
-                copy.operands[place] = values[operand]
-            values.update(zip(op.results, copy.results, strict=True))
+            clone_in_terms(op, values)
     call.erase()

@@ -18,6 +18,7 @@ from dlc.analysis.buffers import (
     touched_roots,
     written_roots,
 )
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.linalg.kernel_groups import OutlinedGroup, is_computation, kernel_groups, local_views
 from dlc.lowering.outlining import FunctionTable, captures_of, is_alone, private_function
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -107,7 +108,7 @@ class _KernelTable:
     def _share(self, function: ir.Operation, kind: str, written: list[bool]) -> _Kernel:
         """The kernel with the structure of the detached `function`."""
         shared = self._functions.share(function, kind)
-        name = ir.StringAttr(shared.attributes["sym_name"]).value
+        name = symbol_name(shared)
         return self._kernels.setdefault(name, _Kernel(shared, written, [True] * len(written)))
 
     def annotate(self) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, is_memref, nested_ops, root_of, written_roots
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims
-from dlc.lowering.outlining import is_alone
+from dlc.lowering.outlining import clone_in_terms, is_alone
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _RESULT, _NOALIAS = "dl.result", "llvm.noalias"
@@ -45,7 +46,7 @@ class PassResults(Pass):
             function = item.operation
             if function.name != "func.func" or "sym_visibility" not in function.attributes or not len(function.regions[0].blocks):
                 continue
-            sites = calls.get(ir.StringAttr(function.attributes["sym_name"]).value, [])
+            sites = calls.get(symbol_name(function), [])
             if sites is None:
                 continue
             resolve_sizes(function)
@@ -174,10 +175,7 @@ def _clone(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     """Clone `op` in terms of `values`, unless it is there already."""
     if all(result in values for result in op.results):
         return
-    copy = op.clone().operation
-    for place, operand in enumerate(op.operands):
-        copy.operands[place] = values[operand]
-    values.update(zip(op.results, copy.results, strict=True))
+    clone_in_terms(op, values)
 
 
 def _replace_return(end: ir.Operation, kept: Sequence[ir.Value]) -> None:

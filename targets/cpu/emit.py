@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dlc._mlir import execution_engine, ir, llvm
+from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import at_location
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
@@ -133,7 +134,7 @@ def entry_points(module: ir.Module) -> list[str]:
 
 def _symbols(module: ir.Module) -> list[str]:
     symbols = [op for op in module.body.operations if "sym_name" in op.attributes]
-    return [ir.StringAttr(op.attributes["sym_name"]).value for op in symbols]
+    return [symbol_name(op) for op in symbols]
 
 
 def _require_symbols(names: list[str], library: ctypes.CDLL) -> None:
@@ -149,7 +150,7 @@ def _undefined_symbols(module: ir.Module) -> Iterator[str]:
     for op in module.body.operations:
         if op.operation.name not in _DECLARING or "sym_name" not in op.attributes:
             continue
-        name = ir.StringAttr(op.attributes["sym_name"]).value
+        name = symbol_name(op)
         has_value = "value" in op.attributes or bool(len(op.regions[0].blocks))
         if not has_value and not name.startswith("llvm."):
             yield name

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
-from dlc.lowering.affine.ir.loops import SCHEDULE
+from dlc.lowering.affine.cost.limits import TileLimits
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST
-from dlc.lowering.affine.search.choose import Candidate, TileLimits, candidates, is_contraction
+from dlc.lowering.affine.search.choose import Candidate, candidates, is_contraction
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
@@ -75,11 +76,11 @@ def _fastest(unit: Unit, since: str, opt_level: int, instruments: Sequence[Instr
     runs, tail = [], Pipeline.between(since, STAGES[-1])
     for candidate in found.candidates:
         copy = _copy(unit)
-        attach_to(_function(copy, unit.symbol), {found.nest: candidate.schedule})
+        attach_to(_function(copy, unit.symbol), {found.nest: candidate.tile})
         runs.append(_Run(compile_unit(copy, unit.symbol, tail, opt_level, instruments), unit.symbol, buffers))
     times = _interleaved([run.call for run in runs])
     best = found.candidates[times.index(min(times))]
-    return ScheduleTable({unit.label: {found.nest: best.schedule}}).to_json()[unit.label]
+    return ScheduleTable({unit.label: {found.nest: best.tile}}).to_json()[unit.label]
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _unsure(unit: Unit, since: str) -> _Choice:
     with module.context, ir.Location.unknown():
         Pipeline.between(since, later(since, _TILED)).run(module)
         function = _function(module, unit.symbol)
-        machine = TileLimits.of(function, 0, 0)
+        machine = TileLimits.of(function)
         choices = [
             _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, machine, _MOST_CANDIDATES, "tile"))
             for nest in nests_of(function)
@@ -179,4 +180,4 @@ def _copy(unit: Unit) -> ir.Module:
 
 def _function(module: ir.Module, symbol: str) -> ir.Operation:
     found = (op.operation for op in module.body.operations if op.operation.name == "func.func")
-    return next(op for op in found if ir.StringAttr(op.attributes["sym_name"]).value == symbol)
+    return next(op for op in found if symbol_name(op) == symbol)

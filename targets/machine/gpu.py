@@ -50,11 +50,6 @@ class GpuMachine:
         """Threads that run at a time."""
         return self.multiprocessors * self.threads_per_multiprocessor
 
-    @property
-    def registers_per_thread(self) -> int:
-        """Registers of a thread where as many run as can."""
-        return self.registers_per_multiprocessor // self.threads_per_multiprocessor
-
     def override(self, **changes: object) -> GpuMachine:
         """The same GPU with other facts, by field name."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]

@@ -118,7 +118,7 @@ def test_the_text_of_a_schedule_is_an_entry_of_a_table() -> None:
 
 def test_loops_that_steps_change_are_not_searched() -> None:
     kernel = dlc.kernels(_MODEL)[_NAME]
-    assert kernel.nests[0].emitter == "tile"
+    assert kernel.nests[0].code_generator == "tile"
     _tile(kernel.schedule)
     assert dict(kernel.nests) == {}
     assert "vector<" not in str(kernel.scheduled())
@@ -249,7 +249,7 @@ def test_steps_reach_a_gpu_through_a_table(tmp_path: Path) -> None:
     file.write_text(json.dumps({_NAME: {"steps": list(_bound([4, 32]).steps)}}))
     assert "threads in (%c32, %c4" in str(dlc.lower(_MODEL, "gpu", target="gpu:sm_90", schedule=file))
     with pytest.raises(dlc.InvalidInputError, match="nests get no schedules for target 'gpu'"):
-        dlc.lower(_MODEL, "gpu", target="gpu:sm_90", schedule={_NAME: {"0": {"emitter": "tile"}}})
+        dlc.lower(_MODEL, "gpu", target="gpu:sm_90", schedule={_NAME: {"0": {"code_generator": "tile"}}})
 
 
 def test_blocks_lie_around_threads() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import dlc
-from dlc.lowering.affine.schedule.nest_schedule import NestSchedule
+from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.schedule.schedule_text import read_lines
 from dlc.targets.schedules import ScheduleTable, read_schedules
 
 _MODEL = """
@@ -20,7 +21,7 @@ func.func @main(%x: tensor<20x48xf32> {dl.name = "x"}) -> (tensor<20x32xf32> {dl
   return %y : tensor<20x32xf32>
 }
 """
-_TILE = {"emitter": "tile", "lane_loop": 1, "lanes": 8, "vectors": 2, "unroll_and_jam": [[0, 5]], "unroll": 3}
+_TILE = {"code_generator": "tile", "lane_loop": 1, "lanes": 8, "vectors": 2, "unroll_and_jam": [[0, 5]], "unroll": 3}
 
 
 def _compile(schedule: Any = None, measure: bool = False) -> tuple[dlc.CompiledModel, np.ndarray, np.ndarray]:
@@ -31,10 +32,15 @@ def _compile(schedule: Any = None, measure: bool = False) -> tuple[dlc.CompiledM
 
 
 def test_a_table_is_read_as_it_was_written() -> None:
-    table = ScheduleTable(
-        {"kernel_0": {0: NestSchedule(lane_loop=1, unroll_and_jam=((0, 4),), order=(1, 0)), 3: NestSchedule("generic")}}
-    )
+    table = ScheduleTable({"kernel_0": {0: Tile(lane_loop=1, unroll_and_jam=((0, 4),), order=(1, 0)), 3: Tile("generic")}})
     assert ScheduleTable.of_json(json.loads(json.dumps(table.to_json()))) == table
+
+
+def test_a_table_of_an_older_version_is_read() -> None:
+    old = {"kernel_0": {"0": {"emitter": "rows", "lanes": 8}, "steps": ["tile_registers(loop='i', emitter='rows')"]}}
+    table = ScheduleTable.of_json(old)
+    assert table.kernels == {"kernel_0": {0: Tile("rows", lanes=8)}}
+    assert [step.given["code_generator"] for step in read_lines(table.steps["kernel_0"]).steps] == ["rows"]
 
 
 @pytest.mark.parametrize("pattern", ["kernel_0_matmul", "*_matmul"])
@@ -76,7 +82,7 @@ def test_what_does_not_fit_a_model_is_refused(content: Any, message: str) -> Non
         ({"k": {"0": {"lane": 3}}}, "a schedule has no 'lane'; did you mean 'lanes'"),
         ({"k": {"0": {"lanes": "16"}}}, "'lanes' of a schedule cannot be \"16\""),
         ({"k": {"0": {"unroll_and_jam": [1, 7]}}}, "'unroll_and_jam' of a schedule cannot be"),
-        ({"k": {"0": {"emitter": "tiles"}}}, "no emitter is called 'tiles'"),
+        ({"k": {"0": {"code_generator": "tiles"}}}, "no code generator is called 'tiles'"),
     ],
 )
 def test_what_is_no_table_is_refused(content: Any, message: str, tmp_path: Path) -> None:

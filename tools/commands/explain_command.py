@@ -18,7 +18,7 @@ from dlc.compiler import ReadOptions
 from dlc.errors import UnsupportedError
 from dlc.explanation import Explanation
 from dlc.hosting.explanation import HostedExplanation, explain_hosted
-from dlc.lowering.affine.schedule.nest_schedule import EMITTERS
+from dlc.lowering.affine.ir.tile import CODE_GENERATORS
 from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
 from dlc.sources import Source, read_source
 from dlc.tools.commands.options import (
@@ -140,8 +140,8 @@ def _summary(found: Explanation) -> Iterator[str]:
     yield f"{found.name}: {found.entry_calls} calls of {len(found.kernels)} distinct kernels"
     yield f"{fused} of {len(found.edges)} edges fused; {len(found.transposes)} transposes left"
     nests = [schedule for nests in found.schedules.kernels.values() for schedule in nests.values()]
-    generic = sum(schedule.emitter == "generic" for schedule in nests)
-    yield f"{len(nests)} loop nests, {generic} of them left as scalar loops, which no emitter takes"
+    generic = sum(tile.code_generator == "generic" for tile in nests)
+    yield f"{len(nests)} loop nests, {generic} of them left as scalar loops, which no code generator takes"
     yield f"arena {_megabytes(found.memory.peak)}, constants {_megabytes(found.memory.constants)}"
     yield from found.notes
     if any("?" in kernel.type for kernel in found.kernels):
@@ -210,11 +210,12 @@ def _memory(found: Explanation) -> Table:
 
 def _schedules(found: Explanation) -> Table:
     title = "Schedules of loop nests (--emit=schedule of dlc compile writes them as a file)"
-    table = Table("kernel", *_numeric("nest"), "emitter", "pass", "schedule", title=title, title_justify="left")
+    table = Table("kernel", *_numeric("nest"), "code generator", "pass", "schedule", title=title, title_justify="left")
     for kernel, nests in found.schedules.to_json().items():
         for number, fields in nests.items():
-            shown = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "emitter")
-            table.add_row(kernel, number, fields["emitter"], EMITTERS[fields["emitter"]], shown)
+            shown = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "code_generator")
+            generator = fields["code_generator"]
+            table.add_row(kernel, number, generator, CODE_GENERATORS[generator], shown)
     return table
 
 

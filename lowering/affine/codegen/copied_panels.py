@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.loops import Bound, build_for
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.copied_panels import panel_load
 
 
-def copy_panels(nest: Nest, tile: RegisterTile) -> None:
+def copy_panels(nest: Nest, tile: Tile) -> None:
     """Let `nest`, one block, read a copy of what its vectors read, which is made in front of it and freed behind it."""
     load = panel_load(nest, tile)
     assert load is not None and nest.chain is not None
-    lane, chain, width = tile.lane_loop, nest.chain.loops[0], tile.lanes * tile.vectors
+    lane, chain, width = nest.lane_loop(tile), nest.chain.loops[0], tile.width
     element = load.results[0].type
     kind = ir.MemRefType.get([(lane.extent or 0) // width, chain.extent or 0, width], element)
     segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import nested_ops, root_of
 from dlc.lowering.affine.codegen.emitter import TileEmitter
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, widest_element
 from dlc.lowering.affine.ir.loops import SCHEDULE, Loop, build_for, normalized, real_ops
 from dlc.lowering.affine.ir.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.ir.reductions import combine, identity, is_combiner
 from dlc.lowering.affine.ir.values import TileDim, TileValues, splat_constant
-from dlc.lowering.affine.search.choose import TileLimits
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
 
@@ -39,7 +39,7 @@ class AffineScanLanes(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Vectorise the scans of one function."""
-        machine = TileLimits.of(op, self.vector_bits, 0)
+        machine = TileLimits.of(op, self.vector_bits)
         for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for"]:
             scan = _scan_of(loop, machine.vector_bits)
             if scan is not None:

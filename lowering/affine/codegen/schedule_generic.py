@@ -1,4 +1,4 @@
-"""Nests that no emitter takes, by the polyhedral model."""
+"""Nests that no code generator takes, by the polyhedral model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.detached_nests import DetachedNest
-from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULE, SCHEDULED, real_ops, top_level_loops
+from dlc.lowering.affine.ir.loops import AS_WRITTEN, NEST, PARALLEL, SCHEDULE, SCHEDULED, real_ops, top_level_loops
 from dlc.lowering.affine.ir.nests import Nest, nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST
 from dlc.lowering.affine.search.choose import is_contraction
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel
@@ -22,7 +21,7 @@ from dlc.lowering.policy import policy
 from dlc.lowering.registry import find_pass
 
 GENERIC = "dlc.generic"
-"""Attribute of a function: what became of each nest that no emitter took, in order."""
+"""Attribute of a function: what became of each nest that no code generator took, in order."""
 
 _PASSES = (
     "affine-merge-rows",
@@ -40,7 +39,7 @@ _PASSES = (
 
 @dataclass(frozen=True)
 class AffineScheduleGeneric(Pass):
-    """Schedule nests of a kernel by the polyhedral model: those that no emitter has taken, or those that ask for register tiles.
+    """Schedule nests of a kernel by the polyhedral model: those that nothing else has taken, or those that ask for register tiles.
 
     A nest is taken out of its function, goes through `affine-polyhedral-schedule` and its companions, and comes back if vectors
     came of it. The function's attribute `dlc.generic` says for each what its loops are, or why they stay as they are.
@@ -68,7 +67,7 @@ class AffineScheduleGeneric(Pass):
 
 
 def _left(function: ir.Operation) -> list[ir.Operation]:
-    """The nests that no emitter took."""
+    """The nests that no code generator took."""
     done = (SCHEDULE, AS_WRITTEN)
     return [
         loop for loop in top_level_loops(function) if not any(name in loop.attributes for name in done) and not _has_vectors(loop)
@@ -82,7 +81,7 @@ def _reused(function: ir.Operation) -> list[ir.Operation]:
 
 
 def _is_reused(nest: Nest) -> bool:
-    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
+    loads = nest.innermost_loads
     still = [{at for at, loop in enumerate(nest.band) if stride_along(load, loop.iv) == 0} for load in loads]
     return any(one - other and other - one for one, other in combinations(still, 2))
 

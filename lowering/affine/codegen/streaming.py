@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import gcd, prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_memref, nested_ops, root_of, strides_of
-from dlc.lowering.affine.ir.accesses import Linear, linear_form
+from dlc.analysis.buffers import is_memref, nested_ops, root_of
+from dlc.lowering.affine.ir.expressions import Linear, linear_form
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
@@ -45,22 +45,6 @@ def buffers_read(nest: ir.Operation) -> list[ir.Value]:
 def buffers_masked(nest: ir.Operation) -> list[ir.Value]:
     """The roots of what the ops of a nest write under masks."""
     return [root_of(op.operands[0]) for op in nested_ops(nest) if op.name == _MASKED]
-
-
-def place_in_buffer(store: ir.Operation) -> Linear | None:
-    """How many elements after the start of its buffer an affine.vector_store writes; None where that is not linear."""
-    buffer, *operands = list(store.operands)[1:]
-    indexing = store.attributes["map"].value
-    strides, _ = strides_of(ir.MemRefType(buffer.type))
-    if ir.ShapedType.get_dynamic_stride_or_offset() in strides:
-        return None
-    place = Linear({})
-    for result, stride in zip(indexing.results, strides, strict=True):
-        form = linear_form(result, indexing.n_dims, operands)
-        if form is None:
-            return None
-        place = place.plus(form, stride)
-    return place
 
 
 def is_multiple(form: Linear, number: int) -> bool:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.codegen.tiling import apply_blocks
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.schedule.nest_schedule import given_schedule
-from dlc.lowering.affine.search.choose import TileLimits, chosen, is_contraction
+from dlc.lowering.affine.schedule.given_tiles import given_tile
+from dlc.lowering.affine.search.choose import chosen, is_contraction
 from dlc.lowering.pass_base import Pass, option
 
 
@@ -35,8 +36,8 @@ class AffineTileRegisters(Pass):
         """Tile the contractions of one function."""
         machine = TileLimits.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
-            schedule = given_schedule(nest, "tile")
-            if schedule is None and is_contraction(nest):
-                schedule = chosen(nest, machine, "tile")
-            if schedule is not None and schedule.emitter == "tile":
-                apply_blocks(nest, schedule)
+            tile = given_tile(nest, "tile")
+            if tile is None and is_contraction(nest):
+                tile = chosen(nest, machine, "tile")
+            if tile is not None and tile.code_generator == "tile":
+                apply_blocks(nest, tile)

@@ -10,65 +10,45 @@ from functools import cached_property
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.window_emitter import Place, TileAxis, WindowEmitter
 from dlc.lowering.affine.codegen.windows import Windows, cuts, few_borders, windows_of
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.forwarding import remove_unread_buffers
 from dlc.lowering.affine.ir.lanes import widest_element
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
 from dlc.lowering.affine.ir.nests import Nest, nests_of
 from dlc.lowering.affine.ir.padding import PaddedCopy, padded_copies
-from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, given_schedule, leave_schedule
-from dlc.lowering.affine.search.choose import TileLimits
+from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.schedule.given_tiles import given_tile, leave_tile
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 
-_EMITTER = "windows"
+_GENERATOR = "windows"
 
 
-@dataclass(frozen=True)
-class WindowTile:
-    """How windows are cut: `vectors` of `lanes`, the copies of each loop to unroll and jam, and the loops from the outside in."""
-
-    lanes: int
-    vectors: int
-    unroll_and_jam: tuple[tuple[Loop, int], ...]
-    order: tuple[Loop, ...]
-
-    def rolled(self, windows: Windows) -> Loop | None:
-        """The outermost reduction loop, if several are and the positions that it slides over are taken one at a time."""
-        first = windows.taps[0]
-        tiled = {windows.lane_loop.iv, *(loop.iv for loop, _ in self.unroll_and_jam)}
-        sliding = {iv for iv, taps in windows.slid.items() if first.iv in taps}
-        return first if len(windows.taps) > 1 and not sliding & tiled else None
-
-    def schedule(self, windows: Windows) -> NestSchedule:
-        """The tile as data."""
-        place = {loop.iv: index for index, loop in enumerate(windows.nest.band)}
-        return NestSchedule(
-            emitter=_EMITTER,
-            lane_loop=place[windows.lane_loop.iv],
-            lanes=self.lanes,
-            vectors=self.vectors,
-            unroll_and_jam=tuple((place[loop.iv], count) for loop, count in self.unroll_and_jam),
-            order=tuple(place[loop.iv] for loop in self.order),
-        )
-
-
-def choose_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTile:
+def choose_tile(windows: Windows, lanes: int, machine: TileLimits) -> Tile:
     """The tile for `windows`, by the positions that its accumulators can stand for, and by where rows lie in the caches."""
-    return _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, machine)
+    vectors, unroll_and_jam, order = _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, machine)
+    place = windows.nest.band.index
+    jammed = tuple((place(loop), count) for loop, count in unroll_and_jam if loop.extent is not None)
+    return Tile(_GENERATOR, place(windows.lane_loop), lanes, vectors, jammed, tuple(place(loop) for loop in order))
 
 
-def _row_tile(windows: Windows, lanes: int) -> WindowTile:
+_Chosen = tuple[int, Sequence[tuple[Loop, int]], Sequence[Loop]]
+"""Vectors, the copies of each loop to unroll and jam, which stays a loop of single steps where its extent is not known, and the
+loops from the outside in."""
+
+
+def _row_tile(windows: Windows, lanes: int) -> _Chosen:
     """A row as lanes: up to four vectors of it, by as many rows as give each sum time to end."""
     band = windows.nest.band
     slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
     vectors = balanced(-(-(windows.lane_loop.extent or 1) // lanes), policy().tiles.row_vectors)
     order = (*(loop for loop in band if loop is not windows.lane_loop), windows.lane_loop)
     rows = balanced(slid[-1].extent or 1, policy().tiles.window_copies // vectors) if slid else 1
-    return WindowTile(lanes, vectors, ((slid[-1], rows),) if rows > 1 else (), order)
+    return vectors, ((slid[-1], rows),) if rows > 1 else (), order
 
 
-def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTile:
+def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> _Chosen:
     """Channels as lanes: two rows by a few columns, since two neighbours share most of the rows that they read.
 
     Where rows are few and most of them are at a border, tiles of one row by up to seven columns need less code.
@@ -79,16 +59,11 @@ def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> WindowTi
     order = _channel_order(windows, machine)
     if len(slid) < 2 or not _has_inner_rows(windows, slid[-2]):
         columns = balanced(slid[-1].extent or 1, (machine.registers // 2 - 2) // vectors)
-        return WindowTile(lanes, vectors, _known(((slid[-1], columns),)), order)
+        return vectors, ((slid[-1], columns),), order
     if math.prod(loop.extent or 1 for loop in windows.taps) > policy().tiles.few_taps:
         vectors = 1
     columns = balanced(slid[-1].extent or 1, max(1, policy().tiles.window_copies // (policy().tiles.window_rows * vectors)))
-    return WindowTile(lanes, vectors, _known(((slid[-2], policy().tiles.window_rows), (slid[-1], columns))), order)
-
-
-def _known(unroll_and_jam: Sequence[tuple[Loop, int]]) -> tuple[tuple[Loop, int], ...]:
-    """Those of `unroll_and_jam` whose loops have a known extent: the others stay loops of single steps."""
-    return tuple((loop, count) for loop, count in unroll_and_jam if loop.extent is not None)
+    return vectors, ((slid[-2], policy().tiles.window_rows), (slid[-1], columns)), order
 
 
 def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
@@ -123,16 +98,12 @@ def _most_bytes(windows: Windows, loop: Loop) -> int:
     return max(ways)
 
 
-def given_tile(windows: Windows, schedule: NestSchedule) -> WindowTile:
-    """The tile that `schedule`, which fits the nest, asks for; `PassFailure` where windows cannot be cut so."""
-    band = windows.nest.band
-    unroll_and_jam = tuple((band[place], count) for place, count in schedule.unroll_and_jam)
-    if any(loop.extent is None for loop, _ in unroll_and_jam):
+def _require_known(windows: Windows, tile: Tile) -> None:
+    """`PassFailure` where windows cannot be cut as `tile`, which fits the nest, asks for."""
+    if any(loop.extent is None for loop, _ in windows.nest.unroll_and_jam(tile)):
         raise PassFailure(
             windows.nest.top, "a loop of windows to unroll and jam has an unknown extent", "unroll and jam another loop"
         )
-    order = tuple(band[place] for place in schedule.order) or band
-    return WindowTile(schedule.lanes, schedule.vectors, unroll_and_jam, order)
 
 
 def balanced(extent: int, most: int) -> int:
@@ -145,15 +116,22 @@ class _Tiler:
     """Builds the loops of one nest over windows, from the outside in."""
 
     windows: Windows
-    tile: WindowTile
+    tile: Tile
     made: list[ir.Operation] = field(default_factory=list)
     places: dict[ir.Value, Place] = field(default_factory=dict)
     axes: list[TileAxis] = field(default_factory=list)
 
     @cached_property
     def rolled(self) -> Loop | None:
-        """The reduction loop that stays a loop."""
-        return self.tile.rolled(self.windows)
+        """The outermost reduction loop, if several are and the positions that it slides over are taken one at a time."""
+        first, tiled = self.windows.taps[0], {loop.iv for loop in self.windows.nest.steps(self.tile)}
+        sliding = {iv for iv, taps in self.windows.slid.items() if first.iv in taps}
+        return first if len(self.windows.taps) > 1 and not sliding & tiled else None
+
+    @cached_property
+    def steps(self) -> dict[Loop, int]:
+        """Iterations that a tile takes of the loops that it cuts."""
+        return self.windows.nest.steps(self.tile)
 
     def levels(self, loops: Sequence[Loop]) -> None:
         """Emit `loops`, then the body."""
@@ -180,18 +158,15 @@ class _Tiler:
         self.made.append(made)
         return made
 
-    def leave_schedule(self) -> None:
+    def leave_tile(self) -> None:
         """Say on the first loop that was made how the nest was cut."""
         if self.made:
-            leave_schedule(self.made[0], self.windows.nest, self.tile.schedule(self.windows))
+            leave_tile(self.made[0], self.windows.nest, self.tile)
 
     def _step(self, loop: Loop) -> int | None:
         """The iterations of `loop` in a tile; None where it stays a loop of single steps."""
-        if loop.iv == self.windows.lane_loop.iv:
-            return self.tile.lanes * self.tile.vectors
-        for jammed, count in self.tile.unroll_and_jam:
-            if jammed.iv == loop.iv:
-                return count
+        if loop in self.steps:
+            return self.steps[loop]
         return 1 if self.safe(loop) != (0, loop.extent or 0) else None
 
     def safe(self, loop: Loop) -> tuple[int, int]:
@@ -251,23 +226,24 @@ class AffineTileWindows(Pass):
             if tiler is None or not tiler.has_few_borders():
                 continue
             with ir.InsertionPoint(nest.top), nest.top.location:
-                tiler.levels(tiler.tile.order)
-            tiler.leave_schedule()
+                tiler.levels(nest.order(tiler.tile))
+            tiler.leave_tile()
             nest.top.erase()
         remove_unread_buffers(op)
 
 
 def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimits) -> _Tiler | None:
     """What tiles `nest`: by its schedule if it has one, else by the tile that is chosen; None when it is not over windows."""
-    schedule = given_schedule(nest, _EMITTER)
-    if schedule is not None and schedule.emitter != _EMITTER:
+    tile = given_tile(nest, _GENERATOR)
+    if tile is not None and tile.code_generator != _GENERATOR:
         return None
-    windows = windows_of(nest, copies, None if schedule is None else schedule.lane_loop)
-    if windows is None and schedule is not None:
+    windows = windows_of(nest, copies, None if tile is None else tile.lane_loop)
+    if windows is None and tile is not None:
         raise PassFailure(nest.top, "the nest has no windows along these lanes", "give it another schedule, or none")
     if windows is None:
         return None
-    if schedule is not None:
-        return _Tiler(windows, given_tile(windows, schedule))
+    if tile is not None:
+        _require_known(windows, tile)
+        return _Tiler(windows, tile)
     lanes = machine.vector_bits // widest_element(nest.body)
     return _Tiler(windows, choose_tile(windows, lanes, machine)) if lanes > 1 else None

@@ -11,22 +11,15 @@ from dlc.lowering.affine.codegen.copied_panels import copy_panels
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
-from dlc.lowering.affine.cost.instructions import RegisterTile, balanced
+from dlc.lowering.affine.cost.instructions import balanced
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
-from dlc.lowering.affine.ir.loops import SCHEDULE, Bound, Loop, build_for
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, build_for
 from dlc.lowering.affine.ir.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import REMEDY, Tile, TileError
 from dlc.lowering.affine.ir.values import TileDim, TileValues
-from dlc.lowering.affine.schedule.nest_schedule import (
-    NEST,
-    REMEDY,
-    NestSchedule,
-    ScheduleError,
-    lane_facts,
-    leave_schedule,
-    tile_of,
-)
+from dlc.lowering.affine.schedule.given_tiles import lane_facts, leave_tile
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
@@ -37,11 +30,16 @@ class _Tiler:
     """Builds the loops of one tiled nest, from the outside in."""
 
     nest: Nest
-    tile: RegisterTile
+    tile: Tile
     facts: LaneFacts
     values: TileValues
     panels: Sequence[PrefetchedPanel] = ()
     scalar_tail: bool = False
+
+    @property
+    def lane_loop(self) -> Loop:
+        """The loop whose iterations are lanes."""
+        return self.nest.lane_loop(self.tile)
 
     def levels(self, loops: Sequence[Loop]) -> None:
         """Emit `loops`, then the body."""
@@ -49,8 +47,8 @@ class _Tiler:
             self._body()
             return
         loop, rest = loops[0], loops[1:]
-        factor = dict(self.tile.unroll_and_jam).get(loop)
-        if loop == self.tile.lane_loop:
+        factor = dict(self.nest.unroll_and_jam(self.tile)).get(loop)
+        if loop == self.lane_loop:
             self._lane_level(loop, rest)
         elif factor is not None:
             self._unroll_and_jam_loop(loop, factor, rest)
@@ -100,9 +98,9 @@ class _Tiler:
 
     def _body(self) -> None:
         tile = self.tile
-        if tile.reduces:
+        if self.nest.reduces(tile):
             assert self.nest.chain is not None
-            reduction = LaneReduction(self.nest.chain, tile.lane_loop, tile.vectors)
+            reduction = LaneReduction(self.nest.chain, self.lane_loop, tile.vectors)
             ReducingEmitter(self.values, self.facts, reduction).ops(self.nest.body)
             return
         facts = self.facts if self.values.lane_dim is not None else None
@@ -114,7 +112,7 @@ class _Tiler:
 
     def _is_small_rest(self) -> bool:
         """Whether the body is for the last lanes of a long loop: unrolling it would take more time to compile than it saves."""
-        loop, step = self.tile.lane_loop, self.tile.lanes * self.tile.vectors
+        loop, step = self.lane_loop, self.tile.width
         is_rest = any(mask is not None for mask in self.values.masks) or any(
             dim.iv == loop.iv and dim.count < self.tile.vectors for dim in self.values.dims
         )
@@ -141,28 +139,28 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
     return [*parts, (lower, loop.upper, 1)]
 
 
-def apply_blocks(nest: Nest, schedule: NestSchedule) -> None:
-    """Replace `nest` by the cache-blocking loops and tiles of `schedule`, which fits it; the first loop carries the schedule.
+def apply_blocks(nest: Nest, tile: Tile) -> None:
+    """Replace `nest` by the cache-blocking loops and tiles of `tile`, which fits it; the first loop carries the tile.
 
     `PassFailure` at a block that the tiles do not fit.
     """
-    if not schedule.blocks:
-        apply(nest, schedule)
+    if not tile.blocks:
+        apply(nest, tile)
         return
     block, before = nest.top.block, _position(nest.top)
     marks = {NEST: nest.top.attributes[NEST]} if NEST in nest.top.attributes else {}
-    inner = dataclasses.replace(schedule, blocks=(), pack=0)
-    for part in blocks_of(nest, schedule.blocks):
-        if schedule.pack:
-            copy_panels(part.nest, tile_of(part.nest, inner))
+    inner = dataclasses.replace(tile, blocks=(), pack=0)
+    for part in blocks_of(nest, tile.blocks):
+        if tile.pack:
+            copy_panels(part.nest, inner)
         try:
             apply(part.nest, inner, part.ahead)
-        except ScheduleError as error:
+        except TileError as error:
             raise PassFailure(part.nest.top, f"a block of the schedule does not fit: {error}", REMEDY) from None
     made = _first_loop(block, before)
     if made is None:
         return
-    for name, mark in (marks | {SCHEDULE: schedule.attribute()}).items():
+    for name, mark in (marks | {SCHEDULE: tile.attribute()}).items():
         made.attributes[name] = mark
 
 
@@ -172,23 +170,22 @@ def _first_loop(block: ir.Block, place: int) -> ir.Operation | None:
     return next((op for op in found if op.name == "affine.for"), None)
 
 
-def apply(nest: Nest, schedule: NestSchedule, ahead: Mapping[ir.Value, int] | None = None) -> None:
-    """Replace `nest` by the loops that `schedule`, which fits it, asks for; the first of them carries the schedule.
+def apply(nest: Nest, tile: Tile, ahead: Mapping[ir.Value, int] | None = None) -> None:
+    """Replace `nest` by the loops that `tile`, which fits it, asks for; the first of them carries the tile.
 
     `ahead` leads from the operands of `nest` to those of the nest that runs next.
     """
-    top, facts, tile = nest.top, lane_facts(nest, schedule), tile_of(nest, schedule)
-    order = [nest.band[place] for place in schedule.order] or list(nest.band)
+    top, facts = nest.top, lane_facts(nest, tile)
     values = TileValues(dims=[], lanes=tile.lanes)
-    panels = panels_of(nest, tile, order, facts, ahead or {}) if tile.prefetch or tile.fetch_rows else []
+    panels = panels_of(nest, tile, facts, ahead or {}) if tile.prefetch or tile.fetch_rows else []
     block, before = top.block, _position(top)
     with ir.InsertionPoint(top), top.location:
-        _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(order)
+        _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(nest.order(tile))
     for result in top.results:
         result.replace_all_uses_with(values.scalar(result, {}))
     made = _first_loop(block, before)
-    if ahead is None and made is not None and made != top and _has_vectors(tile, facts):
-        leave_schedule(made, nest, schedule)
+    if ahead is None and made is not None and made != top and _has_vectors(nest, tile, facts):
+        leave_tile(made, nest, tile)
     top.erase()
 
 
@@ -197,6 +194,7 @@ def _position(op: ir.Operation) -> int:
     return next(index for index, other in enumerate(op.block.operations) if other.operation == op)
 
 
-def _has_vectors(tile: RegisterTile, facts: LaneFacts) -> bool:
+def _has_vectors(nest: Nest, tile: Tile, facts: LaneFacts) -> bool:
     """Whether some step of the lane loop is not its scalar tail."""
-    return facts.maskable or tile.lane_loop.extent is None or tile.lane_loop.extent >= tile.lanes
+    extent = nest.lane_loop(tile).extent
+    return facts.maskable or extent is None or extent >= tile.lanes

@@ -11,15 +11,16 @@ from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.streaming import streamed_bytes
 from dlc.lowering.affine.codegen.transposing import TransposingEmitter
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, lane_stride, widest_element
 from dlc.lowering.affine.ir.loops import SCHEDULE, Bound, Loop, build_for
 from dlc.lowering.affine.ir.masks import segments, tail_masks
 from dlc.lowering.affine.ir.nests import Nest, nests_of
+from dlc.lowering.affine.ir.tile import Tile, tile_at
 from dlc.lowering.affine.ir.values import TileDim, TileValues
-from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, leave_schedule, schedule_of
-from dlc.lowering.affine.search.choose import TileLimits
+from dlc.lowering.affine.schedule.given_tiles import leave_tile
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
@@ -36,8 +37,8 @@ class AffineTransposeTiles(Pass):
                 for each of 16 rows: negf on vectors, vector store to y[%i + 0 ... %i + 15, %j] } } }
 
     Every store and every other load must be contiguous or fixed along the loop of the stores. Ends are masked; rows that are
-    left over of a dynamic number are done one by one. A nest whose outermost loop carries a `dlc.schedule` of the emitter
-    `transpose` is cut as that says (`lane_loop`, `lanes`, and the other loop in `unroll_and_jam`), one of another emitter stays.
+    left over of a dynamic number are done one by one. A nest whose outermost loop carries a `dlc.schedule` of the code
+    generator `transpose` is cut as that says (`lane_loop`, `lanes`, and the other loop in `unroll_and_jam`), any other stays.
     """
 
     anchor = "func.func"
@@ -46,7 +47,7 @@ class AffineTransposeTiles(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Transpose in the nests of one function."""
-        machine, facts = TileLimits.of(op, self.vector_bits, 0), facts_of(op)
+        machine, facts = TileLimits.of(op, self.vector_bits), facts_of(op)
         for nest in nests_of(op):
             transpose = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
             if transpose is not None:
@@ -65,16 +66,16 @@ class _Transpose:
 
 
 def _given(nest: Nest) -> _Transpose | None:
-    """What the schedule on `nest` says, None when that is of another emitter; `PassFailure` where it does not fit."""
-    schedule = schedule_of(nest.top)
-    if schedule is None or schedule.emitter != "transpose":
+    """What the schedule on `nest` says, None when that is of another code generator; `PassFailure` where it does not fit."""
+    tile = tile_at(nest.top)
+    if tile is None or tile.code_generator != "transpose":
         return None
-    places = [schedule.lane_loop, *(place for place, _ in schedule.unroll_and_jam)]
-    if len(places) != 2 or any(place >= len(nest.band) for place in places) or schedule.lanes not in (4, 8, 16):
+    places = [tile.lane_loop, *(place for place, _ in tile.unroll_and_jam)]
+    if len(places) != 2 or any(place >= len(nest.band) for place in places) or tile.lanes not in (4, 8, 16):
         raise PassFailure(
             nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
         )
-    transpose = _transpose(nest, nest.band[places[0]], nest.band[places[1]], schedule.lanes)
+    transpose = _transpose(nest, nest.band[places[0]], nest.band[places[1]], tile.lanes)
     if transpose is None:
         raise PassFailure(
             nest.top, "the nest does not load along one of the schedule's loops and store along the other", "leave it out"
@@ -184,15 +185,12 @@ class _Transposer:
         around = [loop for loop in self.nest.band if loop is not self.transpose.lane_loop and loop is not self.transpose.across]
         with ir.InsertionPoint(top), top.location:
             made = self._levels(around)
-        leave_schedule(made, self.nest, self._schedule())
+        leave_tile(made, self.nest, self._tile())
         top.erase()
 
-    def _schedule(self) -> NestSchedule:
-        place = {loop.iv: index for index, loop in enumerate(self.nest.band)}
-        lane_loop, across = place[self.transpose.lane_loop.iv], place[self.transpose.across.iv]
-        return NestSchedule(
-            "transpose", lane_loop=lane_loop, lanes=self.transpose.size, unroll_and_jam=((across, self.transpose.size),)
-        )
+    def _tile(self) -> Tile:
+        lane_loop, across = (self.nest.band.index(loop) for loop in (self.transpose.lane_loop, self.transpose.across))
+        return Tile("transpose", lane_loop, self.transpose.size, unroll_and_jam=((across, self.transpose.size),))
 
     def _levels(self, around: Sequence[Loop]) -> ir.Operation:
         """Emit the loops `around` and the tiles in them; returns the first loop made."""

@@ -8,7 +8,7 @@ from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.ir.expressions import result_maps
 from dlc.lowering.affine.ir.loops import apply
 from dlc.lowering.affine.ir.masks import LaneMask
-from dlc.lowering.affine.ir.values import splat_constant
+from dlc.lowering.affine.ir.values import zeros
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def load_vector(kind: ir.VectorType, place: VectorAddress, mask: LaneMask | None
 
 def load_masked(kind: ir.VectorType, place: VectorAddress, mask: ir.Value) -> ir.Value:
     """Load neighbouring elements where `mask` is set; the others are 0 and need not exist."""
-    return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask, _filler(kind)).result
+    return vector.MaskedLoadOp(kind, place.buffer, place.indices(), mask, zeros(kind)).result
 
 
 def load_repeated(kind: ir.VectorType, place: VectorAddress, count: int, mask: LaneMask | None) -> ir.Value:
@@ -81,11 +81,4 @@ def gather(kind: ir.VectorType, place: VectorAddress, stride: int, mask: LaneMas
     dense = ir.DenseElementsAttr.get(offsets, ir.VectorType.get([lanes], index))
     constant = ir.Operation.create("arith.constant", results=[dense.type], attributes={"value": dense}).results[0]
     wanted = mask or LaneMask(lanes, lanes)
-    return vector.GatherOp(kind, place.buffer, place.indices(), constant, wanted.vector(), _filler(kind)).result
-
-
-def _filler(kind: ir.VectorType) -> ir.Value:
-    """What masked-off lanes hold."""
-    element = kind.element_type
-    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
-    return splat_constant(kind, zero)
+    return vector.GatherOp(kind, place.buffer, place.indices(), constant, wanted.vector(), zeros(kind)).result

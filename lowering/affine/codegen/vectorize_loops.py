@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.codegen.tiling import apply
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.schedule.nest_schedule import given_schedule
-from dlc.lowering.affine.search.choose import TileLimits, chosen
+from dlc.lowering.affine.schedule.given_tiles import given_tile
+from dlc.lowering.affine.search.choose import chosen
 from dlc.lowering.pass_base import Pass, option
 
 
@@ -35,6 +36,6 @@ class AffineVectorizeLoops(Pass):
         """Vectorise the scalar nests of one function."""
         machine = TileLimits.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
-            schedule = given_schedule(nest, "rows") or chosen(nest, machine, "rows")
-            if schedule is not None and schedule.emitter == "rows":
-                apply(nest, schedule)
+            tile = given_tile(nest, "rows") or chosen(nest, machine, "rows")
+            if tile is not None and tile.code_generator == "rows":
+                apply(nest, tile)

@@ -11,8 +11,8 @@ from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.codegen.window_loads import WindowLoads, map_of
 from dlc.lowering.affine.codegen.window_values import Fill, Product, constant, fold, lane_mask, splat
 from dlc.lowering.affine.codegen.windows import PaddedAxis, WindowLoad, Windows
-from dlc.lowering.affine.ir.accesses import Linear, access_of
-from dlc.lowering.affine.ir.expressions import result_maps
+from dlc.lowering.affine.ir.accesses import access_of
+from dlc.lowering.affine.ir.expressions import Linear, result_maps
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, normalized, real_ops
 
 Place = tuple["ir.Value | None", int]

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.codegen.window_values import lane_mask, zero
-from dlc.lowering.affine.ir.accesses import Linear
-from dlc.lowering.affine.ir.expressions import result_maps
+from dlc.lowering.affine.ir.expressions import Linear, result_maps
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import apply
 from dlc.lowering.affine.ir.values import splat_constant

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
-from dlc.lowering.affine.ir.accesses import Linear, access_of
+from dlc.lowering.affine.ir.accesses import access_of
+from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest

@@ -6,57 +6,29 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import PRODUCT_LATENCY
 from dlc.lowering.affine.cost.scattering import runs_along, scatter_cycles
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
 from dlc.targets.machine import LINE_BYTES
 
 _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 """Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
 _LANE_BY_LANE = -1
+_SLOTS = 4.0
+"""Instructions of any kind that a core starts in a cycle."""
 _GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
-
-
-@dataclass(frozen=True)
-class RegisterTile:
-    """How a nest is cut: `lane_loop` into steps of `vectors` vectors of `lanes`, each loop of `unroll_and_jam` into copies."""
-
-    lane_loop: Loop
-    lanes: int
-    vectors: int
-    unroll_and_jam: tuple[tuple[Loop, int], ...] = ()
-    reduces: bool = False
-    """Whether `lane_loop` is a reduction loop; else it is one of the parallel band."""
-    unroll: int = 1
-    """Steps of the innermost reduction loop in its body."""
-    prefetch: int = 0
-    """The level of cache that the next panel is fetched into; 0: none."""
-    fetch_rows: int = 0
-    """The same for the next rows of what all lanes share."""
-
-    @property
-    def steps(self) -> dict[Loop, int]:
-        """How many iterations a step of each cut loop takes."""
-        return {self.lane_loop: self.lanes * self.vectors, **dict(self.unroll_and_jam)}
-
-    @cached_property
-    def body_copies(self) -> int:
-        """How many times the body stands in the tile."""
-        total = self.vectors
-        for _, factor in self.unroll_and_jam:
-            total *= factor
-        return total
 
 
 @dataclass(frozen=True)
@@ -86,7 +58,7 @@ class _InnermostLoad:
         return lines
 
 
-class NestCost:
+class LoopNestCost:
     """The cost of a nest's tiles for one choice of the lane loop."""
 
     def __init__(self, nest: Nest, facts: LaneFacts | None, lane_loop: Loop | None) -> None:
@@ -137,40 +109,36 @@ class NestCost:
         plain = sum(name.startswith("arith.") for name in names) - multiply_adds
         return plain + policy().cost.expensive_op * sum(name.startswith("math.") for name in names)
 
-    def step(self, vectors: int, lanes: int, unroll_and_jam: Mapping[ir.Value, int]) -> float:
-        """Cycles of one run of the innermost body with `vectors` vectors and the copies of `unroll_and_jam`."""
-        copies = vectors
-        for factor in unroll_and_jam.values():
-            copies *= factor
+    def step(self, tile: Tile) -> Cycles:
+        """Cycles of one run of the innermost body with the copies of `tile`."""
+        copies, unroll_and_jam = tile.body_copies, self._copies(tile)
         loads = waits = 0.0
         for load in self._loads:
-            share = load.part * _LOADS.get(load.stride, float(lanes))
+            share = load.part * _LOADS.get(load.stride, float(tile.lanes))
             for iv in load.followed:
                 share *= unroll_and_jam.get(iv, 1)
-            share *= vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
+            share *= tile.vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
             loads += share
             waits += (
                 share * policy().cost.exposed_vector_load
                 if load.stride
                 else max(share * policy().cost.exposed_scalar_load, load.lines(unroll_and_jam) * policy().cost.exposed_vector_load)
             )
-        latency = PRODUCT_LATENCY if self.nest.inner_loops else 1.0
-        busy = max(
-            loads / policy().cost.issued,
-            copies * self._arithmetic / policy().cost.issued,
-            latency,
-            (copies * (1 + self._sums_apart) + loads) / 4.0,
-        )
-        return busy + waits
+        issue = max(issue_cycles(loads, copies * self._arithmetic), (copies * (1 + self._sums_apart) + loads) / _SLOTS)
+        return Cycles(issue, PRODUCT_LATENCY if self.nest.inner_loops else 1.0, waits)
 
-    def fits(self, tile: RegisterTile, registers: int) -> bool:
+    def _copies(self, tile: Tile) -> dict[ir.Value, int]:
+        """How many copies of the iterations of each loop stand in `tile`, but for vectors."""
+        return {self.nest.loops[place].iv: count for place, count in tile.unroll_and_jam}
+
+    def fits(self, tile: Tile, registers: int) -> bool:
         """Whether the innermost body of `tile` keeps at most so many vector registers alive."""
         sums = tile.body_copies if self.nest.inner_loops else 0
         return sums < registers and self.registers(tile) <= registers
 
-    def registers(self, tile: RegisterTile) -> int:
+    def registers(self, tile: Tile) -> int:
         """Vector registers that the innermost body of `tile` keeps alive."""
-        unroll_and_jam = {loop.iv: factor for loop, factor in tile.unroll_and_jam}
+        unroll_and_jam = self._copies(tile)
         loaded = []
         for load in self._loads:
             if load.stride:
@@ -183,27 +151,22 @@ class NestCost:
             held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
-    def total(self, tile: RegisterTile) -> float:
+    def cycles(self, tile: Tile) -> float:
         """Cycles of the whole nest, cut like `tile`."""
-        unroll_and_jam = dict(tile.unroll_and_jam)
+        nest, steps, reduces = self.nest, self.nest.steps(tile), self.nest.reduces(tile)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
-        for lane_trips, vectors in _lane_parts(tile):
-            for jam_trips, factors in _unroll_and_jam_parts(list(tile.unroll_and_jam)):
-                named = {loop.iv: factor for loop, factor in factors}
-                once = self.step(vectors, tile.lanes, named) * inner_trips
-                once += self._scatter_cycles(vectors, tile, named)
-                once *= lane_trips if tile.reduces else 1
-                copies = tile.body_copies if tile.reduces else 0
-                cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if tile.reduces else lane_trips)
-        for loop in self.nest.band:
-            if loop not in unroll_and_jam and loop != tile.lane_loop:
+        for lane_trips, vectors in _lane_parts(nest, tile):
+            for jam_trips, factors in _unroll_and_jam_parts(nest, tile):
+                part = Tile(tile.code_generator, tile.lane_loop, tile.lanes, vectors, factors)
+                once = self.step(part).total * inner_trips
+                once += sum(scatter_cycles(along, self._copies(part), part.body_copies, tile.lanes) for along in self._scattered)
+                once *= lane_trips if reduces else 1
+                copies = tile.body_copies if reduces else 0
+                cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if reduces else lane_trips)
+        for loop in nest.band:
+            if loop not in steps:
                 cycles *= _extent(loop)
         return cycles
-
-    def _scatter_cycles(self, vectors: int, tile: RegisterTile, unroll_and_jam: Mapping[ir.Value, int]) -> float:
-        """Cycles to store the results of a tile where lanes lie apart."""
-        copies = vectors * math.prod(unroll_and_jam.values())
-        return sum(scatter_cycles(along, unroll_and_jam, copies, tile.lanes) for along in self._scattered)
 
     @cached_property
     def _scattered(self) -> list[frozenset[ir.Value]]:
@@ -211,20 +174,19 @@ class NestCost:
         ivs = [loop.iv for loop in self.nest.band]
         return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
-    def _inner_trips(self, tile: RegisterTile) -> float:
+    def _inner_trips(self, tile: Tile) -> float:
         trips = 1.0
-        chain = self.nest.chain
-        for loop in chain.loops if chain else ():
-            if loop.op != tile.lane_loop.op:
+        for loop in self.nest.loops[len(self.nest.band) :]:
+            if loop is not self.nest.lane_loop(tile):
                 trips *= _extent(loop)
         return trips
 
     def scalar(self) -> float:
         """Cycles of the nest as it is."""
         trips = 1.0
-        for loop in (*self.nest.band, *(self.nest.chain.loops if self.nest.chain else ())):
+        for loop in self.nest.loops:
             trips *= _extent(loop)
-        return trips * self.step(1, 1, {})
+        return trips * self.step(Tile()).total
 
 
 def _line_share(load: ir.Operation, iv: ir.Value) -> float:
@@ -253,20 +215,19 @@ def _extent(loop: Loop) -> int:
     return policy().cost.assumed_trips if loop.extent is None else max(loop.extent, 1)
 
 
-def _lane_parts(tile: RegisterTile) -> list[tuple[int, int]]:
+def _lane_parts(nest: Nest, tile: Tile) -> list[tuple[int, int]]:
     """(trips, vectors) of the main steps and of the tail."""
-    step = tile.lanes * tile.vectors
-    whole, left = divmod(_extent(tile.lane_loop), step)
+    whole, left = divmod(_extent(nest.lane_loop(tile)), tile.width)
     tail = -(-left // tile.lanes)
-    if tail and tile.reduces:
+    if tail and nest.reduces(tile):
         return [(whole, tile.vectors), (tail, 1)]
     return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _unroll_and_jam_parts(unroll_and_jam: list[tuple[Loop, int]]) -> list[tuple[int, list[tuple[Loop, int]]]]:
+def _unroll_and_jam_parts(nest: Nest, tile: Tile) -> list[tuple[int, tuple[tuple[int, int], ...]]]:
     """(trips, factors) of every combination of main steps and remainders."""
-    parts: list[tuple[int, list[tuple[Loop, int]]]] = [(1, [])]
-    for loop, factor in unroll_and_jam:
-        cuts = balanced(_extent(loop), factor)
-        parts = [(trips * count, [*done, (loop, size)]) for trips, done in parts for count, size in cuts]
+    parts: list[tuple[int, tuple[tuple[int, int], ...]]] = [(1, ())]
+    for place, factor in tile.unroll_and_jam:
+        cuts = balanced(_extent(nest.loops[place]), factor)
+        parts = [(trips * count, (*done, (place, size))) for trips, done in parts for count, size in cuts]
     return parts

@@ -5,47 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import RegisterTile
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
-from dlc.targets.machine import LINE_BYTES, Machine
-
-
-@dataclass(frozen=True)
-class Caches:
-    """What costs read of a machine's caches: bytes of the first two levels, of a way of the second one, and of a line.
-
-    Rows that lie a multiple of `l2_way_bytes` apart share sets of the second level.
-    """
-
-    l1_bytes: int
-    l2_bytes: int
-    l2_way_bytes: int
-    line_bytes: int
-
-    @classmethod
-    def of(cls, facts: Machine) -> Caches:
-        """Those of a CPU."""
-        return cls(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes, facts.line_bytes)
-
-    def falls_out(self, rows: int, pitch: int) -> bool:
-        """Whether a line of each of so many rows, `pitch` bytes apart, does not stay in the second level."""
-        return rows * math.gcd(pitch, self.l2_way_bytes) > self.l2_bytes
-
-    def weight(self, footprint: float) -> float:
-        """What a byte counts that is read again after so many others."""
-        cost, blocks = policy().cost, policy().blocks
-        if footprint <= self.l1_bytes * blocks.working_share:
-            return 0.0
-        if footprint <= self.l2_bytes * blocks.half_share:
-            return cost.half_l2_weight
-        return cost.whole_l2_weight if footprint <= self.l2_bytes else cost.memory_weight
+from dlc.targets.machine import LINE_BYTES
 
 
 @dataclass(frozen=True)
@@ -77,13 +47,17 @@ class _PartialLines:
         return 2 * self.bytes * (1 / self.share - 1) * caches.weight(footprint)
 
 
-def best_order(nest: Nest, tile: RegisterTile, caches: Caches) -> list[Loop]:
-    """The band loops in the order that moves the least data; the order of the source where it makes no difference."""
+def with_best_order(nest: Nest, tile: Tile, caches: Caches) -> Tile:
+    """`tile` with the band in the order that moves the least data; the order of the source where it makes no difference."""
+    return replace(tile, order=tuple(nest.band.index(loop) for loop in _best_order(nest, tile, caches)))
+
+
+def _best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
     band = list(nest.band)
     if not nest.inner_loops:
-        return [*(loop for loop in band if loop is not tile.lane_loop), *_lane_loops(nest, tile)]
+        return sorted(band, key=lambda loop: loop is nest.lane_loop(tile))
     fixed, free = band[: -policy().limits.permuted_loops], band[-policy().limits.permuted_loops :]
-    trips = {loop: _trips(loop, tile) for loop in band}
+    trips = {loop: _trips(nest, loop, tile) for loop in band}
     operands = _operands(nest, tile)
     stores = [store for store in _partial_lines(nest, tile) if store.loop in free]
 
@@ -94,37 +68,29 @@ def best_order(nest: Nest, tile: RegisterTile, caches: Caches) -> list[Loop]:
     return [*fixed, *min((list(order) for order in itertools.permutations(free)), key=moved)]
 
 
-def _lane_loops(nest: Nest, tile: RegisterTile) -> list[Loop]:
-    return [] if tile.reduces else [loop for loop in nest.band if loop is tile.lane_loop]
-
-
-def _trips(loop: Loop, tile: RegisterTile) -> int:
+def _trips(nest: Nest, loop: Loop, tile: Tile) -> int:
     extent = policy().cost.assumed_trips if loop.extent is None else loop.extent
-    step = dict(tile.unroll_and_jam).get(loop, 1)
-    if loop is tile.lane_loop:
-        step = tile.lanes * tile.vectors
-    return max(1, -(-extent // step))
+    return max(1, -(-extent // nest.steps(tile).get(loop, 1)))
 
 
-def _operands(nest: Nest, tile: RegisterTile) -> list[_Operand]:
+def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
     """Every load of the innermost body."""
-    chain = nest.chain.loops if nest.chain else ()
     found = []
     for op in real_ops(nest.innermost_body):
         if op.name != "affine.load":
             continue
         subscripts = set(op.operands)
         size = (element_bits(op.results[0].type) or 64) // 8
-        for loop in (*nest.band, *chain):
+        for loop in nest.loops:
             if loop.iv in subscripts:
                 extent = policy().cost.assumed_trips if loop.extent is None else loop.extent
-                size *= -(-extent // _trips(loop, tile)) if loop in nest.band else extent
+                size *= -(-extent // _trips(nest, loop, tile)) if loop in nest.band else extent
         used = frozenset(loop for loop in nest.band if loop.iv in subscripts)
-        found.append(_Operand(used, size, tile.lane_loop in used))
+        found.append(_Operand(used, size, nest.lane_loop(tile) in used))
     return found
 
 
-def _partial_lines(nest: Nest, tile: RegisterTile) -> list[_PartialLines]:
+def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
     """The stores of the tile's results that fill lines in several steps."""
     found = []
     elements = math.prod(policy().cost.assumed_trips if loop.extent is None else loop.extent for loop in nest.band)
@@ -133,10 +99,10 @@ def _partial_lines(nest: Nest, tile: RegisterTile) -> list[_PartialLines]:
             continue
         size = -(-(element_bits(ir.MemRefType(op.operands[1].type).element_type) or 64) // 8)
         for loop in nest.band:
-            step = tile.steps.get(loop, 1)
+            step = nest.steps(tile).get(loop, 1)
             share = step * size / LINE_BYTES
-            if stride_along(op, loop.iv) == 1 and share < 1 and _trips(loop, tile) > 1:
-                lines = tile.body_copies * (1 if tile.reduces else tile.lanes) // step
+            if stride_along(op, loop.iv) == 1 and share < 1 and _trips(nest, loop, tile) > 1:
+                lines = tile.body_copies * (1 if nest.reduces(tile) else tile.lanes) // step
                 found.append(_PartialLines(loop, share, lines * LINE_BYTES, elements * size))
     return found
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from math import prod
 from operator import mul
 
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.cost.references import Reference, packed_runs
 from dlc.lowering.policy import policy
 from dlc.targets.machine import PAGE_BYTES

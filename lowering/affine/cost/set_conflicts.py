@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import RegisterTile
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
-from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.targets.machine import L1_LEAST_WAYS, L1_WAY_BYTES
 
 
@@ -27,17 +27,18 @@ class SetConflicts:
     """Which loops of a nest move which of its loads by multiples of the size of a way: found once, asked for each tile."""
 
     def __init__(self, nest: Nest) -> None:
-        self._loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
+        self.nest = nest
+        self._loads = nest.innermost_loads
         self._found: dict[Loop, tuple[bool | None, ...]] = {}
 
-    def copies(self, tile: RegisterTile) -> int:
+    def copies(self, tile: Tile) -> int:
         """Copies of the loops of `tile` whose loads fall into one set of the cache.
 
         Of 16x16 pixels with 512 channels eight of a row make a tile that takes 0.85 of the time of eight of a column, 32 KiB apart.
         """
-        return sum(factor for loop, factor in tile.unroll_and_jam if self.may_share(loop))
+        return sum(factor for loop, factor in self.nest.unroll_and_jam(tile) if self.may_share(loop))
 
-    def overflows(self, tile: RegisterTile, l1_bytes: int) -> bool:
+    def overflows(self, tile: Tile, l1_bytes: int) -> bool:
         """Whether the copies of a load that fall into one set of the nearest cache are more than that holds.
 
         14 pixels of 7x7 that step over 14x14x512 lie 4 KiB apart: 3x3/2 taps to 512 channels by them take 1.6 times as long
@@ -46,7 +47,7 @@ class SetConflicts:
         ways = ways_of(l1_bytes)
         if tile.body_copies // tile.vectors <= ways:
             return False
-        unroll_and_jam = [(self._shares(loop), factor) for loop, factor in tile.unroll_and_jam]
+        unroll_and_jam = [(self._shares(loop), factor) for loop, factor in self.nest.unroll_and_jam(tile)]
         return any(
             math.prod(factor for shares, factor in unroll_and_jam if shares[load]) > ways for load in range(len(self._loads))
         )

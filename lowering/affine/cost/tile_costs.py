@@ -11,7 +11,11 @@ from functools import cached_property
 from math import log2, sqrt
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
+from dlc.lowering.affine.cost.limits import TileLimits
+from dlc.lowering.affine.cost.strides import element_bytes
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.policy import policy
 from dlc.targets.machine import LINE_BYTES
@@ -25,30 +29,7 @@ _PRODUCT_AND_SUM = 2
 
 
 @dataclass(frozen=True)
-class BandTile:
-    """A tile of a chain's loops, by their places in it: `lanes` runs over `vectors` vectors, `unroll_and_jam` over `copies` copies.
-
-    `width` are the iterations in the vectors, the last of which may be part of one.
-
-    `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
-    """
-
-    lanes: int | None = None
-    vectors: int = 1
-    unroll_and_jam: int | None = None
-    copies: int = 1
-    tiles_first: bool = True
-    width: int = 0
-
-    def step(self, member: int) -> int:
-        """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
-        if member == self.lanes:
-            return self.width
-        return self.copies if member == self.unroll_and_jam else 1
-
-
-@dataclass(frozen=True)
-class BandNestCosts:
+class BandNestCost:
     """A chain of loops as the costs see it: the strides along each, which of them carry no dependence, and lanes of a vector.
 
     Loops of one of the `bands` may change places; others may not, but for those that carry nothing, which may go inwards.
@@ -60,6 +41,8 @@ class BandNestCosts:
     bands: Sequence[Sequence[int]]
     starts: Sequence[int]
     """The least value of each loop's variable."""
+    extents: Sequence[int]
+    """Iterations of each loop."""
     straddling: frozenset[tuple[AccessRelation, int]] = frozenset()
     """Accesses whose vectors along a loop begin anywhere in a line of memory."""
     spare_registers: int = 2
@@ -74,6 +57,53 @@ class BandNestCosts:
     def accesses(self) -> list[AccessRelation]:
         """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
         return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
+
+    def tile_size(self, tile: Tile, at: int) -> int:
+        """Iterations of a loop that the tile takes; tiles begin at multiples of it."""
+        if at == tile.vector_loop:
+            return min(tile.width, self.extents[at])  # the last vector may be part of one
+        return dict(tile.unroll_and_jam).get(at, 1)
+
+    def cycles(
+        self, tile: Tile, limits: TileLimits, line_cycles: float | None = None, known: dict[Tile, float] | None = None
+    ) -> float:
+        """Cycles for each iteration of the loops in tiles, where smaller tiles take what is left of the loops.
+
+        A line takes `line_cycles`, else those of one from beyond L2. `known` holds those of single tiles, which others end with.
+        """
+        along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, {} if known is None else known
+        total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
+        vectors = 1 if along is None else -(-extents[along] // self.lanes)
+        copies = 1 if across is None else extents[across]
+        for width, wide in _parts(vectors, tile.vectors):
+            for height, high in _parts(copies, tile.copies):
+                jam = () if across is None else ((across, height),)
+                one = Tile(tile.code_generator, tile.lane_loop, tile.lanes, width, jam, tile.order)
+                if one not in known:
+                    known[one] = self._whole_cycles(one, line_cycles)
+                total += wide * high * known[one] * (1.0 if height == tile.copies else slower)
+        useful = 1.0 if along is None else extents[along] / self.lanes
+        return total / (useful * copies)
+
+    def _whole_cycles(self, tile: Tile, line_cycles: float | None) -> float:
+        """Cycles for each iteration that the tile takes."""
+        step = self.step(tile, line_cycles)
+        return step.busy / _elements(tile) + step.memory / _elements(tile)
+
+    def work_cycles(self, tile: Tile) -> float:
+        """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
+        return self._busy(tile).busy / _elements(tile)
+
+    def step(self, tile: Tile, line_cycles: float | None = None) -> Cycles:
+        """Cycles of one step of the innermost loop around the tile."""
+        each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
+        lines = sum(_lines(self, access, tile, tile.order[-1]) for access in self.accesses)
+        return self._busy(tile)._replace(memory=lines * each + _straddling_cycles(self, tile))
+
+    def _busy(self, tile: Tile) -> Cycles:
+        innermost = tile.order[-1]
+        issue = issue_cycles(_loads(self, tile), len(self.accesses) * tile.body_copies / 2)
+        return Cycles(issue, self.latency(innermost) if innermost in self.kept else 0.0)
 
     def latency(self, at: int) -> float:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
@@ -104,54 +134,43 @@ def _computes(op: ir.Operation) -> bool:
     return op.name.startswith(("arith.", "math.")) and op.name != "arith.constant" and isinstance(op.results[0].type, ir.FloatType)
 
 
-def outer_order(nest: BandNestCosts, tile: BandTile) -> list[int]:
-    """The loops around a tile from the outside in, by their places in the chain."""
-    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
+def outer_order(nest: BandNestCost, tiled: Sequence[int], *, tiles_first: bool) -> tuple[int, ...]:
+    """The loops around a tile of the loops `tiled` from the outside in, by their places in the chain.
+
+    `tiles_first` says that the loops over tiles are outside of loops that are not free, where these may change places.
+    """
     order: list[int] = []
     for band in nest.bands:
         kept = [at for at in band if not nest.is_free[at]]
-        own = [at for at in tiled if at in band] if tile.tiles_first else []
+        own = [at for at in tiled if at in band] if tiles_first else []
         order += [*(at for at in band if nest.is_free[at] and at not in tiled), *own, *kept]
-    return order if tile.tiles_first else [*order, *tiled]
+    return tuple(order) if tiles_first else (*order, *tiled)
 
 
-def cycles(nest: BandNestCosts, tile: BandTile, line_cycles: float | None = None) -> float:
-    """Cycles for each iteration that the tile takes, where a line takes `line_cycles`, else those of one from beyond L2."""
-    each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
-    innermost = outer_order(nest, tile)[-1]
-    lines = sum(_lines(nest, access, tile, innermost) for access in nest.accesses)
-    return work_cycles(nest, tile) + (lines * each + _straddling_cycles(nest, tile, innermost)) / _elements(nest, tile)
+def _parts(extent: int, size: int) -> list[tuple[int, int]]:
+    """The sizes of the tiles of a loop and how many of its iterations are in tiles of that size."""
+    rest = extent % size
+    return [(size, extent - rest), *([(rest, rest)] if rest else [])]
 
 
-def work_cycles(nest: BandNestCosts, tile: BandTile) -> float:
-    """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
-    innermost = outer_order(nest, tile)[-1]
-    loads = sum(
-        _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
-    )
-    work = max(loads / policy().cost.issued, len(nest.accesses) * tile.vectors * tile.copies / policy().cost.issued / 2)
-    chain = nest.latency(innermost) if innermost in nest.kept else 0.0
-    return max(work, chain) / _elements(nest, tile)
-
-
-def _elements(nest: BandNestCosts, tile: BandTile) -> int:
+def _elements(tile: Tile) -> int:
     """Iterations that one step of the tile takes."""
-    return (nest.lanes if tile.lanes is not None else 1) * tile.vectors * tile.copies
+    return tile.lanes * tile.body_copies
 
 
-def _is_kept(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> bool:
+def _is_kept(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
-    return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.lanes) in (0, 1)
+    return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.vector_loop) in (0, 1)
 
 
-def _instructions(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
+def _instructions(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
     """Loads or stores for one tile."""
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
+    along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
 
-def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> float:
+def _gather(nest: BandNestCost, access: AccessRelation, innermost: int) -> float:
     """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
     if access.writes:
         return 2 * policy().cost.gathered_element * nest.lanes
@@ -160,37 +179,35 @@ def _gather(nest: BandNestCosts, access: AccessRelation, innermost: int) -> floa
     return policy().cost.gathered_element * nest.lanes
 
 
-def _lines(nest: BandNestCosts, access: AccessRelation, tile: BandTile, innermost: int) -> float:
+def _lines(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
-    along, across = nest.stride(access, tile.lanes), nest.stride(access, tile.unroll_and_jam)
-    bytes_of = _bytes(access)
-    if innermost == tile.lanes and tile.lanes is not None and step is not None:
+    along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
+    bytes_of = element_bytes(access.array)
+    if innermost == tile.vector_loop and step is not None:
         step = step * nest.lanes * tile.vectors
     fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / LINE_BYTES)
     row = nest.lanes * tile.vectors
-    streams = 1.0 if along == 0 or tile.lanes is None else max(1.0, row * bytes_of / LINE_BYTES) if along == 1 else row
+    streams = 1.0 if along == 0 or tile.lanes == 1 else max(1.0, row * bytes_of / LINE_BYTES) if along == 1 else row
     if along not in (0, 1) and fresh < 1:
         streams *= max(1.0, sqrt(row / policy().cost.followed_rows))
     return fresh * streams * (tile.copies if across != 0 else 1)
 
 
-def _straddling_cycles(nest: BandNestCosts, tile: BandTile, innermost: int) -> float:
+def _loads(nest: BandNestCost, tile: Tile) -> float:
+    """Loads and stores of one step of what does not stay in registers."""
+    innermost = tile.order[-1]
+    moved = [access for access in nest.accesses if not _is_kept(nest, access, tile, innermost)]
+    return sum(_instructions(nest, access, tile, innermost) for access in moved)
+
+
+def _straddling_cycles(nest: BandNestCost, tile: Tile) -> float:
     """Cycles that the loads of one step take beside other work, where vectors of some lie in two lines; 0 where none do.
 
     3x3 windows of 56x56, 64 channels, share of the peak on a Zen 4 core: 6 vectors by 4 copies 81 %, 4 by 6 86 %, 3 by 8 90 %.
     """
-    split = [access for access in nest.accesses if (access, tile.lanes) in nest.straddling]
+    split = [access for access in nest.accesses if (access, tile.vector_loop) in nest.straddling]
     if not split:
         return 0.0
-    loads = sum(
-        _instructions(nest, access, tile, innermost) for access in nest.accesses if not _is_kept(nest, access, tile, innermost)
-    )
-    parts = (min(1.0, nest.lanes * _bytes(access) / LINE_BYTES) for access in split)
-    return policy().cost.exposed_load * (loads + policy().cost.split_load_slots * tile.vectors * sum(parts))
-
-
-def _bytes(access: AccessRelation) -> int:
-    kind = access.array.value.type
-    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
-    return int(getattr(element, "width", 64)) // 8
+    parts = (min(1.0, nest.lanes * element_bytes(access.array) / LINE_BYTES) for access in split)
+    return policy().cost.exposed_load * (_loads(nest, tile) + policy().cost.split_load_slots * tile.vectors * sum(parts))

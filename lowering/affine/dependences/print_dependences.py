@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.dependences.report import report, text_of
 from dlc.lowering.affine.polyhedral.extract import extract_all
 from dlc.lowering.affine.polyhedral.model import ExtractionError
@@ -54,7 +55,7 @@ class PrintDependences(Pass):
             raise PassFailure(op, f"can't write '{self.json}': {error.strerror}", "give option json another file") from None
 
     def _reports(self, function: ir.Operation) -> list[dict[str, object]]:
-        name = ir.StringAttr(function.attributes["sym_name"]).value
+        name = symbol_name(function)
         try:
             scops = extract_all(function, assume_no_alias=self.assume_no_alias)
         except ExtractionError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.devices import refuse_endless
 from dlc.diagnostics import at_location
 from dlc.dialects.reading import parse_module
@@ -138,7 +139,7 @@ def _functions(module: ir.Operation) -> Mapping[str, ir.Operation]:
     """The functions of `module` that have bodies, by name."""
     ops = (op.operation for op in module.regions[0].blocks[0].operations)
     found = (op for op in ops if op.name == "func.func" and len(op.regions[0].blocks))
-    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in found}
+    return {symbol_name(op): op for op in found}
 
 
 def _differ_in_functions_alone(one: ir.Operation, other: ir.Operation) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.cost.contractions import arrives_in_time
 from dlc.lowering.affine.ir.accesses import conflicts
 from dlc.lowering.affine.ir.bands import Band, extent_of, loop_extents
 from dlc.lowering.affine.ir.lanes import element_bits
@@ -73,14 +74,6 @@ def _is_kept(band: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, in
             if rows < policy().fusion.tile_rows or (size > most and not arrives_in_time(rows, size, facts)):
                 return False
     return True
-
-
-def arrives_in_time(rows: int, size: int, facts: Machine) -> bool:
-    """Whether an operand of `size` bytes comes from the third-level cache as fast as `rows` rows are multiplied with it."""
-    return (
-        rows / facts.fma_ports >= policy().winograd.far_byte_cycles * facts.vector_bits / 8
-        and size <= policy().blocks.quarter_share * facts.l3_bytes
-    )
 
 
 def _reductions(band: Band) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:

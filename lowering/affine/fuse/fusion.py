@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
-from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, conflicts, indices_of, span
+from dlc.lowering.affine.ir.accesses import MemRefAccess, conflicts, indices_of
 from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
-from dlc.lowering.affine.ir.expressions import coefficient
+from dlc.lowering.affine.ir.expressions import Linear, coefficient, span
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.policy import policy
 
@@ -57,7 +57,7 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
 
 
 def _legal_pairs(
-    a: Band, b: Band, pairs: Sequence[tuple[LinearAccess, LinearAccess]], extents: Mapping[ir.Value, int]
+    a: Band, b: Band, pairs: Sequence[tuple[MemRefAccess, MemRefAccess]], extents: Mapping[ir.Value, int]
 ) -> list[tuple[Loop, Loop]]:
     """Loops of `a`, in its order, each with the loop of `b` that it may be one with."""
     found: list[tuple[Loop, Loop]] = []
@@ -72,7 +72,7 @@ def _legal_pairs(
 
 
 def stays_within(
-    x: LinearAccess, y: LinearAccess, t: Loop, u: Loop, common: Mapping[ir.Value, ir.Value], extents: Mapping[ir.Value, int]
+    x: MemRefAccess, y: MemRefAccess, t: Loop, u: Loop, common: Mapping[ir.Value, ir.Value], extents: Mapping[ir.Value, int]
 ) -> bool:
     """Whether `x` in loop `t` and `y` in loop `u` touch the same element in the same iteration only."""
     for form, other in _comparable_forms(x, y):
@@ -85,22 +85,22 @@ def stays_within(
     return False
 
 
-def _comparable_forms(x: LinearAccess, y: LinearAccess) -> Iterator[tuple[Linear, Linear]]:
+def _comparable_forms(x: MemRefAccess, y: MemRefAccess) -> Iterator[tuple[Linear, Linear]]:
     if x.flat is not None and y.flat is not None and x.root == y.root:
         yield x.flat, y.flat
-    if x.buffer == y.buffer and x.subscripts is not None and y.subscripts is not None:
+    if x.memref == y.memref and x.subscripts is not None and y.subscripts is not None:
         for form, other in zip(x.subscripts, y.subscripts, strict=True):
             if form is not None and other is not None:
                 yield form, other
 
 
-def _why_none(a: Band, b: Band, pairs: Sequence[tuple[LinearAccess, LinearAccess]], extents: Mapping[ir.Value, int]) -> str:
+def _why_none(a: Band, b: Band, pairs: Sequence[tuple[MemRefAccess, MemRefAccess]], extents: Mapping[ir.Value, int]) -> str:
     """The reason why no loop of `a` can be one with a loop of `b`."""
     candidates = [(t, u) for t in a.loops for u in b.loops if same_trips(t, u)]
     if not candidates:
         return "no two of their loops have the same bounds"
     blame = next((x for x, y in pairs if not any(stays_within(x, y, t, u, {}, extents) for t, u in candidates)), pairs[0][0])
-    return f"'{blame.op.name}' of {blame.buffer.type} may touch what another iteration of the other nest touches"
+    return f"'{blame.op.name}' of {blame.memref.type} may touch what another iteration of the other nest touches"
 
 
 def holds_contraction(band: Band) -> bool:
@@ -170,7 +170,7 @@ def contiguous_loops(band: Band) -> set[ir.Value]:
     return {value for access in deepest if len(_moving(access)) == most for value in _along(access.op)}
 
 
-def _moving(access: LinearAccess) -> set[ir.Value]:
+def _moving(access: MemRefAccess) -> set[ir.Value]:
     """The indices that change the place of `access`."""
     linear = {value for form in access.subscripts or () if form is not None for value in form.factors}
     is_linear = all(form is not None for form in access.subscripts or ())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine.fuse.fusion import holds_contraction, reuses, stays_within
-from dlc.lowering.affine.ir.accesses import LinearAccess, conflicts
+from dlc.lowering.affine.ir.accesses import MemRefAccess, conflicts
 from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.lanes import element_bits
@@ -48,7 +48,7 @@ class RowGroup:
 
     def _is_own(self, alloc: ir.Operation) -> bool:
         users = local_users(alloc)
-        own = [access.op for nest in self.nests for access in nest.band.accesses if access.buffer == alloc.results[0]]
+        own = [access.op for nest in self.nests for access in nest.band.accesses if access.memref == alloc.results[0]]
         return users is not None and len(users) == len(own)
 
 
@@ -68,7 +68,7 @@ def _groups_from(bands: Sequence[Band]) -> Iterator[RowGroup]:
     if not holds_contraction(bands[0]):
         return
     for access in bands[0].accesses:
-        owner = defining_op(access.buffer)
+        owner = defining_op(access.memref)
         if not access.writes or access.subscripts is None or owner is None or owner.name != "memref.alloc":
             continue
         for loop in reversed(bands[0].loops):
@@ -79,9 +79,9 @@ def _groups_from(bands: Sequence[Band]) -> Iterator[RowGroup]:
                     yield group
 
 
-def _follow(bands: Sequence[Band], first: RowNest, start: LinearAccess, axis: int) -> RowGroup | None:
+def _follow(bands: Sequence[Band], first: RowNest, start: MemRefAccess, axis: int) -> RowGroup | None:
     """The nests that go on with the rows of `start`, if another contraction over them is among these."""
-    nests, buffers = [first], {start.buffer: axis}
+    nests, buffers = [first], {start.memref: axis}
     _add_stored(nests[0], buffers)
     for band in bands[1:]:
         loop = _rows_of(band, buffers)
@@ -97,16 +97,16 @@ def _rows_of(band: Band, buffers: dict[ir.Value, int]) -> Loop | None:
     """The loop of `band` over the rows of `buffers`, the same wherever it touches them."""
     found: Loop | None = None
     for access in band.accesses:
-        if access.buffer not in buffers:
+        if access.memref not in buffers:
             continue
-        loop = next((loop for loop in band.loops if _axis_of(access, loop) == buffers[access.buffer]), None)
+        loop = next((loop for loop in band.loops if _axis_of(access, loop) == buffers[access.memref]), None)
         if loop is None or (found is not None and loop is not found):
             return None
         found = loop
     return found
 
 
-def _axis_of(access: LinearAccess, loop: Loop) -> int | None:
+def _axis_of(access: MemRefAccess, loop: Loop) -> int | None:
     """The axis whose subscript is the index of `loop`, where no other subscript follows it."""
     forms = access.subscripts or ()
     following = [axis for axis, form in enumerate(forms) if form is None or form.of(loop.iv)]
@@ -120,7 +120,7 @@ def _add_stored(nest: RowNest, buffers: dict[ir.Value, int]) -> None:
     for access in nest.band.accesses:
         axis = _axis_of(access, nest.loop)
         if access.writes and axis is not None:
-            buffers.setdefault(access.buffer, axis)
+            buffers.setdefault(access.memref, axis)
 
 
 def _by_rows(a: RowNest, b: RowNest) -> bool:
@@ -130,9 +130,9 @@ def _by_rows(a: RowNest, b: RowNest) -> bool:
     return all(stays_within(x, y, a.loop, b.loop, {}, extents) for x, y in pairs)
 
 
-def _row_bytes(nest: RowNest, stored: LinearAccess) -> int | None:
+def _row_bytes(nest: RowNest, stored: MemRefAccess) -> int | None:
     """Bytes of a row of the buffer that `stored` goes to: what the loops inside the one over rows reach."""
-    size = (element_bits(ir.MemRefType(stored.buffer.type).element_type) or 64) // 8
+    size = (element_bits(ir.MemRefType(stored.memref.type).element_type) or 64) // 8
     loops = nest.band.loops
     for loop in loops[loops.index(nest.loop) + 1 :]:
         if any(form is not None and form.of(loop.iv) for form in stored.subscripts or ()):

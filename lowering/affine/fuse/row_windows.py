@@ -8,7 +8,8 @@ from math import prod
 
 from dlc._mlir import affine, ir, memref
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, access_of, accesses_in, are_apart, indices_of, span
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, accesses_in, are_apart, indices_of
+from dlc.lowering.affine.ir.expressions import Linear, span
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 from dlc.targets.machine import LINE_BYTES
 
@@ -22,7 +23,7 @@ class SlidingWindow:
     `low` is the least number of a row, `height` how many there are.
     """
 
-    access: LinearAccess
+    access: MemRefAccess
     row_axis: int
     column_axis: int
     dependent_loops: tuple[Loop, ...]
@@ -50,7 +51,7 @@ class RowLoops:
 
     outer: Loop
     inner: Loop
-    flat: tuple[tuple[LinearAccess, int], ...]
+    flat: tuple[tuple[MemRefAccess, int], ...]
     windows: tuple[SlidingWindow, ...]
     element_bits: int
     iterations: int
@@ -81,10 +82,10 @@ def rows_of(op: ir.Operation) -> RowLoops | None:
     taken = {access.op for access, _ in flat}
     windows = [_window(access, outer, inner, loops) for access in accesses if access.op not in taken]
     found = [window for window in windows if window is not None and not _is_written(window.access, _top_of(op))]
-    stored = [access for access, axis in flat if access.writes and axis + 2 == ir.MemRefType(access.buffer.type).rank]
-    if len(found) < len(windows) or not stored or any(_is_inside(access.buffer, _top_of(op)) for access in accesses):
+    stored = [access for access, axis in flat if access.writes and axis + 2 == ir.MemRefType(access.memref.type).rank]
+    if len(found) < len(windows) or not stored or any(_is_inside(access.memref, _top_of(op)) for access in accesses):
         return None
-    bits = getattr(ir.MemRefType(stored[0].buffer.type).element_type, "width", 0)
+    bits = getattr(ir.MemRefType(stored[0].memref.type).element_type, "width", 0)
     return RowLoops(outer, inner, tuple(flat), tuple(found), bits, _iterations(op, loops)) if bits >= 8 else None
 
 
@@ -139,15 +140,15 @@ def _runs(op: ir.Operation, loops: Mapping[ir.Value, Loop]) -> int:
     return _extent(loops[op.regions[0].blocks[0].arguments[0]]) * max((_runs(one, loops) for one in inside), default=1)
 
 
-def _forms(access: LinearAccess) -> list[Linear] | None:
+def _forms(access: MemRefAccess) -> list[Linear] | None:
     """The subscripts, if all are linear."""
     forms = [form for form in access.subscripts or () if form is not None]
     return forms if access.subscripts is not None and len(forms) == len(access.subscripts) else None
 
 
-def _flat_axis(access: LinearAccess, outer: Loop, inner: Loop) -> int | None:
+def _flat_axis(access: MemRefAccess, outer: Loop, inner: Loop) -> int | None:
     """The axis that `outer` alone goes along, if `inner` alone goes along all of the next, and rows follow each other."""
-    forms, kind = _forms(access), ir.MemRefType(access.buffer.type)
+    forms, kind = _forms(access), ir.MemRefType(access.memref.type)
     moved = [] if forms is None else [axis for axis, form in enumerate(forms) if form.of(outer.iv) or form.of(inner.iv)]
     if forms is None or len(moved) != 2 or moved[1] != moved[0] + 1 or not isinstance(kind.layout, ir.AffineMapAttr):
         return None
@@ -156,7 +157,7 @@ def _flat_axis(access: LinearAccess, outer: Loop, inner: Loop) -> int | None:
     return moved[0] if is_whole and is_seamless and kind.has_static_shape else None
 
 
-def _window(access: LinearAccess, outer: Loop, inner: Loop, loops: Mapping[ir.Value, Loop]) -> SlidingWindow | None:
+def _window(access: MemRefAccess, outer: Loop, inner: Loop, loops: Mapping[ir.Value, Loop]) -> SlidingWindow | None:
     """The window that a load reads; None where it is none."""
     forms = _forms(access)
     if forms is None or access.writes:
@@ -177,7 +178,7 @@ def _window(access: LinearAccess, outer: Loop, inner: Loop, loops: Mapping[ir.Va
     return SlidingWindow(access, rows[0], columns[0], dependent_loops, ends[0], ends[1] - ends[0] + 1, _extent(inner))
 
 
-def _is_written(access: LinearAccess, top: ir.Operation) -> bool:
+def _is_written(access: MemRefAccess, top: ir.Operation) -> bool:
     return any(one.writes and not are_apart(one.root, access.root) for one in accesses_in(top))
 
 
@@ -194,9 +195,9 @@ def merge_accesses(rows: RowLoops, function: ir.Operation) -> None:
     top = _top_of(rows.outer.op)
     views: dict[tuple[ir.Value, int], ir.Value] = {}
     for access, axis in rows.flat:
-        key = access.buffer, axis
+        key = access.memref, axis
         if key not in views:
-            views[key] = _without_rows(access.buffer, axis, top)
+            views[key] = _without_rows(access.memref, axis, top)
         forms = [form for at, form in enumerate(_forms(access) or ()) if at != axis]
         _redirect(access.op, views[key], forms)
     for window in rows.windows:
@@ -220,7 +221,7 @@ def _without_rows(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
 
 def _copied(window: SlidingWindow, rows: RowLoops, function: ir.Operation, before: ir.Operation) -> ir.Value:
     """A buffer with the rows that a window reads, for each iteration of its dependent loops, and the loops that fill it."""
-    kind = ir.MemRefType(window.access.buffer.type)
+    kind = ir.MemRefType(window.access.memref.type)
     block = function.regions[0].blocks[0]
     shape = [*(_extent(loop) for loop in window.dependent_loops), window.height * window.columns]
     with window.access.op.location:
@@ -252,7 +253,7 @@ def _copy_element(
     kind = ir.MemRefType(buffer.type).element_type
     with place:
         map, operands = _map_of(forms)
-        loaded = ir.Operation.create("affine.load", [kind], [window.access.buffer, *operands], {"map": map}).results[0]
+        loaded = ir.Operation.create("affine.load", [kind], [window.access.memref, *operands], {"map": map}).results[0]
         map, operands = _map_of(target)
         ir.Operation.create("affine.store", [], [loaded, buffer, *operands], {"map": map})
 

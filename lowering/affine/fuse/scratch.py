@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.ir.accesses import LinearAccess, access_of, span
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.bands import loop_extents
+from dlc.lowering.affine.ir.expressions import span
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
@@ -47,7 +48,7 @@ def _shrink(alloc: ir.Operation, left: int) -> int:
     return _replace(alloc, accesses, cuts, left) if cuts else 0
 
 
-def _cuts(accesses: Sequence[LinearAccess], block: ir.Block) -> list[_Cut]:
+def _cuts(accesses: Sequence[MemRefAccess], block: ir.Block) -> list[_Cut]:
     """The parallel loops around all `accesses`, from `block` inwards, with the axis that each of them selects a part of."""
     cuts: list[_Cut] = []
     while True:
@@ -77,7 +78,7 @@ def _holder(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
     return inner
 
 
-def _cut(loop: Loop, accesses: Sequence[LinearAccess], taken: set[int]) -> _Cut | None:
+def _cut(loop: Loop, accesses: Sequence[MemRefAccess], taken: set[int]) -> _Cut | None:
     """The axis of which each iteration of `loop` uses a part of its own, the same for all `accesses`."""
     forms = [access.subscripts or () for access in accesses]
     if any(form is None for subscripts in forms for form in subscripts):
@@ -99,7 +100,7 @@ def _cut(loop: Loop, accesses: Sequence[LinearAccess], taken: set[int]) -> _Cut 
     return _Cut(loop, axis, step)
 
 
-def _replace(alloc: ir.Operation, accesses: Sequence[LinearAccess], cuts: Sequence[_Cut], left: int) -> int:
+def _replace(alloc: ir.Operation, accesses: Sequence[MemRefAccess], cuts: Sequence[_Cut], left: int) -> int:
     """Allocate the part that one iteration needs inside the innermost loop of `cuts`."""
     old = ir.MemRefType(alloc.results[0].type)
     by_axis = {cut.axis: cut for cut in cuts}
@@ -125,19 +126,19 @@ def _replace(alloc: ir.Operation, accesses: Sequence[LinearAccess], cuts: Sequen
     return size if size <= left else 0
 
 
-def _rows_in_turn(accesses: Sequence[LinearAccess], axis: int) -> int:
+def _rows_in_turn(accesses: Sequence[MemRefAccess], axis: int) -> int:
     """How many places along `axis` are stored side by side, or read one after the other by an innermost loop."""
     return max([_places_stored(accesses, axis), *(_rows_read(access, axis) for access in accesses if not access.writes)])
 
 
-def _rows_read(access: LinearAccess, axis: int) -> int:
+def _rows_read(access: MemRefAccess, axis: int) -> int:
     """How many places along `axis` the loop around `access` reads, 0 where it moves it along others."""
     loop = normalized(access.op.parent.operation) if access.op.parent.name == "affine.for" else None
     form = access.subscripts[axis] if access.subscripts else None
     return loop.extent or 0 if loop is not None and form is not None and form.of(loop.iv) else 0
 
 
-def _places_stored(accesses: Sequence[LinearAccess], axis: int) -> int:
+def _places_stored(accesses: Sequence[MemRefAccess], axis: int) -> int:
     """At how many constant places along `axis` the nests store."""
     forms = [access.subscripts[axis] for access in accesses if access.writes and access.subscripts]
     return len({form.constant for form in forms if form is not None and not form.factors})

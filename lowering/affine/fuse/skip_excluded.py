@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, arith, ir
 from dlc.analysis.buffers import defining_op, nested_ops
-from dlc.lowering.affine.ir.accesses import Linear, LinearAccess, access_of, linear_form, span
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.bands import loop_extents
+from dlc.lowering.affine.ir.expressions import Linear, linear_form, span
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass
@@ -52,11 +53,11 @@ def _shorten(select: ir.Operation) -> None:
     if ir.IntegerAttr(condition.attributes["predicate"]).value != int(arith.CmpIPredicate.sle) or limit is None:
         return
     store = access_of(stores[0])
-    around = _scope(store.buffer)
+    around = _scope(store.memref)
     axis = _axis_of(store, index)
     if around is None or axis is None:
         return
-    loops = _loops_over(store.buffer, axis, around)
+    loops = _loops_over(store.memref, axis, around)
     end = _end(limit, around, loops)
     if end is None:
         return
@@ -89,7 +90,7 @@ def _scope(buffer: ir.Value) -> Loop | None:
     return normalized(parent) if parent.name == "affine.for" else None
 
 
-def _axis_of(access: LinearAccess, iv: ir.Value) -> int | None:
+def _axis_of(access: MemRefAccess, iv: ir.Value) -> int | None:
     """The axis whose subscript is `iv`, where no other follows it."""
     forms = access.subscripts or ()
     following = [axis for axis, form in enumerate(forms) if form is None or form.of(iv)]

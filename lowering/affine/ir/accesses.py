@@ -1,111 +1,172 @@
-"""Which elements of which buffer an op reads or writes, as linear forms of index values."""
+"""Where the ops of affine loops read and write, for whoever compares, moves or rebuilds them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dlc._mlir import ir
-from dlc.analysis.buffers import is_memref, may_alias, nested_ops, root_of, strides_of, written_values
-from dlc.lowering.affine.ir.expressions import coefficient
+from dlc._mlir import affine, ir, vector
+from dlc.analysis.buffers import (
+    defining_op,
+    is_memref,
+    is_unaliased,
+    may_alias,
+    nested_ops,
+    overlaps_itself,
+    root_of,
+    strides_of,
+    written_values,
+)
+from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.affine.ir.bounds import LoopBounds, least_over
+from dlc.lowering.affine.ir.expressions import Linear, coefficient, linear_forms, result_maps
+from dlc.lowering.affine.ir.values import zeros
+from dlc.lowering.affine.polyhedral.index_maps import constant_of
 from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 
 _WITHOUT_MEMORY = ("arith.", "math.", "affine.for", "affine.yield", "affine.apply", "memref.dim", "memref.alloc")
 _VIEWS = ("memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.subview")
-_NOALIAS = ("llvm.noalias", "dl.result")
+_MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
+_MASKED = ("vector.maskedload", "vector.maskedstore")
 
 
 @dataclass(frozen=True)
-class Linear:
-    """`constant` plus the sum of `factors[value] * value`."""
+class MemRefAccess:
+    """One op that touches the memory of `memref`, and what is known of where.
 
-    factors: Mapping[ir.Value, int]
-    constant: int = 0
-
-    def of(self, value: ir.Value) -> int:
-        """The factor of `value`."""
-        return self.factors.get(value, 0)
-
-    def plus(self, other: Linear, times: int = 1) -> Linear:
-        """`self + times * other`"""
-        factors = dict(self.factors)
-        for value, factor in other.factors.items():
-            factors[value] = factors.get(value, 0) + times * factor
-        return Linear({value: factor for value, factor in factors.items() if factor}, self.constant + times * other.constant)
-
-    def without(self, value: ir.Value) -> Linear:
-        """The form without its part in `value`."""
-        return Linear({other: factor for other, factor in self.factors.items() if other != value}, self.constant)
-
-    def renamed(self, names: Mapping[ir.Value, ir.Value]) -> Linear:
-        """The form with the values `names` in place of their keys."""
-        return Linear({names.get(value, value): factor for value, factor in self.factors.items()}, self.constant)
-
-    @property
-    def key(self) -> tuple[frozenset[tuple[ir.Value, int]], int]:
-        """Equal for equal forms, and hashable."""
-        return frozenset(self.factors.items()), self.constant
-
-
-@dataclass(frozen=True)
-class LinearAccess:
-    """One op that touches the memory of `root` through the memref `buffer`.
-
-    `subscripts` holds a form for each axis of `buffer`, `flat` the element's place in memory where strides are known; both
-    are None where the op or an index is not affine. They are those of the op when they are first asked for.
+    What is derived from the op is that of the op when it is first asked for. Of an op that is no access (`is_access`), such as a
+    call, nothing is known but the memref: it has no subscripts.
     """
 
     op: ir.Operation
-    buffer: ir.Value
-    root: ir.Value
+    memref: ir.Value
     writes: bool
 
     @cached_property
+    def root(self) -> ir.Value:
+        """The memref that `memref` is a view of."""
+        return root_of(self.memref)
+
+    @cached_property
+    def kind(self) -> ir.Type:
+        """The type that moves: an element, or a vector of them."""
+        if self.op.name == "vector.maskedstore":
+            return self.op.operands[len(self.op.operands) - 1].type
+        return self.op.operands[0].type if self.writes else self.op.results[0].type
+
+    @cached_property
+    def mask(self) -> ir.Value | None:
+        """The lanes that are touched, of a masked vector."""
+        return self.op.operands[len(self.op.operands) - 2] if self.op.name in _MASKED else None
+
+    @property
+    def map(self) -> ir.AffineMap:
+        """The subscripts of the first element over `indices`."""
+        return self._indexing[0]
+
+    @property
+    def indices(self) -> tuple[ir.Value, ...]:
+        """The operands of `map`, dims first."""
+        return self._indexing[1]
+
+    @cached_property
+    def _indexing(self) -> tuple[ir.AffineMap, tuple[ir.Value, ...]]:
+        if self.op.name in _MASKED:
+            return _applied(list(self.op.operands)[1:-2])
+        return self.op.attributes["map"].value, tuple(self.op.operands)[_MEMREF_AT[self.op.name] + 1 :]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for accesses of the same elements."""
+        return self.memref, self.map, self.indices, self.kind, self.mask
+
+    @cached_property
+    def starts(self) -> tuple[Linear | None, ...]:
+        """A form for each axis of `memref`, of the first element that is touched; None for those that are not linear."""
+        return linear_forms(self.map, self.indices)
+
+    @cached_property
     def subscripts(self) -> tuple[Linear | None, ...] | None:
-        """A form for each axis of `buffer`."""
-        if self.op.name not in SUBSCRIPTS_AT:
+        """A form for each axis of `memref`; None where more than one element is touched, or which ones is not known."""
+        return self.starts if self.op.name in SUBSCRIPTS_AT else None
+
+    @cached_property
+    def widths(self) -> list[int]:
+        """How many elements it takes in each dim: a vector's own dims are the memref's last ones."""
+        rank = len(self.map.results)
+        lanes = ir.VectorType(self.kind).shape[-rank:] if rank and isinstance(self.kind, ir.VectorType) else []
+        return [1] * (rank - len(lanes)) + list(lanes)
+
+    @cached_property
+    def distance(self) -> Linear | None:
+        """Elements from the start of `memref` to the first one; None where it is not linear."""
+        strides, _ = strides_of(ir.MemRefType(self.memref.type))
+        if ir.ShapedType.get_dynamic_stride_or_offset() in strides:
             return None
-        operands = indices_of(self.op)
-        indexing = self.op.attributes["map"].value
-        return tuple(linear_form(result, indexing.n_dims, operands) for result in indexing.results)
+        total = Linear({})
+        for form, stride in zip(self.starts, strides, strict=True):
+            if form is None:
+                return None
+            total = total.plus(form, stride)
+        return total
 
     @cached_property
     def flat(self) -> Linear | None:
         """The element's place in the memory of `root`, in elements."""
-        return None if self.subscripts is None else _flat(self.buffer, self.subscripts)
+        if self.subscripts is None or self.distance is None or not _is_plain_view(self.memref):
+            return None
+        _, offset = strides_of(ir.MemRefType(self.memref.type))
+        return None if offset == ir.ShapedType.get_dynamic_stride_or_offset() else self.distance.plus(Linear({}, offset))
 
     @property
-    def place(self) -> object | None:
+    def element(self) -> object | None:
         """Equal for accesses that surely touch the same element; None when it is not known."""
         if self.flat is not None:
             return self.root, self.flat.key
         if self.subscripts is None or any(form is None for form in self.subscripts):
             return None
-        return self.buffer, tuple(form.key for form in self.subscripts if form is not None)
+        return self.memref, tuple(form.key for form in self.subscripts if form is not None)
 
 
-def linear_form(expression: ir.AffineExpr, dims: int, operands: Sequence[ir.Value]) -> Linear | None:
-    """`expression` over `operands` (`dims` of them dims, then symbols); None when it is not linear."""
-    expression = expression.maybe_downcast()
-    if isinstance(expression, ir.AffineConstantExpr):
-        return Linear({}, expression.value)
-    if isinstance(expression, ir.AffineDimExpr):
-        return Linear({operands[expression.position]: 1})
-    if isinstance(expression, ir.AffineSymbolExpr):
-        return Linear({operands[dims + expression.position]: 1})
-    if not isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)):
-        return None
-    lhs = linear_form(expression.lhs, dims, operands)
-    rhs = linear_form(expression.rhs, dims, operands)
-    if lhs is None or rhs is None:
-        return None
-    if isinstance(expression, ir.AffineAddExpr):
-        return lhs.plus(rhs)
-    if lhs.factors and rhs.factors:
-        return None
-    scaled, times = (lhs, rhs.constant) if not rhs.factors else (rhs, lhs.constant)
-    return Linear({value: factor * times for value, factor in scaled.factors.items() if times}, scaled.constant * times)
+def is_access(op: ir.Operation) -> bool:
+    """Whether `op` is an affine load or store of an element or a vector, or a masked one."""
+    return op.name in _MEMREF_AT or op.name in _MASKED
+
+
+def access_of(op: ir.Operation) -> MemRefAccess:
+    """The access of an op that is one."""
+    return MemRefAccess(op, op.operands[_MEMREF_AT.get(op.name, 0)], op.name.endswith("store"))
+
+
+def accesses_in(op: ir.Operation) -> Iterator[MemRefAccess]:
+    """Every access of `op` and the ops inside it; ops that are not affine touch each memref they name somewhere."""
+    for inner in nested_ops(op):
+        if inner.name in SUBSCRIPTS_AT:
+            yield access_of(inner)
+        elif not inner.name.startswith((*_WITHOUT_MEMORY, *_VIEWS)):
+            written = written_values(inner)
+            for value in inner.operands:
+                if is_memref(value):
+                    yield MemRefAccess(inner, value, value in written)
+
+
+def _applied(indices: Sequence[ir.Value]) -> tuple[ir.AffineMap, tuple[ir.Value, ...]]:
+    """Indices that are `affine.apply`s of loop variables, loop variables or constants as one map, and its operands."""
+    expressions: list[ir.AffineExpr] = []
+    given: list[ir.Value] = []
+    for index in indices:
+        number, owner = constant_of(index), defining_op(index)
+        if number is not None:
+            expressions.append(ir.AffineExpr.get_constant(number))
+            continue
+        is_applied = owner is not None and owner.name == "affine.apply"
+        map = owner.attributes["map"].value if owner is not None and is_applied else ir.AffineMap.get_identity(1)
+        operands = list(owner.operands) if owner is not None and is_applied else [index]
+        dims = [ir.AffineExpr.get_dim(len(given) + at) for at in range(len(operands))]
+        expressions.append(substitute(map.results[0], dims[: map.n_dims], dims[map.n_dims :]))
+        given += operands
+    return ir.AffineMap.get(len(given), 0, expressions), tuple(given)
 
 
 def indices_of(op: ir.Operation) -> list[ir.Value]:
@@ -127,29 +188,6 @@ def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
     return total
 
 
-def access_of(op: ir.Operation) -> LinearAccess:
-    """The access of an affine.load or affine.store."""
-    buffer = op.operands[SUBSCRIPTS_AT[op.name] - 1]
-    return LinearAccess(op, buffer, root_of(buffer), op.name == "affine.store")
-
-
-def _flat(buffer: ir.Value, forms: Sequence[Linear | None]) -> Linear | None:
-    """The place of an element in the memory of the buffer's root, in elements."""
-    kind = ir.MemRefType(buffer.type)
-    strides, offset = strides_of(kind)
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    if offset == dynamic or dynamic in strides or not _is_plain_view(buffer):
-        return None
-    factors: dict[ir.Value, int] = {}
-    for form, stride in zip(forms, strides, strict=True):
-        if form is None:
-            return None
-        offset += stride * form.constant
-        for value, factor in form.factors.items():
-            factors[value] = factors.get(value, 0) + stride * factor
-    return Linear({value: factor for value, factor in factors.items() if factor}, offset)
-
-
 def _is_plain_view(value: ir.Value) -> bool:
     """Whether every view between `value` and its root counts elements of the root's own type from its start."""
     while not isinstance(value, ir.BlockArgument) and value.owner.operation.name in _VIEWS:
@@ -157,35 +195,12 @@ def _is_plain_view(value: ir.Value) -> bool:
     return value == root_of(value)
 
 
-def accesses_in(op: ir.Operation) -> Iterator[LinearAccess]:
-    """Every access of `op` and the ops inside it; ops that are not affine touch each memref they name somewhere."""
-    for inner in nested_ops(op):
-        if inner.name in SUBSCRIPTS_AT:
-            yield access_of(inner)
-        elif not inner.name.startswith((*_WITHOUT_MEMORY, *_VIEWS)):
-            written = written_values(inner)
-            for value in inner.operands:
-                if is_memref(value):
-                    yield LinearAccess(inner, value, root_of(value), value in written)
-
-
 def are_apart(a: ir.Value, b: ir.Value) -> bool:
     """Whether the roots `a` and `b` surely share no memory."""
-    return a != b and (not may_alias(a, b) or _is_alone(a) or _is_alone(b))
+    return a != b and (not may_alias(a, b) or is_unaliased(a) or is_unaliased(b))
 
 
-def _is_alone(root: ir.Value) -> bool:
-    """Whether `root` is an argument that a function states to share memory with no other while either is written."""
-    if not isinstance(root, ir.BlockArgument):
-        return False
-    function = root.owner.owner.operation
-    if function.name != "func.func" or "arg_attrs" not in function.attributes:
-        return False
-    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[root.arg_number])
-    return any(name in marks for name in _NOALIAS)
-
-
-def conflicts(first: Sequence[LinearAccess], second: Sequence[LinearAccess]) -> Iterator[tuple[LinearAccess, LinearAccess]]:
+def conflicts(first: Sequence[MemRefAccess], second: Sequence[MemRefAccess]) -> Iterator[tuple[MemRefAccess, MemRefAccess]]:
     """The pairs, one of each list, that may touch the same memory while one of them writes it."""
     for a in first:
         for b in second:
@@ -193,17 +208,55 @@ def conflicts(first: Sequence[LinearAccess], second: Sequence[LinearAccess]) -> 
                 yield a, b
 
 
-Extents = Callable[[ir.Value], "int | None"]
-"""The number of iterations of the loop with a given induction variable; None when it is not known."""
+def are_disjoint(one: MemRefAccess, other: MemRefAccess, loops: Sequence[LoopBounds]) -> bool:
+    """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim.
+
+    `loops` are those around both, the innermost first (`loops_around`).
+    """
+    if one.memref != other.memref:
+        return are_apart(root_of(one.memref), root_of(other.memref))
+    if overlaps_itself(ir.MemRefType(one.memref.type)):
+        return False
+    for first, second, below, above in zip(one.starts, other.starts, one.widths, other.widths, strict=True):
+        if first is None or second is None:
+            continue
+        low, high = least_over(loops, first.plus(second, -1)), least_over(loops, second.plus(first, -1))
+        if (low is not None and low >= above) or (high is not None and high >= below):
+            return True
+    return False
 
 
-def span(form: Linear, extent_of: Extents) -> tuple[int, int] | None:
-    """The least and the largest value of `form`; None when a part of it has no known bounds."""
-    low = high = form.constant
-    for value, factor in form.factors.items():
-        extent = extent_of(value)
-        if extent is None:
-            return None
-        reach = factor * max(extent - 1, 0)
-        low, high = low + min(reach, 0), high + max(reach, 0)
-    return low, high
+def load_from(access: MemRefAccess, location: ir.Location) -> ir.Value:
+    """Load what is there, at the current insertion point."""
+    if access.mask is not None:
+        kind = ir.VectorType(access.kind)
+        filler = zeros(kind, location)
+        return vector.maskedload(kind, access.memref, _subscripts(access, location), access.mask, filler, loc=location)
+    name = "affine.vector_load" if isinstance(access.kind, ir.VectorType) else "affine.load"
+    attributes = {"map": ir.AffineMapAttr.get(access.map)}
+    return ir.Operation.create(name, [access.kind], [access.memref, *access.indices], attributes, loc=location).results[0]
+
+
+def store_to(access: MemRefAccess, value: ir.Value, location: ir.Location) -> None:
+    """Store `value` there, at the current insertion point."""
+    if access.mask is not None:
+        vector.maskedstore(access.memref, _subscripts(access, location), access.mask, value, loc=location)
+        return
+    name = "affine.vector_store" if isinstance(access.kind, ir.VectorType) else "affine.store"
+    attributes = {"map": ir.AffineMapAttr.get(access.map)}
+    ir.Operation.create(name, [], [value, access.memref, *access.indices], attributes, loc=location)
+
+
+def _subscripts(access: MemRefAccess, location: ir.Location) -> list[ir.Value]:
+    """The subscripts as values."""
+    return [affine.AffineApplyOp(map, list(access.indices), loc=location).result for map in result_maps(access.map)]
+
+
+def steps_by_width(op: ir.Operation, variable: ir.Value, step: int) -> bool:
+    """Whether a step of the loop's `variable` moves a vector access by its own width along its last dimension alone."""
+    access = access_of(op)
+    at = [dim for dim, operand in enumerate(access.indices) if operand == variable]
+    if ir.VectorType(access.kind).rank != 1 or len(at) != 1 or at[0] >= access.map.n_dims:
+        return False
+    *outer, last = [coefficient(result, at[0]) for result in access.map.results]
+    return all(factor == 0 for factor in outer) and last is not None and last * step == ir.VectorType(access.kind).shape[0]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.ir.accesses import LinearAccess, accesses_in
+from dlc.lowering.affine.ir.accesses import MemRefAccess, accesses_in
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 from dlc.lowering.policy import policy
 
@@ -46,7 +46,7 @@ class Band:
         return self.loops[-1].body
 
     @cached_property
-    def accesses(self) -> list[LinearAccess]:
+    def accesses(self) -> list[MemRefAccess]:
         """Every access of the nest."""
         return list(accesses_in(self.top))
 

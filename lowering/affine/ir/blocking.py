@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import root_of
 from dlc.lowering.affine.ir.accesses import are_apart
-from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, build_for, normalized, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 
 _ACCESSES = ("affine.load", "affine.store")
@@ -40,7 +40,7 @@ def problem_of_blocks(nest: Nest, blocks: Sequence[tuple[int, int]]) -> str:
     """Why `nest` cannot be cut into `blocks`, (loop, iterations) by position; empty when it can."""
     if blocks and nest.chain is None:
         return "a nest is cut into blocks around a sum, and this one has none that counts from 0 by 1"
-    loops, seen = _loops_of(nest), set[int]()
+    loops, seen = nest.loops, set[int]()
     for place, size in blocks:
         if not 0 <= place < len(loops) or place in seen or size < 1:
             return f"the block of {size} iterations of loop {place} is not the only one of a loop of the nest"
@@ -80,16 +80,11 @@ def _is_inside(value: ir.Value, nest: Nest) -> bool:
 
 def blocks_of(nest: Nest, blocks: Sequence[tuple[int, int]]) -> list[CacheBlock]:
     """Replace `nest` by cache-blocking loops over `blocks`, which it can be cut into, outermost first; returns the inner nests."""
-    blocker, loops = _CacheBlockBuilder(nest), _loops_of(nest)
+    blocker, loops = _CacheBlockBuilder(nest), nest.loops
     with ir.InsertionPoint(nest.top), nest.top.location:
         blocker.build([(loops[place], size) for place, size in blocks], {})
     nest.top.erase()
     return blocker.blocks
-
-
-def _loops_of(nest: Nest) -> list[Loop]:
-    """The loops of `nest` by position, the band first."""
-    return [*nest.band, *(nest.chain.loops if nest.chain else ())]
 
 
 @dataclass
@@ -137,11 +132,11 @@ class _CacheBlockBuilder:
     def _copy(self, parts: Mapping[Loop, BlockRange]) -> None:
         """A copy of the nest for the iterations `parts`."""
         top = self.nest.top.clone(ir.InsertionPoint.current).operation
-        for name in ("dlc.schedule", "dlc.nest"):
+        for name in (SCHEDULE, NEST):
             if name in top.attributes:
                 del top.attributes[name]
         copy = _nest_like(self.nest, top)
-        pairs = list(zip(_loops_of(self.nest), _loops_of(copy), strict=True))
+        pairs = list(zip(self.nest.loops, copy.loops, strict=True))
         assert self.nest.chain is not None and copy.chain is not None
         sums = parts.get(self.nest.chain.loops[0])
         if sums is not None:

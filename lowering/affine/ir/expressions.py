@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dlc._mlir import ir
 
@@ -63,3 +64,79 @@ def shifted(indexing: ir.AffineMap, offsets: Mapping[int, int]) -> ir.AffineMap:
 def result_maps(indexing: ir.AffineMap) -> Sequence[ir.AffineMap]:
     """One single-result map per result of `indexing`."""
     return [ir.AffineMap.get(indexing.n_dims, indexing.n_symbols, [result]) for result in indexing.results]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`constant` plus the sum of `factors[value] * value`."""
+
+    factors: Mapping[ir.Value, int]
+    constant: int = 0
+
+    def of(self, value: ir.Value) -> int:
+        """The factor of `value`."""
+        return self.factors.get(value, 0)
+
+    def plus(self, other: Linear, times: int = 1) -> Linear:
+        """`self + times * other`"""
+        factors = dict(self.factors)
+        for value, factor in other.factors.items():
+            factors[value] = factors.get(value, 0) + times * factor
+        return Linear({value: factor for value, factor in factors.items() if factor}, self.constant + times * other.constant)
+
+    def without(self, value: ir.Value) -> Linear:
+        """The form without its part in `value`."""
+        return Linear({other: factor for other, factor in self.factors.items() if other != value}, self.constant)
+
+    def renamed(self, names: Mapping[ir.Value, ir.Value]) -> Linear:
+        """The form with the values `names` in place of their keys."""
+        return Linear({names.get(value, value): factor for value, factor in self.factors.items()}, self.constant)
+
+    @property
+    def key(self) -> tuple[frozenset[tuple[ir.Value, int]], int]:
+        """Equal for equal forms, and hashable."""
+        return frozenset(self.factors.items()), self.constant
+
+
+def linear_forms(indexing: ir.AffineMap, operands: Sequence[ir.Value]) -> tuple[Linear | None, ...]:
+    """The results of a map over `operands`; None for those that are not linear."""
+    return tuple(linear_form(result, indexing.n_dims, operands) for result in indexing.results)
+
+
+def linear_form(expression: ir.AffineExpr, dims: int, operands: Sequence[ir.Value]) -> Linear | None:
+    """`expression` over `operands` (`dims` of them dims, then symbols); None when it is not linear."""
+    expression = expression.maybe_downcast()
+    if isinstance(expression, ir.AffineConstantExpr):
+        return Linear({}, expression.value)
+    if isinstance(expression, ir.AffineDimExpr):
+        return Linear({operands[expression.position]: 1})
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return Linear({operands[dims + expression.position]: 1})
+    if not isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)):
+        return None
+    lhs = linear_form(expression.lhs, dims, operands)
+    rhs = linear_form(expression.rhs, dims, operands)
+    if lhs is None or rhs is None:
+        return None
+    if isinstance(expression, ir.AffineAddExpr):
+        return lhs.plus(rhs)
+    if lhs.factors and rhs.factors:
+        return None
+    scaled, times = (lhs, rhs.constant) if not rhs.factors else (rhs, lhs.constant)
+    return Linear({value: factor * times for value, factor in scaled.factors.items() if times}, scaled.constant * times)
+
+
+Extents = Callable[[ir.Value], "int | None"]
+"""The number of iterations of the loop with a given induction variable; None when it is not known."""
+
+
+def span(form: Linear, extent_of: Extents) -> tuple[int, int] | None:
+    """The least and the largest value of `form`; None when a part of it has no known bounds."""
+    low = high = form.constant
+    for value, factor in form.factors.items():
+        extent = extent_of(value)
+        if extent is None:
+            return None
+        reach = factor * max(extent - 1, 0)
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return low, high

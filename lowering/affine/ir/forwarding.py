@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, nested_ops, root_of, written_roots
-from dlc.lowering.affine.ir.accesses import LinearAccess, access_of, accesses_in, are_apart
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, accesses_in, are_apart
 from dlc.lowering.affine.ir.loops import real_ops
 
-Known = dict[object, tuple[LinearAccess, ir.Value]]
+Known = dict[object, tuple[MemRefAccess, ir.Value]]
 """What memory holds: by place, the access that wrote or read it last and the value."""
 
 
@@ -25,8 +25,8 @@ def _forward(block: ir.Block, known: Known) -> None:
         elif op.name == "affine.store":
             access = access_of(op)
             _forget(known, [access.root])
-            if access.place is not None:
-                known[access.place] = access, op.operands[0]
+            if access.element is not None:
+                known[access.element] = access, op.operands[0]
         else:
             if known:
                 _forget(known, written_roots(op))
@@ -37,12 +37,12 @@ def _forward(block: ir.Block, known: Known) -> None:
 
 def _load(op: ir.Operation, known: Known) -> None:
     access = access_of(op)
-    if access.place is None:
+    if access.element is None:
         return
-    if access.place not in known:
-        known[access.place] = access, op.results[0]
+    if access.element not in known:
+        known[access.element] = access, op.results[0]
         return
-    op.results[0].replace_all_uses_with(known[access.place][1])
+    op.results[0].replace_all_uses_with(known[access.element][1])
     op.erase()
 
 
@@ -72,15 +72,15 @@ def remove_unread_buffers(function: ir.Operation) -> None:
 
 def _remove_overwritten(block: ir.Block) -> None:
     """Walk backwards: a store whose place is stored again before any op may read it is dead."""
-    later: dict[object, LinearAccess] = {}
+    later: dict[object, MemRefAccess] = {}
     for op in reversed(real_ops(block)):
         if op.name == "affine.store":
             access = access_of(op)
-            if access.place is not None and access.place in later:
+            if access.element is not None and access.element in later:
                 op.erase()
                 continue
-            if access.place is not None:
-                later[access.place] = access
+            if access.element is not None:
+                later[access.element] = access
             continue
         for access in accesses_in(op) if later else ():
             if not _only_writes(access):
@@ -91,7 +91,7 @@ def _remove_overwritten(block: ir.Block) -> None:
                 _remove_overwritten(inner)
 
 
-def _only_writes(access: LinearAccess) -> bool:
+def _only_writes(access: MemRefAccess) -> bool:
     return access.op.name == "affine.store"
 
 

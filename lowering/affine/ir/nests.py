@@ -12,6 +12,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULE, SEARCH, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.index_texts import MOST_ADDRESSED
 from dlc.lowering.pass_base import PassFailure
 
@@ -46,15 +47,7 @@ class Nest:
     @cached_property
     def ops(self) -> list[ir.Operation]:
         """Every op in the body, at any depth."""
-        found: list[ir.Operation] = []
-
-        def visit(op: ir.Operation) -> ir.WalkResult:
-            found.append(op)
-            return ir.WalkResult.ADVANCE
-
-        for op in self.body:
-            op.walk(visit, ir.WalkOrder.PRE_ORDER)
-        return found
+        return [inner for op in self.body for inner in nested_ops(op)]
 
     @cached_property
     def chain(self) -> ReductionNest | None:
@@ -62,6 +55,36 @@ class Nest:
         tops = [op for op in self.body if op.name == "affine.for"]
         chain = chain_of(tops[0]) if len(tops) == 1 else None
         return chain if chain and [loop.op for loop in chain.loops] == self.inner_loops else None
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops by the positions that a tile names them by: the band, then the reduction loops."""
+        return (*self.band, *(self.chain.loops if self.chain else ()))
+
+    def lane_loop(self, tile: Tile) -> Loop:
+        """The loop whose iterations are the lanes of `tile`."""
+        return self.loops[tile.lane_loop]
+
+    def reduces(self, tile: Tile) -> bool:
+        """Whether the lanes of `tile` run along a reduction loop; else along one of the band."""
+        return tile.lane_loop >= len(self.band)
+
+    def unroll_and_jam(self, tile: Tile) -> tuple[tuple[Loop, int], ...]:
+        """The loops that are unrolled into `tile`, and how many copies of each."""
+        return tuple((self.loops[place], count) for place, count in tile.unroll_and_jam)
+
+    def steps(self, tile: Tile) -> dict[Loop, int]:
+        """How many iterations a step of each loop that `tile` cuts takes."""
+        return {self.lane_loop(tile): tile.width, **dict(self.unroll_and_jam(tile))}
+
+    def order(self, tile: Tile) -> list[Loop]:
+        """The band from the outside in, as `tile` says."""
+        return [self.band[place] for place in tile.order] or list(self.band)
+
+    @property
+    def innermost_loads(self) -> list[ir.Operation]:
+        """The affine loads of the block that runs most often."""
+        return [op for op in real_ops(self.innermost_body) if op.name == "affine.load"]
 
     @property
     def innermost_body(self) -> ir.Block:
@@ -74,7 +97,7 @@ def nests_of(function: ir.Operation) -> list[Nest]:
 
     A parallel loop around several loops, or around parallel ones, counts as one nest only where its own iterations can
     be lanes of contiguous memory; else each loop inside it is a nest. Of loops that a user has scheduled, those that are marked
-    for emitters count alone. `PassFailure` at an argument that no memory holds.
+    for code generators count alone. `PassFailure` at an argument that no memory holds.
     """
     for block in function.regions[0].blocks:
         for argument in block.arguments:
@@ -85,7 +108,7 @@ def nests_of(function: ir.Operation) -> list[Nest]:
 
 
 def _nests_chosen(op: ir.Operation) -> Iterator[Nest]:
-    """The nests in the loop `op`, which a user has scheduled, that are left to emitters."""
+    """The nests in the loop `op`, which a user has scheduled, that are left to code generators."""
     marked = [inner for inner in nested_ops(op) if SCHEDULE in inner.attributes or SEARCH in inner.attributes]
     for inner in [inner for inner in marked if inner.name == "affine.for"]:
         nest = _nest_at(inner, is_part=inner != op)

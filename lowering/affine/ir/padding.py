@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops, root_of, written_roots
-from dlc.lowering.affine.ir.accesses import Linear, access_of, are_apart
+from dlc.lowering.affine.ir.accesses import access_of, are_apart
+from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.loops import normalized
 

@@ -163,3 +163,11 @@ def splat_constant(kind: ir.VectorType, value: ir.Attribute) -> ir.Value:
     """A constant vector with `value` in every lane."""
     dense = ir.DenseElementsAttr.get_splat(kind, value)
     return ir.Operation.create("arith.constant", results=[kind], attributes={"value": dense}).results[0]
+
+
+def zeros(kind: ir.VectorType, location: ir.Location | None = None) -> ir.Value:
+    """A constant vector of zeros: what lanes hold that are masked off."""
+    element = kind.element_type
+    zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
+    with location or ir.Location.current:
+        return splat_constant(kind, zero)

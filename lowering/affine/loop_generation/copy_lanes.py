@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlc._mlir import affine, arith, ir, vector
+from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.ir.affine_builder import AffineScope
 from dlc.lowering.affine.ir.expressions import coefficient
+from dlc.lowering.affine.ir.values import zeros
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement
 
 Ends = tuple[Sequence[ir.AffineExpr], Sequence[ir.AffineExpr]]
@@ -45,8 +46,8 @@ def move_lanes(
     source, target = ends_of(statement, lanes[0])
     place = statement.location
     if mask is not None:
-        zeros = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)), loc=place).result
-        loaded = vector.maskedload(kind, memrefs[0], _indices(scope, source, place), mask, zeros, loc=place)
+        filler = zeros(kind, place)
+        loaded = vector.maskedload(kind, memrefs[0], _indices(scope, source, place), mask, filler, loc=place)
         vector.maskedstore(memrefs[1], _indices(scope, target, place), mask, loaded, loc=place)
         return
     if _is_row(rows[0], lane):
@@ -71,7 +72,3 @@ def _indices(scope: AffineScope, subscripts: Sequence[ir.AffineExpr], place: ir.
         map, operands = scope.map([subscript])
         found.append(affine.AffineApplyOp(map, operands, loc=place).result)
     return found
-
-
-def _zero(kind: ir.Type) -> ir.Attribute:
-    return ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dlc._mlir import affine, arith, ir, vector
+from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
 from dlc.lowering.affine.ir.expressions import coefficient, mentions
+from dlc.lowering.affine.ir.values import zeros
 from dlc.lowering.affine.loop_generation.copy_lanes import can_move_lanes, ends_of, move_lanes
 from dlc.lowering.affine.loop_generation.statement_copy import StatementCopy
 from dlc.lowering.affine.polyhedral.grouping import is_free
@@ -109,8 +110,8 @@ class LaneCopy:
         """A load of neighbouring elements."""
         kind = self._vector_of(op.results[0].type)
         if self.mask is not None:
-            zeros = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _zero(kind.element_type)), loc=op.location).result
-            return vector.maskedload(kind, uniform.memref(op), self._indices(op, uniform), self.mask, zeros, loc=op.location)
+            filler = zeros(kind, op.location)
+            return vector.maskedload(kind, uniform.memref(op), self._indices(op, uniform), self.mask, filler, loc=op.location)
         map, indices = self.scope.map(uniform.subscripts(op))
         return affine.AffineVectorLoadOp(kind, uniform.memref(op), indices, ir.AffineMapAttr.get(map), loc=op.location).result
 
@@ -159,7 +160,3 @@ class LaneCopy:
 
     def _vector_of(self, kind: ir.Type) -> ir.VectorType:
         return ir.VectorType.get([self.width], kind)
-
-
-def _zero(kind: ir.Type) -> ir.Attribute:
-    return ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)

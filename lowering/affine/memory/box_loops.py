@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.window_loads import map_of
-from dlc.lowering.affine.ir.accesses import Linear
+from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Bound, build_for
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.window_loads import map_of
-from dlc.lowering.affine.ir.accesses import Linear, access_of, span
+from dlc.lowering.affine.ir.accesses import access_of
+from dlc.lowering.affine.ir.expressions import Linear, span
 from dlc.lowering.affine.ir.forwarding import local_users, remove_unread_buffers
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, normalized

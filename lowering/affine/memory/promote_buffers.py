@@ -7,18 +7,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import is_allocation, is_memref, nested_ops, root_of
-from dlc.lowering.affine.ir.accesses import are_apart
-from dlc.lowering.affine.ir.places import (
-    BOUND_ATTRIBUTES,
-    Bounds,
-    MemRefAccess,
-    are_disjoint,
-    is_access,
-    load_place,
-    loops_around,
-    place_of,
-    store_place,
-)
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, are_apart, are_disjoint, is_access, load_from, store_to
+from dlc.lowering.affine.ir.bounds import BOUND_ATTRIBUTES, Bounds, loops_around
 from dlc.lowering.pass_base import Pass
 
 
@@ -47,33 +37,33 @@ class PromoteBuffers(Pass):
 
 
 def _promote(loop: ir.Operation, body: Sequence[ir.Operation]) -> None:
-    """Rebuild `loop` with the places that it may carry as values."""
-    places = [place_of(op) for op in body if is_access(op)]
+    """Rebuild `loop` with what it may carry as values."""
+    accesses = [access_of(op) for op in body if is_access(op)]
     others = [op for op in body if not is_access(op)]
-    different = {place.key: place for place in places}
+    different = {access.key: access for access in accesses}
     written: dict[tuple[object, ...], MemRefAccess] = {}
-    for place in places:
-        if place.writes:
-            written.setdefault(place.key, place)
-    carried = {key: place for key, place in written.items() if _may_carry(place, different.values(), others, loop)}
+    for access in accesses:
+        if access.writes:
+            written.setdefault(access.key, access)
+    carried = {key: access for key, access in written.items() if _may_carry(access, different.values(), others, loop)}
     if carried:
         _rebuild(loop, body, carried)
 
 
-def _may_carry(place: MemRefAccess, places: Iterable[MemRefAccess], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
-    """Whether nothing in the loop but accesses of the same key may touch the place, which does not move."""
+def _may_carry(access: MemRefAccess, accesses: Iterable[MemRefAccess], others: Sequence[ir.Operation], loop: ir.Operation) -> bool:
+    """Whether nothing in the loop but accesses of the same key may touch the access, which does not move."""
     variable = loop.regions[0].blocks[0].arguments[0]
-    used = (place.memref, *place.indices, *(() if place.mask is None else (place.mask,)))
+    used = (access.memref, *access.indices, *(() if access.mask is None else (access.mask,)))
     if variable in used or not all(_is_outside(value, loop) for value in used):
         return False
-    if any(_may_touch(op, root_of(place.memref)) for op in others):
+    if any(_may_touch(op, root_of(access.memref)) for op in others):
         return False
     around = loops_around(loop)
-    return all(other.key == place.key or are_disjoint(place, other, around) for other in places)
+    return all(other.key == access.key or are_disjoint(access, other, around) for other in accesses)
 
 
 def _may_touch(op: ir.Operation, root: ir.Value) -> bool:
-    """Whether an op other than a plain access may read or write the memory of `root`; a call may without naming it."""
+    """Whether an op other than a plain place may read or write the memory of `root`; a call may without naming it."""
     if op.name.endswith(".call") and not is_allocation(root):
         return True
     return op.name != "memref.dim" and any(is_memref(value) and not are_apart(root, root_of(value)) for value in op.operands)
@@ -84,11 +74,11 @@ def _is_outside(value: ir.Value, loop: ir.Operation) -> bool:
 
 
 def _rebuild(loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[tuple[object, ...], MemRefAccess]) -> None:
-    """Replace `loop` by one that carries the places: loads before it, stores after it."""
+    """Replace `loop` by one that carries the accesses: loads before it, stores after it."""
     bounds = Bounds.of(loop)
     guard = None if bounds.surely_run else bounds.guard(loop)
     with ir.InsertionPoint(loop if guard is None else guard.then_block):
-        firsts = [load_place(place, loop.location) for place in carried.values()]
+        firsts = [load_from(access, loop.location) for access in carried.values()]
         new = affine.AffineForOp(
             bounds.lower,
             bounds.upper,
@@ -101,8 +91,8 @@ def _rebuild(loop: ir.Operation, body: Sequence[ir.Operation], carried: Mapping[
         for name, attribute in loop.attributes.items():
             if name not in BOUND_ATTRIBUTES:
                 new.operation.attributes[name] = attribute
-        for place, last in zip(carried.values(), new.results, strict=True):
-            store_place(place, last, loop.location)
+        for access, last in zip(carried.values(), new.results, strict=True):
+            store_to(access, last, loop.location)
         if guard is not None:
             affine.AffineYieldOp([], loc=loop.location)
     _move_body(loop, body, carried, new)
@@ -118,15 +108,15 @@ def _move_body(
     with ir.InsertionPoint(new.body):
         end = affine.AffineYieldOp(list(values.values()), loc=loop.location)
     for op in body[:-1]:
-        place = place_of(op) if is_access(op) else None
-        key = None if place is None else place.key
-        if place is None or key not in values:
+        access = access_of(op) if is_access(op) else None
+        key = None if access is None else access.key
+        if access is None or key not in values:
             op.move_before(end.operation)
         elif len(op.results):
             op.results[0].replace_all_uses_with(values[key])
             op.erase()
         else:
-            values[key] = op.operands[len(op.operands) - 1] if place.mask is not None else op.operands[0]
+            values[key] = op.operands[len(op.operands) - 1] if access.mask is not None else op.operands[0]
             op.erase()
     for at, value in enumerate(values.values()):
         end.operation.operands[at] = value

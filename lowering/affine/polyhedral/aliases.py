@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, may_alias, overlaps_itself
+from dlc.analysis.buffers import defining_op, is_unaliased, may_alias, overlaps_itself
 from dlc.lowering.affine.polyhedral.model import Array, ExtractionError
 
 
@@ -39,7 +39,7 @@ def _pairs(written: Sequence[Array], touched: Sequence[Array]) -> Iterator[tuple
 
 
 def _may_share(one: ir.Value, other: ir.Value) -> bool:
-    if _is_alone(one) or _is_alone(other) or not may_alias(one, other):
+    if is_unaliased(one) or is_unaliased(other) or not may_alias(one, other):
         return False
     return global_name(one) is None or global_name(other) is None or global_name(one) == global_name(other)
 
@@ -53,14 +53,3 @@ def global_name(value: ir.Value) -> str | None:
 def _name(value: ir.Value) -> str:
     """What messages call `value`."""
     return str(global_name(value) or value.get_name())
-
-
-def _is_alone(value: ir.Value) -> bool:
-    """Whether `value` is an argument that its function states to share memory with nothing else."""
-    if not isinstance(value, ir.BlockArgument):
-        return False
-    function = value.owner.owner.operation
-    if function.name != "func.func" or "arg_attrs" not in function.attributes:
-        return False
-    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[value.arg_number])
-    return "llvm.noalias" in marks or "dl.result" in marks

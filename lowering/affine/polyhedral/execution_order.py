@@ -6,7 +6,7 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import AccessRelation, Statement
 
 
 def happens_before(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
@@ -38,12 +38,6 @@ def unordered(first: Statement, second: Statement) -> isl.Map:
     pairs = _all_pairs(first, second)
     parts = [carried_at(pairs, depth) for depth in range(shared) if first.loops[depth].is_parallel]
     return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
-
-
-def accesses_in_order(scop: Scop, first: AccessRelation, second: AccessRelation) -> isl.Map:
-    """Instances with `first` to instances with `second` where the first access surely happens before the second."""
-    one, other = scop.by_name[first.statement_name], scop.by_name[second.statement_name]
-    return happens_before(one, other, same_instance=one is other and comes_first(first, second))
 
 
 def comes_first(first: AccessRelation, second: AccessRelation) -> bool:

@@ -63,6 +63,16 @@ def loop_variable(statement: Statement, depth: int) -> isl.PwAff:
     return variable.intersect_domain(statement.domain)
 
 
+def tile_number(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The number of the tile of `size` that each value lies in."""
+    return values if size == 1 else values.scale_down_val(isl.Val(size)).floor()
+
+
+def place_in_tile(values: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    """The place of each value in its tile of `size`."""
+    return values.sub(tile_number(values, size).scale_val(isl.Val(size)))
+
+
 def ends_of(values: isl.UnionPwAff) -> tuple[isl.Val, isl.Val]:
     """The least and the largest value: infinite where there is none, NaN for both where there are no values.
 

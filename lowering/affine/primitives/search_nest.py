@@ -27,4 +27,4 @@ def search(
     old = loop_at(program, path)
     name = old.name or program.fresh_name(program.base_name(path))
     tree = put(program.tree, path, replace(old, name=name))
-    return replace(program, tree=tree, choices={**program.choices, name: None}), (name,)
+    return replace(program, tree=tree, tiles={**program.tiles, name: None}), (name,)

@@ -1,4 +1,4 @@
-"""Register tiles: what an emitter makes of a nest, given by its user instead of the search."""
+"""Register tiles: what a code generator makes of a nest, given by its user instead of the search."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
+from dlc.lowering.affine.ir.tile import CODE_GENERATORS, Tile
 from dlc.lowering.affine.primitives.common import loop_at
 from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.schedule.loop_tree import Path, put
-from dlc.lowering.affine.schedule.nest_schedule import EMITTERS, NestSchedule
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, Result
 
 
@@ -29,21 +29,21 @@ def tile_registers(
     blocks: Annotated[tuple[str, ...], "loops that run block by block, from the outside in"] = (),
     block_sizes: Annotated[tuple[int, ...], "iterations of each block"] = (),
     pack: Annotated[int, "1: copy what the vectors of a block read in front of it"] = 0,
-    emitter: Annotated[str, "what makes the code: tile, windows, rows or move"] = "tile",
+    code_generator: Annotated[str, f"what makes the code: {', '.join(CODE_GENERATORS)}"] = "tile",
 ) -> Result:
-    """Have an emitter make vectors and register tiles of a nest, with these choices.
+    """Have a code generator make vectors and register tiles of a nest, with these choices.
 
     before: affine.for %i { affine.for %j { C[%i, %j] = sum of A[%i, %k] * B[%k, %j] } }
     after (loop=i lane_loop=j lanes=8 vectors=2 unroll_and_jam=i factors=4): affine.for %i { .. } {dlc.schedule =
-            {emitter = "tile", lane_loop = 1, lanes = 8, unroll_and_jam = [array<i64: 0, 4>], vectors = 2}}
+            {code_generator = "tile", lane_loop = 1, lanes = 8, unroll_and_jam = [array<i64: 0, 4>], vectors = 2}}
 
-    Always legal: an emitter refuses a nest that it has no code for.
+    Always legal: a code generator refuses a nest that it has no code for.
     """
-    if emitter not in EMITTERS:
-        raise PrimitiveError(f"no emitter is called '{emitter}'", f"use one of {', '.join(EMITTERS)}")
+    if code_generator not in CODE_GENERATORS:
+        raise PrimitiveError(f"no code generator is called '{code_generator}'", f"use one of {', '.join(CODE_GENERATORS)}")
     path = program.find(loop)
-    schedule = NestSchedule(
-        emitter=emitter,
+    tile = Tile(
+        code_generator,
         lane_loop=_position(program, path, lane_loop or loop),
         lanes=lanes,
         vectors=vectors,
@@ -58,7 +58,7 @@ def tile_registers(
     old = loop_at(program, path)
     name = old.name or program.fresh_name(program.base_name(path))
     tree = put(program.tree, path, replace(old, name=name))
-    return replace(program, tree=tree, choices={**program.choices, name: schedule}), (name,)
+    return replace(program, tree=tree, tiles={**program.tiles, name: tile}), (name,)
 
 
 def _pairs(program: Program, top: Path, names: Sequence[str], sizes: Sequence[int], what: str) -> tuple[tuple[int, int], ...]:

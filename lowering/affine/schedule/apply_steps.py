@@ -14,7 +14,7 @@ class AffineApplySteps(Pass):
     """Change the loops of a kernel by the steps of its attribute `dlc.steps`, which is gone afterwards.
 
     Each step is checked as `dlc.Schedule` does, whose calls they are. Loops that a step changes are marked `dlc.as_written`: search
-    and emitters leave them, but for nests that `tile_registers` or `search` names. Other loops stay as they are.
+    and code generators leave them, but for nests that `tile_registers` or `search` names. Other loops stay as they are.
 
     before: func.func @kernel() attributes {dlc.steps = ["split(loop='S0:0', factor=32)"]} { affine.for %i = 0 to 96 { S(%i) } }
     after:  func.func @kernel() { affine.for %io = 0 to 3 { affine.for %ii = 0 to 32 { S(32 * %io + %ii) } } {dlc.as_written} }

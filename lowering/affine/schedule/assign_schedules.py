@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.affine.ir.loops import SCHEDULE
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE
 from dlc.lowering.affine.ir.nests import Nest, nests_of
-from dlc.lowering.affine.schedule.nest_schedule import NEST
 from dlc.lowering.pass_base import Pass, PassFailure
 
 SCHEDULES = "dlc.schedules"
@@ -23,7 +22,7 @@ class AffineAssignSchedules(Pass):
     The attribute has one entry for each nest that is not left to the cost model, by the nest's number: its place in the order
     of the text. It is gone afterwards.
 
-    before: func.func @kernel() attributes {dlc.schedules = {"1" = {emitter = "tile", ...}}} { two nests }
+    before: func.func @kernel() attributes {dlc.schedules = {"1" = {code_generator = "tile", ...}}} { two nests }
     after:  func.func @kernel() { affine.for ... {dlc.nest = 0}   affine.for ... {dlc.nest = 1, dlc.schedule = {...}} }
     """
 

@@ -10,6 +10,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_allocation, nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.ir.loops import SCHEDULE, SEARCH
 from dlc.lowering.affine.loop_generation.emit import replace_loops, try_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
@@ -45,7 +46,7 @@ class LoopPass(Protocol):
 def change_loops(function: ir.Operation, change: LoopPass) -> None:
     """Apply `change` to `function`, a `func.func`, unless it has no loops or another one is meant. Raises PassFailure."""
     wanted = change.function.removeprefix("@")
-    if (wanted and wanted != ir.StringAttr(function.attributes["sym_name"]).value) or not has_loops(function):
+    if (wanted and wanted != symbol_name(function)) or not has_loops(function):
         return
     try:
         program = read(function, change.assume_no_alias, change.reassociate)
@@ -105,7 +106,7 @@ def has_loops(function: ir.Operation) -> bool:
 def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: bool = False) -> Program:
     """The program of a function's loops.
 
-    Raises ExtractionError for what it cannot hold or the emitter could not write back, PrimitiveError where isl has too much to do.
+    Raises ExtractionError for what it cannot hold or could not be written back, PrimitiveError where isl has too much to do.
     """
     scop = extract(function, assume_no_alias=assume_no_alias)
     refuse_unmovable(scop)
@@ -120,10 +121,10 @@ def write(program: Program) -> None:
     """
     function = program.scop.items[0].parent.operation
     _emitted(program, replace_loops)
-    for loop in nested_ops(function) if program.choices else ():
-        if name_of(loop) in program.choices:
-            choice = program.choices[name_of(loop)]
-            loop.attributes[SEARCH if choice is None else SCHEDULE] = ir.UnitAttr.get() if choice is None else choice.attribute()
+    for loop in nested_ops(function) if program.tiles else ():
+        if name_of(loop) in program.tiles:
+            tile = program.tiles[name_of(loop)]
+            loop.attributes[SEARCH if tile is None else SCHEDULE] = ir.UnitAttr.get() if tile is None else tile.attribute()
     used = {access.array for statement in program.scop.statements for access in statement.accesses}
     for array in program.scop.arrays:
         if array.is_local and array not in used and not isinstance(array, Buffer):

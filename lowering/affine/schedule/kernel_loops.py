@@ -3,7 +3,7 @@
 Kernels carry sums in values, and combine them with what follows in one body. A copy of the loops is made whose values are elements
 of memory, so that each statement is one of its own (`affine-demote-values`, `affine-accumulate-in-place`, `affine-expand-buffers`).
 Once the loops are changed, elements become values again, and take the place of the loops that were changed. Loops that no step
-touches stay as they were, for the search and the emitters.
+touches stay as they were, for the search and the code generators.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.errors import ScheduleError
 from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
 from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
@@ -22,8 +23,8 @@ from dlc.lowering.affine.ir.loops import AS_WRITTEN, SCHEDULE, SEARCH, real_ops
 from dlc.lowering.affine.ir.nests import nests_of
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues
 from dlc.lowering.affine.schedule.driver import name_of, write
+from dlc.lowering.affine.schedule.given_tiles import given_tile
 from dlc.lowering.affine.schedule.loop_tree import Kind, LoopNode, SequenceNode, Tree, block, children, with_children
-from dlc.lowering.affine.schedule.nest_schedule import given_schedule
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program
 from dlc.lowering.affine.schedule.schedule import Schedule
 from dlc.lowering.affine.schedule.schedule_text import read_lines
@@ -58,7 +59,7 @@ class KernelLoops:
             marks = noalias_marks(kernel, originals, captured)
             copies = [op.clone(ip=ir.InsertionPoint(originals[0])).operation for op in originals]
             _use_each_other(originals, copies)
-            name = ir.StringAttr(kernel.attributes["sym_name"]).value
+            name = symbol_name(kernel)
             body = private_function(name, copies, captured, constants)
             body.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
             body.attributes["dl.kernel"] = ir.UnitAttr.get()
@@ -240,7 +241,7 @@ def apply_lines(function: ir.Operation, lines: Sequence[str]) -> None:
 
 
 def _require_nests(function: ir.Operation) -> None:
-    """PassFailure where a loop has a schedule that no emitter would find, or that does not fit its nest."""
+    """PassFailure where a loop has a schedule that no code generator would find, or that does not fit its nest."""
     nests = {nest.top: nest for nest in nests_of(function)}
     tops = [op for op in nested_ops(function) if op.name == "affine.for" and AS_WRITTEN in op.attributes]
     marked = [inner for top in tops for inner in nested_ops(top) if SCHEDULE in inner.attributes or SEARCH in inner.attributes]
@@ -248,5 +249,4 @@ def _require_nests(function: ir.Operation) -> None:
         if loop not in nests:
             what = f"loop '{name_of(loop)}' is no nest for register tiles: it carries a dependence, or loops around its sum do"
             raise PassFailure(loop, what, "distribute or interchange the loops first")
-        if SCHEDULE in loop.attributes:
-            given_schedule(nests[loop], ir.StringAttr(ir.DictAttr(loop.attributes[SCHEDULE])["emitter"]).value)
+        given_tile(nests[loop])

@@ -14,6 +14,7 @@ from dlc.diagnostics import did_you_mean
 from dlc.lowering.affine.dependences.dependences import Dependence, kind_of, memory_dependences
 from dlc.lowering.affine.dependences.legality import Violation, carried_by_parallel, violations
 from dlc.lowering.affine.dependences.reduction_dependences import reductions
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.loop_marks import NAME, kinds_of
 from dlc.lowering.affine.polyhedral.model import Scop, union_map
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
@@ -35,7 +36,6 @@ from dlc.lowering.affine.schedule.loop_tree import (
     to_schedule,
     walk,
 )
-from dlc.lowering.affine.schedule.nest_schedule import NestSchedule
 
 
 class PrimitiveError(Exception):
@@ -59,8 +59,8 @@ class Program:
     """The kinds of those accesses (statement, position) that belong to updates whose order does not matter among themselves."""
     live_ranges: Mapping[str, isl.UnionMap] = field(default_factory=dict)
     """For each buffer, instances that touch it to the values of the loops that it was made in: what it holds lasts so long."""
-    choices: Mapping[str, NestSchedule | None] = field(default_factory=dict)
-    """How an emitter makes code of the nest whose outermost loop has that name; None leaves it to the search."""
+    tiles: Mapping[str, Tile | None] = field(default_factory=dict)
+    """How code is made of the nest whose outermost loop has that name; None leaves it to the search."""
 
     @classmethod
     def of(cls, scop: Scop, *, reassociate: bool = False) -> Program:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.diagnostics import at_location, from_mlir
 from dlc.errors import ScheduleError
 from dlc.lowering.affine.polyhedral.model import ExtractionError
@@ -67,7 +68,7 @@ class Schedule:
     @property
     def function(self) -> str:
         """The function's name."""
-        return ir.StringAttr(self._function.attributes["sym_name"]).value
+        return symbol_name(self._function)
 
     def loops(self) -> list[str]:
         """What the loops are called, in the order in which they begin."""
@@ -163,10 +164,10 @@ class Schedule:
         factors: Sequence[int] = (),
         **choices: Any,
     ) -> str:
-        """Have an emitter make vectors and register tiles of the nest whose outermost loop is `loop`.
+        """Have a code generator make vectors and register tiles of the nest whose outermost loop is `loop`.
 
-        Other choices: `order`, `unroll`, `prefetch`, `fetch_rows`, `blocks`, `block_sizes`, `pack`, `emitter`, as in
-        `NestSchedule` but with names for loops.
+        Other choices: `order`, `unroll`, `prefetch`, `fetch_rows`, `blocks`, `block_sizes`, `pack`, `code_generator`, as in
+        `Tile` but with names for loops.
         """
         others = {key: tuple(value) if isinstance(value, list) else value for key, value in choices.items()}
         tile = {"lane_loop": lane_loop, "lanes": lanes, "vectors": vectors}
@@ -268,8 +269,8 @@ def _find(source: Source, name: str) -> tuple[ir.Module | ir.Operation, ir.Opera
     top = source.operation
     if top.name == "func.func":
         return (source if isinstance(source, ir.Module) else top), top
-    functions = [op.operation for op in top.regions[0].blocks[0].operations if op.operation.name == "func.func"]
-    called = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in functions}
+    functions = functions_of(top)
+    called = {symbol_name(op): op for op in functions}
     fitting = [op for key, op in called.items() if key == name or (not name and has_loops(op))]
     if len(fitting) == 1:
         return (source if isinstance(source, ir.Module) else top), fitting[0]

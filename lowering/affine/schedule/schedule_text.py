@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc.errors import ScheduleError
+from dlc.lowering.affine.ir.tile import FORMER_NAMES
 from dlc.lowering.affine.schedule.steps import METHODS, SHARED, Planned, Recorded, Result, Steps, arguments_of
 from dlc.lowering.affine.schedule.transform_text import from_transform
 from dlc.lowering.registry import find_pass
@@ -123,6 +124,7 @@ def _planned(line: _Line, where: Mapping[str, object], known: Collection[str]) -
     assert found is not None
     kinds = {field.name: str(field.type) for field in dataclasses.fields(found) if field.name not in SHARED}
     given = _given(line.call, tuple(kinds), known)
+    given = {FORMER_NAMES.get(key, key): value for key, value in given.items()}
     unknown = [key for key in given if key not in kinds]
     if unknown:
         raise ScheduleError(f"line {number}: '{method}' has no argument '{unknown[0]}'", f"use {', '.join(kinds)}")

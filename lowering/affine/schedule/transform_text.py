@@ -10,6 +10,7 @@ from typing import Any
 from dlc._mlir import ir
 from dlc.diagnostics import from_mlir
 from dlc.errors import ScheduleError
+from dlc.lowering.affine.ir.tile import FORMER_NAMES
 from dlc.lowering.affine.schedule.steps import METHODS, SHARED, Planned, Recorded, Steps, arguments_of
 from dlc.lowering.pass_base import OptionError, Pass
 from dlc.lowering.registry import find_pass
@@ -77,7 +78,7 @@ def _pass_of(op: ir.Operation) -> Pass:
     found = find_pass(name) if name in METHODS.values() else None
     if found is None:
         raise ScheduleError(f"pass '{name}' is no step of a schedule", f"use {', '.join(sorted(set(METHODS.values())))}")
-    given = {entry.name: _option(entry.attr) for entry in options}
+    given = {FORMER_NAMES.get(entry.name, entry.name).replace("_", "-"): _option(entry.attr) for entry in options}
     try:
         return found.from_options(given)
     except OptionError as error:

@@ -13,10 +13,11 @@ from itertools import combinations, permutations, product
 from math import prod
 from typing import Any, Literal
 
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.cost.memory_costs import Levels, MemoryModel, PackedPanel
 from dlc.lowering.affine.cost.references import Reference
-from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile, outer_order, work_cycles
+from dlc.lowering.affine.cost.tile_costs import BandNestCost
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
 
 Unit = Literal["lanes", "copies", "sums"]
@@ -67,13 +68,12 @@ class CacheBlockPlanner:
     """Plans blocks for a nest, whose accesses are `refs`; what is written in it is not copied."""
 
     refs: Sequence[Reference]
-    nest: BandNestCosts
-    extents: Sequence[int]
+    nest: BandNestCost
     caches: Caches
     pack: bool = True
 
     @cached_property
-    def packed_nest(self) -> BandNestCosts:
+    def packed_nest(self) -> BandNestCost:
         """The nest as tiles see it that read copies: their elements lie side by side."""
         copied = {reference.access for reference in self._unwritten if _rises(reference)}
         strides = [
@@ -82,14 +82,14 @@ class CacheBlockPlanner:
         straddling = {(ref.access, at) for ref in self._unwritten for at in _straddled(ref, self.nest.lanes)}
         return replace(self.nest, strides=strides, straddling=frozenset(straddling))
 
-    def plan(self, tile: BandTile, plain: BandTile) -> CachePlan | None:
+    def plan(self, tile: Tile, plain: Tile) -> CachePlan | None:
         """The cheapest blocks and panels around tiles `tile`; None where loops of tiles `plain`, all by themselves, are as good."""
         packable = [reference for reference in self._unwritten if _is_packable(reference, tile)]
-        strided = [ref for ref in self.refs if tile.lanes is not None and ref.stride(tile.lanes) not in (0, 1)]
+        strided = [ref for ref in self.refs if tile.vector_loop is not None and ref.stride(tile.vector_loop) not in (0, 1)]
         if any(reference not in packable and not reference.access.writes for reference in strided):
             return None
         must_pack = frozenset(place for place, reference in enumerate(packable) if reference in strided)
-        model = MemoryModel(self.refs, self.extents, self.caches, self.nest.lanes)
+        model = MemoryModel(self.refs, self.nest.extents, self.caches, self.nest.lanes)
         search = CacheSearch(self.packed_nest, tile, model, packable, must_pack, self._cycles(self.packed_nest, tile))
         without = CacheSearch(self.nest, plain, model, (), frozenset(), self._cycles(self.nest, plain)).plain_cycles
         plan = search.best()
@@ -102,18 +102,18 @@ class CacheBlockPlanner:
         written = {reference.access.array for reference in self.refs if reference.access.writes}
         return [reference for reference in self.refs if self.pack and reference.access.array not in written]
 
-    def _cycles(self, nest: BandNestCosts, tile: BandTile) -> float:
-        return work_cycles(nest, tile) * policy().search.fused_ops * prod(self.extents)
+    def _cycles(self, nest: BandNestCost, tile: Tile) -> float:
+        return nest.work_cycles(tile) * policy().search.fused_ops * prod(nest.extents)
 
 
 def _rises(reference: Reference) -> bool:
     return all(factor >= 0 for factors in reference.factors for factor in factors)
 
 
-def _is_packable(reference: Reference, tile: BandTile) -> bool:
+def _is_packable(reference: Reference, tile: Tile) -> bool:
     """Whether several tiles read the same elements, and a panel can have them in the order in which a tile reads them."""
-    tiled = [at for at in (tile.lanes, tile.unroll_and_jam) if at is not None]
-    along = [factors[at] for factors in reference.factors for at in tiled if at == tile.lanes and factors[at]]
+    tiled = [at for at in (tile.vector_loop, tile.copied_loop) if at is not None]
+    along = [factors[at] for factors in reference.factors for at in tiled if at == tile.vector_loop and factors[at]]
     is_reused = not all(reference.moves_along(at) for at in tiled)
     return _rises(reference) and not reference.is_joined and along in ([], [1]) and is_reused
 
@@ -136,8 +136,8 @@ class CacheSearch:
     `tile_cycles` is what all tiles take where nothing waits for memory.
     """
 
-    nest: BandNestCosts
-    tile: BandTile
+    nest: BandNestCost
+    tile: Tile
     model: MemoryModel
     packable: Sequence[Reference]
     must_pack: frozenset[int]
@@ -147,7 +147,7 @@ class CacheSearch:
 
     def best(self) -> CachePlan | None:
         """The cheapest plan; None where no sums stay in the tile."""
-        if not self.sums or self.tile.lanes is None:
+        if not self.sums or self.tile.lanes == 1:
             return None
         best, least = min((self._descend(start) for start in self._starts()), key=lambda found: found[1])
         levels, blocks = self._levels(best)
@@ -186,23 +186,19 @@ class CacheSearch:
     # What a choice means.
 
     @cached_property
-    def _order(self) -> list[int]:
-        return outer_order(self.nest, self.tile)
-
-    @cached_property
     def _tiled(self) -> list[int]:
         """The tile's loops in the order of those over tiles."""
-        return [at for at in self._order if at in (self.tile.lanes, self.tile.unroll_and_jam)]
+        return [at for at in self.tile.order if at in (self.tile.vector_loop, self.tile.copied_loop)]
 
     @cached_property
-    def _around(self) -> list[int]:
+    def _around(self) -> Sequence[int]:
         """The loops around those over tiles."""
-        return self._order[: self._order.index(self._tiled[0])] if self._tiled else self._order[:-1]
+        return self.tile.order[: self.tile.order.index(self._tiled[0])] if self._tiled else self.tile.order[:-1]
 
     @cached_property
     def _inside(self) -> list[int]:
         """The loops inside those over tiles."""
-        return [at for at in self._order[len(self._around) :] if at not in self._tiled]
+        return [at for at in self.tile.order[len(self._around) :] if at not in self._tiled]
 
     @cached_property
     def sums(self) -> list[int]:
@@ -212,7 +208,7 @@ class CacheSearch:
     def _free(self, choice: _Choice) -> list[int]:
         """The loops around that go inside of the blocks."""
         kept = [place for place, at in enumerate(self._around) if not self.nest.is_free[at]]
-        return self._around[kept[-1] + 1 if kept else 0 :] if choice.free_inside else []
+        return list(self._around[kept[-1] + 1 if kept else 0 :]) if choice.free_inside else []
 
     def _blocks(self, choice: _Choice, unit: Unit) -> list[tuple[int, int]]:
         """The loops outside of the tiles' that a unit stands for."""
@@ -221,8 +217,9 @@ class CacheSearch:
         if unit == "sums":
             hoisted, split = self.sums[: choice.hoisted], self.sums[choice.hoisted]
             return [*((at, 1) for at in hoisted), *([(split, choice.sums)] if choice.sums else [])]
-        member, tiles = (self.tile.lanes, choice.lanes) if unit == "lanes" else (self.tile.unroll_and_jam, choice.copies)
-        return [] if member is None or not tiles else [(member, tiles * self.tile.step(member))]
+        tile = self.tile
+        member, tiles = (tile.vector_loop, choice.lanes) if unit == "lanes" else (tile.copied_loop, choice.copies)
+        return [] if member is None or not tiles else [(member, tiles * self.nest.tile_size(tile, member))]
 
     def _levels(self, choice: _Choice) -> tuple[tuple[tuple[int, int], ...], int]:
         """The loops from the outside in, and how many of them are outside of those over tiles."""
@@ -233,7 +230,7 @@ class CacheSearch:
         outer += [(at, size) for at, size in blocks if size < self.model.extents[at] or at in hoisted]
         tiled = self._tiled[::-1] if choice.copies_first else self._tiled
         inside = [at for at in self._inside if at not in hoisted]
-        inner = [(at, self.tile.step(at)) for at in (*free, *tiled, *inside)]
+        inner = [(at, self.nest.tile_size(self.tile, at)) for at in (*free, *tiled, *inside)]
         return (*outer, *inner), len(outer)
 
     def _panels(self, choice: _Choice, levels: Levels, blocks: int) -> dict[Reference, PackedPanel]:
@@ -246,9 +243,9 @@ class CacheSearch:
 
     def _panel(self, reference: Reference, depth: int) -> PackedPanel:
         """A copy whose rows are those of a tile, or else of the array."""
-        lanes, copied = self.tile.lanes, self.tile.unroll_and_jam
+        lanes, copied = self.tile.vector_loop, self.tile.copied_loop
         if lanes is not None and reference.moves_along(lanes):
-            return PackedPanel(depth, self.tile.width, reference.stride(lanes) != 1)
+            return PackedPanel(depth, self.nest.tile_size(self.tile, lanes), reference.stride(lanes) != 1)
         if copied is not None and reference.stride(copied) == 1:
             return PackedPanel(depth, self.tile.copies, False)
         box = reference.box(self.model.extents)
@@ -273,7 +270,7 @@ class CacheSearch:
                 return float("inf")
         trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
         entries = prod(trips[: len(levels) - len(self.sums) + hoisted])
-        sums = entries * (policy().cost.loop_entry + self.tile.vectors * self.tile.copies)
+        sums = entries * (policy().cost.loop_entry + self.tile.body_copies)
         return (self.tile_cycles + sums + self.model.cycles(levels, extents, panels)) * (
             1.0 + policy().search.panel_gain * len(panels)
         )

@@ -2,137 +2,107 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.instructions import NestCost, RegisterTile, trips_of
-from dlc.lowering.affine.cost.loop_order import Caches, best_order
+from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
+from dlc.lowering.affine.cost.limits import Caches, TileLimits
+from dlc.lowering.affine.cost.loop_order import with_best_order
 from dlc.lowering.affine.cost.set_conflicts import SetConflicts
 from dlc.lowering.affine.ir.accesses import indices_of
 from dlc.lowering.affine.ir.expressions import block_size
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes, element_bits, widest_element
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
-from dlc.lowering.affine.schedule.nest_schedule import NestSchedule, lane_facts, schedule_for
+from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.schedule.given_tiles import lane_facts
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
 from dlc.lowering.affine.search.copy_choice import chosen_copies
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
-from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, facts_of
+from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS
 
 _PREFETCH, _FETCH_ROWS = 2, 1
 """The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A tile and its estimated cycles."""
-
-    tile: RegisterTile
-    cycles: float
-
-
-@dataclass(frozen=True)
 class Candidate:
-    """A schedule that fits a nest, and its estimated cycles."""
+    """A tile that fits a nest, and its estimated cycles."""
 
-    schedule: NestSchedule
+    tile: Tile
     cycles: float
 
 
-@dataclass(frozen=True)
-class TileLimits:
-    """The vector registers to fill, and the caches that panels of operands stay in."""
-
-    vector_bits: int
-    registers: int
-    caches: Caches
-
-    @staticmethod
-    def of(op: ir.Operation, vector_bits: int, registers: int) -> TileLimits:
-        """The given numbers; the target's where they are 0. `PassFailure` at `op` when no vector fits them."""
-        facts = facts_of(op)
-        bits = vector_bits or facts.vector_bits
-        if bits < 64 or bits & (bits - 1):
-            raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        return TileLimits(bits, registers or facts.vector_registers, Caches.of(facts))
-
-
-def chosen(nest: Nest, machine: TileLimits, emitter: str) -> NestSchedule | None:
-    """The cheapest schedule of `nest`; None when no loop can become lanes, or none of them pays."""
-    best = candidates(nest, machine, 1, emitter)
-    if not best or best[0].cycles >= NestCost(nest, None, None).scalar():
+def chosen(nest: Nest, machine: TileLimits, generator: str) -> Tile | None:
+    """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays."""
+    best = candidates(nest, machine, 1, generator)
+    if not best or best[0].cycles >= LoopNestCost(nest, None, None).scalar():
         return None
-    return best[0].schedule
+    return best[0].tile
 
 
-def candidates(nest: Nest, machine: TileLimits, count: int, emitter: str = "") -> list[Candidate]:
-    """The `count` cheapest schedules of `nest` for `emitter` (default: the one that takes it), cheapest first.
+def candidates(nest: Nest, machine: TileLimits, count: int, generator: str = "") -> list[Candidate]:
+    """The `count` cheapest tiles of `nest` for the code `generator` (default: the one that takes it), cheapest first.
 
-    The emitter `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
+    The code generator `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
-    emitter = emitter or ("tile" if is_contraction(nest) else "rows")
+    generator = generator or ("tile" if is_contraction(nest) else "rows")
     conflicts = SetConflicts(nest)
-    found = _choices(nest, machine, conflicts, emitter == "tile")
-    choices = sorted(found, key=lambda choice: _rank(conflicts, choice))
-    return [Candidate(_finished(nest, choice.tile, machine, emitter), choice.cycles) for choice in choices[:count]]
+    found = sorted(_candidates(nest, machine, conflicts, generator), key=lambda one: _rank(conflicts, one))
+    return [Candidate(_finished(nest, one.tile, machine), one.cycles) for one in found[:count]]
 
 
-def _rank(conflicts: SetConflicts, choice: Choice) -> tuple[float, ...]:
-    """The cheapest choice has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
+def _rank(conflicts: SetConflicts, candidate: Candidate) -> tuple[float, ...]:
+    """The cheapest has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
-    tile = choice.tile
-    return choice.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
+    tile = candidate.tile
+    return candidate.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
-def _finished(nest: Nest, tile: RegisterTile, machine: TileLimits, emitter: str) -> NestSchedule:
-    """The schedule of `tile`, with the choices that do not depend on other tiles."""
-    order = best_order(nest, tile, machine.caches)
-    blocks: tuple[tuple[int, int], ...] = ()
-    pack = 0
-    if emitter == "tile" and nest.chain is not None and not tile.reduces:
-        extent = nest.chain.loops[-1].extent
-        most = policy().tiles.unrolled_byte_steps if _multiplies_integers(nest) else policy().tiles.unrolled_steps
-        unroll = most if extent is None or extent >= most else 1
-        tile = dataclasses.replace(tile, unroll=unroll)
-        if strip := chosen_strip(nest, tile, order, machine.caches):
-            along = [*order[:-2], order[-1], order[-2]]
-            return dataclasses.replace(schedule_for(nest, tile, along, emitter), blocks=((nest.band.index(tile.lane_loop), strip),))
-        tile = _with_fetches(nest, tile, order, machine.caches)
-        copied = chosen_copies(nest, tile, order, machine.caches) if machine.registers < MANY_REGISTERS else ()
-        blocks, pack = copied or chosen_blocks(nest, tile, order, machine.caches), int(bool(copied))
-        if pack:
-            tile = dataclasses.replace(tile, prefetch=0)
-        elif any(place == len(nest.band) for place, _ in blocks):
-            tile = dataclasses.replace(tile, prefetch=_PREFETCH)
-    return dataclasses.replace(schedule_for(nest, tile, order, emitter), blocks=blocks, pack=pack)
+def _finished(nest: Nest, tile: Tile, machine: TileLimits) -> Tile:
+    """`tile` with the choices that do not depend on other tiles."""
+    tile, caches = with_best_order(nest, tile, machine.caches), machine.caches
+    if tile.code_generator != "tile" or nest.chain is None or nest.reduces(tile):
+        return tile
+    extent = nest.chain.loops[-1].extent
+    most = policy().tiles.unrolled_byte_steps if _multiplies_integers(nest) else policy().tiles.unrolled_steps
+    tile = replace(tile, unroll=most if extent is None or extent >= most else 1)
+    if strip := chosen_strip(nest, tile, caches):
+        *outer, lane, row = tile.order
+        return replace(tile, order=(*outer, row, lane), blocks=((tile.lane_loop, strip),))
+    tile = _with_fetches(nest, tile, caches)
+    if machine.registers < MANY_REGISTERS and (copied := chosen_copies(nest, tile, caches)):
+        return replace(tile, prefetch=0, blocks=copied, pack=1)
+    blocks = chosen_blocks(nest, tile, caches)
+    has_sums = any(place == len(nest.band) for place, _ in blocks)
+    return replace(tile, prefetch=_PREFETCH if has_sums else tile.prefetch, blocks=blocks)
 
 
-def _with_fetches(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> RegisterTile:
+def _with_fetches(nest: Nest, tile: Tile, caches: Caches) -> Tile:
     """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
-    facts = lane_facts(nest, schedule_for(nest, tile, order, "tile"))
-    vectors = panels_of(nest, dataclasses.replace(tile, prefetch=_PREFETCH), order, facts)
-    vectors = [panel for panel in vectors if not _comes_back(panel, tile, order, caches)]
-    rows = panels_of(nest, dataclasses.replace(tile, fetch_rows=_FETCH_ROWS), order, facts)
+    facts = lane_facts(nest, tile)
+    vectors = panels_of(nest, replace(tile, prefetch=_PREFETCH), facts)
+    vectors = [panel for panel in vectors if not _comes_back(nest, panel, tile, caches)]
+    rows = panels_of(nest, replace(tile, fetch_rows=_FETCH_ROWS), facts)
     most = caches.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
-    rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(tile) <= most]
+    rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * policy().blocks.panel_share
     is_near = 0 < sum(streaming) <= caches.l1_bytes * policy().blocks.full_share
-    return dataclasses.replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
+    return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
-def _comes_back(panel: PrefetchedPanel, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> bool:
+def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, caches: Caches) -> bool:
     """Whether the tiles of a loop around read all panels of an operand again, often and before they leave L2."""
     followed = set(list(panel.load.operands)[1:])
-    trips = {loop: trips_of(loop, tile.steps.get(loop, 1)) for loop in order}
+    order, steps = nest.order(tile), nest.steps(tile)
+    trips = {loop: trips_of(loop, steps.get(loop, 1)) for loop in order}
     moving = [loop for loop in order if trips[loop] != 1]
     last = max((place for place, loop in enumerate(moving) if loop.iv in followed), default=0)
     around = max((place for place, loop in enumerate(moving[:last]) if loop.iv not in followed), default=None)
@@ -153,7 +123,7 @@ def is_contraction(nest: Nest) -> bool:
     if nest.chain is None:
         return False
     products = [op for op in real_ops(nest.innermost_body) if op.name in ("arith.mulf", "arith.muli")]
-    loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load"]
+    loads = nest.innermost_loads
     sums = [combiner.name in ("arith.addf", "arith.addi") for combiner in nest.chain.combiners]
     return all(sums) and bool(products) and len(loads) > 1
 
@@ -162,30 +132,29 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
-def _choices(nest: Nest, machine: TileLimits, conflicts: SetConflicts, jam: bool) -> Iterator[Choice]:
+def _candidates(nest: Nest, machine: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate]:
     """Every tile that fits the registers."""
     lanes = machine.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
-    for loop, reduces, facts in _lane_loops(nest, lanes, jam):
-        cost = NestCost(nest, facts, loop)
-        for tile in _tiles(nest, loop, lanes, reduces, facts, conflicts, jam):
+    for place, facts in _lane_loops(nest, lanes, generator == "tile"):
+        cost = LoopNestCost(nest, facts, nest.loops[place])
+        for tile in _tiles(nest, Tile(generator, place, lanes), facts, conflicts):
             if tile.body_copies == 1 or (
                 cost.fits(tile, machine.registers) and not conflicts.overflows(tile, machine.caches.l1_bytes)
             ):
-                yield Choice(tile, cost.total(tile))
+                yield Candidate(tile, cost.cycles(tile))
 
 
-def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[Loop, bool, LaneFacts]]:
-    """The loops that can become lanes: (loop, whether it is a reduction, facts)."""
-    for loop in nest.band:
+def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[int, LaneFacts]]:
+    """The loops that can become lanes, by position, and what each op does in them."""
+    for place, loop in enumerate(nest.band):
         is_whole = loop.extent is not None and loop.extent % lanes == 0
         facts = _facts(nest, loop, lanes, may_scatter=may_scatter and is_whole)
         if facts is not None:
-            yield loop, False, facts
+            yield place, facts
     if nest.chain is not None:
-        loop = nest.chain.loops[-1]
-        facts = _facts(nest, loop, lanes, reduces=True)
+        facts = _facts(nest, nest.loops[-1], lanes, reduces=True)
         if facts is not None and facts.maskable and any(facts.strides.values()):
-            yield loop, True, facts
+            yield len(nest.loops) - 1, facts
 
 
 def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatter: bool = False) -> LaneFacts | None:
@@ -196,22 +165,14 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
         return None
 
 
-def _tiles(
-    nest: Nest, loop: Loop, lanes: int, reduces: bool, facts: LaneFacts, conflicts: SetConflicts, jam: bool
-) -> Iterator[RegisterTile]:
-    unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
-    whole = _whole_row(nest, loop, lanes)
-    if whole:
-        yield RegisterTile(loop, lanes, whole, (), reduces)
+def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts) -> Iterator[Tile]:
+    """Tiles with the lanes of `one`, a tile of a single vector."""
+    loop, lanes, reduces, jam = nest.lane_loop(one), one.lanes, nest.reduces(one), one.code_generator == "tile"
+    if whole := _whole_row(nest, loop, lanes):
+        yield replace(one, vectors=whole)
         return
-    is_alone = jam and not reduces and len(nest.band) == 1
-    most = (
-        1
-        if not (nest.inner_loops and (facts.maskable or facts.scattered))
-        else policy().tiles.most_vectors_alone
-        if is_alone
-        else policy().tiles.most_vectors
-    )
+    unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
+    most = _most_vectors(nest, facts, is_alone=jam and not reduces and len(nest.band) == 1)
     block = _block_of(nest, loop) // lanes
     for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
         if vectors > 1 and loop.extent is not None and (vectors - 1) * lanes >= loop.extent:
@@ -223,10 +184,17 @@ def _tiles(
         is_part = _is_part(loop, vectors, lanes)
         for factors in unroll_and_jam:
             if not (is_part and _follows(nest, facts, factors)):
-                yield RegisterTile(loop, lanes, vectors, factors, reduces)
+                yield replace(one, vectors=vectors, unroll_and_jam=factors)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
         for factors in _tall_unroll_and_jam_choices(nest, loop, conflicts):
-            yield RegisterTile(loop, lanes, 1, factors, reduces)
+            yield replace(one, unroll_and_jam=factors)
+
+
+def _most_vectors(nest: Nest, facts: LaneFacts, is_alone: bool) -> int:
+    """The most vectors of a step; one where none is kept in registers, or ends cannot be masked."""
+    if not (nest.inner_loops and (facts.maskable or facts.scattered)):
+        return 1
+    return policy().tiles.most_vectors_alone if is_alone else policy().tiles.most_vectors
 
 
 def _fewest_vectors(loop: Loop, lanes: int, facts: LaneFacts) -> int:
@@ -249,10 +217,10 @@ def _is_part(loop: Loop, vectors: int, lanes: int) -> bool:
     )
 
 
-def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[Loop, int]]) -> bool:
+def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[int, int]]) -> bool:
     """Whether copies along a loop of `factors` load other vectors: parts of rows that are apart, where one whole row would do."""
     loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides.get(op)]
-    return any(loop.iv in set(op.operands) for op in loads for loop, _ in factors)
+    return any(nest.loops[place].iv in set(op.operands) for op in loads for place, _ in factors)
 
 
 def _divides(loop: Loop, size: int) -> bool:
@@ -260,13 +228,13 @@ def _divides(loop: Loop, size: int) -> bool:
     return loop.extent is not None and loop.extent % size == 0
 
 
-def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConflicts) -> Iterator[tuple[tuple[Loop, int], ...]]:
+def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConflicts) -> Iterator[tuple[tuple[int, int], ...]]:
     """Larger factors for one loop than `_unroll_and_jam_choices` has, where what copies read does not fall into one cache set."""
-    for loop in nest.band:
+    for place, loop in enumerate(nest.band):
         if loop is lane_loop or loop.extent is None or conflicts.may_share(loop):
             continue
         for factor in range(policy().tiles.most_jam + 1, min(policy().tiles.tallest_jam, loop.extent) + 1):
-            yield ((loop, factor),)
+            yield ((place, factor),)
 
 
 def _block_of(nest: Nest, loop: Loop) -> int:
@@ -283,22 +251,21 @@ def _block_of(nest: Nest, loop: Loop) -> int:
 
 def _whole_row(nest: Nest, loop: Loop, lanes: int) -> int:
     """The vectors of the row that `nest` works on, if it is one of several that do and there are few; else 0."""
-    loops = [*nest.band, *(nest.chain.loops if nest.chain else ())]
-    if not nest.is_part or len(loops) != 1 or loop.extent is None or loop.extent % lanes:
+    if not nest.is_part or len(nest.loops) != 1 or loop.extent is None or loop.extent % lanes:
         return 0
     return loop.extent // lanes if loop.extent <= policy().tiles.whole_row_vectors * lanes else 0
 
 
-def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[Loop, int], ...]]:
+def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple[int, int], ...]]:
     """Copies of none, one or two loops; only the first may leave a remainder."""
     yield ()
-    loops = [loop for loop in nest.band if loop is not lane_loop]
-    for first in loops:
-        for factor in _factors(first):
+    loops = [(place, loop) for place, loop in enumerate(nest.band) if loop is not lane_loop]
+    for first, outer in loops:
+        for factor in _factors(outer):
             yield ((first, factor),)
-            for second in loops:
-                if second is not first and second.extent is not None:
-                    yield from (((first, factor), (second, f)) for f in _factors(second) if second.extent % f == 0)
+            for second, inner in loops:
+                if second != first and inner.extent is not None:
+                    yield from (((first, factor), (second, count)) for count in _factors(inner) if inner.extent % count == 0)
 
 
 def _factors(loop: Loop) -> range:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from dlc.lowering.affine.cost.instructions import RegisterTile
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
-from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.copied_panels import panel_load, problem_of_panels
 from dlc.lowering.affine.search.block_choice import bytes_of, is_narrow, rows_of
 from dlc.lowering.policy import policy
 
 
-def chosen_copies(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches: Caches) -> tuple[tuple[int, int], ...]:
-    """The blocks, as `NestSchedule.blocks`, for whose panels a copy pays; empty where none does."""
-    found = rows_of(nest, tile, order)
+def chosen_copies(nest: Nest, tile: Tile, caches: Caches) -> tuple[tuple[int, int], ...]:
+    """The blocks, as `Tile.blocks`, for whose panels a copy pays; empty where none does."""
+    found = rows_of(nest, tile)
     if found is None or not is_narrow(tile) or len(nest.band) != 2 or problem_of_panels(nest, tile):
         return ()
     (loop, row), load = found, panel_load(nest, tile)
-    rows, columns, width = loop.extent or 0, tile.lane_loop.extent or 0, tile.lanes * tile.vectors
+    rows, columns, width = loop.extent or 0, nest.lane_loop(tile).extent or 0, tile.width
     assert nest.chain is not None and load is not None
     steps, pitch = nest.chain.loops[0].extent or 1, stride_along(load, nest.chain.loops[0].iv) or 0
     apart = bytes_of(load.results[0].type) * pitch
@@ -36,7 +34,7 @@ def chosen_copies(nest: Nest, tile: RegisterTile, order: Sequence[Loop], caches:
             rows * row / (caches.l2_bytes * policy().blocks.resident_share), copied / (caches.l2_bytes * policy().blocks.half_share)
         )
     )
-    lanes = (nest.band.index(tile.lane_loop), policy().packing.copied_panels * width)
+    lanes = (tile.lane_loop, policy().packing.copied_panels * width)
     if parts == 1 or problem_of_parts(nest):
         return (lanes,)
     size = -(-steps // parts)

@@ -9,8 +9,10 @@ from math import inf
 import islpy as isl
 
 from dlc.lowering.affine.cost.references import Reference
-from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile
+from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.dependences.band_nests import Member
+from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.polyhedral.loop_values import tile_number
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement, next_names, with_statements
 from dlc.lowering.affine.schedule.footprints import FixedBox, footprint
@@ -66,14 +68,12 @@ class LocalPanel:
     lanes: int
 
 
-def local_panels(
-    members: Sequence[Member], extents: Sequence[int], nest: BandNestCosts, tile: BandTile, plan: CachePlan
-) -> dict[int, list[LocalPanel]]:
+def local_panels(members: Sequence[Member], nest: BandNestCost, tile: Tile, plan: CachePlan) -> dict[int, list[LocalPanel]]:
     """The panels of a plan, by the number of loops around them."""
     found: dict[int, list[LocalPanel]] = {}
     for reference, panel in plan.panels.items():
-        before = [start % tile.step(at) for at, start in enumerate(nest.starts)]
-        inner = [plan.extent_at(panel.depth, at, before[at] + extent) for at, extent in enumerate(extents)]
+        before = [start % nest.tile_size(tile, at) for at, start in enumerate(nest.starts)]
+        inner = [plan.extent_at(panel.depth, at, before[at] + extent) for at, extent in enumerate(nest.extents)]
         origins = [start - rest for start, rest in zip(nest.starts, before, strict=True)]
         access = reference.access
         name = f"{access.array.name}_{access.statement_name}_{access.position}"
@@ -108,11 +108,11 @@ def _first_elements(
 
 
 def _block_start(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    return value if size == 1 else value.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))
+    return tile_number(value, size).scale_val(isl.Val(size))
 
 
 def _packed_dims(
-    reference: Reference, extents: Sequence[int], nest: BandNestCosts, tile: BandTile, inner: Sequence[tuple[int, int]]
+    reference: Reference, extents: Sequence[int], nest: BandNestCost, tile: Tile, inner: Sequence[tuple[int, int]]
 ) -> tuple[PackedDim, ...]:
     """The dims of the buffer: subscripts and numbers of tiles in the order of the loops that move them, then places in tiles."""
     box = reference.box(extents)
@@ -126,15 +126,15 @@ def _packed_dims(
         if step and size > step:
             ordered += [(place, PackedDim(dim, -(-size // step), step, True)), (inf, PackedDim(dim, step, step))]
         else:
-            ordered.append((inf if step or tile.lanes in dependent_loops else place, PackedDim(dim, size)))
+            ordered.append((inf if step or tile.vector_loop in dependent_loops else place, PackedDim(dim, size)))
     return tuple(packed_dim for _, packed_dim in sorted(ordered, key=lambda one: one[0]))
 
 
-def _tile_size(reference: Reference, dependent_loops: Sequence[int], nest: BandNestCosts, tile: BandTile) -> int:
+def _tile_size(reference: Reference, dependent_loops: Sequence[int], nest: BandNestCost, tile: Tile) -> int:
     """By what a subscript is cut, which one of the tile's loops alone moves; 0 for no cut."""
-    if dependent_loops == [tile.lanes]:
-        return tile.width
-    is_row = dependent_loops == [tile.unroll_and_jam] and reference.stride(dependent_loops[0]) == 1
+    if dependent_loops == [tile.vector_loop]:
+        return nest.tile_size(tile, dependent_loops[0])
+    is_row = dependent_loops == [tile.copied_loop] and reference.stride(dependent_loops[0]) == 1
     return tile.copies if is_row else 0
 
 

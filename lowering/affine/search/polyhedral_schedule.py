@@ -12,8 +12,9 @@ from typing import Literal
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import at_location
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import value_dependences
@@ -38,7 +39,6 @@ from dlc.lowering.affine.search.parallel_groups import mark_parallel_groups
 from dlc.lowering.affine.search.register_tiles import (
     CacheBlockOptions,
     Tiled,
-    TileShape,
     Weighed,
     cut,
     lanes_of,
@@ -90,7 +90,7 @@ class PolyhedralSchedule(Pass):
         except PassFailure as failure:
             if not self.leave_others:
                 raise
-            name = ir.StringAttr(op.attributes["sym_name"]).value
+            name = symbol_name(op)
             _remark(failure.location, f"@{name} is left as it is: {failure.message}")
 
     def _schedule(self, op: ir.Operation) -> None:
@@ -101,12 +101,11 @@ class PolyhedralSchedule(Pass):
             raise PassFailure(error.op, error.reason, error.remedy) from None
         if not scop.statements:
             return
-        facts = facts_of(op)
-        shape = TileShape.of(facts)
+        limits = TileLimits.of(op)
         dependences = self._dependences(op, scop)
-        blocking = CacheBlockOptions(Caches.of(facts), self.pack) if self.cache_tiles else None
+        blocking = CacheBlockOptions(limits.caches, self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
-        tiled = self._best(scop, dependences, order, shape, blocking)
+        tiled = self._best(scop, dependences, order, limits, blocking)
         try:
             self._write(op, scop, dependences, order, tiled)
         except EmissionError as error:
@@ -125,11 +124,10 @@ class PolyhedralSchedule(Pass):
         self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, reason: str
     ) -> None:
         """Build the loops in the text's order, since those that were chosen cannot be, for the `reason`."""
-        facts = facts_of(op)
         given = with_coincidence(original_schedule(scop, scop.statements), order)
-        shape = TileShape.of(facts)
+        limits = TileLimits.of(op)
         try:
-            self._write(op, scop, dependences, order, tile_registers(scop, given, shape))
+            self._write(op, scop, dependences, order, tile_registers(scop, given, limits))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
         _remark(scop.statements[0].location, f"the loops cannot be built as chosen: {reason}; they keep the text's order")
@@ -142,10 +140,9 @@ class PolyhedralSchedule(Pass):
         kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
         for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
-        name = ir.StringAttr(op.attributes["sym_name"]).value
+        name = symbol_name(op)
         proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
-        facts = facts_of(op)
-        lanes = lanes_of(scop, TileShape.of(facts))
+        lanes = lanes_of(scop, TileLimits.of(op))
         marked = mark_doacross(
             mark_parallel_groups(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements
         )
@@ -158,12 +155,12 @@ class PolyhedralSchedule(Pass):
         scop: Scop,
         dependences: Sequence[Dependence],
         order: isl.UnionMap,
-        shape: TileShape,
+        limits: TileLimits,
         blocking: CacheBlockOptions | None,
     ) -> Tiled:
         """Each part of the scop in the cheapest order, cut into tiles."""
         parts = parts_of(scop, order, self.fusion)
-        ways = [self._best_of(scop, part, shape) for part in parts]
+        ways = [self._best_of(scop, part, limits) for part in parts]
         found: list[Tiled] = []
         for is_open, neighbours in groupby(zip(parts, ways, strict=True), lambda pair: isinstance(pair[1], Weighed)):
             if not is_open:
@@ -171,12 +168,12 @@ class PolyhedralSchedule(Pass):
                 continue
             phases = [UnitSchedule(part, way) for part, way in neighbours if isinstance(way, Weighed)]
             if self.fusion == "smart" and len(phases) > 1:
-                found += cut_in_row_blocks(scop, phases, dependences, shape, blocking)
+                found += cut_in_row_blocks(scop, phases, dependences, limits, blocking)
             else:
-                found += [cut(scop, one.chosen, shape, blocking) for one in phases]
+                found += [cut(scop, one.chosen, limits, blocking) for one in phases]
         return reduce(Tiled.then, found)
 
-    def _best_of(self, scop: Scop, part: ScheduleUnit, shape: TileShape) -> Weighed | Tiled:
+    def _best_of(self, scop: Scop, part: ScheduleUnit, limits: TileLimits) -> Weighed | Tiled:
         """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks; in tiles where these
         are skewed with time, else to be cut."""
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
@@ -187,10 +184,10 @@ class PolyhedralSchedule(Pass):
         waves = None if skewed is None else self._waves(part, skewed, distributed)
         if waves is not None:
             return Tiled(waves)
-        best = weigh(scop, given, shape)
+        best = weigh(scop, given, limits)
         enough = policy().search.enough_gain * best.cost
         ways: list[Callable[[], Iterable[isl.Schedule]]] = [
-            lambda: blocked_schedules(scop, part.statements, lanes_of(scop, shape)),
+            lambda: blocked_schedules(scop, part.statements, lanes_of(scop, limits)),
             lambda: [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])],
             lambda: leveled_schedules(scop, part.statements),
         ]
@@ -198,11 +195,11 @@ class PolyhedralSchedule(Pass):
             if best.cost < enough:
                 break
             for schedule in way():
-                other = weigh(scop, schedule, shape)
+                other = weigh(scop, schedule, limits)
                 if other.cost < policy().search.order_gain * best.cost:
                     best = other
         across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
-        return best if across_time is None else tile_registers(scop, across_time, shape)
+        return best if across_time is None else tile_registers(scop, across_time, limits)
 
     def _waves(self, part: ScheduleUnit, skewed: Skewed, schedule: isl.Schedule) -> isl.Schedule | None:
         """Wavefronts in small tiles, where no loop of `schedule` is free; None where they do not fit."""

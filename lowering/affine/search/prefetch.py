@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.cost.instructions import RegisterTile, trips_of
+from dlc.lowering.affine.cost.instructions import trips_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import Loop, apply, real_ops
 from dlc.lowering.affine.ir.nests import Nest
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.ir.values import TileValues
 from dlc.lowering.policy import policy
 from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES
@@ -47,11 +48,11 @@ class PrefetchedPanel:
         """Bytes of the panel's cache lines."""
         return self.count * len(self.line_offsets) * LINE_BYTES
 
-    def set_conflicts(self, tile: RegisterTile) -> int:
-        """Rows of `tile` that fall into one set of the first-level cache in each step: lines a multiple of `L1_WAY_BYTES` apart."""
+    def set_conflicts(self, unroll_and_jam: Sequence[tuple[Loop, int]]) -> int:
+        """Rows that such copies read in a step from one set of the first-level cache: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
         places = [0]
-        for loop, count in tile.unroll_and_jam:
+        for loop, count in unroll_and_jam:
             stride = (stride_along(self.load, loop.iv) or 0) * width
             places = [place + copy * stride for place in places for copy in range(count if stride else 1)]
         return max(sum(_share_set(one, other) for other in places) for one in places)
@@ -141,26 +142,22 @@ def _share_set(one: int, other: int) -> bool:
     return one == other or (abs(one - other) >= LINE_BYTES > (other - one) % L1_WAY_BYTES)
 
 
-def panels_of(
-    nest: Nest, tile: RegisterTile, order: Sequence[Loop], facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None
-) -> list[PrefetchedPanel]:
-    """The panels that tiles of `nest`, in the order `order`, can fetch ahead: of vectors, and rows that all lanes share.
+def panels_of(nest: Nest, tile: Tile, facts: LaneFacts, ahead: Mapping[ir.Value, int] | None = None) -> list[PrefetchedPanel]:
+    """The panels that tiles of `nest` can fetch ahead: of vectors, and rows that all lanes share.
 
     Where all tiles of `nest` read one panel, the next one is that of the nest which runs next, `ahead` of this one.
     """
-    if nest.chain is None or tile.reduces:
+    if nest.chain is None or nest.reduces(tile):
         return []
     loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
-    panels = [_panel_of(load, nest, tile, order, bool(facts.strides[load]), ahead or {}) for load in loads]
+    panels = [_panel_of(load, nest, tile, bool(facts.strides[load]), ahead or {}) for load in loads]
     return [panel for panel in panels if panel is not None and panel.level]
 
 
-def _panel_of(
-    load: ir.Operation, nest: Nest, tile: RegisterTile, order: Sequence[Loop], is_vector: bool, after: Mapping[ir.Value, int]
-) -> PrefetchedPanel | None:
+def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, is_vector: bool, after: Mapping[ir.Value, int]) -> PrefetchedPanel | None:
     """The panel of `load`, which tiles must share where it is one of vectors: a tile alone would read them no later."""
     assert nest.chain is not None
-    followed, steps = set(list(load.operands)[1:]), tile.steps
+    followed, steps, order = set(list(load.operands)[1:]), nest.steps(tile), nest.order(tile)
     moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
     rows = _uniform_rows(load, nest.chain.loops)
     ahead = {order[moving[-1]].iv: steps.get(order[moving[-1]], 1)} if moving else after
@@ -169,8 +166,8 @@ def _panel_of(
     inside = order[moving[-1] + 1 :] if moving else order
     inner = tuple((loop, steps.get(loop, 1)) for loop in inside if loop.iv not in followed)
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
-    row = tile.lanes * tile.vectors if is_vector else 1
-    copies = _adjacent_copies(load, tile, rows, row)
+    row = tile.width if is_vector else 1
+    copies = _adjacent_copies(load, nest.unroll_and_jam(tile), rows, row)
     if copies is None or (is_vector and not inner):
         return None
     line, level = 8 * LINE_BYTES // load.results[0].type.width, tile.prefetch if is_vector else tile.fetch_rows
@@ -180,13 +177,13 @@ def _panel_of(
     return PrefetchedPanel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
 
 
-def _adjacent_copies(load: ir.Operation, tile: RegisterTile, rows: tuple[int, int], size: int) -> int | None:
+def _adjacent_copies(load: ir.Operation, copied: Sequence[tuple[Loop, int]], rows: tuple[int, int], size: int) -> int | None:
     """How many panels a tile reads that lie one after the other, as the blocks that an unrolled loop reads do; None for others.
 
     `rows` are those of a panel, with `size` elements each.
     """
     followed = set(list(load.operands)[1:])
-    unroll_and_jam = [(loop, count) for loop, count in tile.unroll_and_jam if loop.iv in followed]
+    unroll_and_jam = [(loop, count) for loop, count in copied if loop.iv in followed]
     if not unroll_and_jam:
         return 1
     is_adjacent = len(unroll_and_jam) == 1 and rows[1] == size and stride_along(load, unroll_and_jam[0][0].iv) == rows[0] * size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from weakref import WeakKeyDictionary
@@ -11,36 +11,23 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.loop_order import Caches
+from dlc.lowering.affine.cost.limits import Caches, TileLimits
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
-from dlc.lowering.affine.cost.tile_costs import BandNestCosts, BandTile, cycles, outer_order, spare_registers
+from dlc.lowering.affine.cost.tile_costs import BandNestCost, outer_order, spare_registers
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
+from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
-from dlc.lowering.affine.polyhedral.loop_values import ends_of
+from dlc.lowering.affine.polyhedral.loop_values import ends_of, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
+from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
 from dlc.lowering.policy import policy
-from dlc.targets.machine import VECTOR_BITS, Machine
 
-
-@dataclass(frozen=True)
-class TileShape:
-    """Registers for vectors, and bytes of each; whether one instruction multiplies and adds, and masks are slow."""
-
-    vector_bytes: int
-    registers: int
-    has_fma: bool = False
-    slow_masks: bool = False
-
-    @classmethod
-    def of(cls, facts: Machine) -> TileShape:
-        """What a CPU has; vectors of 128 bits are not measured with masks."""
-        slow_masks = facts.vector_bits > VECTOR_BITS[0] and not facts.has_mask_registers
-        return cls(facts.vector_bits // 8, facts.vector_registers, facts.has_fma, slow_masks)
+_GENERATOR = "generic"
 
 
 @dataclass(frozen=True)
@@ -76,12 +63,11 @@ class Tiled:
 
 @dataclass(frozen=True, eq=False)
 class BandNest:
-    """What is known of an innermost chain: its loops, their iterations, and the cheapest tile where memory does not count."""
+    """What is known of an innermost chain: its loops, and the cheapest tile where memory does not count."""
 
     members: Sequence[Member]
-    nest: BandNestCosts
-    extents: Sequence[int]
-    tile: BandTile
+    nest: BandNestCost
+    tile: Tile
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,33 +79,32 @@ class Weighed:
     chains: Sequence[BandNest]
 
 
-def weigh(scop: Scop, schedule: isl.Schedule, shape: TileShape) -> Weighed:
+def weigh(scop: Scop, schedule: isl.Schedule, limits: TileLimits) -> Weighed:
     """What `schedule` costs with its innermost chains cut into tiles."""
     chains: list[BandNest] = []
     costs: list[float] = []
 
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
-        chain = _chain(scop, node, members, shape)
+        chain = _chain(scop, node, members, limits)
         chains.append(chain)
-        of_tile = functools.partial(cycles, chain.nest)
-        costs.append(_cycles_with_rest(chain.nest, chain.tile, chain.extents, shape, of_tile) * volume_of(node.get_domain()))
+        costs.append(chain.nest.cycles(chain.tile, limits) * volume_of(node.get_domain()))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
 
 
-def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], shape: TileShape) -> BandNest:
+def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], limits: TileLimits) -> BandNest:
     strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
-    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, shape.has_fma)
-    nest = BandNestCosts(strides, is_free, lanes_of(scop, shape), _bands(members), starts, spare_registers=spare)
-    return BandNest(members, nest, extents, _best_tile(scop, nest, extents, shape))
+    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, limits.has_fma)
+    nest = BandNestCost(strides, is_free, lanes_of(scop, limits), _bands(members), starts, extents, spare_registers=spare)
+    return BandNest(members, nest, _best_tile(scop, nest, limits))
 
 
-def cut(scop: Scop, weighed: Weighed, shape: TileShape, blocking: CacheBlockOptions | None = None) -> Tiled:
+def cut(scop: Scop, weighed: Weighed, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
     """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
-    tiling = _Tiling(scop, shape, iter(weighed.chains), blocking)
+    tiling = _Tiling(scop, limits, iter(weighed.chains), blocking)
     schedule = rebuild_innermost_chains(weighed.schedule, tiling.levels)
     return Tiled(schedule, weighed.cost, tuple(tiling.panels), tuple(tiling.notes))
 
@@ -129,7 +114,7 @@ class _Tiling:
     """Cuts the chains of one schedule."""
 
     scop: Scop
-    shape: TileShape
+    limits: TileLimits
     chains: Iterator[BandNest]
     blocking: CacheBlockOptions | None = None
     panels: list[LocalPanel] = field(default_factory=list)
@@ -138,98 +123,84 @@ class _Tiling:
     def levels(self, node: isl.ScheduleNode, members: Sequence[Member]) -> list[LoopToBuild] | None:
         """The loops in place of a chain; None where it stays."""
         chain = next(self.chains)
-        nest, tile, extents = chain.nest, chain.tile, chain.extents
-        if tile.lanes is None and tile.unroll_and_jam is None:
+        nest, tile = chain.nest, chain.tile
+        if tile.lanes == 1 and not tile.unroll_and_jam:
             return None
         blocked, plan = self._plan(node, members, chain)
         if plan is None:
-            return _levels(node, members, tile, nest, extents, [(at, tile.step(at)) for at in outer_order(nest, tile)], {})
-        panels = local_panels(members, extents, nest, blocked, plan)
+            return _levels(node, members, tile, nest, [(at, nest.tile_size(tile, at)) for at in tile.order], {})
+        panels = local_panels(members, nest, blocked, plan)
         self.notes.append(plan.text)
         self.panels += [panel for depth in sorted(panels) for panel in panels[depth]]
-        return _levels(node, members, blocked, nest, extents, plan.levels, panels)
+        return _levels(node, members, blocked, nest, plan.levels, panels)
 
-    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: BandNest) -> tuple[BandTile, CachePlan | None]:
+    def _plan(self, node: isl.ScheduleNode, members: Sequence[Member], chain: BandNest) -> tuple[Tile, CachePlan | None]:
         """The tile where memory does not count, and blocks around it; no plan where the chain's tile is as good without."""
         refs = None if self.blocking is None else references(self.scop, node, members)
-        if self.blocking is None or refs is None or policy().limits.unbounded_trips in chain.extents:
+        if self.blocking is None or refs is None or policy().limits.unbounded_trips in chain.nest.extents:
             return chain.tile, None
-        blocker = CacheBlockPlanner(refs, chain.nest, chain.extents, self.blocking.caches, self.blocking.pack)
-        tile = _best_tile(self.scop, blocker.packed_nest, chain.extents, self.shape, policy().cost.exposed_resident_line)
+        blocker = CacheBlockPlanner(refs, chain.nest, self.blocking.caches, self.blocking.pack)
+        tile = _best_tile(self.scop, blocker.packed_nest, self.limits, policy().cost.exposed_resident_line)
         return tile, blocker.plan(tile, chain.tile)
 
 
-_KNOWN: WeakKeyDictionary[Scop, dict[object, BandTile]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
 """The best tiles so far: schedules that are compared have nests in common."""
 
 
-def _best_tile(
-    scop: Scop, nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float | None = None
-) -> BandTile:
+def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: float | None = None) -> Tile:
     """The tile of the fewest cycles, where a line takes `line_cycles`, else those of one from beyond L2."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
-    key = strides, bands, tuple(nest.is_free), tuple(nest.starts), nest.lanes, nest.straddling, tuple(extents), shape, line_cycles
+    key = (
+        strides,
+        bands,
+        tuple(nest.is_free),
+        tuple(nest.starts),
+        nest.lanes,
+        nest.straddling,
+        tuple(nest.extents),
+        limits,
+        line_cycles,
+    )
     known = _KNOWN.setdefault(scop, {})
     if key not in known:
-        known[key] = _cheapest(nest, extents, shape, line_cycles)
+        known[key] = _cheapest(nest, limits, line_cycles)
     return known[key]
 
 
-def _cheapest(nest: BandNestCosts, extents: Sequence[int], shape: TileShape, line_cycles: float | None) -> BandTile:
-    @functools.cache  # the smaller tiles at the ends of loops are those of many tiles
-    def of_tile(tile: BandTile) -> float:
-        return cycles(nest, tile, line_cycles)
-
-    return min(_tiles(nest, extents, shape), key=lambda one: _cycles_with_rest(nest, one, extents, shape, of_tile))
+def _cheapest(nest: BandNestCost, limits: TileLimits, line_cycles: float | None) -> Tile:
+    known: dict[Tile, float] = {}
+    return min(_tiles(nest, limits), key=lambda one: nest.cycles(one, limits, line_cycles, known))
 
 
-def tile_registers(scop: Scop, schedule: isl.Schedule, shape: TileShape, blocking: CacheBlockOptions | None = None) -> Tiled:
+def tile_registers(scop: Scop, schedule: isl.Schedule, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
     """`schedule` in tiles, as `cut` does it."""
-    return cut(scop, weigh(scop, schedule, shape), shape, blocking)
+    return cut(scop, weigh(scop, schedule, limits), limits, blocking)
 
 
-def _tiles(nest: BandNestCosts, extents: Sequence[int], shape: TileShape) -> Iterator[BandTile]:
+def _tiles(nest: BandNestCost, limits: TileLimits) -> Iterator[Tile]:
     """The tiles that fit into the registers and the loops."""
-    yield BandTile()
-    free = [at for at, is_free in enumerate(nest.is_free) if is_free]
+    extents, free = nest.extents, [at for at, is_free in enumerate(nest.is_free) if is_free]
+    yield Tile(_GENERATOR, order=outer_order(nest, (), tiles_first=True))
     lanes: list[int | None] = [at for at in free if nest.lanes > 1 and extents[at] >= nest.lanes]
     orders = (True, False) if nest.kept else (True,)
     sums = any(nest.stride(access, at) == 0 for at in nest.kept for access in nest.accesses if access.writes)
-    most = shape.registers - nest.spare_registers
+    most = limits.registers - nest.spare_registers
     sizes = [
         (vectors, copies)
         for vectors, copies in product(policy().tiles.tile_vectors, policy().tiles.tile_copies)
         if vectors * (copies + 1) <= most
     ]
+    order_of = functools.cache(functools.partial(outer_order, nest))
     for along, across, (vectors, copies), first in product([*lanes, None], [*free, None], sizes if sums else [(1, 1)], orders):
         if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
             continue
         room = 0 if along is None else extents[along] + (0 if nest.starts[along] else nest.lanes - 1)
         if (along is not None and vectors * nest.lanes > room) or (across is not None and copies > extents[across]):
             continue
-        width = 0 if along is None else min(vectors * nest.lanes, extents[along])
-        yield BandTile(along, vectors, across, copies, first, width)
-
-
-def _cycles_with_rest(
-    nest: BandNestCosts, tile: BandTile, extents: Sequence[int], shape: TileShape, of_tile: Callable[[BandTile], float]
-) -> float:
-    """Cycles for each iteration, where smaller tiles take what is left of the loops; `of_tile` gives those of one, of any width."""
-    total, slower = 0.0, policy().cost.unmasked_rest if shape.slow_masks and tile.lanes is not None else 1.0
-    vectors = 1 if tile.lanes is None else -(-extents[tile.lanes] // nest.lanes)
-    copies = 1 if tile.unroll_and_jam is None else extents[tile.unroll_and_jam]
-    for width, wide in _parts(vectors, tile.vectors):
-        for height, high in _parts(copies, tile.copies):
-            one = of_tile(BandTile(tile.lanes, width, tile.unroll_and_jam, height, tile.tiles_first))
-            total += wide * high * one * (1.0 if height == tile.copies else slower)
-    useful = 1.0 if tile.lanes is None else extents[tile.lanes] / nest.lanes
-    return total / (useful * copies)
-
-
-def _parts(extent: int, size: int) -> list[tuple[int, int]]:
-    """The sizes of the tiles of a loop and how many of its iterations are in tiles of that size."""
-    rest = extent % size
-    return [(size, extent - rest), *([(rest, rest)] if rest else [])]
+        order = order_of(tuple(at for at in (along, across) if at is not None), tiles_first=first)
+        lane_loop, count = (0, 1) if along is None else (along, nest.lanes)
+        yield Tile(_GENERATOR, lane_loop, count, vectors, () if across is None else ((across, copies),), order)
 
 
 def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
@@ -238,10 +209,10 @@ def _range(value: isl.UnionPwAff, node: isl.ScheduleNode) -> range:
     return range(int(str(low)), int(str(high)) + 1) if low.is_int() and high.is_int() else range(policy().limits.unbounded_trips)
 
 
-def lanes_of(scop: Scop, shape: TileShape) -> int:
+def lanes_of(scop: Scop, limits: TileLimits) -> int:
     """Lanes of a vector of the widest elements that the scop touches; 0 where a type has no vectors."""
     widths = [_width(array.value.type) for array in scop.arrays]
-    return 0 if None in widths or not widths else shape.vector_bytes * 8 // max(width for width in widths if width)
+    return 0 if None in widths or not widths else limits.vector_bits // max(width for width in widths if width)
 
 
 def _width(kind: ir.Type) -> int | None:
@@ -252,40 +223,31 @@ def _width(kind: ir.Type) -> int | None:
 def _levels(
     node: isl.ScheduleNode,
     members: Sequence[Member],
-    tile: BandTile,
-    nest: BandNestCosts,
-    extents: Sequence[int],
+    tile: Tile,
+    nest: BandNestCost,
     order: Sequence[tuple[int, int]],
     panels: Mapping[int, Sequence[LocalPanel]],
 ) -> list[LoopToBuild]:
     """The loops over blocks and tiles, given from the outside in by member and iterations a step, and those in a tile."""
-    inner = [at for at in (tile.unroll_and_jam, tile.lanes) if at is not None]
+    inner = [at for at in (tile.copied_loop, tile.vector_loop) if at is not None]
     is_inner = [any(not nest.is_free[other] for other, _ in order[:place]) for place in range(len(order))]
     outer = [
         _outer_level(members[at], size, is_shared=is_inner[place] and any(depth > place for depth in panels))
         for place, (at, size) in enumerate(order)
     ]
     outer = [replace(level, buffers=tuple(panel.name for panel in panels.get(at, ()))) for at, level in enumerate(outer)]
-    outer = _short_sums_unrolled(outer, order, nest, extents)
+    outer = _short_sums_unrolled(outer, order, nest)
     tiles = 1 + max(place for place, (at, _) in enumerate(order) if at in inner)
     points = [
-        LoopToBuild(_point(members[at].value, tile.step(at)), LoopMark(LANES if at == tile.lanes else UNROLL)) for at in inner
+        LoopToBuild(
+            place_in_tile(members[at].value, nest.tile_size(tile, at)), LoopMark(LANES if at == tile.vector_loop else UNROLL)
+        )
+        for at in inner
     ]
     depth = node.get_schedule_depth()
-    place, isolated = _isolated(_full_tiles(node, [*outer, *points], [tile.step(at) for at in inner]), depth + tiles)
+    place, isolated = isolated_tiles(full_tiles(node, [*outer, *points], [nest.tile_size(tile, at) for at in inner]), depth + tiles)
     outer[place - depth] = replace(outer[place - depth], isolated=isolated)
     return [*outer, *points]
-
-
-def _isolated(full: _FullTiles, tiles: int) -> tuple[int, isl.Set]:
-    """The loop to isolate full tiles at, and its iterations: that number `tiles` from the outside, inside of which no other goes
-    over tiles, where those inside do not matter; else the innermost."""
-    inside = full.every.dim(isl.dim_type.set) - tiles
-    every, partial = (one.project_out(isl.dim_type.set, tiles, inside) for one in (full.every, full.partial))
-    outer = every.subtract(partial).coalesce()
-    whole = full.every.subtract(full.partial).coalesce()
-    lifted = outer.add_dims(isl.dim_type.set, inside).intersect(full.every)
-    return (tiles - 1, outer) if whole.is_subset(lifted) else (tiles + inside - 1, whole)
 
 
 def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[AccessRelation, int | None]]]:
@@ -296,9 +258,7 @@ def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member
     return access_strides(scop, times, node.get_domain(), range(depth, len(times)))
 
 
-def _short_sums_unrolled(
-    levels: Sequence[LoopToBuild], order: Sequence[tuple[int, int]], nest: BandNestCosts, extents: Sequence[int]
-) -> list[LoopToBuild]:
+def _short_sums_unrolled(levels: Sequence[LoopToBuild], order: Sequence[tuple[int, int]], nest: BandNestCost) -> list[LoopToBuild]:
     """The loops with the innermost ones written out that carry sums over a few iterations, if there is another around them.
 
     Sums carried through several loops change registers where these begin and end: 3 x 3 taps in loops took twice the time.
@@ -306,7 +266,7 @@ def _short_sums_unrolled(
     found, iterations = list(levels), 1
     for place in range(len(order) - 1, 0, -1):
         at, around = order[place][0], order[place - 1][0]
-        iterations *= extents[at]
+        iterations *= nest.extents[at]
         if nest.is_free[at] or nest.is_free[around] or iterations > policy().tiles.few_taps:
             break
         found[place] = replace(found[place], mark=LoopMark(UNROLL))
@@ -315,7 +275,7 @@ def _short_sums_unrolled(
 
 def _outer_level(member: Member, size: int, *, is_shared: bool) -> LoopToBuild:
     """The loop over the tiles of a member, or over all its values; iterations that share a panel's memory have an order."""
-    return LoopToBuild(_tile(member.value, size), LoopMark(PARALLEL if member.is_coincident and not is_shared else LOOP))
+    return LoopToBuild(tile_number(member.value, size), LoopMark(PARALLEL if member.is_coincident and not is_shared else LOOP))
 
 
 def _bands(members: Sequence[Member]) -> list[list[int]]:
@@ -334,46 +294,3 @@ def _joins(inner: Member, around: Sequence[Member]) -> bool:
     if inner.is_coincident and all(member.is_coincident for member in around):
         return True
     return inner.is_permutable and around[-1].band == inner.band
-
-
-def _tile(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The number of the tile of `size` that `value` lies in."""
-    return value if size == 1 else value.scale_down_val(isl.Val(size)).floor()
-
-
-def _point(value: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    """The place of `value` in its tile."""
-    return value.sub(_tile(value, size).scale_val(isl.Val(size)))
-
-
-@dataclass(frozen=True, eq=False)
-class _FullTiles:
-    """Iterations of the loops around tiles: every one, and those that lack a point of their tile."""
-
-    every: isl.Set
-    partial: isl.Set
-
-
-def _full_tiles(node: isl.ScheduleNode, levels: Sequence[LoopToBuild], sizes: Sequence[int]) -> _FullTiles:
-    """For the iterations of all loops but the points', whether every statement that has a point has all of them."""
-    times = node.get_prefix_schedule_union_map()
-    for level in levels:
-        times = times.flat_range_product(isl.UnionMap.from_union_pw_aff(level.value))
-    domain = node.get_domain()
-    whole: isl.Set | None = None
-    partial: isl.Set | None = None
-    ranges = times.intersect_domain(domain)
-    statements = ranges.get_map_list()
-    for at in range(statements.n_map()):
-        points = statements.get_map(at).range()
-        outer = points.dim(isl.dim_type.set) - len(sizes)
-        prefix = points.project_out(isl.dim_type.set, outer, len(sizes))
-        box = prefix.add_dims(isl.dim_type.set, len(sizes))
-        for place, size in enumerate(sizes):
-            box = box.lower_bound_val(isl.dim_type.set, outer + place, isl.Val(0))
-            box = box.upper_bound_val(isl.dim_type.set, outer + place, isl.Val(size - 1))
-        missing = box.subtract(points).project_out(isl.dim_type.set, outer, len(sizes))
-        whole = prefix if whole is None else whole.union(prefix)
-        partial = missing if partial is None else partial.union(missing)
-    assert whole is not None and partial is not None
-    return _FullTiles(whole, partial)

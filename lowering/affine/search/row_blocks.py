@@ -22,15 +22,16 @@ from math import lcm, prod
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.dependences.band_nests import is_band
 from dlc.lowering.affine.dependences.coincidence import stays
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.polyhedral.loop_marks import mark_scratch
-from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable
+from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints
-from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, TileShape, Weighed, cut, tile_registers
+from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, Weighed, cut, tile_registers
 from dlc.lowering.affine.search.row_buffers import RowBuffer, row_buffers
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.policy import policy
@@ -60,8 +61,7 @@ class FusedUnits:
 
     def schedule(self, buffers: Sequence[RowBuffer] = ()) -> isl.Schedule:
         """The phases inside of a parallel loop over blocks of rows, each with its `buffers`; loops go over places in it."""
-        number = self.value.scale_down_val(isl.Val(self.block)).floor()
-        place = self.value.sub(number.scale_val(isl.Val(self.block)))
+        number, place = tile_number(self.value, self.block), place_in_tile(self.value, self.block)
         phases = reduce(isl.Schedule.sequence, [self._within_block(phase.chosen.schedule, place) for phase in self.phases])
         whole = phases.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(number))
         node = whole.get_root().child(0).band_member_set_coincident(0, 1).child(0)
@@ -106,7 +106,14 @@ class FusedUnits:
         if self._widths_along:
             return self._run(min(self._widths_along))
         chains = [chain for phase in self.phases for chain in phase.chosen.chains]
-        return lcm(*(chain.tile.step(at) for chain in chains for at, one in enumerate(chain.members) if self._is_row(one.value)))
+        return lcm(
+            *(
+                chain.nest.tile_size(chain.tile, at)
+                for chain in chains
+                for at, one in enumerate(chain.members)
+                if self._is_row(one.value)
+            )
+        )
 
     def _run(self, width: int) -> int:
         """The rows of `width` bytes that lie in as many whole lines as divide all rows, if some do."""
@@ -162,24 +169,24 @@ def cut_in_row_blocks(
     scop: Scop,
     phases: Sequence[UnitSchedule],
     dependences: Sequence[Dependence],
-    shape: TileShape,
+    limits: TileLimits,
     blocking: CacheBlockOptions | None,
 ) -> Iterator[Tiled]:
     """Phases one after the other in tiles; those that pay in blocks of rows. `dependences` are the value-based ones."""
     facts = facts_of(phases[0].part.statements[0].ops[0])
     for shared in in_row_blocks(phases, facts, OrderConstraints.of(scop).pairs_map):
-        joint = _cut_jointly(scop, shared, dependences, shape, blocking) if len(shared.phases) > 1 else None
+        joint = _cut_jointly(scop, shared, dependences, limits, blocking) if len(shared.phases) > 1 else None
         if joint is None or joint.panels:
-            yield from (cut(scop, one.chosen, shape, blocking) for one in shared.phases)
+            yield from (cut(scop, one.chosen, limits, blocking) for one in shared.phases)
         else:
             yield joint
 
 
 def _cut_jointly(
-    scop: Scop, shared: FusedUnits, dependences: Sequence[Dependence], shape: TileShape, blocking: CacheBlockOptions | None
+    scop: Scop, shared: FusedUnits, dependences: Sequence[Dependence], limits: TileLimits, blocking: CacheBlockOptions | None
 ) -> Tiled:
     buffers = tuple(shared.buffers(scop, dependences))
-    joint = tile_registers(scop, shared.schedule(buffers), shape, blocking)
+    joint = tile_registers(scop, shared.schedule(buffers), limits, blocking)
     return replace(joint, buffers=buffers, notes=(shared.text, *joint.notes))
 
 

@@ -15,6 +15,7 @@ from itertools import product
 import islpy as isl
 
 from dlc.lowering.affine.polyhedral.loop_marks import LOOP, LoopMark, mark_band
+from dlc.lowering.affine.polyhedral.loop_values import tile_number
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
@@ -128,7 +129,7 @@ def with_time_tiles(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]
     No dependence goes down along any tile's number, so several threads may run rows of tiles, see `doacross.py`.
     """
     cut = [(value, size) for value, size in zip(skewed.values, sizes, strict=True) if size]
-    numbers = [value.scale_down_val(isl.Val(size)).floor() for value, size in cut]
+    numbers = [tile_number(value, size) for value, size in cut]
     marks = [LoopMark(LOOP, f"tile{size}") for _, size in cut]
     whole = reduce(isl.MultiUnionPwAff.flat_range_product, map(isl.MultiUnionPwAff.from_union_pw_aff, numbers))
     band = schedule.insert_partial_schedule(whole).get_root().child(0).band_set_permutable(True)

@@ -14,7 +14,9 @@ import islpy as isl
 
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, is_band, replace_chain
 from dlc.lowering.affine.polyhedral.loop_marks import LOOP, UNROLL, LoopMark
+from dlc.lowering.affine.polyhedral.loop_values import place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Statement
+from dlc.lowering.affine.search.full_tiles import tiles_of
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
 from dlc.lowering.policy import policy
@@ -67,8 +69,8 @@ def with_wavefronts(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]
     """
     node = schedule.get_root().child(0)
     cut = [(value, size) for value, size in zip(skewed.values, sizes, strict=True) if size]
-    numbers = [value if size == 1 else value.scale_down_val(isl.Val(size)).floor() for value, size in cut]
-    places = [value.sub(number.scale_val(isl.Val(size))) for (value, size), number in zip(cut, numbers, strict=True) if size > 1]
+    numbers = [tile_number(value, size) for value, size in cut]
+    places = [place_in_tile(value, size) for value, size in cut if size > 1]
     waves = reduce(lambda one, other: one.add(other), skewed.values)
     whole = _whole_waves([*numbers, waves, *places], [size for _, size in cut if size > 1])
     loops = [LoopToBuild(number, LoopMark(LOOP, f"tile{size}")) for number, (_, size) in zip(numbers, cut, strict=True)]
@@ -81,10 +83,5 @@ def _whole_waves(values: Sequence[isl.UnionPwAff], sizes: Sequence[int]) -> isl.
     """The iterations of the loops around points, which are the last of `values`, that have all points of `sizes`."""
     maps = [isl.UnionMap.from_union_pw_aff(value) for value in values]
     points = isl.Set.from_union_set(reduce(lambda one, other: one.flat_range_product(other), maps).range())
-    outer = len(values) - len(sizes)
-    around = points.project_out(isl.dim_type.set, outer, len(sizes))
-    box = around.add_dims(isl.dim_type.set, len(sizes))
-    for at, size in enumerate(sizes):
-        box = box.lower_bound_val(isl.dim_type.set, outer + at, isl.Val(0))
-        box = box.upper_bound_val(isl.dim_type.set, outer + at, isl.Val(size - 1))
-    return around.subtract(box.subtract(points).project_out(isl.dim_type.set, outer, len(sizes))).coalesce()
+    around, partial = tiles_of(points, sizes)
+    return around.subtract(partial).coalesce()

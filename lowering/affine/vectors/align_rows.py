@@ -9,14 +9,14 @@ from math import prod
 
 from dlc._mlir import affine, arith, ir, vector
 from dlc.analysis.buffers import nested_ops, root_of
-from dlc.lowering.affine.codegen.streaming import buffers_read, congruent, is_large, is_multiple, place_in_buffer, streamed_bytes
+from dlc.lowering.affine.codegen.streaming import buffers_read, congruent, is_large, is_multiple, streamed_bytes
 from dlc.lowering.affine.codegen.window_loads import map_of
-from dlc.lowering.affine.ir.accesses import Linear
-from dlc.lowering.affine.ir.expressions import result_maps
+from dlc.lowering.affine.ir.accesses import access_of, steps_by_width
+from dlc.lowering.affine.ir.bounds import BOUND_ATTRIBUTES, Bounds
+from dlc.lowering.affine.ir.expressions import Linear, result_maps
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import PARALLEL, PARALLEL_GROUP, apply, top_level_loops
 from dlc.lowering.affine.ir.masks import LaneMask
-from dlc.lowering.affine.ir.places import BOUND_ATTRIBUTES, Bounds, steps_by_width
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of
@@ -181,7 +181,7 @@ def _store_masked(operands: Sequence[ir.Value], indexing: ir.AffineMap, mask: ir
 
 def _common_start(stores: Sequence[ir.Operation], bounds: Bounds, variable: ir.Value, lanes: int) -> Linear | None:
     """Where in a line a loop's first vector lies, by a form that leaves the same rest; None where stores differ in that."""
-    found = [place_in_buffer(store) for store in stores]
+    found = [access_of(store).distance for store in stores]
     places = [place for place in found if place is not None]
     starts = [place.without(variable).plus(Linear({}, _number(bounds.lower) * place.of(variable))) for place in places]
     is_common = all(is_multiple(start.plus(starts[0], -1), lanes) for start in starts)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import is_memref
+from dlc.lowering.affine.ir.bounds import BOUND_ATTRIBUTES, Bounds
 from dlc.lowering.affine.ir.expressions import shifted
-from dlc.lowering.affine.ir.places import BOUND_ATTRIBUTES, Bounds
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import is_memref, nested_ops, root_of
-from dlc.lowering.affine.ir.accesses import are_apart
+from dlc.lowering.affine.ir.accesses import access_of, are_apart, steps_by_width
+from dlc.lowering.affine.ir.bounds import Bounds
 from dlc.lowering.affine.ir.lanes import element_bits
-from dlc.lowering.affine.ir.places import Bounds, place_of, steps_by_width
 from dlc.lowering.affine.vectors.iteration_copies import CutLoop, IterationCopies
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
@@ -120,10 +120,10 @@ def _load_of(op: ir.Operation, variable: ir.Value, step: int) -> _Load | None:
     kind, indexing, operands = ir.VectorType(op.results[0].type), op.attributes["map"].value, tuple(op.operands)[1:]
     if not steps_by_width(op, variable, step):
         return None
-    place = place_of(op).linear[-1]
+    place = access_of(op).starts[-1]
     if place is None:
         return None
-    offset = place[1]
+    offset = place.constant
     subscripts = (*list(indexing.results)[:-1], indexing.results[len(indexing.results) - 1] - offset)
     return _Load(op, (op.operands[0], subscripts, operands), offset, kind.shape[0])
 

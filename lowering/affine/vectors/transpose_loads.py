@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import is_memref, nested_ops
+from dlc.lowering.affine.ir.bounds import Bounds
 from dlc.lowering.affine.ir.expressions import coefficient
-from dlc.lowering.affine.ir.places import Bounds
 from dlc.lowering.affine.ir.shuffles import transposed
 from dlc.lowering.affine.vectors.iteration_copies import CutLoop, IterationCopies
 from dlc.lowering.pass_base import Pass

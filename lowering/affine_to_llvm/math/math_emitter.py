@@ -102,10 +102,6 @@ class Emitter:
     format: FloatFormat
     features: frozenset[str] = frozenset()
 
-    def with_format(self, chosen: FloatFormat) -> Emitter:
-        """An emitter at the same place whose functions compute in `chosen`."""
-        return dataclasses.replace(self, format=chosen)
-
     def at(self, point: ir.InsertionPoint, shape: Shape) -> Emitter:
         """An emitter at another place, on values of `shape`."""
         return dataclasses.replace(self, point=point, shape=shape)

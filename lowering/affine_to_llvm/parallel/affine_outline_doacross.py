@@ -8,8 +8,10 @@ from itertools import combinations
 
 from dlc._mlir import arith, func, ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.cost.loop_work import likely_trips, work_of
 from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.affine.ir.bounds import Bounds, ends_before, loops_around
 from dlc.lowering.affine.ir.loops import (
     COLUMNS,
     DOACROSS,
@@ -22,7 +24,6 @@ from dlc.lowering.affine.ir.loops import (
     real_ops,
     role_of,
 )
-from dlc.lowering.affine.ir.places import Bounds, ends_before, loops_around
 from dlc.lowering.affine_to_llvm.parallel.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel.parallel_nests import least_work
 from dlc.lowering.affine_to_llvm.parallel.ranges import count_of, declare, extreme, loop_range
@@ -56,7 +57,7 @@ class AffineOutlineDoacross(Pass):
     def run(self, op: ir.Operation) -> None:
         block, taken = op.regions[0].blocks[0], symbols_in(op)
         for function in [item.operation for item in block.operations if item.operation.name == "func.func"]:
-            name, nests = ir.StringAttr(function.attributes["sym_name"]).value, list(self._nests(function))
+            name, nests = symbol_name(function), list(self._nests(function))
             numbers = free_numbers(taken, [f"{name}_rows", f"{name}_tile", f"{name}_doacross"])
             for nest, number in zip(nests, numbers, strict=False):
                 _outline(function, nest, number)
@@ -133,7 +134,7 @@ def _collect(around: ir.Operation, columns: list[ir.Operation]) -> bool:
 
 def _outline(function: ir.Operation, nest: _Nest, number: int) -> None:
     """Replace the nest by a parallel region whose task calls the function of its rows."""
-    name = ir.StringAttr(function.attributes["sym_name"]).value
+    name = symbol_name(function)
     module_block, rows = function.block, nest.rows
     index, long = ir.IndexType.get(function.context), ir.IntegerType.get_signless(64, function.context)
     for op in nested_ops(rows):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from dlc._mlir import arith, func, ir
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.ir.loops import Bound, apply, build_for, real_ops
 from dlc.lowering.affine_to_llvm.parallel.context_record import ContextRecord
 from dlc.lowering.affine_to_llvm.parallel.parallel_groups import ParallelGroup
@@ -49,7 +50,7 @@ class AffineOutlineParallel(Pass):
         functions = [item.operation for item in block.operations if item.operation.name == "func.func"]
         taken = symbols_in(op)
         for function in functions:
-            name = ir.StringAttr(function.attributes["sym_name"]).value
+            name = symbol_name(function)
             nests = list(parallel_nests(function, self.min_work))
             for nest, number in zip(nests, free_numbers(taken, [f"{name}_body", f"{name}_task"]), strict=False):
                 _outline(function, nest, f"{name}_body{number}", f"{name}_task{number}", self.min_work)

@@ -14,13 +14,12 @@ from dlc.lowering.affine.codegen.streaming import (
     bytes_of,
     is_large,
     is_multiple,
-    place_in_buffer,
     streamed_bytes,
 )
 from dlc.lowering.affine.cost.loop_work import work_of
 from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
-from dlc.lowering.affine.ir.accesses import Linear
-from dlc.lowering.affine.ir.expressions import result_maps
+from dlc.lowering.affine.ir.accesses import access_of
+from dlc.lowering.affine.ir.expressions import Linear, result_maps
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import PARALLEL, apply
 from dlc.lowering.affine_to_llvm.parallel.ranges import declare
@@ -130,7 +129,7 @@ def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts:
         PARALLEL in op.attributes for op in (top, *nested_ops(top))
     ):
         return False
-    if not all(_goes_along(store, place) for store in stores if (place := place_in_buffer(store)) is not None):
+    if not all(_goes_along(store, place) for store in stores if (place := access_of(store).distance) is not None):
         return False
     sizes = {root: bytes_of(root) for op in nested_ops(top) for root in map(root_of, filter(is_memref, op.operands))}
     if None in sizes.values() or sum(size or 0 for size in sizes.values()) > facts.l3_bytes:
@@ -149,7 +148,7 @@ def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
     lanes, bits = stored.shape[-1], element_bits(stored.element_type) or 0
     if stored.rank != 1 or bits % 8 or lanes * bits not in VECTOR_BITS or lanes * bits > vector_bits:
         return False
-    place = place_in_buffer(store)
+    place = access_of(store).distance
     if place is None or not is_multiple(place, lanes):
         return False
     return lanes * bits >= 8 * LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * LINE_BYTES // bits)
@@ -161,8 +160,8 @@ def _has_set_conflicts(store: ir.Operation, facts: Machine) -> bool:
     They push each other out of it before they are written: 4096x128 f32 transposed, in rows 16 KiB apart, takes 100 us, past the
     caches 52, 1024x512 124 and 69. Rows 2 KiB apart, 512x512, take as long.
     """
-    place = place_in_buffer(store)
-    places = [place_in_buffer(other.operation) for other in store.block.operations if _writes_same(other.operation, store)]
+    place = access_of(store).distance
+    places = [access_of(other.operation).distance for other in store.block.operations if _writes_same(other.operation, store)]
     constants = [other.constant for other in places if place is not None and other is not None and other.factors == place.factors]
     pitch = math.gcd(*(constant - constants[0] for constant in constants)) if constants else 0
     size = (element_bits(ir.MemRefType(store.operands[1].type).element_type) or 0) // 8
@@ -193,7 +192,7 @@ def _has_line(store: ir.Operation, place: Linear, line: int) -> bool:
     missing = set(range(first, first + line, lanes))
     for other in store.block.operations:
         if _writes_same(other.operation, store):
-            there = place_in_buffer(other.operation)
+            there = access_of(other.operation).distance
             if there is not None and there.factors == place.factors:
                 missing.discard(there.constant)
     return not missing

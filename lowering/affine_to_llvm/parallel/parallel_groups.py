@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_allocation, may_alias, nested_ops, touched_roots, written_roots
 from dlc.lowering.affine.cost.loop_work import likely_trips, range_at, work_of
 from dlc.lowering.affine.ir.loops import PARALLEL, PARALLEL_GROUP, Bound, build_for, real_ops
+from dlc.lowering.affine_to_llvm.parallel.ranges import loop_range
 from dlc.lowering.outlining import noalias_arguments
 from dlc.lowering.policy import policy
 
@@ -81,7 +82,8 @@ class ParallelGroup:
     def clip(self, lower: ir.Value, upper: ir.Value) -> None:
         """Leave the iterations of the loops from `lower` to below `upper`, which are defined at the top of the function."""
         for loop in self.loops:
-            below, above = _bounds(loop)
+            found = loop_range(loop)
+            below, above = found.lower, found.upper
             with ir.InsertionPoint(loop), loop.location:
                 new = build_for(_also(below, lower), _also(above, upper), parallel=True)
             block, old = new.regions[0].blocks[0], loop.regions[0].blocks[0]
@@ -205,13 +207,6 @@ def _function_of(op: ir.Operation) -> ir.Operation:
     while op.name != "func.func":
         op = op.parent.operation
     return op
-
-
-def _bounds(loop: ir.Operation) -> tuple[Bound, Bound]:
-    below, above, _ = loop.attributes["operandSegmentSizes"]
-    operands = tuple(loop.operands)
-    lower = Bound(loop.attributes["lowerBoundMap"].value, operands[:below])
-    return lower, Bound(loop.attributes["upperBoundMap"].value, operands[below : below + above])
 
 
 def _also(bound: Bound, value: ir.Value) -> Bound:

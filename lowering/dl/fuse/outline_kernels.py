@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import Dim, TensorType
 from dlc.lowering.dl.matching import attributes_of, functions
@@ -172,7 +173,7 @@ class _KernelTable:
     def share(self, function: ir.Operation, name: str, location: ir.Location) -> str:
         """The name of the kernel with the structure of the detached `function`, which joins the module if it is the first one."""
         shared = self._kernels.share(function, name)
-        symbol = ir.StringAttr(shared.attributes["sym_name"]).value
+        symbol = symbol_name(shared)
         self._shared[symbol] = shared
         self._calls.setdefault(symbol, []).append(location)
         return symbol

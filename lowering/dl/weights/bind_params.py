@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl.types import tensor_type
 from dlc.lowering.dl.weights.precompute import MARK, Precompute
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -68,7 +69,7 @@ def _find_entry(module: ir.Operation, functions: Sequence[ir.Operation]) -> ir.O
         return candidates[0]
     if not candidates:
         raise PassFailure(module, "the module has no public function with a body", "make its entry function public")
-    names = ", ".join(f"@{_symbol(function)}" for function in candidates)
+    names = ", ".join(f"@{symbol_name(function)}" for function in candidates)
     raise PassFailure(module, f"the module has several entry functions ({names})", "make all but one private")
 
 
@@ -94,11 +95,6 @@ def _function_type(function: ir.Operation) -> ir.FunctionType:
     return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
 
 
-def _symbol(function: ir.Operation) -> str:
-    name: str = function.attributes["sym_name"].value
-    return name
-
-
 def _key(param: ir.Operation) -> str:
     key: str = param.attributes["key"].value
     return key
@@ -106,7 +102,7 @@ def _key(param: ir.Operation) -> str:
 
 def _refuse_params(function: ir.Operation) -> None:
     for param in _ops(function, "dl.param"):
-        name = _symbol(function)
+        name = symbol_name(function)
         raise PassFailure(
             param,
             f"'dl.param' op with key '{_key(param)}' stands in @{name}, which is not the entry function",
@@ -121,7 +117,7 @@ def _check_precompute(precompute: Precompute) -> dict[str, ir.Type]:
     if len(arguments) != len(list(_bound_arguments(function))) or len(precompute.keys()) != len(_function_type(function).results):
         raise PassFailure(
             function,
-            f"@{_symbol(function)} is marked {MARK}, but takes an argument, or gives a result without a key",
+            f"@{symbol_name(function)} is marked {MARK}, but takes an argument, or gives a result without a key",
             "read weights by dl.param, and name each result by its attribute dl.param",
         )
     kinds: dict[str, ir.Type] = {}
@@ -172,7 +168,7 @@ def _precompute_signature(function: ir.Operation) -> ir.DictAttr:
     params = list(zip(kind.inputs, _attributes(function, "arg_attrs"), strict=True))
     results = list(zip(kind.results, _attributes(function, "res_attrs"), strict=True))
     parts = {"params": _entries(params, "dl.param", "param"), "results": _entries(results, "dl.param", "out")}
-    return ir.DictAttr.get({"entry": ir.StringAttr.get(_symbol(function)), **parts})
+    return ir.DictAttr.get({"entry": ir.StringAttr.get(symbol_name(function)), **parts})
 
 
 def _signature(entry: ir.Operation) -> dict[str, ir.Attribute]:
@@ -183,13 +179,13 @@ def _signature(entry: ir.Operation) -> dict[str, ir.Attribute]:
         if tensor_type(item) is None:
             raise PassFailure(
                 entry,
-                f"@{_symbol(entry)} takes or gives a {item}, which is no ranked tensor of a dl element type",
+                f"@{symbol_name(entry)} takes or gives a {item}, which is no ranked tensor of a dl element type",
                 "change the entry function to take and give tensors",
             )
     inputs = [(item, attributes) for item, attributes in arguments if "dl.param" not in attributes]
     params = [(item, attributes) for item, attributes in arguments if "dl.param" in attributes]
     return {
-        "entry": ir.StringAttr.get(_symbol(entry)),
+        "entry": ir.StringAttr.get(symbol_name(entry)),
         "inputs": _entries(inputs, "dl.name", "arg"),
         "outputs": _entries(results, "dl.name", "out"),
         "params": _entries(params, "dl.param", "param"),

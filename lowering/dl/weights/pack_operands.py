@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
+from dlc.lowering.affine.cost.contractions import turning_pays
+from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.weights.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
@@ -48,7 +50,7 @@ class PackOperands(Pass):
                 if not (x.is_static and y.is_static and y.dtype in _FLOATS and x.num_elements and y.num_elements):
                     continue
                 if _is_turned(operation.operands[1]):
-                    if _turning_pays(x, y):
+                    if turning_pays(_rows(x, y), _sizes(y)[-2]):
                         _turn(operation, facts, cpu)
                 elif y.rank == 2 and _falls_out(y, cpu) and _rows(x, y) >= _least_rows(y, cpu) and not _is_copied_later(x, y, cpu):
                     _pack(operation, facts, cpu)
@@ -69,19 +71,11 @@ def _is_turned(value: ir.Value) -> bool:
     return op is not None and list(attributes_of(op)["perm"])[-1] != type_of(value).rank - 1
 
 
-def _turning_pays(x: TensorType, y: TensorType) -> bool:
-    inner = _sizes(y)[-2]
-    return (
-        _rows(x, y) * (policy().packing.summed_row_cycles + policy().packing.summed_step_cycles * inner)
-        > policy().packing.copied_element_cycles * inner
-    )
-
-
 def _falls_out(y: TensorType, cpu: Machine) -> bool:
     """Whether a column of a row-major matrix, a cache line of each row, does not stay in the second-level cache."""
     rows, columns = _sizes(y)
     stride = columns * bits_of(y) // 8
-    return rows * math.gcd(stride, cpu.l2_way_bytes) > cpu.l2_bytes and columns > block_widths(cpu, bits_of(y))[0]
+    return Caches.of(cpu).falls_out(rows, stride) and columns > block_widths(cpu, bits_of(y))[0]
 
 
 def _least_rows(y: TensorType, cpu: Machine) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl.matching import dl_ops, erase_unused, functions
+from dlc.lowering.outlining import clone_in_terms
 
 MARK = "dl.precompute"
 _KEY = "dl.param"
@@ -63,10 +64,7 @@ class Precompute:
                 if key in own:
                     copies[op.results[0]] = own[key]
                     continue
-                copy = op.clone()
-                for index, operand in enumerate(op.operands):
-                    copy.operands[index] = copies[operand]
-                copies.update(zip(op.results, copy.results, strict=True))
+                clone_in_terms(op, copies)
         self._set_results(results | {key: copies[value] for key, value in values.items()})
 
     def keep(self, keys: Iterable[str]) -> None:

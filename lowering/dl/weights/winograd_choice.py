@@ -11,6 +11,7 @@ from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
+from dlc.lowering.affine.cost.contractions import direct_cycles
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, products_of
@@ -158,11 +159,9 @@ def stride_of(attributes: Mapping[str, Any]) -> int:
 
 
 def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
-    """Cycles by taps: products, or the kernel's way from memory."""
+    """Cycles by taps."""
     size = NUMPY_DTYPES[sizes.dtype].itemsize
-    products = TAPS * TAPS * sizes.inner * sizes.out
-    busy = sizes.height * sizes.width * products / (facts.fma_ports * facts.lanes(8 * size)) / policy().winograd.direct_peak_share
-    return max(busy, products * size * policy().winograd.far_byte_cycles)
+    return direct_cycles(sizes.height * sizes.width, TAPS * TAPS * sizes.inner * sizes.out, size, facts)
 
 
 def _bf16_gain(facts: Machine) -> float:

@@ -9,7 +9,7 @@ from itertools import product
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.affine.fuse.blocked_fusion import arrives_in_time
+from dlc.lowering.affine.cost.contractions import WinogradTiles, winograd_cycles
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
@@ -145,35 +145,7 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
 
 
 def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> float:
-    """Cycles of one image: products, `taken` a block, transforms, the kernel read once a block, and what the transforms pass on.
-
-    A kernel that does not stay in the second-level cache is fetched while products are computed.
-    """
+    """Cycles of one image in such blocks, each of which takes `taken` products for each pair of channels."""
     kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else policy().cost.assumed_trips for dim in weight.shape)
-    out, size = blocks * lanes, NUMPY_DTYPES[weight.dtype].itemsize
-    vector = facts.lanes(8 * size)
-    products = taken * inner * out / (facts.fma_ports * vector) / policy().winograd.tiles_peak_share * (1 + 1 / max(grid.tiles, 1))
-    transforms = taken * -(-(inner + out) // vector) * policy().winograd.transform_cycles / facts.fma_ports
-    kernel = kernels * inner * out * size
-    given, found = (taken * channels * size for channels in (inner, out))
-    streamed = kernel * policy().winograd.far_byte_cycles if kernel + given + found > facts.l2_bytes else 0.0
-    passed = (given + found) * _passing(grid, given, found, kernel, facts)
-    return grid.blocks * (max(products, streamed) + kernel / facts.l2.bytes_per_cycle + transforms + passed)
-
-
-def _passing(grid: Grid, given: int, found: int, kernel: int, facts: Machine) -> float:
-    """Cycles to write and read a byte of what transforms and products of a block pass on.
-
-    Blocks whose products would wait for the kernel share no loop with the transforms, so these pass on whole images.
-    """
-    l2, far = facts.l2_bytes, _beyond_l2_cycles_per_byte(facts)
-    shares = kernel <= max(given, l2 - given) or arrives_in_time(grid.tiles, kernel, facts)
-    largest = max(given, found)
-    if grid.blocks * largest > l2 and (grid.blocks == 1 or largest > l2 or not shares):
-        return policy().winograd.far_moves * far
-    return 2 * (1 / facts.l2.bytes_per_cycle if given + found <= l2 // 2 else far)
-
-
-def _beyond_l2_cycles_per_byte(facts: Machine) -> float:
-    """Cycles to move a byte from beyond the second-level cache."""
-    return facts.l3_line_cycles / facts.line_bytes
+    size = NUMPY_DTYPES[weight.dtype].itemsize
+    return winograd_cycles(WinogradTiles(grid.blocks, grid.tiles, taken, kernels, inner, blocks * lanes, size), facts)

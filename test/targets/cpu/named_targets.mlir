@@ -5,7 +5,7 @@
 // RUN: dlc compile %s --emit=asm --target=cpu:neoverse-n1 | filecheck %s --check-prefix=NEON
 // RUN: dlc compile %s --emit=llvmir --target=cpu:apple-m1 | filecheck %s --check-prefix=IR
 // REQUIRES: x86
-// The same emitters give code for each register file, whatever machine compiles.
+// The same code generators give code for each register file, whatever machine compiles.
 
 // AVX512: vfmadd231ps {{.*}}zmm
 // AVX2-NOT: zmm

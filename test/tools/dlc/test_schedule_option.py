@@ -21,10 +21,10 @@ def test_a_written_schedule_changes_nothing(dlc_command, network: Path, tmp_path
 def test_a_changed_schedule_changes_the_code(dlc_command, network: Path, tmp_path: Path) -> None:
     table = dlc.schedules_of(network).to_json()
     name, number = next(
-        (name, number) for name, nests in table.items() for number in nests if nests[number]["emitter"] != "generic"
+        (name, number) for name, nests in table.items() for number in nests if nests[number]["code_generator"] != "generic"
     )
     file = tmp_path / "schedules.json"
-    file.write_text(json.dumps({name: {number: {"emitter": "generic"}}}))
+    file.write_text(json.dumps({name: {number: {"code_generator": "generic"}}}))
     plain = dlc_command("compile", network, "--emit=llvm")
     assert dlc_command("compile", network, "--emit=llvm", f"--schedule={file}").out != plain.out
     assert dlc_command("run", network, f"--schedule={file}", "--check=reference").code == 0

@@ -28,7 +28,7 @@ func.func @distances(%x: memref<64x32xf32> {llvm.noalias}, %y: memref<32x64xf32>
 
 // -----
 
-// No match: a sum of products, which has an emitter, and a sum of one operand.
+// No match: a sum of products, which has a code generator, and a sum of one operand.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: dlc.generic
 // CHECK-NOT: vector

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s --dl-set-target=target=cpu:skylake-avx512 --affine-schedule-generic="min-work=1000" --split-input-file | filecheck %s
-// What no emitter took: sums into memory in vectors. It refuses nothing; no-match: data that gives subscripts stays, and so does an order that costs more.
+// What no code generator took: sums into memory in vectors. It refuses nothing; no-match: data that gives subscripts stays, and so does an order that costs more.
 
 // CHECK-LABEL: func.func @scatter(
 // CHECK-SAME: dlc.generic = ["a nest: {{.*}}vectors of 16"]

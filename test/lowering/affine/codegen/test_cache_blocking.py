@@ -14,7 +14,7 @@ import dlc
 
 M, N, K = 37, 70, 53
 TILE = {
-    "emitter": "tile",
+    "code_generator": "tile",
     "lane_loop": 1,
     "lanes": 4,
     "vectors": 2,

@@ -1,4 +1,4 @@
-"""Products whose results are stored with their lanes apart, through the tile emitter and the JIT, compared with NumPy."""
+"""Products whose results are stored with their lanes apart, through the register tiles and the JIT, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ func.func @kernel(%x: memref<{x}>, %w: memref<{w}>, %y: memref<{y}>) attributes 
 
 def tiled(lanes: int, unroll_and_jam: str) -> str:
     """The attribute of a schedule with channels as lanes."""
-    return f', dlc.schedule = {{emitter = "tile", lane_loop = 3 : i64, lanes = {lanes} : i64, unroll_and_jam = [{unroll_and_jam}]}}'
+    tile = f'code_generator = "tile", lane_loop = 3 : i64, lanes = {lanes} : i64, unroll_and_jam = [{unroll_and_jam}]'
+    return f", dlc.schedule = {{{tile}}}"
 
 
 def check(rows: int, pixels: int, blocks: int, inner: int, schedule: str, make: Make = np.array) -> None:

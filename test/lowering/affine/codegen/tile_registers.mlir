@@ -12,7 +12,7 @@
 // CHECK: vector.fma {{.*}} : vector<4xf32>
 // CHECK: affine.vector_store %{{.*}}, %[[C]][%[[I]], %[[J]]]
 // CHECK: } {dlc.parallel}
-// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {emitter = "tile"
+// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {code_generator = "tile"
 func.func private @matmul(%a: memref<8x32xf32>, %b: memref<32x8xf32>, %c: memref<8x8xf32>) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 8 {
@@ -47,7 +47,7 @@ func.func private @like_heights(%a: memref<9x32xf32>, %b: memref<32x4xf32>, %c: 
       }
       affine.store %1, %c[%i, %j] : memref<9x4xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 4 : i64}}
   return
 }
 

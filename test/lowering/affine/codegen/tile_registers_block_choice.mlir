@@ -5,7 +5,7 @@ module attributes {dlc.target = {l1_bytes = 32768 : i64, l2_bytes = 1048576 : i6
 
 // Rows that stay in the cache beside two panels.
 // CHECK-LABEL: func.func private @rows(
-// CHECK: dlc.schedule = {blocks = [array<i64: 0, 64>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 0, 64>], code_generator = "tile"
 func.func private @rows(%x: memref<1024x1024xf32> {llvm.noalias}, %w: memref<22x1024x48xf32> {llvm.noalias}, %y: memref<1024x1024xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 1024 {
@@ -25,7 +25,7 @@ func.func private @rows(%x: memref<1024x1024xf32> {llvm.noalias}, %w: memref<22x
 
 // Two panels leave too little room: more rows beside one panel still bring in half of the bytes.
 // CHECK-LABEL: func.func private @set_conflicts(
-// CHECK: dlc.schedule = {blocks = [array<i64: 0, 96>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 0, 96>], code_generator = "tile"
 func.func private @set_conflicts(%x: memref<1536x1536xf32> {llvm.noalias}, %w: memref<32x1536x48xf32> {llvm.noalias}, %y: memref<1536x1536xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 1536 {
@@ -45,7 +45,7 @@ func.func private @set_conflicts(%x: memref<1536x1536xf32> {llvm.noalias}, %w: m
 
 // Results of a panel that fall out of the cache between blocks of the sum: blocks of rows around these.
 // CHECK-LABEL: func.func private @both(
-// CHECK: dlc.schedule = {blocks = [array<i64: 0, 128>, array<i64: 2, 1024>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 0, 128>, array<i64: 2, 1024>], code_generator = "tile"
 func.func private @both(%x: memref<2048x2048xf32> {llvm.noalias}, %w: memref<43x2048x48xf32> {llvm.noalias}, %y: memref<2048x2048xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 2048 {
@@ -65,7 +65,7 @@ func.func private @both(%x: memref<2048x2048xf32> {llvm.noalias}, %w: memref<43x
 
 // Results of a panel that stay there: blocks of the sum in each panel.
 // CHECK-LABEL: func.func private @sums(
-// CHECK: dlc.schedule = {blocks = [array<i64: 1, 48>, array<i64: 2, 616>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 1, 48>, array<i64: 2, 616>], code_generator = "tile"
 func.func private @sums(%x: memref<128x3072xf32> {llvm.noalias}, %w: memref<16x3072x48xf32> {llvm.noalias}, %y: memref<128x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 128 {
@@ -85,7 +85,7 @@ func.func private @sums(%x: memref<128x3072xf32> {llvm.noalias}, %w: memref<16x3
 
 // no-match: all rows stay in the cache.
 // CHECK-LABEL: func.func private @small(
-// CHECK: dlc.schedule = {emitter = "tile"
+// CHECK: dlc.schedule = {code_generator = "tile"
 func.func private @small(%x: memref<256x1024xf32> {llvm.noalias}, %w: memref<32x1024x48xf32> {llvm.noalias}, %y: memref<256x1536xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 256 {

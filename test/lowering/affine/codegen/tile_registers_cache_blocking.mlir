@@ -19,7 +19,7 @@
 // CHECK: affine.load %[[A]][%{{.*}}, %{{.*}} + 8]
 // CHECK: arith.negf
 // CHECK: affine.vector_store
-// CHECK: } {dlc.parallel, dlc.schedule = {blocks = [array<i64: 1, 4>, array<i64: 2, 4>], emitter = "tile"
+// CHECK: } {dlc.parallel, dlc.schedule = {blocks = [array<i64: 1, 4>, array<i64: 2, 4>], code_generator = "tile"
 func.func private @sums(%a: memref<4x10xf32> {llvm.noalias}, %b: memref<10x8xf32> {llvm.noalias}, %c: memref<4x8xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 4 {
@@ -34,7 +34,7 @@ func.func private @sums(%a: memref<4x10xf32> {llvm.noalias}, %b: memref<10x8xf32
       %n = arith.negf %1 : f32
       affine.store %n, %c[%i, %j] : memref<4x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64,
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64,
                                    prefetch = 2 : i64, blocks = [array<i64: 1, 4>, array<i64: 2, 4>]}}
   return
 }
@@ -65,7 +65,7 @@ func.func private @rows(%a: memref<10x6xf32>, %b: memref<6x8xf32>, %c: memref<10
       %n = arith.addf %1, %r : f32
       affine.store %n, %c[%i, %j] : memref<10x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
   return
 }
 
@@ -88,18 +88,18 @@ func.func private @read(%a: memref<4x10xf32>, %b: memref<10x8xf32>, %c: memref<4
       %n = arith.addf %1, %old : f32
       affine.store %n, %c[%i, %j] : memref<4x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 2, 4>]}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 2, 4>]}}
   return
 }
 
 // -----
 
 func.func private @number(%x: memref<8xf32>) {
-  // expected-error@below {{'blocks' are for the emitter 'tile', not 'rows'}}
+  // expected-error@below {{'blocks' are for the code generator 'tile', not 'rows'}}
   affine.for %i = 0 to 8 {
     %0 = affine.load %x[%i] : memref<8xf32>
     %1 = arith.negf %0 : f32
     affine.store %1, %x[%i] : memref<8xf32>
-  } {dlc.parallel, dlc.schedule = {emitter = "rows", lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "rows", lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
   return
 }

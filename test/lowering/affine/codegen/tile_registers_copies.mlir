@@ -15,7 +15,7 @@
 // CHECK-NEXT: affine.vector_store %[[SECOND]], %[[PANELS]][%[[P]], %[[K]], 8]
 // CHECK-NOT: affine.vector_load %[[W]][
 // CHECK: memref.dealloc %[[PANELS]]
-// CHECK: dlc.schedule = {blocks = [array<i64: 1, 64>], emitter = "tile"{{.*}}, pack = 1 : i64
+// CHECK: dlc.schedule = {blocks = [array<i64: 1, 64>], code_generator = "tile"{{.*}}, pack = 1 : i64
 // MANY-LABEL: func.func private @together(
 // MANY-NOT: pack = 1
 func.func private @together(%x: memref<16x1024xf32> {llvm.noalias}, %w: memref<1024x1024xf32> {llvm.noalias}, %y: memref<16x1024xf32> {llvm.noalias}) {
@@ -39,7 +39,7 @@ func.func private @together(%x: memref<16x1024xf32> {llvm.noalias}, %w: memref<1
 
 // Parts of the sum where the rows, or the copy, take too much of the cache.
 // CHECK-LABEL: func.func private @parts(
-// CHECK: dlc.schedule = {blocks = [array<i64: 2, 768>, array<i64: 1, 64>], emitter = "tile"{{.*}}, pack = 1 : i64
+// CHECK: dlc.schedule = {blocks = [array<i64: 2, 768>, array<i64: 1, 64>], code_generator = "tile"{{.*}}, pack = 1 : i64
 func.func private @parts(%x: memref<128x3072xf32> {llvm.noalias}, %w: memref<3072x768xf32> {llvm.noalias}, %y: memref<128x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 128 {
@@ -58,7 +58,7 @@ func.func private @parts(%x: memref<128x3072xf32> {llvm.noalias}, %w: memref<307
 }
 
 // CHECK-LABEL: func.func private @long(
-// CHECK: dlc.schedule = {blocks = [array<i64: 2, 1024>, array<i64: 1, 64>], emitter = "tile"{{.*}}, pack = 1 : i64
+// CHECK: dlc.schedule = {blocks = [array<i64: 2, 1024>, array<i64: 1, 64>], code_generator = "tile"{{.*}}, pack = 1 : i64
 func.func private @long(%x: memref<16x3072xf32> {llvm.noalias}, %w: memref<3072x768xf32> {llvm.noalias}, %y: memref<16x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 16 {
@@ -178,7 +178,7 @@ func.func private @twice(%x: memref<64x64xf32> {llvm.noalias}, %w: memref<64x128
       }
       affine.store %0, %y[%i, %j] : memref<64x128xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 8 : i64, vectors = 2 : i64, blocks = [array<i64: 1, 64>], pack = 2 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 1 : i64, lanes = 8 : i64, vectors = 2 : i64, blocks = [array<i64: 1, 64>], pack = 2 : i64}}
   return
 }
 
@@ -198,7 +198,7 @@ func.func private @whole(%x: memref<64x64xf32> {llvm.noalias}, %w: memref<64x128
       }
       affine.store %0, %y[%i, %j] : memref<64x128xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 8 : i64, vectors = 2 : i64, pack = 1 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 1 : i64, lanes = 8 : i64, vectors = 2 : i64, pack = 1 : i64}}
   return
 }
 
@@ -218,6 +218,6 @@ func.func private @transposed(%x: memref<64x64xf32> {llvm.noalias}, %w: memref<1
       }
       affine.store %0, %y[%i, %j] : memref<64x128xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 2 : i64, lanes = 8 : i64, blocks = [array<i64: 1, 64>], pack = 1 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 2 : i64, lanes = 8 : i64, blocks = [array<i64: 1, 64>], pack = 1 : i64}}
   return
 }

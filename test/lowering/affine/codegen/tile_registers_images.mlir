@@ -2,7 +2,7 @@
 // Pixels of images with channels first: those of a row share cache lines, so a tile is along rows.
 
 // CHECK-LABEL: func.func private @strided(
-// CHECK: dlc.schedule = {emitter = "tile", lane_loop = 2 : i64, {{.*}}unroll_and_jam = [array<i64: 1, 7>]
+// CHECK: dlc.schedule = {code_generator = "tile", lane_loop = 2 : i64, {{.*}}unroll_and_jam = [array<i64: 1, 7>]
 func.func private @strided(%x: memref<64x14x14xf32>, %w: memref<64x48xf32>, %y: memref<7x7x48xf32>) {
   affine.for %i = 0 to 7 {
     affine.for %j = 0 to 7 {
@@ -24,7 +24,7 @@ func.func private @strided(%x: memref<64x14x14xf32>, %w: memref<64x48xf32>, %y: 
 
 // Columns of the image are contiguous instead.
 // CHECK-LABEL: func.func private @columns(
-// CHECK: dlc.schedule = {emitter = "tile", lane_loop = 2 : i64, {{.*}}unroll_and_jam = [array<i64: 0, 7>]
+// CHECK: dlc.schedule = {code_generator = "tile", lane_loop = 2 : i64, {{.*}}unroll_and_jam = [array<i64: 0, 7>]
 func.func private @columns(%x: memref<64x14x14xf32>, %w: memref<64x48xf32>, %y: memref<7x7x48xf32>) {
   affine.for %i = 0 to 7 {
     affine.for %j = 0 to 7 {
@@ -46,7 +46,7 @@ func.func private @columns(%x: memref<64x14x14xf32>, %w: memref<64x48xf32>, %y: 
 
 // Eight pixels of a column are 32 KiB apart and share a set of the cache, those of a row do not: of tiles that cost the same, the row's.
 // CHECK-LABEL: func.func private @set_conflicts(
-// CHECK: dlc.schedule = {emitter = "tile", lane_loop = 3 : i64, {{.*}}unroll_and_jam = [array<i64: 2, 3>, array<i64: 1, 8>]
+// CHECK: dlc.schedule = {code_generator = "tile", lane_loop = 3 : i64, {{.*}}unroll_and_jam = [array<i64: 2, 3>, array<i64: 1, 8>]
 func.func private @set_conflicts(%x: memref<16x16x512xf32>, %w: memref<16x512x16xf32>, %y: memref<16x2x16x16x16xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %h = 0 to 16 {

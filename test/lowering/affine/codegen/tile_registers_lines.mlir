@@ -3,7 +3,7 @@
 
 // Two vectors from each block of 16 channels, although results are stored with their lanes apart.
 // CHECK-LABEL: func.func private @blocks(
-// CHECK: dlc.schedule = {emitter = "tile", lane_loop = 2 : i64, lanes = 8 : i64, {{.*}}unroll_and_jam = [array<i64: 0, 6>]
+// CHECK: dlc.schedule = {code_generator = "tile", lane_loop = 2 : i64, lanes = 8 : i64, {{.*}}unroll_and_jam = [array<i64: 0, 6>]
 // CHECK-SAME: vectors = 2
 func.func private @blocks(%x: memref<192x196xf32>, %w: memref<4x192x16xf32>, %y: memref<4x16x196xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
@@ -29,7 +29,7 @@ func.func private @blocks(%x: memref<192x196xf32>, %w: memref<4x192x16xf32>, %y:
 // Neighbouring pixels lie 4 KiB apart, so no tile of two rows by seven of them, whose lines share a set of eight, nor half of a line.
 // CHECK-LABEL: func.func private @set_conflicts(
 // CHECK-NOT: unroll_and_jam = [array<i64: 0, 2>, array<i64: 1, 7>]
-// CHECK: dlc.schedule = {emitter = "tile", lane_loop = 3 : i64, lanes = 8 : i64, {{.*}}unroll_and_jam = [array<i64: {{[01]}}, 4>]
+// CHECK: dlc.schedule = {code_generator = "tile", lane_loop = 3 : i64, lanes = 8 : i64, {{.*}}unroll_and_jam = [array<i64: {{[01]}}, 4>]
 // CHECK-SAME: vectors = 2
 func.func private @set_conflicts(%x: memref<14x14x512xf32>, %w: memref<32x512x16xf32>, %y: memref<7x7x32x16xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
@@ -56,7 +56,7 @@ func.func private @set_conflicts(%x: memref<14x14x512xf32>, %w: memref<32x512x16
 
 // no-match: 20 channels, stored apart, are no whole number of pairs of vectors; the lanes are pixels.
 // CHECK-LABEL: func.func private @partial(
-// CHECK: dlc.schedule = {emitter = "tile", {{.*}}lanes = 8 : i64
+// CHECK: dlc.schedule = {code_generator = "tile", {{.*}}lanes = 8 : i64
 // CHECK-NOT: lane_loop = 1
 func.func private @partial(%x: memref<192x196xf32>, %w: memref<192x20xf32>, %y: memref<20x196xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32

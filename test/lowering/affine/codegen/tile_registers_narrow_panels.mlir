@@ -3,7 +3,7 @@
 
 // Rows that L2 holds with little to spare come again for each of 48 panels: blocks of 16 tiles.
 // CHECK-LABEL: func.func private @resident(
-// CHECK: dlc.schedule = {blocks = [array<i64: 0, 96>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 0, 96>], code_generator = "tile"
 func.func private @resident(%x: memref<384x256xf32> {llvm.noalias}, %w: memref<48x256x16xf32> {llvm.noalias}, %y: memref<384x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 384 {
@@ -23,7 +23,7 @@ func.func private @resident(%x: memref<384x256xf32> {llvm.noalias}, %w: memref<4
 
 // As few blocks as the cache asks for, and alike: not four of 48 rows and one of 5.
 // CHECK-LABEL: func.func private @alike(
-// CHECK: dlc.schedule = {blocks = [array<i64: 0, 54>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 0, 54>], code_generator = "tile"
 func.func private @alike(%x: memref<197x768xf32> {llvm.noalias}, %w: memref<48x768x16xf32> {llvm.noalias}, %y: memref<197x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 197 {
@@ -43,7 +43,7 @@ func.func private @alike(%x: memref<197x768xf32> {llvm.noalias}, %w: memref<48x7
 
 // Panels that are too large: thirds of the sum leave room for two of them beside 36 rows.
 // CHECK-LABEL: func.func private @tall(
-// CHECK: dlc.schedule = {blocks = [array<i64: 0, 36>, array<i64: 2, 1024>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 0, 36>, array<i64: 2, 1024>], code_generator = "tile"
 func.func private @tall(%x: memref<128x3072xf32> {llvm.noalias}, %w: memref<48x3072x16xf32> {llvm.noalias}, %y: memref<128x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 128 {
@@ -63,7 +63,7 @@ func.func private @tall(%x: memref<128x3072xf32> {llvm.noalias}, %w: memref<48x3
 
 // Few rows are one block: parts of the sum in each panel.
 // CHECK-LABEL: func.func private @few(
-// CHECK: dlc.schedule = {blocks = [array<i64: 1, 16>, array<i64: 2, 924>], emitter = "tile"
+// CHECK: dlc.schedule = {blocks = [array<i64: 1, 16>, array<i64: 2, 924>], code_generator = "tile"
 func.func private @few(%x: memref<49x4608xf32> {llvm.noalias}, %w: memref<48x4608x16xf32> {llvm.noalias}, %y: memref<49x768xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 49 {

@@ -53,6 +53,6 @@ func.func private @blocks(%a: memref<10x6xf32>, %b: memref<6x8xf32>, %c: memref<
       }
       affine.store %1, %c[%i, %j] : memref<10x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64, blocks = [array<i64: 0, 4>]}}
   return
 }

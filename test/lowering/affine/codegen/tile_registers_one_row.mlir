@@ -4,7 +4,7 @@
 
 // 768 rows in as many pages: parts of the sum whose pages the next tile of columns finds again.
 // CHECK-LABEL: func.func private @pages(
-// CHECK: dlc.schedule = {blocks = [array<i64: 1, 64>], emitter = "tile", lanes = 8 : i64, {{.*}}vectors = 12 : i64
+// CHECK: dlc.schedule = {blocks = [array<i64: 1, 64>], code_generator = "tile", lanes = 8 : i64, {{.*}}vectors = 12 : i64
 // no-match: tiles that read much of a page.
 // WIDE-NOT: blocks
 func.func private @pages(%x: memref<768xf32> {llvm.noalias}, %w: memref<768x3072xf32> {llvm.noalias}, %y: memref<3072xf32> {llvm.noalias}) {

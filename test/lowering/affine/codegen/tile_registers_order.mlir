@@ -5,7 +5,7 @@ module attributes {dlc.target = {l1_bytes = 49152 : i64, l2_bytes = 2097152 : i6
 
 // Rows of one position stay in L1 either way; with panels of columns outside, the next one is fetched ahead.
 // CHECK-LABEL: func.func private @positions(
-// CHECK: dlc.schedule = {emitter = "tile", {{.*}}lane_loop = 3 : i64, {{.*}}order = array<i64: 0, 2, 1, 3>, prefetch = 2 : i64
+// CHECK: dlc.schedule = {code_generator = "tile", {{.*}}lane_loop = 3 : i64, {{.*}}order = array<i64: 0, 2, 1, 3>, prefetch = 2 : i64
 func.func private @positions(%x: memref<16x49x256xf32>, %w: memref<16x16x256x16xf32>, %y: memref<16x49x16x16xf32>) {
   affine.for %p = 0 to 16 {
     affine.for %i = 0 to 49 {
@@ -30,7 +30,7 @@ func.func private @positions(%x: memref<16x49x256xf32>, %w: memref<16x16x256x16x
 // One row has no loop to copy: as many vectors that sums do not wait for each other.
 // CHECK-LABEL: func.func private @row(
 // CHECK: step 192
-// CHECK: dlc.schedule = {emitter = "tile", lanes = 16 : i64, order = array<i64: 0>, unroll = 4 : i64, vectors = 12 : i64}
+// CHECK: dlc.schedule = {code_generator = "tile", lanes = 16 : i64, order = array<i64: 0>, unroll = 4 : i64, vectors = 12 : i64}
 func.func private @row(%x: memref<256xf32>, %w: memref<16x256x48xf32>, %y: memref<768xf32>) {
   %zero = arith.constant 0.0 : f32
   affine.for %n = 0 to 768 {

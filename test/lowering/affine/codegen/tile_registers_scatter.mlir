@@ -25,7 +25,7 @@ func.func private @runs(%a: memref<6x32xf32>, %b: memref<32x4xf32>, %c: memref<4
       }
       affine.store %1, %c[%j, %i] : memref<4x6xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 0, 2>], lane_loop = 1 : i64, lanes = 4 : i64}}
   return
 }
 
@@ -33,7 +33,7 @@ func.func private @runs(%a: memref<6x32xf32>, %b: memref<32x4xf32>, %c: memref<4
 
 // no-match: six columns are no whole vectors, so the lanes are rows, whose loads are apart instead.
 // CHECK-LABEL: func.func private @partial(
-// CHECK: dlc.schedule = {emitter = "tile", {{.*}}lanes = 4 : i64
+// CHECK: dlc.schedule = {code_generator = "tile", {{.*}}lanes = 4 : i64
 // CHECK-NOT: lane_loop = 1
 func.func private @partial(%a: memref<8x32xf32>, %b: memref<32x6xf32>, %c: memref<6x8xf32>) {
   affine.for %i = 0 to 8 {

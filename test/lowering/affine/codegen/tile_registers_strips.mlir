@@ -3,7 +3,7 @@
 // Results in more pages than the nearest table holds: strips of columns, in which rows are outside. Refuses nothing.
 
 // CHECK-LABEL: func.func private @pages(
-// CHECK: dlc.schedule = {blocks = [array<i64: 1, 256>], emitter = "tile", {{.*}}order = array<i64: 0, 1>, {{.*}}unroll_and_jam = [array<i64: 0, 6>]
+// CHECK: dlc.schedule = {blocks = [array<i64: 1, 256>], code_generator = "tile", {{.*}}order = array<i64: 0, 1>, {{.*}}unroll_and_jam = [array<i64: 0, 6>]
 // WIDE-LABEL: func.func private @pages(
 // WIDE-NOT: blocks =
 // WIDE: return

@@ -8,7 +8,7 @@
 // CHECK-NOT: memref.alloc
 // The first pixel has no tap above or to its left.
 // CHECK: affine.vector_load %[[X]][0, 0, 0] : memref<9x12x8xf32>, vector<4xf32>
-// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, unroll_and_jam = [array<i64: 0, 2>, array<i64: 1, 2>], vectors = 2 : i64}}
+// CHECK: } {dlc.parallel, dlc.schedule = {code_generator = "windows", lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, unroll_and_jam = [array<i64: 0, 2>, array<i64: 1, 2>], vectors = 2 : i64}}
 // CHECK: affine.for %[[H:.*]] = 2 to 8 step 2 {
 // CHECK: affine.for %[[W:.*]] = 2 to 10 step 2 {
 // CHECK: affine.vector_load %[[X]][%[[H]] - 1, %[[W]] - 1, 0]
@@ -93,7 +93,7 @@ func.func @max_rows(%x: memref<6x12xf32> {llvm.noalias}, %y: memref<3x6xf32> {ll
 // CHECK-LABEL: func.func @given(
 // CHECK: affine.for %{{.*}} = 0 to 4 {
 // CHECK-COUNT-3: vector.fma
-// CHECK: dlc.schedule = {emitter = "windows", lane_loop = 1 : i64, lanes = 4 : i64
+// CHECK: dlc.schedule = {code_generator = "windows", lane_loop = 1 : i64, lanes = 4 : i64
 func.func @given(%x: memref<6x4xf32> {llvm.noalias}, %k: memref<3x4xf32> {llvm.noalias}, %y: memref<4x4xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %h = 0 to 4 {
@@ -107,7 +107,7 @@ func.func @given(%x: memref<6x4xf32> {llvm.noalias}, %k: memref<3x4xf32> {llvm.n
       }
       affine.store %0, %y[%h, %c] : memref<4x4xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "windows", lane_loop = 1 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "windows", lane_loop = 1 : i64, lanes = 4 : i64}}
   return
 }
 

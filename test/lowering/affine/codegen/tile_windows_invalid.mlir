@@ -15,6 +15,6 @@ func.func @matmul(%a: memref<8x4xf32>, %b: memref<4x8xf32>, %c: memref<8x8xf32>)
       }
       affine.store %1, %c[%i, %j] : memref<8x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "windows", lane_loop = 1 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "windows", lane_loop = 1 : i64, lanes = 4 : i64}}
   return
 }

@@ -12,7 +12,7 @@
 // CHECK: vector.fma
 // CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[H]], 0, 0]
 // CHECK: affine.for %[[W:.*]] = 3 to 9 step 3 {
-// CHECK: } {dlc.parallel, dlc.schedule = {emitter = "windows", lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, unroll_and_jam = [array<i64: 1, 3>], vectors = 2 : i64}}
+// CHECK: } {dlc.parallel, dlc.schedule = {code_generator = "windows", lane_loop = 2 : i64, lanes = 4 : i64, order = array<i64: 0, 1, 2>, unroll_and_jam = [array<i64: 1, 3>], vectors = 2 : i64}}
 func.func @few_rows(%x: memref<3x12x8xf32> {llvm.noalias}, %k: memref<3x3x8xf32> {llvm.noalias}, %y: memref<3x12x8xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   %p = memref.alloc() : memref<5x14x8xf32>
@@ -60,7 +60,7 @@ func.func @few_rows(%x: memref<3x12x8xf32> {llvm.noalias}, %k: memref<3x3x8xf32>
 // CHECK: affine.for %[[C:.*]] = 0 to 16 step 8 {
 // CHECK: affine.for %[[H:.*]] = 0 to 6 step 2 {
 // CHECK: affine.for %[[W:.*]] = 0 to 10 step 2 {
-// CHECK: dlc.schedule = {emitter = "windows", {{.*}}order = array<i64: 2, 0, 1>, {{.*}}unroll_and_jam = [array<i64: 0, 2>, array<i64: 1, 2>]
+// CHECK: dlc.schedule = {code_generator = "windows", {{.*}}order = array<i64: 2, 0, 1>, {{.*}}unroll_and_jam = [array<i64: 0, 2>, array<i64: 1, 2>]
 module attributes {dlc.target = {l1_bytes = 1024 : i64, l2_bytes = 65536 : i64}} {
   func.func @channels_outermost(%x: memref<8x12x16xf32>, %k: memref<3x3x16xf32>, %y: memref<6x10x16xf32>) {
     %zero = arith.constant 0.0 : f32

@@ -13,7 +13,7 @@
 // CHECK-COUNT-4: arith.negf {{.*}} : vector<4xf32>
 // CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[I]], %[[J]]]
 // CHECK: affine.vector_store %{{.*}}, %[[Y]][%[[I]] + 3, %[[J]]]
-// CHECK: dlc.schedule = {emitter = "transpose", lane_loop = 1 : i64, lanes = 4 : i64, unroll_and_jam = [array<i64: 0, 4>]}
+// CHECK: dlc.schedule = {code_generator = "transpose", lane_loop = 1 : i64, lanes = 4 : i64, unroll_and_jam = [array<i64: 0, 4>]}
 func.func private @transpose(%x: memref<40x8xf32>, %y: memref<8x40xf32>) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 40 {
@@ -120,7 +120,7 @@ func.func private @both(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) {
   return
 }
 
-// no-match: rows that stay whole, three channels, a loop that is not parallel, another emitter's schedule.
+// no-match: rows that stay whole, three channels, a loop that is not parallel, another code generator's schedule.
 // CHECK-LABEL: func.func private @others(
 // CHECK-NOT: vector
 func.func private @others(%x: memref<8x6x16xf32>, %y: memref<6x8x16xf32>, %z: memref<40x3xf32>, %w: memref<3x40xf32>,
@@ -150,6 +150,6 @@ func.func private @others(%x: memref<8x6x16xf32>, %y: memref<6x8x16xf32>, %z: me
       %a = affine.load %u[%j, %i] : memref<8x8xf32>
       affine.store %a, %v[%i, %j] : memref<8x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "generic"}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "generic"}}
   return
 }

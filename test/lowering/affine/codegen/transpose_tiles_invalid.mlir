@@ -8,7 +8,7 @@ func.func private @lanes(%x: memref<8x8xf32>, %y: memref<8x8xf32>) {
       %a = affine.load %x[%j, %i] : memref<8x8xf32>
       affine.store %a, %y[%i, %j] : memref<8x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "transpose", lane_loop = 1 : i64, lanes = 5 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "transpose", lane_loop = 1 : i64, lanes = 5 : i64}}
   return
 }
 
@@ -21,6 +21,6 @@ func.func private @not_across(%x: memref<8x8xf32>, %y: memref<8x8xf32>) {
       %a = affine.load %x[%i, %j] : memref<8x8xf32>
       affine.store %a, %y[%i, %j] : memref<8x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "transpose", lane_loop = 1 : i64, lanes = 4 : i64, unroll_and_jam = [array<i64: 0, 4>]}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "transpose", lane_loop = 1 : i64, lanes = 4 : i64, unroll_and_jam = [array<i64: 0, 4>]}}
   return
 }

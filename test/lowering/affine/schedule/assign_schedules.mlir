@@ -4,8 +4,8 @@
 // CHECK-LABEL: func.func @two(
 // CHECK-NOT: dlc.schedules
 // CHECK: } {dlc.nest = 0 : i64, dlc.parallel}
-// CHECK: } {dlc.nest = 1 : i64, dlc.parallel, dlc.schedule = {emitter = "rows", lanes = 8 : i64}}
-func.func @two(%x: memref<64xf32>, %y: memref<64xf32>) attributes {dlc.schedules = {"1" = {emitter = "rows", lanes = 8}}} {
+// CHECK: } {dlc.nest = 1 : i64, dlc.parallel, dlc.schedule = {code_generator = "rows", lanes = 8 : i64}}
+func.func @two(%x: memref<64xf32>, %y: memref<64xf32>) attributes {dlc.schedules = {"1" = {code_generator = "rows", lanes = 8}}} {
   affine.for %i = 0 to 64 {
     %0 = affine.load %x[%i] : memref<64xf32>
     affine.store %0, %y[%i] : memref<64xf32>

@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s "--affine-tile-registers=vector-bits=128 registers=16" "--affine-vectorize-loops=vector-bits=128 registers=16" | filecheck %s
-// A nest that carries a schedule is cut as it says, and every emitter leaves the schedule that it used.
+// A nest that carries a schedule is cut as it says, and every code generator leaves the schedule that it used. Older versions
+// call the field `emitter`.
 
 // CHECK-LABEL: func.func private @given(
 // CHECK: affine.for %[[J:.*]] = 0 to 8 step 8 {
@@ -7,7 +8,7 @@
 // CHECK-COUNT-6: affine.vector_store
 // CHECK-NOT: affine.vector_store
 // CHECK: } {dlc.parallel}
-// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, lanes = 4 : i64, order = array<i64: 1, 0>, unroll_and_jam = [array<i64: 0, 3>], vectors = 2 : i64}}
+// CHECK-NEXT: } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 1 : i64, lanes = 4 : i64, order = array<i64: 1, 0>, unroll_and_jam = [array<i64: 0, 3>], vectors = 2 : i64}}
 func.func private @given(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
@@ -28,7 +29,7 @@ func.func private @given(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<
 
 // CHECK-LABEL: func.func private @chosen(
 // CHECK: affine.for %{{.*}} = 0 to 8 step 4 {
-// CHECK: {dlc.parallel, dlc.schedule = {emitter = "rows", lanes = 4 : i64, order = array<i64: 0>}}
+// CHECK: {dlc.parallel, dlc.schedule = {code_generator = "rows", lanes = 4 : i64, order = array<i64: 0>}}
 func.func private @chosen(%x: memref<8xf32>) {
   affine.for %i = 0 to 8 {
     %0 = affine.load %x[%i] : memref<8xf32>
@@ -38,15 +39,15 @@ func.func private @chosen(%x: memref<8xf32>) {
   return
 }
 
-// The emitter `generic` leaves the loops as they are.
+// The code generator `generic` leaves the loops as they are.
 // CHECK-LABEL: func.func private @generic(
 // CHECK-NOT: vector
-// CHECK: {dlc.parallel, dlc.schedule = {emitter = "generic"}}
+// CHECK: {dlc.parallel, dlc.schedule = {code_generator = "generic"}}
 func.func private @generic(%x: memref<8xf32>) {
   affine.for %i = 0 to 8 {
     %0 = affine.load %x[%i] : memref<8xf32>
     %1 = arith.negf %0 : f32
     affine.store %1, %x[%i] : memref<8xf32>
-  } {dlc.parallel, dlc.schedule = {emitter = "generic"}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "generic"}}
   return
 }

@@ -22,7 +22,7 @@ func.func private @unfit0(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit1(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{a schedule has no 'lane' (fields: emitter, lane_loop, lanes, vectors, unroll_and_jam, order, unroll, prefetch, fetch_rows, blocks, pack)}}
+  // expected-error@below {{a schedule has no 'lane' (fields: code_generator, lane_loop, lanes, vectors, unroll_and_jam, order, unroll, prefetch, fetch_rows, blocks, pack)}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>
@@ -62,7 +62,7 @@ func.func private @unfit2(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
 // -----
 
 func.func private @unfit3(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref<6x8xf32>) {
-  // expected-error@below {{no emitter is called 'best' (emitters: tile, windows, rows, transpose, generic)}}
+  // expected-error@below {{no code generator is called 'best' (code generators: tile, windows, rows, transpose, generic)}}
   affine.for %i = 0 to 6 {
     affine.for %j = 0 to 8 {
       %0 = affine.load %c[%i, %j] : memref<6x8xf32>
@@ -75,7 +75,7 @@ func.func private @unfit3(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "best"}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "best"}}
   return
 }
 
@@ -95,7 +95,7 @@ func.func private @unfit4(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", vectors = 0 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", vectors = 0 : i64}}
   return
 }
 
@@ -115,7 +115,7 @@ func.func private @unfit5(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lanes = 3 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lanes = 3 : i64}}
   return
 }
 
@@ -135,7 +135,7 @@ func.func private @unfit6(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", prefetch = -1 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", prefetch = -1 : i64}}
   return
 }
 
@@ -155,7 +155,7 @@ func.func private @unfit7(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", vectors = 80 : i64, unroll = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", vectors = 80 : i64, unroll = 4 : i64}}
   return
 }
 
@@ -175,7 +175,7 @@ func.func private @unfit8(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 3 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 3 : i64}}
   return
 }
 
@@ -195,7 +195,7 @@ func.func private @unfit9(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memref
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 2 : i64, unroll = 2 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 2 : i64, unroll = 2 : i64}}
   return
 }
 
@@ -215,7 +215,7 @@ func.func private @unfit10(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 2 : i64, prefetch = 1 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 2 : i64, prefetch = 1 : i64}}
   return
 }
 
@@ -235,7 +235,7 @@ func.func private @unfit11(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", order = array<i64: 1, 1>}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", order = array<i64: 1, 1>}}
   return
 }
 
@@ -255,7 +255,7 @@ func.func private @unfit12(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
       }
       affine.store %1, %c[%i, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 1 : i64, unroll_and_jam = [array<i64: 1, 4>]}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 1 : i64, unroll_and_jam = [array<i64: 1, 4>]}}
   return
 }
 
@@ -275,6 +275,6 @@ func.func private @unfit13(%a: memref<6x32xf32>, %b: memref<32x8xf32>, %c: memre
       }
       affine.store %1, %c[-%i + 5, %j] : memref<6x8xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", lane_loop = 0 : i64, lanes = 4 : i64}}
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", lane_loop = 0 : i64, lanes = 4 : i64}}
   return
 }

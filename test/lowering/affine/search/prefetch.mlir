@@ -97,7 +97,7 @@ func.func private @blocks(%x: memref<14x14x64xf32>, %w: memref<16x64x16xf32>, %y
         } {dlc.parallel}
       } {dlc.parallel}
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 1, 7>, array<i64: 2, 2>], lane_loop = 3 : i64, lanes = 16 : i64,
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 1, 7>, array<i64: 2, 2>], lane_loop = 3 : i64, lanes = 16 : i64,
                                    order = array<i64: 2, 0, 1, 3>, prefetch = 2 : i64, unroll = 4 : i64}}
   return
 }
@@ -124,7 +124,7 @@ func.func private @rows(%a: memref<4096x128xf32>, %b: memref<128x48xf32>, %c: me
       }
       affine.store %1, %c[%i, %j] : memref<4096x48xf32>
     } {dlc.parallel}
-  } {dlc.parallel, dlc.schedule = {emitter = "tile", unroll_and_jam = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 16 : i64, vectors = 3 : i64,
+  } {dlc.parallel, dlc.schedule = {code_generator = "tile", unroll_and_jam = [array<i64: 0, 8>], lane_loop = 1 : i64, lanes = 16 : i64, vectors = 3 : i64,
                                    fetch_rows = 1 : i64, unroll = 4 : i64}}
   return
 }

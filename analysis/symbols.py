@@ -1,0 +1,15 @@
+"""Functions and other symbols of a module by name."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+
+
+def symbol_name(op: ir.Operation) -> str:
+    """The name of an op that is a symbol; "" for one that is none."""
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""
+
+
+def functions_of(module: ir.Operation) -> list[ir.Operation]:
+    """The `func.func` ops of a module's body, in order."""
+    return [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
