@@ -87,7 +87,7 @@ class RoiAlign(DLOp, name="roi_align"):
                 axes = [_samples(roi[at], roi[at + 2], size[1 - at], sampling_ratio, is_half) for at in (1, 0)]
                 for i, j in np.ndindex(*size):
                     taps = [_taps(axis[part], limit) for axis, part, limit in zip(axes, (i, j), x.shape[2:], strict=True)]
-                    result[region, :, i, j] = _combined(wide[images[region]], *taps, mode)
+                    result[region, :, i, j] = _combined(wide[images[region]], taps[0], taps[1], mode)
         return result
 
 
