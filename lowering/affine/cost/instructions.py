@@ -25,8 +25,6 @@ from dlc.targets.machine import LINE_BYTES
 _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 """Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
 _LANE_BY_LANE = -1
-_SLOTS = 4.0
-"""Instructions of any kind that a core starts in a cycle."""
 _GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
@@ -124,7 +122,8 @@ class LoopNestCost:
                 if load.stride
                 else max(share * policy().cost.exposed_scalar_load, load.lines(unroll_and_jam) * policy().cost.exposed_vector_load)
             )
-        issue = max(issue_cycles(loads, copies * self._arithmetic), (copies * (1 + self._sums_apart) + loads) / _SLOTS)
+        # Four instructions of any kind start in a cycle.
+        issue = max(issue_cycles(loads, copies * self._arithmetic), (copies * (1 + self._sums_apart) + loads) / 4.0)
         return Cycles(issue, PRODUCT_LATENCY if self.nest.inner_loops else 1.0, waits)
 
     def _copies(self, tile: Tile) -> dict[ir.Value, int]:

@@ -29,7 +29,7 @@ def tile_registers(
     blocks: Annotated[tuple[str, ...], "loops that run block by block, from the outside in"] = (),
     block_sizes: Annotated[tuple[int, ...], "iterations of each block"] = (),
     pack: Annotated[int, "1: copy what the vectors of a block read in front of it"] = 0,
-    code_generator: Annotated[str, f"what makes the code: {', '.join(CODE_GENERATORS)}"] = "tile",
+    code_generator: Annotated[str, "what makes the code: tile, windows, rows, transpose or generic"] = "tile",
 ) -> Result:
     """Have a code generator make vectors and register tiles of a nest, with these choices.
 

@@ -14,7 +14,7 @@ Each step is checked when it is made and refused with a `ScheduleError` where it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from dlc._mlir import ir
@@ -34,14 +34,6 @@ from dlc.lowering.registry import find_pass
 Source: TypeAlias = str | ir.Module | ir.Operation | ir.OpView
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a schedule: the pass that does the same, and the names of the loops that it returned."""
-
-    change: Pass
-    loops: tuple[str, ...]
-
-
 class Schedule:
     """Steps that change the loops of one function; see the module docstring.
 
@@ -53,7 +45,7 @@ class Schedule:
     def __init__(self, source: Source, function: str = "", *, assume_no_alias: bool = False, reassociate: bool = False) -> None:
         self.module, self._function = _find(source, function.removeprefix("@"))
         self.assume_no_alias, self.reassociate = assume_no_alias, reassociate
-        self.trace: tuple[Step, ...] = ()
+        self.trace: tuple[Recorded, ...] = ()
         self._is_applied = False
         with self._function.context, ir.Location.unknown():
             try:
@@ -200,7 +192,7 @@ class Schedule:
             except PrimitiveError as error:
                 raise _located(error.location or self._program.location, error.reason, error.remedy) from None
         self._program = new
-        self.trace = (*self.trace, Step(change, loops))
+        self.trace = (*self.trace, Recorded(change, loops))
         return loops
 
     def _require_open(self) -> None:
@@ -222,14 +214,11 @@ class Schedule:
 
     def to_python(self) -> str:
         """The steps as Python text."""
-        return as_python(self._where(), self._recorded())
+        return as_python(self._where(), self.trace)
 
     def to_transform(self) -> str:
         """The steps as a named sequence of the transform dialect."""
-        return as_transform(self._where(), self._recorded())
-
-    def _recorded(self) -> list[Recorded]:
-        return [Recorded(made.change, made.loops) for made in self.trace]
+        return as_transform(self._where(), self.trace)
 
     @classmethod
     def replay(cls, text: str, source: Source) -> Schedule:
@@ -249,7 +238,7 @@ class Schedule:
 
     def to_lines(self) -> tuple[str, ...]:
         """The steps as calls, one a line, without the function: what a table of schedules keeps."""
-        return as_lines(self._where(), self._recorded())
+        return as_lines(self._where(), self.trace)
 
     @property
     def program(self) -> Program:
