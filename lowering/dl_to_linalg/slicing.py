@@ -153,8 +153,11 @@ def lower_dynamic_pad(b: Builder, op: SourceOp) -> ir.Value:
     rank = op.types[0].rank
     b.require_equal(size_of(b, op, (1, 0)), ("twice the rank of x", 2 * rank))
     given = [b.index_cast(element_at(b, counts, [index]), ir.IndexType.get()) for index in range(2 * rank)]
-    sides = [b.extent("max", count, 0) for count in given]
-    crops = [b.extent("sub", 0, b.extent("min", count, 0)) for count in given]
+    sides, below = ([b.extent(bound, count, 0) for count in given] for bound in ("max", "min"))
+    for index, count in enumerate(below):
+        size = b.dim(x, index % rank)
+        b.require_at_most((f"the least count of axis {index % rank}", b.extent("sub", 0, size)), (f"counts[{index}]", count))
+    crops = [b.extent("sub", 0, count) for count in below]
     for axis in range(rank):
         cropped = b.extent("add", crops[axis], crops[rank + axis])
         b.require_at_most((f"what is cropped of axis {axis}", cropped), size_of(b, op, (0, axis)))

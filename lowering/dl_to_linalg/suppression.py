@@ -11,16 +11,10 @@ from dlc.lowering.dl_to_linalg.building.checks import require_same, size_at
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at, read_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.radix import Entries, key_words
+from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES
+from dlc.lowering.policy import policy
 
 _F32 = "f32"
-_GROUP = 64
-"""Boxes that are passed over at once where none has the score, and candidates until the number that is taken is looked at."""
-
-_BLOCK = 16
-"""Boxes that one is held against in vectors, at a time."""
-
-_MOST = (1 << 31) - 1
-"""Boxes whose indices fit entries of a sort."""
 
 
 @lowering("non_max_suppression")
@@ -30,7 +24,7 @@ def lower_non_max_suppression(b: Builder, op: SourceOp) -> ir.Value:
     require_same(b, op, (1, 0), (0, 0))
     require_same(b, op, (1, 2), (0, 1))
     b.require_equal(("the numbers of a box", b.dim(boxes, 2)), ("those of its edges", 4))
-    b.require_at_most(("the number of boxes", b.dim(boxes, 1)), ("the most that can be sorted", _MOST))
+    b.require_at_most(("the number of boxes", b.dim(boxes, 1)), ("the most that can be sorted", MOST_PLACES))
     limit = element_at(b, threshold, [])
     inside = [b.compare("ge", limit, b.scalar(0, _F32), _F32), b.compare("le", limit, b.scalar(1, _F32), _F32)]
     b.require(b.binary("arith.andi", *inside), "iou_threshold is not between 0 and 1")
@@ -50,6 +44,11 @@ class _Classes:
     limit: ir.Value
     wanted: ir.Value
 
+    @property
+    def group(self) -> int:
+        """Boxes that are passed over at once, and candidates until the number of those that are taken is looked at."""
+        return policy().graph.box_group
+
     def is_candidate(self, b: Builder, score: ir.Value) -> ir.Value:
         """Whether a score is a number, greater than the least one if there is one."""
         if self.least is None:
@@ -57,17 +56,17 @@ class _Classes:
         return b.compare("gt", score, self.least, _F32)
 
     def counts(self, b: Builder) -> tuple[ir.Value, ir.Value]:
-        """How many candidates there are, i32: [batch, classes, whole groups of `_GROUP` boxes], and [batch, classes]."""
+        """How many candidates there are, i32: [batch, classes, whole groups of boxes], and [batch, classes]."""
         shape = b.shape(self.scores)
-        groups = b.extent("floordiv", shape[2], _GROUP)
-        whole = b.extent("mul", groups, _GROUP)
+        groups = b.extent("floordiv", shape[2], self.group)
+        whole = b.extent("mul", groups, self.group)
         zero, one = b.scalar(0, "i32"), b.scalar(1, "i32")
 
         def count(score: ir.Value, total: ir.Value) -> ir.Value:
             return b.binary("arith.addi", total, b.select(self.is_candidate(b, score), one, zero))
 
         ones, lead = [1, 1, 1], b.slice(self.scores, [0, 0, 0], [*shape[:2], whole], [1, 1, 1])
-        by_group = b.reduce([b.expand(lead, [[0], [1], [2, 3]], [*shape[:2], groups, _GROUP])], [3], zero, count)
+        by_group = b.reduce([b.expand(lead, [[0], [1], [2, 3]], [*shape[:2], groups, self.group])], [3], zero, count)
         rest = b.slice(self.scores, [0, 0, whole], [*shape[:2], b.extent("sub", shape[2], whole)], ones)
         behind = b.reduce([rest], [2], zero, count)
         pairs = [ir.AffineMap.get_identity(3), ir.AffineMap.get(3, 0, [ir.AffineExpr.get_dim(axis) for axis in (0, 1)])]
@@ -79,8 +78,9 @@ class _Classes:
         """(batch, class, box) of the boxes that are taken, class by class."""
         by_group, counts = self.counts(b)
         bound, most = self._bounds(b, counts)
-        room = b.extent("ceildiv", b.extent("add", b.binary("arith.minsi", most, self.wanted), 1), _BLOCK)
-        edges = b.empty([5, b.extent("mul", room, _BLOCK)], _F32)
+        lanes = policy().graph.box_vector
+        room = b.extent("ceildiv", b.extent("add", b.binary("arith.minsi", most, self.wanted), 1), lanes)
+        edges = b.empty([5, b.extent("mul", room, lanes)], _F32)
         entries = b.empty([2, b.extent("add", most, 1)], "i64")
         rows = b.empty([b.extent("add", bound, 1), 3], "i64")
 
@@ -126,8 +126,8 @@ class _Classes:
         order = self._candidates(b, at, counts[0], count, entries).sort(b, count)
 
         def visit_turn(turn: ir.Value, *state: ir.Value) -> Sequence[ir.Value]:
-            first = b.extent("mul", turn, _GROUP)
-            left = b.extent("min", b.extent("sub", count, first), _GROUP)
+            first = b.extent("mul", turn, self.group)
+            left = b.extent("min", b.extent("sub", count, first), self.group)
             trips = b.select(b.compare_index("lt", state[-1], self.wanted), b.index(left), b.index(0))
             return b.loop(trips, state, lambda place, *state: visit(b.index(b.extent("add", first, place)), *state))
 
@@ -146,7 +146,7 @@ class _Classes:
                 edges = insert_at(b, value, edges, [b.index(part), at_most])
             return [rows, edges, best, b.binary("arith.addi", number, step)]
 
-        turns = b.extent("ceildiv", count, _GROUP)
+        turns = b.extent("ceildiv", count, self.group)
         rows, *work, number = b.loop(turns, [rows, *work, b.index(0)], visit_turn)
         return [rows, order.rows, *work, b.binary("arith.addi", start, number)]
 
@@ -168,10 +168,10 @@ class _Classes:
 
         def add_group(group: ir.Value, *state: ir.Value) -> Sequence[ir.Value]:
             found = b.compare("ne", element_at(b, by_group, [*at, group]), b.scalar(0, "i32"), "i32")
-            return add_from(b.extent("mul", group, _GROUP), b.select(found, b.index(_GROUP), zero), state)
+            return add_from(b.extent("mul", group, self.group), b.select(found, b.index(self.group), zero), state)
 
         is_empty = b.compare_index("eq", count, zero)
-        whole = b.extent("mul", groups, _GROUP)
+        whole = b.extent("mul", groups, self.group)
         rest = b.index(b.extent("sub", size, whole))
         state = b.loop(b.select(is_empty, zero, b.index(groups)), [rows, zero], add_group)
         return Entries(add_from(whole, b.select(is_empty, zero, rest), state)[0], side)
@@ -193,12 +193,13 @@ class _Classes:
 
 def _greatest_overlap(b: Builder, edges: ir.Value, box: Sequence[ir.Value], count: ir.Value, best: ir.Value) -> ir.Value:
     """`best`, a scalar tensor, or the greatest overlap of a box with one of the first `count` boxes where that is greater."""
+    lanes = policy().graph.box_vector
     maps = [*[ir.AffineMap.get_identity(1)] * 5, ir.AffineMap.get(1, 0, [])]
 
     def of_block(block: ir.Value, best: ir.Value) -> Sequence[ir.Value]:
-        start = b.extent("mul", block, _BLOCK)
-        parts = [b.collapse(b.slice(edges, [part, start], [1, _BLOCK], [1, 1]), [[0, 1]]) for part in range(5)]
-        left = b.index_cast(b.index(b.extent("min", b.extent("sub", count, start), _BLOCK)), b.element("i32"))
+        start = b.extent("mul", block, lanes)
+        parts = [b.collapse(b.slice(edges, [part, start], [1, lanes], [1, 1]), [[0, 1]]) for part in range(5)]
+        left = b.index_cast(b.index(b.extent("min", b.extent("sub", count, start), lanes)), b.element("i32"))
 
         def body(*scalars: ir.Value) -> ir.Value:
             *other, best = scalars
@@ -208,7 +209,7 @@ def _greatest_overlap(b: Builder, edges: ir.Value, box: Sequence[ir.Value], coun
 
         return [b.generic(parts, best, maps, [REDUCTION], body)]
 
-    return b.loop(b.extent("ceildiv", count, _BLOCK), [best], of_block)[0]
+    return b.loop(b.extent("ceildiv", count, lanes), [best], of_block)[0]
 
 
 def _greater(b: Builder, one: ir.Value, other: ir.Value) -> ir.Value:

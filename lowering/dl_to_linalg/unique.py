@@ -10,10 +10,8 @@ from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.radix import Entries, key_words
+from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES
 from dlc.lowering.dl_to_linalg.select import slices_at
-
-_MOST = (1 << 31) - 1
-"""Slices whose indices fit entries of a sort."""
 
 
 @lowering("unique")
@@ -22,7 +20,7 @@ def lower_unique(b: Builder, op: SourceOp) -> Sequence[ir.Value]:
     x = op.operands[0]
     axis = op["axis"] % op.types[0].rank
     count = b.dim(x, axis)
-    b.require_at_most(("the number of slices", count), ("the most that can be sorted", _MOST))
+    b.require_at_most(("the number of slices", count), ("the most that can be sorted", MOST_PLACES))
     slices = _Slices(_keys(b, op, x, axis), b.index(count))
     order = slices.sorted(b)
     starts, num_groups = slices.group_starts(b, order)

@@ -34,3 +34,8 @@ class GraphPolicy:
     fewest_phase_channels: int = setting(3, "channels", "output channels from which a phase is a convolution of its own", 1, 64)
     compared_keys: int = setting(1600, "pairs", "pairs of keys compared in the time of taking the largest key once", 1, 1 << 20)
     written_keys: int = setting(23, "pairs", "pairs of keys compared in the time of writing an index to its place", 0, 1 << 16)
+    ranked_entries: int = setting(
+        32, "entries", "entries up to which each is compared with all others instead of sorted by digits", 1, 1 << 12
+    )
+    box_group: int = setting(64, "boxes", "boxes that are passed over at once where none is a candidate", 1, 1 << 16)
+    box_vector: int = setting(16, "boxes", "boxes that a candidate is held against at once", 1, 1 << 10)

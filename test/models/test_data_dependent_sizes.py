@@ -102,6 +102,8 @@ def test_sizes_that_do_not_fit_are_one_error_and_leave_the_model_usable() -> Non
     for pads in ([1 << 40, 0], [1 << 62, 1 << 62]):
         with pytest.raises(dlc.DLCError):
             model(x, mask, k, np.array(pads))
+    with pytest.raises(dlc.DLCError, match="the least count of axis 0 is -4 but counts"):
+        model(x, mask, k, np.array([-(1 << 63), -(1 << 63)]))
     with pytest.raises(dlc.DLCError, match=r"count is -3"):
         model(x, mask, np.array([-3]), np.array([0, 0]))
     for have, want in zip(model(x, mask, k, np.array([0, 0])), good, strict=True):

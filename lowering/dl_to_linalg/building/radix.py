@@ -9,11 +9,10 @@ from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS, UNSIGNED_INTS, width_of
 from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
+from dlc.lowering.policy import policy
 
-_KEY_BITS, _DIGIT_BITS = 32, 8
-_DIGITS, _BUCKETS = _KEY_BITS // _DIGIT_BITS, 1 << _DIGIT_BITS
-_FEW = 32
-"""Entries up to here are compared with each other, about 1,000 steps; the tables of digits take 3,000 cycles."""
+_KEY_BITS, _DIGIT_BITS = width_of("i32"), width_of("i8")
+_DIGITS, _BUCKETS = _KEY_BITS // _DIGIT_BITS, pow(2, _DIGIT_BITS)
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Entries:
 
     def sort(self, b: Builder, count: ir.Value) -> Entries:
         """The first `count` entries by ascending key; equal keys stay in order. Few are ranked, which needs no table."""
-        zero, is_few = b.index(0), b.compare_index("le", count, b.index(_FEW))
+        zero, is_few = b.index(0), b.compare_index("le", count, b.index(policy().graph.ranked_entries))
         few, many = b.select(is_few, count, zero), b.select(is_few, zero, count)
         entries = self._ranked(b, few)
         histogram = b.loop(many, [b.full([_DIGITS, _BUCKETS], zero)], lambda place, counts: self._counted(b, place, counts))

@@ -14,7 +14,9 @@ from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 from dlc.lowering.policy import policy
 
 _KEYED = ("f32", "f16", "bf16", "i32", "i8", "ui8")
-_MOST = (1 << 31) - 1
+MOST_PLACES = (1 << 31) - 1
+"""Elements whose places fit the lower half of an i64, with a sign."""
+
 _LAST = -(1 << 63)
 """Below every key."""
 
@@ -22,7 +24,7 @@ _LAST = -(1 << 63)
 def has_keys(op: SourceOp, axis: int) -> bool:
     """Whether value and index of each element along `axis` fit into 32 bits each."""
     size = op.types[0].shape[axis]
-    return op.types[0].dtype in _KEYED and isinstance(size, int) and size <= _MOST
+    return op.types[0].dtype in _KEYED and isinstance(size, int) and size <= MOST_PLACES
 
 
 def row_keys(b: Builder, op: SourceOp, x: ir.Value, axis: int, at: Sequence[Extent]) -> ir.Value:
@@ -39,7 +41,7 @@ def row_keys(b: Builder, op: SourceOp, x: ir.Value, axis: int, at: Sequence[Exte
     def key(element: ir.Value, _: ir.Value) -> ir.Value:
         order = b.convert(_order(b, op, element), "i32", "i64")
         index = b.index_cast(b.iteration(0), b.element("i64"))
-        below = b.arith("sub", b.scalar(_MOST, "i64"), index, "i64")
+        below = b.arith("sub", b.scalar(MOST_PLACES, "i64"), index, "i64")
         return b.binary("arith.ori", b.binary("arith.shli", order, b.scalar(32, "i64")), below)
 
     return b.generic([row], b.empty([size], "i64"), maps, [PARALLEL], key)
@@ -52,8 +54,8 @@ def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
         value = b.arith("add", b.widen(element, dtype), b.scalar(0.0, "f32"), "f32")
         bits = b.create("arith.bitcast", [i32], [value])
         sign = b.binary("arith.shrsi", bits, b.scalar(31, "i32"))
-        growing = b.binary("arith.xori", bits, b.binary("arith.andi", sign, b.scalar(_MOST, "i32")))
-        order = b.select(b.compare("uno", value, value, "f32"), b.scalar(_MOST, "i32"), growing)
+        growing = b.binary("arith.xori", bits, b.binary("arith.andi", sign, b.scalar(MOST_PLACES, "i32")))
+        order = b.select(b.compare("uno", value, value, "f32"), b.scalar(MOST_PLACES, "i32"), growing)
     else:
         order = b.convert(element, dtype, "i32")
     return order if op["largest"] else b.binary("arith.xori", order, b.scalar(-1, "i32"))
@@ -124,5 +126,5 @@ def _greatest(b: Builder, keys: ir.Value, axis: int) -> ir.Value:
 
 def _index_of(b: Builder, key: ir.Value) -> ir.Value:
     """The index of the element that `key` is of."""
-    below = b.binary("arith.andi", key, b.scalar(_MOST, "i64"))
-    return b.index_cast(b.arith("sub", b.scalar(_MOST, "i64"), below, "i64"), ir.IndexType.get())
+    below = b.binary("arith.andi", key, b.scalar(MOST_PLACES, "i64"))
+    return b.index_cast(b.arith("sub", b.scalar(MOST_PLACES, "i64"), below, "i64"), ir.IndexType.get())
