@@ -1,5 +1,7 @@
 """Resize: a tensor sampled at other distances."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dlc.dialects.dl.attributes import BoolAttr, FloatAttr, FloatsAttr, IntsAttr, StrAttr
@@ -82,8 +84,8 @@ class Resize(DLOp, name="resize"):
             if before == 0:
                 continue
             scale = np.float32(scales[index]) if scales else np.float32(after) / np.float32(before)
-            at = _coordinates(before, after, scale, str(rest["coordinates"]))
-            positions, weights = _taps(at, before, mode, rest)
+            at = coordinates_of(before, after, scale, str(rest["coordinates"]))
+            positions, weights = taps_of(at, before, mode, rest)
             terms = [
                 np.moveaxis(np.moveaxis(np.take(x, where, axis), axis, -1) * weight.astype(x.dtype), -1, axis)
                 for where, weight in zip(positions, weights, strict=True)
@@ -99,7 +101,8 @@ def scaled_dim(dim: Dim, scale: float) -> Dim:
     return int(np.floor(np.float32(dim) * np.float32(scale))) if isinstance(dim, int) else None
 
 
-def _coordinates(before: int, after: int, scale: np.float32, kind: str) -> np.ndarray:
+def coordinates_of(before: int, after: int, scale: np.float32, kind: str) -> np.ndarray:
+    """The coordinates of the points of an axis, by the formulas of dl.resize."""
     point, half = np.arange(after).astype(np.float32), np.float32(0.5)
     if kind == "align_corners":
         return point * np.float32(before - 1) / np.float32(max(after - 1, 1))
@@ -114,8 +117,8 @@ def _coordinates(before: int, after: int, scale: np.float32, kind: str) -> np.nd
     return np.float32(before) / np.float32(2) * adjusted + centered
 
 
-def _taps(at: np.ndarray, size: int, mode: str, rest: dict[str, object]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Positions and weights of the elements that each point combines."""
+def taps_of(at: np.ndarray, size: int, mode: str, rest: Mapping[str, object]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Positions and weights of the elements that the points at coordinates `at` combine; `rest` are attributes of dl.resize."""
     floor = np.floor(at)
     part = at - floor
     if mode == "nearest":
