@@ -9,7 +9,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.resize import coordinates_of, taps_of
+from dlc.dialects.dl.resize_taps import coordinates_of, taps_of
 from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES, type_of_value
 from dlc.frontends.onnx.node import NodeContext
 
