@@ -14,12 +14,12 @@ from pathlib import Path
 
 from attributes import attributes_page
 from mlir_opt import mlir_opt_page
+from onnx_ops import onnx_page
 from primitives import primitives_page
 
 from dlc.dialects.dl import ops
 from dlc.dialects.dl.attributes import REQUIRED, ElementsAttr
 from dlc.dialects.dl.base import FUSION_CLASSES, DLOp, ext
-from dlc.frontends.onnx.importers import importers
 from dlc.lowering.dl_to_linalg.building.lowerings import lowerings
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipelines import PIPELINES
@@ -33,7 +33,7 @@ def pages() -> dict[str, str]:
     """Every generated page by file name."""
     return {
         "ops.md": "".join(_ops_page()),
-        "onnx.md": "".join(_onnx_page()),
+        "onnx.md": "".join(onnx_page(_NOTE)),
         "passes.md": "".join(_passes_page()),
         "attributes.md": "".join(attributes_page(_NOTE)),
         "primitives.md": "".join(primitives_page(_NOTE)),
@@ -90,15 +90,6 @@ def _docstring(op: type) -> str:
     text = op.__doc__ or ""
     first, _, rest = text.partition("\n")
     return "\n".join([first, *(line.removeprefix("    ") for line in rest.split("\n"))]).strip()
-
-
-def _onnx_page() -> Iterator[str]:
-    yield f"{_NOTE}# ONNX ops that dlc imports\n\n"
-    yield "Function ops of ONNX that are not listed are expanded to their bodies first.\n\n"
-    yield "| op | domain | importer |\n|---|---|---|\n"
-    for (domain, name), function in sorted(importers().items(), key=lambda item: (item[0][0], item[0][1])):
-        family = function.__module__.rpartition(".")[2]
-        yield f"| {name} | {domain or 'ai.onnx'} | `frontends/onnx/{family}.py` |\n"
 
 
 def _passes_page() -> Iterator[str]:

@@ -86,8 +86,8 @@ class RoiAlign(DLOp, name="roi_align"):
             for region, roi in enumerate(widen(rois) * number(spatial_scale)):
                 axes = [_samples(roi[at], roi[at + 2], size[1 - at], sampling_ratio, is_half) for at in (1, 0)]
                 for i, j in np.ndindex(*size):
-                    taps = [_taps(axis[part], limit) for axis, part, limit in zip(axes, (i, j), x.shape[2:], strict=True)]
-                    result[region, :, i, j] = _combined(wide[images[region]], taps[0], taps[1], mode)
+                    down, right = (_taps(axis[part], limit) for axis, part, limit in zip(axes, (i, j), x.shape[2:], strict=True))
+                    result[region, :, i, j] = _combined(wide[images[region]], down, right, mode)
         return result
 
 

@@ -29,7 +29,7 @@ def import_attention(node: NodeContext) -> list[ir.Value | None]:
     scale = node.attribute("scale")
     scores = None
     if node.attribute("softcap", 0.0) or node.uses_output(3) or _wants_f64(node):
-        result, scores = _decomposed(node, heads.q, k, v, mask.value(), scale)
+        result, scores = decomposed(node, heads.q, k, v, mask.value(), scale)
     elif mask.is_plainly_causal:
         value = mask.given()
         aligned = node.has_input(4)
@@ -81,7 +81,7 @@ def _wants_f64(node: NodeContext) -> bool:
     return node.attribute("softmax_precision") == onnx.TensorProto.DOUBLE and node.type(0).dtype != "f64"
 
 
-def _decomposed(
+def decomposed(
     node: NodeContext, q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, scale: float | None
 ) -> tuple[ir.Value, ir.Value]:
     """The result, and the scores in the state that the node gives out."""

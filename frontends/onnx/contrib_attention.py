@@ -62,16 +62,29 @@ def _part_of_past(past: ir.Value, at: int) -> ir.Value:
 def import_multi_head_attention(node: NodeContext) -> list[ir.Value]:
     """Queries, keys and values come apart, the latter two perhaps with their heads apart already."""
     heads = int(node.attribute("num_heads"))
-    if not node.has_input(1) or not node.has_input(2) or node.rank(0) != 3:
-        node.unsupported("queries, keys and values packed in one input are not supported")
     if any(node.has_input(index) for index in (8, 9)):
         node.unsupported("a past that shares its buffer with the present is not supported")
-    q, k, v = (_biased(node, index, heads) for index in range(3))
+    q, k, v = _packed(node) if not node.has_input(2) else [_biased(node, index, heads) for index in range(3)]
     has_past = node.has_input(6)
     if has_past:
         k, v = (dl.concat(node.value(6 + at), new, axis=2) for at, new in enumerate((k, v)))
     result = _attention(node, q, k, v, _Inputs(mask=4, bias=5), has_past)
     return [merged_heads(result), k, v][: max(1, node.num_outputs)]
+
+
+def _packed(node: NodeContext) -> list[ir.Value]:
+    """Queries, keys and values from [batch, positions, heads, 3, size], or from queries, and keys and values in one input."""
+    if node.has_input(3):
+        node.unsupported("a bias is not supported where queries, keys and values are packed")
+    index = 1 if node.has_input(1) else 0
+    packed, count = node.value(index), 2 if index else 3
+    if type_of_value(packed).rank != 5 or type_of_value(packed).shape[3] != count:
+        node.unsupported(f"input {index} is {node.type(index)}, but must be [batch, positions, heads, {count}, size]")
+    parts = []
+    for at in range(count):
+        part = dl.squeeze(dl.slice(packed, starts=[at], ends=[at + 1], axes=[3], steps=[1]), axes=[3])
+        parts.append(dl.transpose(part, perm=[0, 2, 1, 3]))
+    return [split_heads(node.value(0), int(node.attribute("num_heads"))), *parts] if index else parts
 
 
 def _biased(node: NodeContext, index: int, heads: int) -> ir.Value:
@@ -112,10 +125,14 @@ def _visible(node: NodeContext, index: int, k: ir.Value) -> ir.Value:
     if kind.rank == 3:
         return dl.unsqueeze(mask, axes=[1])
     batch, keys = type_of_value(k).shape[0], type_of_value(k).shape[2]
-    if kind.rank != 1 or kind.shape != (batch,) or not isinstance(batch, int) or not isinstance(keys, int):
+    if kind.rank != 1 or kind.shape != (batch,) or not isinstance(batch, int):
         node.unsupported(f"a mask of type {kind} is not supported")
     lengths = dl.unsqueeze(node.value(index), axes=[1, 2, 3])
-    return dl.less(node.constant_value(np.arange(keys), kind.dtype), lengths)
+    if isinstance(keys, int):
+        return dl.less(node.constant_value(np.arange(keys), kind.dtype), lengths)
+    zero, one = (node.constant_value(value, "i64") for value in (0, 1))
+    places = dl.range(zero, dl.squeeze(dl.shape_of(k, start=2, end=3), axes=[0]), one)
+    return dl.less(places, dl.cast(lengths, to="i64"))
 
 
 @importer("RotaryEmbedding", domain=_CONTRIB)

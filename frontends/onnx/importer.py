@@ -142,7 +142,7 @@ class GraphImporter:
             self._report(sparse.values.name, "initializer", "sparse tensors are not supported")
 
     def _read_value_info(self, graph: onnx.GraphProto) -> None:
-        for entry in (*graph.value_info, *graph.output):
+        for entry in (*graph.input, *graph.value_info, *graph.output):
             kind = declared_type(entry)
             if kind is not None:
                 self.known_types[entry.name] = kind
@@ -228,6 +228,7 @@ class GraphImporter:
             constants=self.arrays.get,
             materialize=self._materialize,
             new_param=self._new_param,
+            declared=self.known_types.get,
         )
         check_kinds(context)
         found = function(context)

@@ -29,8 +29,8 @@ class UnknownValue(UnsupportedFeature):
 class NodeContext:
     """Inputs, attributes and constants of one node; see `importers.py` for what an importer returns.
 
-    `constants` gives the array behind a value's name where it is known at import, `materialize` the MLIR value of any name, and
-    `new_param` the value of an array as a new weight.
+    `constants` gives the array behind a value's name where it is known at import, `materialize` the MLIR value of any name,
+    `new_param` the value of an array as a new weight, and `declared` the type that the model declares for a name, with symbols.
     """
 
     node: onnx.NodeProto
@@ -38,6 +38,7 @@ class NodeContext:
     constants: Callable[[str], np.ndarray | None]
     materialize: Callable[[str], ir.Value]
     new_param: Callable[[np.ndarray, str], ir.Value]
+    declared: Callable[[str], TensorType | None]
 
     @property
     def num_inputs(self) -> int:

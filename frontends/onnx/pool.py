@@ -62,9 +62,7 @@ def import_average_pool(node: NodeContext) -> ir.Value:
 @importer("LpPool")
 def import_lp_pool(node: NodeContext) -> ir.Value:
     """The p-th root of the sum of p-th powers: of a mean over all taps, times their number."""
-    attributes = _pool_attributes(node)
-    if attributes["ceil_mode"]:
-        node.unsupported("ceil_mode of LpPool is not supported")
+    attributes = _with_padding_for_ceil(node, _pool_attributes(node))
     taps = math.prod(attributes["kernel"])
 
     def total(powers: ir.Value) -> ir.Value:
@@ -72,6 +70,24 @@ def import_lp_pool(node: NodeContext) -> ir.Value:
         return dl.mul(mean, node.constant_value(taps, type_of_value(powers).dtype))
 
     return lp_norm(node, node.value(0), total)
+
+
+def _with_padding_for_ceil(node: NodeContext, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The same windows without ceil_mode: zeros behind x, which add nothing to a sum, let the last ones lie inside."""
+    if not attributes["ceil_mode"]:
+        return attributes
+    sizes, rank = node.type(0).shape[2:], len(attributes["kernel"])
+    pads = list(attributes["pads"])
+    for axis, size in enumerate(sizes):
+        if not isinstance(size, int):
+            node.unsupported("ceil_mode of LpPool needs spatial dims that are known at compile time")
+        stride, before = attributes["strides"][axis], pads[axis]
+        reach = (attributes["kernel"][axis] - 1) * attributes["dilations"][axis] + 1
+        steps = max(-(-(size + before + pads[rank + axis] - reach) // stride), 0)
+        if steps * stride >= size + before:  # a window that begins in the padding does not count
+            steps -= 1
+        pads[rank + axis] = max(steps * stride + reach - size - before, 0)
+    return {**attributes, "pads": pads, "ceil_mode": False}
 
 
 @importer("GlobalAveragePool")

@@ -11,10 +11,12 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.resampling import antialiased, cropped, resampled
 from dlc.frontends.onnx.shape_values import list_length, list_value
 
 _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
-_COORDINATES = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners"}
+_CROP = "tf_crop_and_resize"
+_COORDINATES = {_CROP, "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners"}
 
 
 @importer("Upsample")
@@ -39,8 +41,11 @@ def import_resize(node: NodeContext) -> ir.Value:
     sizes = [int(size) for size in _list(node, 3, "sizes")] if not scales else []
     if sizes:
         sizes, scales = _with_aspect_ratio(node, axes, sizes)
+    if coordinates == _CROP:
+        return _cropped(node, axes, sizes, scales)
     kept = [i for i, axis in enumerate(axes) if not _is_unchanged(node, axis, sizes[i : i + 1], scales[i : i + 1])]
-    _refuse_antialias(node, axes, kept, sizes, scales)
+    if _shrinks_smoothly(node, axes, kept, sizes, scales):
+        return _antialiased(node, axes, kept, sizes, scales)
     if not kept:
         return node.value(0)
     return dl.resize(
@@ -164,14 +169,46 @@ def _is_unchanged(node: NodeContext, axis: int, size: list[int], scale: list[flo
     return (not scale or scale[0] == 1) and (not size or size[0] == node.type(0).shape[axis])
 
 
-def _refuse_antialias(
+def _shrinks_smoothly(
     node: NodeContext, axes: Sequence[int], kept: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
-) -> None:
-    """Antialiasing changes nothing where no axis shrinks; else it is not supported."""
+) -> bool:
+    """Whether antialiasing is asked for, and an axis shrinks: else it changes nothing."""
     if not node.attribute("antialias", 0) or _mode(node) == "nearest":
-        return
+        return False
+    dims = {i: node.type(0).shape[axes[i]] for i in kept}
+    return any(not (scales[i] >= 1 if scales else isinstance(dim, int) and sizes[i] >= dim) for i, dim in dims.items())
+
+
+def _antialiased(
+    node: NodeContext, axes: Sequence[int], kept: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
+) -> ir.Value:
+    coordinates, rest = node.attribute("coordinate_transformation_mode", "half_pixel"), _interpolation(node)
+    tables = {}
     for i in kept:
-        dim = node.type(0).shape[axes[i]]
-        grows = scales[i] >= 1 if scales else isinstance(dim, int) and sizes[i] >= dim
-        if not grows:
-            node.unsupported("antialias is not supported for an axis that shrinks")
+        before, after, scale = _lengths(node, axes, sizes, scales, i)
+        tables[axes[i]] = antialiased(before, after, scale, coordinates, _mode(node), rest)
+    return resampled(node, node.value(0), tables)
+
+
+def _cropped(node: NodeContext, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[float]) -> ir.Value:
+    """A region of each axis, in shares of it: all starts, then all ends."""
+    region = _list(node, 1, "roi")
+    if len(region) != 2 * len(axes):
+        node.unsupported(f"roi has {len(region)} numbers for {len(axes)} axes")
+    rest, tables = {"exclude_outside": False, "cubic_coefficient": -0.75, "rounding": "floor", **_interpolation(node)}, {}
+    for i, axis in enumerate(axes):
+        before, after, _ = _lengths(node, axes, sizes, scales, i)
+        if (before, region[i], region[i + len(axes)]) != (after, 0, 1):
+            tables[axis] = cropped(before, after, (region[i], region[i + len(axes)]), _mode(node), rest)
+    return resampled(node, node.value(0), tables, float(node.attribute("extrapolation_value", 0.0)))
+
+
+def _lengths(
+    node: NodeContext, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[float], i: int
+) -> tuple[int, int, float]:
+    """The dim of axis i before and after, which must be known, and the scale."""
+    before = node.type(0).shape[axes[i]]
+    if not isinstance(before, int) or before == 0:
+        node.unsupported(f"axis {axes[i]} must have a size that is known at compile time, and elements")
+    after = sizes[i] if sizes else int(np.floor(np.float32(before) * np.float32(scales[i])))
+    return before, after, scales[i] if scales else after / before

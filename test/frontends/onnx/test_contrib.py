@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnx_check import OPSET, check, node
+from onnx_check import OPSET, build_model, check, compare, node
 
 import dlc
 
@@ -126,6 +126,25 @@ def test_multi_head_attention() -> None:
         contrib("MultiHeadAttention", "q", "k", "v", "", "", "added", num_heads=N),
     ]
     check(nodes, feeds, dynamic=False)
+
+
+def test_packed_queries_keys_and_values() -> None:
+    """onnxruntime has no such form on a CPU; the same numbers apart give the same result."""
+    q, k, v = (_floats(B, S, N, D) for _ in range(3))
+    apart = {name: array.reshape(B, S, N * D) for name, array in zip("qkv", (q, k, v), strict=True)}
+    want = dlc.compile(build_model([contrib("MultiHeadAttention", *apart, num_heads=N)], apart))(apart)[0]
+    for names, feeds in ((["p"], {"p": np.stack([q, k, v], 3)}), (["q", "p"], {"q": apart["q"], "p": np.stack([k, v], 3)})):
+        model = build_model([contrib("MultiHeadAttention", *names, outputs=["y"], num_heads=N)], feeds)
+        compare(dlc.compile(model)(feeds)[0], want, "y")
+
+
+def test_lengths_of_dynamic_keys() -> None:
+    feeds = {name: _floats(B, S, N * D) for name in "qkv"} | {"lengths": np.array([2, 4], np.int32)}
+    model = build_model([contrib("MultiHeadAttention", "q", "k", "v", "", "lengths", outputs=["y"], num_heads=N)], feeds)
+    for entry in model.graph.input[:3]:
+        entry.type.tensor_type.shape.dim[1].dim_param = "positions"
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    compare(dlc.compile(model)(feeds)[0], session.run(None, feeds)[0], "y")
 
 
 def test_multi_head_attention_with_a_past() -> None:

@@ -1,12 +1,14 @@
-"""MatMulNBits against onnxruntime: every number of bits, zero points of each kind, and rows that do not fill a block."""
+"""MatMulNBits and GatherBlockQuantized against onnxruntime: numbers of bits, kinds of zero points, blocks that are not full."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
-from onnx_check import build_model, check, node
+from onnx import TensorProto
+from onnx_check import build_model, check, compare, node
 
 import dlc
 from dlc.dialects import make_context
@@ -88,3 +90,25 @@ def test_refused(change: dict[str, int], message: str) -> None:
     product = node("MatMulNBits", ["x", *known], ["y"], domain="com.microsoft", **attributes)
     with pytest.raises(dlc.UnsupportedError, match=message):
         dlc.compile(build_model([product], {"x": np.zeros((1, 64), np.float32)}, known))
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("shape", [(3,), (2, 4)])
+def test_gathered_rows(bits: int, zeros: bool, shape: tuple[int, ...]) -> None:
+    known = {
+        "w": _GENERATOR.integers(0, 256, (20, 96 * bits // 8)).astype(np.uint8),
+        "s": _GENERATOR.standard_normal((20, 3)).astype(np.float32),
+    }
+    names = ["w", "i", "s"]
+    if zeros:
+        known["z"] = _GENERATOR.integers(0, 256, (20, -(-3 * bits // 8))).astype(np.uint8)
+        names.append("z")
+    attributes = {"bits": bits, "block_size": 32, "gather_axis": 0, "quantize_axis": 1}
+    gather = node("GatherBlockQuantized", names, ["y"], domain="com.microsoft", **attributes)
+    feeds = {"i": _GENERATOR.integers(0, 20, shape)}
+    for is_dynamic in (False, True):
+        model = build_model([gather], feeds, known, dynamic=is_dynamic)
+        model.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        compare(dlc.compile(model)(feeds)[0], session.run(None, feeds)[0], "y")

@@ -97,3 +97,11 @@ def test_max_unpool_of_open_dims_is_reported() -> None:
 @pytest.mark.parametrize("op", ["MaxPool", "MaxUnpool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool"])
 def test_node_tests_of_onnx(op: str) -> None:
     assert check_backend_cases(op)
+
+
+@pytest.mark.parametrize("pads", [[0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1]])
+@pytest.mark.parametrize("strides", [[1, 1], [2, 2], [3, 2]])
+def test_powers_with_ceil_mode(strides: list[int], pads: list[int]) -> None:
+    x = np.random.default_rng(5).standard_normal((2, 3, 5, 6)).astype(np.float32)
+    given = {"kernel_shape": [3, 2], "strides": strides, "pads": pads, "ceil_mode": 1}
+    check([node("LpPool", ["x"], p=power, **given) for power in (1, 2)], {"x": x}, opset=18, dynamic=False)

@@ -8,7 +8,8 @@ import numpy as np
 import onnx
 import onnx.reference
 import pytest
-from onnx_check import build_model, check, node
+from onnx.reference import ReferenceEvaluator
+from onnx_check import build_model, check, compare, node
 
 import dlc
 
@@ -80,10 +81,40 @@ def test_upsample() -> None:
 @pytest.mark.parametrize(
     ("attributes", "reason"),
     [
-        ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize is not supported"),
-        ({"antialias": 1, "mode": "linear"}, "antialias is not supported for an axis that shrinks"),
+        ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "roi has 0 numbers for 4 axes"),
+        ({"antialias": 1, "mode": "linear"}, "must have a size that is known at compile time"),
     ],
 )
 def test_what_is_not_supported_is_reported(attributes: dict[str, Any], reason: str) -> None:
     with pytest.raises(dlc.UnsupportedError, match=reason):
-        check([_resize("odd", **attributes)], {"x": _X}, _CONSTANTS)
+        check([_resize("odd", **attributes)], {"x": _X}, _CONSTANTS, dynamic=True)
+
+
+_REGION = np.array([0, 0, 0.2, -0.3, 1, 1, 0.9, 1.4], np.float32)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("shape", [(1, 2, 7, 3), (1, 2, 1, 9)])
+def test_crops(mode: str, shape: tuple[int, ...]) -> None:
+    """A region that reaches out of the image, where the value is another one."""
+    given = {"mode": mode, "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 10.0}
+    constants = {"region": _REGION, "sizes": np.array(shape, np.int64)}
+    check([node("Resize", ["x", "region", "", "sizes"], **given)], {"x": _X}, constants, dynamic=False, rtol=1e-4)
+
+
+@pytest.mark.parametrize("axes", [[2, 3], [3, 2]])
+def test_crops_of_axes(axes: list[int]) -> None:
+    constants = {"region": np.array([0.4, 0.6, 0.6, 0.8], np.float32), "sizes": np.array([3, 4], np.int64)}
+    given = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "axes": axes}
+    check([node("Resize", ["x", "region", "", "sizes"], **given)], {"x": _X}, constants, opset=19, dynamic=False, rtol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("scale", [0.6, 0.21, 0.05])
+def test_antialiasing(mode: str, scale: float) -> None:
+    """From a few elements for a point to more than are gathered one by one."""
+    x = np.random.default_rng(3).uniform(-5, 5, (1, 2, 50, 26)).astype(np.float32)
+    constants = {"scales": np.array([1, 1, scale, min(1.5 * scale, 1.0)], np.float32)}
+    given = {"mode": mode, "antialias": 1}
+    model = build_model([node("Resize", ["x", "", "scales"], ["y"], **given)], {"x": x}, constants, opset=19)
+    compare(dlc.compile(model)({"x": x})[0], ReferenceEvaluator(model).run(None, {"x": x})[0], "y", 1e-4)

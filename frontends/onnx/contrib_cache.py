@@ -1,0 +1,176 @@
+"""Importer of attention over a cache of keys and values, which exported language models have."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.dialects import dl
+from dlc.dialects.dl.types import type_of_value
+from dlc.frontends.onnx.attention import decomposed, merged_heads, rotated, split_heads
+from dlc.frontends.onnx.importers import importer
+from dlc.frontends.onnx.node import NodeContext
+
+_Q, _K, _V, _PAST_K, _PAST_V, _LAST, _TOTAL, _COS, _SIN, _POSITIONS, _BIAS = range(11)
+_REFUSED = {11: "head_sink", 12: "k_scale", 13: "v_scale", 16: "query_seqlens"}
+"""Inputs that are not supported."""
+
+
+@importer("GroupQueryAttention", domain="com.microsoft")
+def import_group_query_attention(node: NodeContext) -> list[ir.Value]:
+    """New keys and values go behind the old ones of each sequence; a query sees those up to its own position.
+
+    A cache of a fixed size, whose present the model declares as large as its past, is written in place; another one grows.
+    """
+    _refuse(node)
+    q, k, v = _heads(node)
+    past = _Past.of(node, q)
+    q, k = (_normalized(node, x, index) for x, index in ((q, 14), (k, 15)))
+    if node.attribute("do_rotary", 0):
+        q, k = (_turned(node, past, x) for x in (q, k))
+    keys, values = past.extended(_PAST_K, k), past.extended(_PAST_V, v)
+    scale, mask = node.attribute("scale", 0.0) or None, past.mask(keys)
+    if node.attribute("softcap", 0.0):
+        result, _ = decomposed(node, q, keys, values, mask or past.visible(keys), scale)
+    else:
+        causal = not past.is_shared
+        result = dl.attention(q, keys, values, mask, scale=scale, is_causal=causal, aligned_at_end=causal)
+    return [merged_heads(result), keys, values][: max(1, node.num_outputs)]
+
+
+def _refuse(node: NodeContext) -> None:
+    """Refuse what changes the result and is not supported."""
+    for index, name in _REFUSED.items():
+        if node.has_input(index):
+            node.unsupported(f"{name} (input {index}) is not supported")
+    for name, usual in (("smooth_softmax", 0), ("qk_output", 0), ("sliding_window_cache", 0), ("causal", 1)):
+        if node.attribute(name, usual) not in (usual, -1):
+            node.unsupported(f"{name} = {node.attribute(name)} is not supported")
+    for name in ("k_quant_type", "v_quant_type"):
+        if node.attribute(name, "NONE") != "NONE":
+            node.unsupported(f"a quantised cache ({name}) is not supported")
+
+
+def _heads(node: NodeContext) -> list[ir.Value]:
+    """Queries, keys and values [batch, heads, positions, size], packed in one input or apart."""
+    counts = [int(node.attribute("num_heads")), *[int(node.attribute("kv_num_heads"))] * 2]
+    if node.has_input(_K) and node.has_input(_V):
+        return [split_heads(node.value(index), count) for index, count in enumerate(counts)]
+    width = node.type(_Q).shape[-1]
+    if not isinstance(width, int) or width % sum(counts):
+        node.unsupported(f"packed queries, keys and values of type {node.type(_Q)} are not {sum(counts)} heads")
+    ends = np.cumsum(counts) * (width // sum(counts))
+    starts = [0, *ends[:-1]]
+    packed = node.value(_Q)
+    return [
+        split_heads(dl.slice(packed, starts=[int(start)], ends=[int(end)], axes=[2], steps=[1]), count)
+        for start, end, count in zip(starts, ends, counts, strict=True)
+    ]
+
+
+def _normalized(node: NodeContext, x: ir.Value, index: int) -> ir.Value:
+    """Heads with an RMS norm of their own, by the weight in input `index` if there is one."""
+    if not node.has_input(index):
+        return x
+    name = "q_norm_epsilon" if index == 14 else "k_norm_epsilon"
+    epsilon = node.attribute(name, node.attribute("qk_norm_epsilon", 1e-6))
+    return dl.rms_norm(x, node.value(index), axis=-1, epsilon=epsilon)
+
+
+def _turned(node: NodeContext, past: _Past, x: ir.Value) -> ir.Value:
+    """Queries or new keys with the angles of their positions."""
+    places = node.value(_POSITIONS) if node.has_input(_POSITIONS) else dl.squeeze(past.positions(), axes=[1, 3])
+    cos, sin = (dl.gather(node.value(index), places, axis=0) for index in (_COS, _SIN))
+    columns = type_of_value(cos).shape[2]
+    if not isinstance(columns, int):
+        node.unsupported("the number of angles must be known at compile time")
+    return rotated(x, cos, sin, 2 * columns, bool(node.attribute("rotary_interleaved", 0)))
+
+
+@dataclass(frozen=True)
+class _Past:
+    """The cache of a node. `starts` are the positions of the first new keys, i32 [batch]."""
+
+    node: NodeContext
+    starts: ir.Value
+    q: ir.Value
+    is_shared: bool
+
+    @staticmethod
+    def of(node: NodeContext, q: ir.Value) -> _Past:
+        if not node.has_input(_PAST_K) or not node.has_input(_PAST_V):
+            node.unsupported("a node without a past is not supported; give one of length 0")
+        last = dl.reshape(node.value(_LAST), shape=[-1])
+        zero, one = (node.constant_value(value, "i32") for value in (0, 1))
+        count, is_shared = dl.cast(_size(node, q), to="i32"), _is_shared(node)
+        starts = dl.max(dl.sub(dl.add(last, one), count), zero)
+        room = dl.cast(_size(node, node.value(_PAST_K)), to="i32")
+        fits = dl.less_equal(starts, dl.sub(room, count) if is_shared else room)
+        checked = getattr(dl, "assert")(starts, fits, message="a sequence is longer than its keys (seqlens_k)")
+        return _Past(node, checked, q, is_shared)
+
+    def positions(self) -> ir.Value:
+        """The position of each query, i32 [batch, 1, queries, 1]."""
+        return dl.add(dl.unsqueeze(self.starts, axes=[1, 2, 3]), dl.unsqueeze(_range(self.node, self.q), axes=[0, 1, 3]))
+
+    def extended(self, index: int, new: ir.Value) -> ir.Value:
+        """The cache in input `index` with new keys or values [batch, heads, positions, size]."""
+        past = self.node.value(index)
+        if self.is_shared:
+            return dl.update_slice(past, new, self.starts, axis=2)
+        if self.is_empty:
+            return new
+        return dl.update_slice(dl.concat(past, new, axis=2), new, self.starts, axis=2)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no old keys."""
+        return self.node.type(_PAST_K).shape[2] == 0
+
+    def mask(self, keys: ir.Value) -> ir.Value | None:
+        """What hides keys: i1, or with a bias, numbers to add; None where only later keys of a whole sequence are hidden."""
+        bias, window = self.node.optional_value(_BIAS), int(self.node.attribute("local_window_size", -1))
+        if bias is None and window < 0 and self.is_empty and not self.is_shared:
+            return None
+        if bias is None:
+            return self.visible(keys)
+        if self.is_shared:
+            self.node.unsupported("an attention_bias with a cache of a fixed size is not supported")
+        return dl.where(self.visible(keys), bias, self.node.constant_value(-math.inf, type_of_value(bias).dtype))
+
+    def visible(self, keys: ir.Value) -> ir.Value:
+        """Which keys each query sees: those up to its position, or the last `local_window_size` of them."""
+        places, own = dl.unsqueeze(_range(self.node, keys), axes=[0, 1, 2]), self.positions()
+        rules = [dl.less_equal(places, own)]
+        window = int(self.node.attribute("local_window_size", -1))
+        if window >= 0:
+            rules.append(dl.less(dl.sub(own, self.node.constant_value(window, "i32")), places))
+        return functools.reduce(dl.and_, rules)
+
+
+def _is_shared(node: NodeContext) -> bool:
+    """Whether the model declares the present as large as the past."""
+    past = node.declared(node.node.input[_PAST_K])
+    present = node.declared(node.node.output[1]) if node.uses_output(1) else None
+    if past is None or present is None or present.rank != past.rank:
+        return False
+    return past.shape[2] is not None and past.shape[2] == present.shape[2]
+
+
+def _size(node: NodeContext, x: ir.Value) -> ir.Value:
+    """The number of positions of [batch, heads, positions, size] as a scalar of i64."""
+    size = type_of_value(x).shape[2]
+    return node.constant_value(size, "i64") if isinstance(size, int) else dl.squeeze(dl.shape_of(x, start=2, end=3), axes=[0])
+
+
+def _range(node: NodeContext, x: ir.Value) -> ir.Value:
+    """0, 1, ... for the positions of [batch, heads, positions, size], i32."""
+    size = type_of_value(x).shape[2]
+    if isinstance(size, int):
+        return node.constant_value(np.arange(size), "i32")
+    zero, one = (node.constant_value(value, "i32") for value in (0, 1))
+    return dl.range(zero, dl.cast(_size(node, x), to="i32"), one)
