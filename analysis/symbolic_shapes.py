@@ -142,6 +142,8 @@ class SymbolicShapes:
     def _infer(self, operation: ir.Operation) -> Sequence[TensorType]:
         if operation.name == "func.call":
             return self._call_results(operation)
+        if operation.name == "tensor.cast":
+            return [kind for value in operation.operands if (kind := self._types.get(value)) is not None]
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None or operation.regions:
             return ()

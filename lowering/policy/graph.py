@@ -33,3 +33,4 @@ class GraphPolicy:
     fewest_phase_channels: int = setting(3, "channels", "output channels from which a phase is a convolution of its own", 1, 64)
     compared_keys: int = setting(1600, "pairs", "pairs of keys compared in the time of taking the largest key once", 1, 1 << 20)
     written_keys: int = setting(23, "pairs", "pairs of keys compared in the time of writing an index to its place", 0, 1 << 16)
+    unrolled_ops: int = setting(48, "ops", "ops of all steps of a loop together up to which it is written out", 0, 1 << 16)
