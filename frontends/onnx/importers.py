@@ -26,7 +26,19 @@ if TYPE_CHECKING:
 Imported: TypeAlias = ir.Value | np.ndarray
 Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
-_NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds", "functions"}
+_NOT_FAMILIES = {
+    "__init__",
+    "importers",
+    "importer",
+    "loader",
+    "node",
+    "folding",
+    "declared",
+    "kinds",
+    "functions",
+    "constant_pool",
+    "regions",
+}
 _IMPORTERS: dict[tuple[str, str], Importer] = {}
 
 

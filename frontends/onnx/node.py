@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -22,7 +22,7 @@ class NodeContext:
     """Inputs, attributes and constants of one node; see `importers.py` for what an importer returns.
 
     `constants` gives the array behind a value's name where it is known at import, `materialize` the MLIR value of any name, and
-    `new_param` the value of an array as a new weight.
+    `new_param` the value of an array as a new weight, and `import_body` what a graph within the node gives, from its inputs.
     """
 
     node: onnx.NodeProto
@@ -30,6 +30,7 @@ class NodeContext:
     constants: Callable[[str], np.ndarray | None]
     materialize: Callable[[str], ir.Value]
     new_param: Callable[[np.ndarray, str], ir.Value]
+    import_body: Callable[[onnx.GraphProto, Sequence[ir.Value | np.ndarray]], list[ir.Value | np.ndarray]]
 
     @property
     def num_inputs(self) -> int:
@@ -112,6 +113,23 @@ class NodeContext:
     def unsupported(self, reason: str) -> NoReturn:
         """Report that this node can't be imported, and why."""
         raise UnsupportedFeature(reason)
+
+
+def key_of(node: onnx.NodeProto) -> tuple[str, str]:
+    """Domain and op as the table of importers has them."""
+    return ("" if node.domain == "ai.onnx" else node.domain, node.op_type)
+
+
+def attribute_kinds(node: onnx.NodeProto) -> str:
+    """The attributes of a node and their kinds, for messages."""
+    kind = onnx.AttributeProto.AttributeType.Name
+    return ", ".join(f"{entry.name}: {kind(entry.type)}" for entry in node.attribute) or "none"
+
+
+def op_of(node: onnx.NodeProto) -> str:
+    """The op with its domain, for messages."""
+    domain, op = key_of(node)
+    return f"{domain}.{op}" if domain else op
 
 
 def _plain(value: Any) -> Any:
