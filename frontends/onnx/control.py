@@ -14,7 +14,7 @@ from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import Imported, importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.regions import Step, build_if, build_loop
-from dlc.frontends.onnx.stacks import Placement, as_tensor
+from dlc.frontends.onnx.stacks import Placement, as_tensor, size_along
 
 _BATCHED_SCAN = 8
 """The opset in which Scan has a batch, and lengths of the sequences."""
@@ -73,7 +73,7 @@ def _batched_scan(node: NodeContext) -> Sequence[Imported]:
         of_batch = [dl.gather(value, as_tensor(number), axis=0) for value in inputs]
         return Step(None, [], _scan(node, scan, of_batch[: scan.states], of_batch[scan.states :]))
 
-    return build_loop(node, _size(inputs[0], 0), None, [], body)
+    return build_loop(node, size_along(inputs[0], 0), None, [], body)
 
 
 class _ScanForm:
@@ -104,7 +104,7 @@ def _scan(node: NodeContext, scan: _ScanForm, states: Sequence[ir.Value], inputs
         rank = type_of_value(value).rank
         if not -rank <= source.axis < rank:
             node.unsupported(f"scan axis {source.axis} is none of an input of rank {rank}")
-    sizes = [_size(value, source.axis) for value, source in zip(inputs, scan.sources, strict=True)]
+    sizes = [size_along(value, source.axis) for value, source in zip(inputs, scan.sources, strict=True)]
     known = {size for size in sizes if isinstance(size, int)}
     if len(known) > 1:
         node.unsupported(
@@ -127,14 +127,6 @@ def _slice(value: ir.Value, source: Placement, number: ir.Value, steps: ir.Value
         place = dl.sub(dl.sub(count, dl.constant(value=np.array(1, np.int64))), place)
     found: ir.Value = dl.gather(value, place, axis=source.axis)
     return found
-
-
-def _size(value: ir.Value, axis: int) -> ir.Value | int:
-    """The size along an axis: a number, or a list of one i64."""
-    kind = type_of_value(value)
-    dim = kind.shape[axis]
-    at = axis % kind.rank
-    return dim if isinstance(dim, int) else dl.shape_of(value, start=at, end=at + 1)
 
 
 def _graph(node: NodeContext, name: str) -> onnx.GraphProto:

@@ -15,7 +15,19 @@ from dlc._mlir import ir
 from dlc.dialects.dl.types import TensorType, mlir_type, type_of_value
 from dlc.frontends.onnx.importers import Imported
 from dlc.frontends.onnx.node import NodeContext
-from dlc.frontends.onnx.stacks import Grown, Placement, Slices, Stack, arith, bool_type, compared, constant, relaxed, scalar
+from dlc.frontends.onnx.stacks import (
+    Grown,
+    Placement,
+    Slices,
+    Stack,
+    arith,
+    bool_type,
+    compared,
+    constant,
+    index_of,
+    relaxed,
+    scalar,
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,7 @@ class _Loop:
         for item, placement in zip(step.kept, placements, strict=True):
             with self.draft.place():
                 value = as_value(self.node, item)
-            fixed = counted and type_of_value(value).is_static
+            fixed = counted and (type_of_value(value).is_static or placement.like is not None)
             self.stacked.append((Slices if fixed else Grown)(value, placement, self.steps if fixed else None, steps))
         arguments = [relaxed(value, kind) for value, kind in zip(carried, self.kinds, strict=True)]
         arguments += [stack.begin() for stack in self.stacked]
@@ -124,8 +136,7 @@ class _Loop:
         most = np.iinfo(np.int64).max
         if self.steps is None or isinstance(self.steps, int):
             return constant(most if self.steps is None else max(self.steps, 0))
-        number = ir.Operation.create("arith.index_cast", results=[ir.IndexType.get()], operands=[scalar(self.steps)]).result
-        return arith("maxsi", number, constant(0))
+        return arith("maxsi", index_of(self.steps), constant(0))
 
     def _for(self, steps: ir.Value, arguments: Sequence[ir.Value], values: Sequence[ir.Value]) -> list[ir.Value]:
         operands = [constant(0), steps, constant(1), *arguments]

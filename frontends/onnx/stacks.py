@@ -12,10 +12,14 @@ from dlc.dialects.dl.types import TensorType, mlir_type, type_of_value
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the values of all steps end up: along which axis, and whether the first step's come last."""
+    """Where the values of all steps end up: along which axis, and whether the first step's come last.
+
+    `like` is a value before the loop that has the sizes of each of them, where that is known.
+    """
 
     axis: int = 0
     is_reversed: bool = False
+    like: ir.Value | None = None
 
 
 @dataclass
@@ -32,8 +36,8 @@ class Stack:
         raise NotImplementedError
 
     def begin(self) -> ir.Value:
-        """What there is before the first step."""
-        return _empty(self.kind, self.steps)
+        """What there is before the first step, built before the loop."""
+        raise NotImplementedError
 
     def add(self, number: ir.Value, before: ir.Value) -> ir.Value:
         """`before` with the value of step `number`, in the body."""
@@ -45,7 +49,16 @@ class Stack:
 
 
 class Slices(Stack):
-    """Of a number of steps that is known before the loop: each writes its slice of the result."""
+    """Of a number of steps and of sizes that are known before the loop: each writes its slice of the result."""
+
+    def begin(self) -> ir.Value:
+        like = self.placement.like
+        dynamic = [at for at, dim in enumerate(type_of_value(self.value).shape) if dim is None]
+        self._sizes = [] if like is None else [index_of(size_along(like, at)) for at in dynamic]
+        sizes = list(self._sizes)
+        if not isinstance(self.known, int):
+            sizes.insert(sum(at < self.axis for at in dynamic), self.steps)
+        return ir.Operation.create("tensor.empty", results=[mlir_type(self.kind)], operands=sizes).result
 
     @property
     def axis(self) -> int:
@@ -60,17 +73,18 @@ class Slices(Stack):
     def add(self, number: ir.Value, before: ir.Value) -> ir.Value:
         if self.placement.is_reversed:
             number = arith("subi", arith("subi", self.steps, constant(1)), number)
-        sizes = list(type_of_value(self.value).shape)
+        unknown = ir.ShapedType.get_dynamic_size()
+        sizes = [dim if isinstance(dim, int) else unknown for dim in type_of_value(self.value).shape]
         sizes.insert(self.axis, 1)
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         offsets = [dynamic if at == self.axis else 0 for at in range(len(sizes))]
         attributes = {
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, 0, 0]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, len(self._sizes), 0]),
             "static_offsets": ir.DenseI64ArrayAttr.get(offsets),
             "static_sizes": ir.DenseI64ArrayAttr.get(sizes),
             "static_strides": ir.DenseI64ArrayAttr.get([1] * len(sizes)),
         }
-        operands = [self.value, before, number]
+        operands = [self.value, before, number, *self._sizes]
         return ir.Operation.create("tensor.insert_slice", results=[before.type], operands=operands, attributes=attributes).result
 
 
@@ -82,7 +96,8 @@ class Grown(Stack):
         return type_of_value(self.value).with_shape([None, *type_of_value(self.value).shape])
 
     def begin(self) -> ir.Value:
-        return _empty(self.kind, constant(0))
+        sizes = [constant(0) for dim in self.kind.shape if dim is None]
+        return ir.Operation.create("tensor.empty", results=[mlir_type(self.kind)], operands=sizes).result
 
     def add(self, number: ir.Value, before: ir.Value) -> ir.Value:
         row = dl.unsqueeze(self.value, axes=[0])
@@ -108,12 +123,6 @@ class Grown(Stack):
         return value if axis == 0 else dl.transpose(value, perm=order)
 
 
-def _empty(kind: TensorType, size: ir.Value) -> ir.Value:
-    """A tensor of any contents, whose sizes are `size` where they are not fixed."""
-    sizes = [size for dim in kind.shape if dim is None]
-    return ir.Operation.create("tensor.empty", results=[mlir_type(kind)], operands=sizes).result
-
-
 def scalar(value: ir.Value) -> ir.Value:
     """The only element of a tensor."""
     kind = ir.RankedTensorType(value.type)
@@ -126,6 +135,20 @@ def constant(number: int, kind: ir.Type | None = None) -> ir.Value:
     kind = kind or ir.IndexType.get()
     attributes = {"value": ir.IntegerAttr.get(kind, number)}
     return ir.Operation.create("arith.constant", results=[kind], attributes=attributes).result
+
+
+def size_along(value: ir.Value, axis: int) -> ir.Value | int:
+    """The size along an axis: a number, or a list of one i64."""
+    kind = type_of_value(value)
+    dim, at = kind.shape[axis], axis % kind.rank
+    return dim if isinstance(dim, int) else dl.shape_of(value, start=at, end=at + 1)
+
+
+def index_of(size: ir.Value | int) -> ir.Value:
+    """A size as an index."""
+    if isinstance(size, int):
+        return constant(size)
+    return ir.Operation.create("arith.index_cast", results=[ir.IndexType.get()], operands=[scalar(size)]).result
 
 
 def as_tensor(number: ir.Value, shape: Sequence[int] = ()) -> ir.Value:
