@@ -110,27 +110,30 @@ def _drop_results(op: ir.Operation, ends: Sequence[ir.Operation], shared: dict[i
 
 
 def _place_loop(loop: ir.Operation) -> None:
-    if loop.name == "scf.while":
-        _forward_copies(loop.regions[0].blocks[0])
+    forwarded = _forward_copies(loop.regions[0].blocks[0]) if loop.name == "scf.while" else set()
     found = carried_buffers(loop)
     steady = _steady(found)
     doubled: list[Carried] = []
     for carried in found:
-        if _is_in_place(carried):
+        if _is_in_place(carried) and carried.arguments[0] not in forwarded:
             continue
         with loop.location, ir.InsertionPoint(loop):
             start = _owned_start(carried)
         loop.operands[carried.operand] = start
-        if carried in steady and carried.body is not None:
+        if carried in steady and carried.body is not None and not _is_in_place(carried):
             doubled.append(carried)
-        else:
+        elif not _is_in_place(carried):
             _write(end_of(body_of(loop)), carried.number, None)
     if doubled:
         _double(loop, doubled)
 
 
-def _forward_copies(block: ir.Block) -> None:
-    """Hand on arguments of the first block of an `scf.while` as they are: it writes none, and nobody reads them later."""
+def _forward_copies(block: ir.Block) -> set[ir.Value]:
+    """Hand on arguments of the first block of an `scf.while` as they are: it writes none, and nobody reads them later.
+
+    Returns those of which that was a copy: a step may write these.
+    """
+    forwarded: set[ir.Value] = set()
     for op in [item.operation for item in block.operations if item.operation.name == "memref.copy"]:
         source, target = op.operands
         allocation = defining_op(target)
@@ -140,6 +143,8 @@ def _forward_copies(block: ir.Block) -> None:
             op.erase()
             target.replace_all_uses_with(source)
             allocation.erase()  # type: ignore[union-attr]
+            forwarded.add(source)
+    return forwarded
 
 
 def _is_in_place(carried: Carried) -> bool:
