@@ -1,8 +1,8 @@
 """The memory plan of a function on buffers: when each of its buffers lives, and where in one arena it lies.
 
-The plan is a pure function of the IR. It takes the allocations at the top level of the function that the function neither returns
-nor hands on, and whose sizes follow from the sizes of its arguments. A buffer lives from the first op that uses it, itself or
-through a view, to the last one; an op with regions counts as one step.
+The plan is a pure function of the IR. It takes the allocations of the function, and those inside its branches and loops, that the
+function neither returns nor hands on, and whose sizes follow from the sizes of its arguments. A buffer lives from the first op that
+uses it, itself or through a view, to the last one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, ancestor_in, defining_op, is_memref, root_of
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, root_of
+from dlc.analysis.carried_buffers import LOOPS, reach_of
 from dlc.analysis.packing import VECTOR_ALIGNMENT, LiveBuffer, OffsetOrder, most_live, pack, round_up
 from dlc.analysis.size_polynomials import Atom, Polynomial, SizeReader
 
@@ -26,7 +27,7 @@ _NEAR = 1.05
 
 @dataclass(frozen=True)
 class PlannedBuffer:
-    """A buffer of the plan: its allocation, bytes, and first and last step (positions in the function's block).
+    """A buffer of the plan: its allocation, bytes, and first and last step (numbers of ops).
 
     It starts on a page if it takes `paged_from` bytes or more, which may be known at run time only.
     """
@@ -114,20 +115,63 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
 
 
 def _live_ranges(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
-    """Allocations that can be planned, with their bytes and their first and last step."""
-    block = function.regions[0].blocks[0]
-    ops = [op.operation for op in block.operations]
-    positions = {op: position for position, op in enumerate(ops)}
-    for op in ops:
+    """Allocations that can be planned, with their bytes and their first and last step.
+
+    Steps number the ops of the function and of its branches and loops. What lives before a loop and is used in it lives to its end.
+    """
+    steps = _Steps(function)
+    for op in steps.first:
         if op.name != "memref.alloc":
             continue
-        users = users_if_kept(op.results[0])
+        users = _users_in_plan(op.results[0])
         if not users:
             continue
         size = reader.bytes_of(op)
         if size is not None:
-            steps = [positions[ancestor_in(user, block)] for user in users]
-            yield op, size, min(steps), max(steps)
+            spans = [steps.span(user, op.block) for user in users]
+            yield op, size, min(first for first, _ in spans), max(last for _, last in spans)
+
+
+class _Steps:
+    """The ops of a function in order, those of a branch or loop after it; `first` and `last` are numbers of them."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.first: dict[ir.Operation, int] = {}
+        self.last: dict[ir.Operation, int] = {}
+        self._number(function)
+
+    def _number(self, operation: ir.Operation) -> None:
+        for region in operation.regions:
+            for block in region.blocks:
+                for op in block.operations:
+                    inner = op.operation
+                    self.first[inner] = len(self.first)
+                    if inner.name in LOOPS or inner.name == "scf.if":
+                        self._number(inner)
+                    self.last[inner] = len(self.first) - 1
+
+    def span(self, user: ir.Operation, block: ir.Block) -> tuple[int, int]:
+        """The steps at which `user` needs a buffer that an op of `block` allocates: all of a loop between the two."""
+        while user not in self.first:
+            user = user.parent.operation
+        found = user
+        while user.block != block:
+            user = user.parent.operation
+            if user.name in LOOPS:
+                found = user
+        return self.first[found], self.last[found]
+
+
+def _users_in_plan(value: ir.Value) -> list[ir.Operation]:
+    """The ops that touch a buffer under any of its names; none where it may outlive them: it is returned, or changes its owner."""
+    reach = reach_of(value)
+    if reach.is_given_away or any(_hands_on(user) for user in reach.users if user.name not in _HANDS_ON_NAMES):
+        return []
+    return [user for user in reach.users if user.name != "memref.dim"]
+
+
+_HANDS_ON_NAMES = LOOPS | {"scf.yield", "scf.condition"}
+"""Ops that `reach_of` follows buffers through."""
 
 
 def users_if_kept(value: ir.Value) -> list[ir.Operation]:

@@ -3,7 +3,7 @@
 Dims of arguments are symbols: the names in the argument attribute `dl.dims = ["batch", ""]`, else one of their own. Each op's
 `infer` carries symbols forward, and so do lists of sizes that are computed from shapes (`shape_values`); a dim that neither
 can express gets a fresh symbol. Equal symbols are equal sizes. A call's results
-have the dims that the callee's `dl.dims` name.
+have the dims that the callee's `dl.dims` name, and what a loop carries those that it begins with where every step keeps them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
+from dlc.analysis.carried_tensors import CarriedTensor, carried_tensors
 from dlc.analysis.shape_values import Elements, Facts, result_dims, result_elements
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.base import DLOp
 from dlc.dialects.dl.types import Dim, TensorType, tensor_type
+
+_LOOPS = frozenset({"scf.for", "scf.while"})
 
 
 class SymbolicShapes:
@@ -67,6 +70,9 @@ class SymbolicShapes:
         if operation.name == "dl.kernel":
             self._visit_kernel(operation)
             return
+        if operation.name in _LOOPS:
+            self._visit_loop(operation)
+            return
         facts = self.facts_of(operation)
         if facts is not None:
             self._note(operation.results[0], facts)
@@ -80,6 +86,8 @@ class SymbolicShapes:
         elements = result_elements(facts)
         if elements is not None:
             self._elements[result] = elements
+        else:
+            self._elements.pop(result, None)  # of a loop that was looked at before with more that it keeps
         dims = facts.result.shape if facts.result.is_static else result_dims(facts)
         declared = tensor_type(result.type)
         if declared is not None:
@@ -113,6 +121,43 @@ class SymbolicShapes:
         for result, value in zip(operation.results, given, strict=True):
             self._types[result] = self._types[value]
 
+    def _visit_loop(self, loop: ir.Operation) -> None:
+        """What a loop carries has the dims that it begins with, if each step keeps all of those that are taken to be kept."""
+        carried = carried_tensors(loop)
+        kept = list(carried)
+        while True:
+            for item in carried:
+                for name in item.names:
+                    self._types[name] = self._carried(item, name, item in kept)
+            for region in loop.regions:
+                for block in region.blocks:
+                    self._visit_all(block)
+            left = [item for item in kept if self._types[item.handed_on].shape == self._types[item.start].shape]
+            if len(left) == len(kept):
+                break
+            kept = left
+        self._note_missing(loop)
+
+    def _carried(self, item: CarriedTensor, name: ir.Value, is_kept: bool) -> TensorType:
+        declared = tensor_type(name.type)
+        assert declared is not None
+        return self._named(declared, self._types[item.start].shape if is_kept else ())
+
+    def _visit_all(self, block: ir.Block) -> None:
+        for argument in block.arguments:
+            declared = tensor_type(argument.type)
+            if declared is not None and argument not in self._types:
+                self._types[argument] = self._named(declared, ())
+        for op in block.operations:
+            self._visit(op.operation)
+
+    def _note_missing(self, operation: ir.Operation) -> None:
+        """Fresh dims for results of which nothing is known."""
+        for result in operation.results:
+            declared = tensor_type(result.type)
+            if declared is not None and result not in self._types:
+                self._types[result] = self._named(declared, ())
+
     def _call_results(self, call: ir.Operation) -> Sequence[TensorType]:
         """Types of what a call gives, by the dims that the callee's arguments and results share (`dl.dims`)."""
         callee = self._callee(call)
@@ -142,6 +187,8 @@ class SymbolicShapes:
     def _infer(self, operation: ir.Operation) -> Sequence[TensorType]:
         if operation.name == "func.call":
             return self._call_results(operation)
+        if operation.name == "tensor.cast":
+            return [kind for value in operation.operands if (kind := self._types.get(value)) is not None]
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None or operation.regions:
             return ()

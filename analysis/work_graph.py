@@ -15,7 +15,7 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import TensorType, tensor_type
 
 _SIZES_OF = frozenset({"dl.shape_of", "dl.size"})
-_TERMINATORS = frozenset({"func.return", "dl.yield", "scf.yield", "cf.br", "cf.cond_br"})
+_TERMINATORS = frozenset({"func.return", "dl.yield", "scf.yield", "scf.condition", "cf.br", "cf.cond_br"})
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class _Builder:
     def _links(self, value: ir.Value) -> Iterator[OperandEdge]:
         source = self._sources.get(value, _Source())
         for node in source.all:
-            yield OperandEdge(node, self._shapes.type_of(value) if node == source.viewed else None)
+            yield OperandEdge(node, self._type(value) if node == source.viewed else None)
 
     def _type(self, value: ir.Value) -> TensorType | None:
         return None if tensor_type(value.type) is None else self._shapes.type_of(value)

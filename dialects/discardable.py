@@ -27,7 +27,7 @@ class DiscardableAttribute:
 ATTRIBUTES = (
     DiscardableAttribute("dl.name", "argument or result", "string", "the model's name of an input or output", (_GRAPH,)),
     DiscardableAttribute(
-        "dl.dims", "argument or result", "array of strings", "names of its sizes", (_GRAPH, "lowering/dl/fuse/outline_kernels.py")
+        "dl.dims", "argument or result", "array of strings", "names of its sizes", (_GRAPH, "lowering/dl/dim_marks.py")
     ),
     DiscardableAttribute(
         "dl.param", "argument", "string", "key of the weight that it is", (_BIND, "lowering/dl/weights/precompute.py")
@@ -36,6 +36,9 @@ ATTRIBUTES = (
     DiscardableAttribute("dl.signature", "module", "dictionary", "entry, inputs, outputs and params of the model", (_BIND,)),
     DiscardableAttribute(
         "dl.precompute", "func.func", "unit", "computes weights once, before any call", ("lowering/dl/weights/precompute.py",)
+    ),
+    DiscardableAttribute(
+        "dl.body", "func.func", "unit", "holds what a branch or loop does", ("lowering/dl/control/outline_bodies.py",)
     ),
     DiscardableAttribute("dl.precision", "module", "string", "least precision of products", ("dlc/accuracy.py",)),
     DiscardableAttribute(

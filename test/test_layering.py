@@ -29,6 +29,7 @@ ALLOWED = {
 SCANNED = [*ALLOWED, "bench", "examples", "test"]
 DL: dict[str, set[str]] = {
     "simplify": set(),
+    "control": set(),
     "decompose": set(),
     "recompose": {"decompose"},
     "weights": {"affine", "dl_to_linalg"},

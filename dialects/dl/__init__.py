@@ -20,7 +20,7 @@ from dlc.dialects.dl.attributes import REQUIRED
 from dlc.dialects.dl.base import DL, OPS, DLOp
 
 _LOADING = threading.Lock()  # the bindings load a dialect through state of its class: threads at once crash
-_HELPERS = {"__init__", "attributes", "base", "graph", "interpreter", "numerics", "resize_taps", "storage", "types"}
+_HELPERS = {"__init__", "attributes", "base", "control", "graph", "interpreter", "numerics", "resize_taps", "storage", "types"}
 
 
 @functools.lru_cache(maxsize=1)

@@ -10,8 +10,9 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects.dl import op_class
+from dlc.dialects.dl.control import CONTROL, SCALAR_OPS, run_control
 
-_ENDS = ("func.return", "dl.yield")
+_ENDS = ("func.return", "dl.yield", "scf.yield", "scf.condition")
 
 
 class NotInterpretable(ValueError):
@@ -22,7 +23,7 @@ def interpret(module: ir.Module, inputs: Sequence[np.ndarray], params: Mapping[s
     """Outputs of the module's public function on `inputs`, with the arrays of its `dl.param` keys in `params`.
 
     Keys that a function marked `dl.precompute` gives are computed first. Raises `NotInterpretable` for ops other than
-    dl's, func.return and calls of the module's functions.
+    dl's, those of branches and loops (`control.py`), func.return and calls of the module's functions.
     """
     functions = {op.operation.attributes["sym_name"].value: op.operation for op in module.body.operations}
     with np.errstate(all="ignore"):
@@ -89,6 +90,10 @@ class _Program:
         if operation.name == "func.call":
             callee = self.functions[ir.FlatSymbolRefAttr(operation.attributes["callee"]).value]
             return self.run(callee, [values[value] for value in operation.operands])
+        if operation.name in CONTROL:
+            return run_control(operation, values, self._run_block)
+        if operation.name in SCALAR_OPS:
+            return [SCALAR_OPS[operation.name](operation, [values[value] for value in operation.operands])]
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None:
             raise NotInterpretable(f"'{operation.name}' has no reference implementation; give a module of dl ops")

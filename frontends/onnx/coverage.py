@@ -117,7 +117,7 @@ class _Surveyor(GraphImporter):
         general = [str(each) for each in self.unsupported if each.op in ("input", "initializer")]
         functions = [_function_row(each, opset_of(self.model, key_of(each.call)[0])) for each in prepared.expansions]
         nodes = _in_order(functions, rows)
-        return Survey(tuple(nodes), (*general, *problems), module if self.is_whole else None, self.params)
+        return Survey(tuple(nodes), (*general, *problems), module if self.is_whole else None, self.pool.params)
 
     def _stop_if_unsupported(self) -> None:
         """Go on, without the inputs and weights that have no type."""

@@ -15,10 +15,12 @@ from dlc.frontends.onnx.shape_values import filled_like, scalar_value
 
 @importer("Range")
 def import_range(node: NodeContext) -> ir.Value:
+    """Lists of one number are taken for scalars: ONNX's own functions give such."""
     step = node.constant(2)
     if step is not None and not step.reshape(-1)[0]:
         node.unsupported("the step (input 2) is 0")
-    return dl.range(*node.values())
+    is_list = [node.type(index).shape == (1,) for index in range(node.num_inputs)]
+    return dl.range(*(dl.reshape(value, shape=[]) if one else value for value, one in zip(node.values(), is_list, strict=True)))
 
 
 @importer("Trilu")

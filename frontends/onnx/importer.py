@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,6 @@ from dlc.diagnostics import from_mlir
 from dlc.dialects import dl
 from dlc.dialects.dl.attributes import AttributeMismatch
 from dlc.dialects.dl.graph import Graph
-from dlc.dialects.dl.storage import STORAGE
 from dlc.dialects.dl.types import (
     ConstraintError,
     TensorType,
@@ -25,7 +25,8 @@ from dlc.dialects.dl.types import (
     tensor_type,
     type_of_array,
 )
-from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, VerifyError
+from dlc.errors import UnsupportedError, UnsupportedNode, VerifyError
+from dlc.frontends.onnx.constant_pool import ConstantPool, native
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
@@ -35,9 +36,6 @@ from dlc.frontends.onnx.node import NodeContext, UnknownValue, UnsupportedFeatur
 from dlc.frontends.onnx.origins import origin_of
 from dlc.frontends.onnx.validation.problems import Problems
 from dlc.frontends.onnx.values import InputValues
-
-INLINE_ELEMENTS = 16
-"""Constants of at most so many elements stand in the IR; larger ones, and those only stored, go to the parameter table."""
 
 _ON_HOST = "`compile` and `dlc run` leave what needs it to the host"
 
@@ -82,6 +80,10 @@ def import_model(
     return replace(imported, values=prepared.values)
 
 
+class _BodyFailed(Exception):
+    """A node of a body can't be imported, which is noted."""
+
+
 @dataclass
 class GraphImporter:
     """Imports one graph; see `import_model`."""
@@ -91,16 +93,16 @@ class GraphImporter:
     name: str
     context: ir.Context
     declared: DeclaredTypes
-    values: dict[str, ir.Value] = field(default_factory=dict)
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    params: dict[str, np.ndarray] = field(default_factory=dict)
+    pool: ConstantPool = field(default_factory=ConstantPool)
+    values: ChainMap[str, ir.Value] = field(default_factory=ChainMap)
+    """Those of a graph, then those of the graphs around it; in `arrays`, which has as many maps, too."""
+    arrays: ChainMap[str, np.ndarray] = field(default_factory=ChainMap)
     known_types: dict[str, TensorType] = field(default_factory=dict)
     input_types: dict[str, TensorType] = field(default_factory=dict)
     unsupported: list[UnsupportedNode] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     """Values that a node that failed would have made, and all that depends on them."""
-    block: ir.Block | None = None
-    last_constant: ir.Operation | None = None
+    is_body: bool = False
 
     def run(self) -> ImportedModel:
         graph = self.model.graph
@@ -110,7 +112,7 @@ class GraphImporter:
         self.input_types = {entry.name: self._input_type(entry) for entry in inputs}
         self._stop_if_unsupported()
         built = Graph(context=self.context)
-        self.block = built.block
+        self.pool.block = built.block
         try:
             with built:
                 for name, kind in self.input_types.items():
@@ -121,7 +123,7 @@ class GraphImporter:
         except ir.MLIRError as error:
             found = [from_mlir(info).in_file(self.name) for info in error.error_diagnostics]
             raise VerifyError("", found) from None
-        return ImportedModel(built.module, self.params, self.name, {})
+        return ImportedModel(built.module, self.pool.params, self.name, {})
 
     def _add_outputs(self, built: Graph) -> None:
         self._stop_if_unsupported()
@@ -135,7 +137,7 @@ class GraphImporter:
         for tensor in (*graph.initializer, *self.weights.values()):
             array = onnx.numpy_helper.to_array(tensor)
             if self._dtype_problem(array.dtype) is None:
-                self.arrays[tensor.name] = _native(array)
+                self.arrays[tensor.name] = native(array)
                 continue
             self._report(tensor.name, "initializer", str(self._dtype_problem(array.dtype)))
         for sparse in graph.sparse_initializer:
@@ -183,6 +185,8 @@ class GraphImporter:
                 self._bind(node, self._build(node) if results is None else results)
             except UnknownValue as error:
                 self._need(node, label, error)
+            except _BodyFailed:  # which says why
+                self.unknown.update(name for name in node.output if name)
             except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
                 self._fail(node, label, str(error))
             except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ArithmeticError):
@@ -209,9 +213,9 @@ class GraphImporter:
         self.unknown.update(name for name in node.output if name)
 
     def _fold(self, node: onnx.NodeProto) -> list[np.ndarray] | None:
-        if not can_fold(node) or any(name and name not in self.arrays for name in node.input):
+        if not can_fold(node) or any(name and not self._is_known(name) for name in node.input):
             return None
-        inputs = [self.arrays.get(name) for name in node.input]
+        inputs = [self._known(name) for name in node.input]
         found = fold_node(node, inputs, self.model.opset_import)
         if found is None or any(self._dtype_problem(array.dtype) for array in found):
             return None
@@ -225,10 +229,11 @@ class GraphImporter:
         context = NodeContext(
             node=node,
             opset=opset_of(self.model, domain),
-            constants=self.arrays.get,
+            constants=self._known,
             materialize=self._materialize,
-            new_param=self._new_param,
+            new_param=self.pool.new_param,
             declared=self.known_types.get,
+            import_body=self._import_body,
         )
         check_kinds(context)
         found = function(context)
@@ -240,15 +245,20 @@ class GraphImporter:
                 continue
             if isinstance(result, np.ndarray):
                 known = self._dtype_problem(result.dtype) is None
-                self.declared.compare(node, name, type_of_array(result) if known else None)
+                self._compare(node, name, type_of_array(result) if known else None)
                 self.arrays[name] = result
                 continue
-            self.declared.compare(node, name, tensor_type(result.type))
+            self._compare(node, name, tensor_type(result.type))
             self._refine(name, result)
             self.values[name] = result
         missing = [name for name in node.output[len(results) :] if name]
         if missing:
             raise UnsupportedFeature(f"output '{missing[0]}' is not supported")
+
+    def _compare(self, node: onnx.NodeProto, name: str, made: TensorType | None) -> None:
+        """With what the file declares; what a body declares holds for its first step alone in some models."""
+        if not self.is_body:
+            self.declared.compare(node, name, made)
 
     def _refine(self, name: str, value: ir.Value) -> None:
         """Narrow dynamic dims of an op's result by what ONNX's inference knows.
@@ -264,40 +274,46 @@ class GraphImporter:
             require_addressable("t2", narrowed)
             value.set_type(mlir_type(narrowed))
 
+    # Bodies of branches and loops
+
+    def _import_body(self, graph: onnx.GraphProto, inputs: Sequence[Imported]) -> list[Imported]:
+        """What a graph within a node gives, built at the insertion point; it sees the values of the graphs around it."""
+        inner = replace(self, values=self.values.new_child(), arrays=self.arrays.new_child(), known_types={}, is_body=True)
+        failed = len(self.unsupported)
+        inner._read_initializers(graph)
+        for entry, given in zip(graph.input, inputs, strict=True):
+            (inner.arrays if isinstance(given, np.ndarray) else inner.values)[entry.name] = given
+        for index, node in enumerate(graph.node):
+            inner._import_node(node, index)
+        if len(self.unsupported) > failed or not self.unknown.isdisjoint(entry.name for entry in graph.output):
+            raise _BodyFailed
+        return [
+            inner.arrays[entry.name] if inner._is_known(entry.name) else inner._materialize(entry.name) for entry in graph.output
+        ]
+
     # Constants
+
+    def _is_known(self, name: str) -> bool:
+        """Whether the array behind a name is known; a body's own values hide those around it."""
+        return self._known(name) is not None
+
+    def _known(self, name: str) -> np.ndarray | None:
+        for values, arrays in zip(self.values.maps, self.arrays.maps, strict=True):
+            if name in arrays:
+                return arrays[name]
+            if name in values:
+                return None
+        return None
 
     def _materialize(self, name: str) -> ir.Value:
         """MLIR value of a name; constants are created once, at the top of the function."""
-        if name not in self.values:
-            self.values[name] = self._constant(self.arrays[name], name)
-        return self.values[name]
-
-    def _new_param(self, array: np.ndarray, name: str) -> ir.Value:
-        """The value of a new weight; equal names with equal bytes share one key."""
-        return self._constant(np.ascontiguousarray(array).reshape(array.shape), name)
-
-    def _constant(self, array: np.ndarray, name: str) -> ir.Value:
-        array = _native(array)
-        assert self.block is not None
-        point = ir.InsertionPoint.at_block_begin(self.block)
-        if self.last_constant is not None:
-            point = ir.InsertionPoint.after(self.last_constant)
-        with point, ir.Location.name(name or "constant"):
-            if array.size <= INLINE_ELEMENTS and dtype_of_numpy(array.dtype) not in STORAGE:
-                value: ir.Value = dl.constant(value=array)
-            else:
-                key = self._param_key(array, name)
-                value = dl.param(key=key, shape=array.shape, dtype=dtype_of_numpy(array.dtype))
-        self.last_constant = value.owner.operation
-        return value
-
-    def _param_key(self, array: np.ndarray, name: str) -> str:
-        key, count = name, 0
-        while key in self.params and self.params[key] is not array:
-            count += 1
-            key = f"{name}.{count}"
-        self.params[key] = array
-        return key
+        for values, arrays in zip(self.values.maps, self.arrays.maps, strict=True):
+            if name in values:
+                return values[name]
+            if name in arrays:
+                values[name] = self.pool.constant(arrays[name], name)
+                return values[name]
+        raise UnsupportedFeature(f"uses '{name}', which nothing defines before it")
 
     # Reporting
 
@@ -305,13 +321,9 @@ class GraphImporter:
         self.unsupported.append(UnsupportedNode(name, op, reason))
 
     def _stop_if_unsupported(self) -> None:
-        if self.unsupported:
-            if not all(node.values or node.shapes for node in self.unsupported):
-                raise UnsupportedError(self.unsupported, self.name)
-            self.declared.problems.settle()
-            raise ValuesNeededError(self.unsupported, self.name)
-
-
-def _native(array: np.ndarray) -> np.ndarray:
-    """The array in this machine's byte order."""
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        if not self.unsupported:
+            return
+        if not all(node.values or node.shapes for node in self.unsupported):
+            raise UnsupportedError(self.unsupported, self.name)
+        self.declared.problems.settle()
+        raise ValuesNeededError(self.unsupported, self.name)

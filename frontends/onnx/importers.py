@@ -26,8 +26,23 @@ if TYPE_CHECKING:
 Imported: TypeAlias = ir.Value | np.ndarray
 Importer = Callable[["NodeContext"], Imported | Sequence[Imported]]
 
-_NOT_FAMILIES = {"__init__", "importers", "importer", "loader", "node", "folding", "declared", "kinds", "functions"}
-_NOT_FAMILIES |= {"origins", "values", "interface", "coverage"}
+_NOT_FAMILIES = {
+    "__init__",
+    "constant_pool",
+    "coverage",
+    "declared",
+    "folding",
+    "functions",
+    "importer",
+    "importers",
+    "interface",
+    "kinds",
+    "loader",
+    "node",
+    "origins",
+    "regions",
+    "values",
+}
 _FOLDERS = ("", "ml")
 """Folders with files of importers."""
 _IMPORTERS: dict[tuple[str, str], Importer] = {}

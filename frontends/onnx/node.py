@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -30,7 +30,8 @@ class NodeContext:
     """Inputs, attributes and constants of one node; see `importers.py` for what an importer returns.
 
     `constants` gives the array behind a value's name where it is known at import, `materialize` the MLIR value of any name,
-    `new_param` the value of an array as a new weight, and `declared` the type that the model declares for a name, with symbols.
+    `new_param` the value of an array as a new weight, `declared` the type that the model declares for a name, with symbols, and
+    `import_body` what a graph within the node gives, from its inputs.
     """
 
     node: onnx.NodeProto
@@ -39,6 +40,7 @@ class NodeContext:
     materialize: Callable[[str], ir.Value]
     new_param: Callable[[np.ndarray, str], ir.Value]
     declared: Callable[[str], TensorType | None]
+    import_body: Callable[[onnx.GraphProto, Sequence[ir.Value | np.ndarray]], list[ir.Value | np.ndarray]]
 
     @property
     def num_inputs(self) -> int:

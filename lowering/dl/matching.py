@@ -135,6 +135,23 @@ def functions(module: ir.Operation) -> Iterator[ir.Operation]:
     yield from (function for function in found if len(function.regions[0].blocks))
 
 
+BODY = "dl.body"
+"""Marks the functions that hold what a branch or loop of another one does."""
+
+
+def is_entry(function: ir.Operation) -> bool:
+    """Whether a function holds a graph that calls computes: one that can be called from outside, or the body of a branch or loop.
+
+    The others are kernels, and what computes weights.
+    """
+    return BODY in function.attributes or not ("dl.precompute" in function.attributes or is_private(function))
+
+
+def is_private(function: ir.Operation) -> bool:
+    """Whether a function can be called from its module alone."""
+    return "sym_visibility" in function.attributes and function.attributes["sym_visibility"].value != "public"
+
+
 def dl_ops(operation: ir.Operation) -> list[ir.Operation]:
     """The dl ops below an op, in order, an op before those inside it."""
     found: list[ir.Operation] = []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, ancestor_in, is_linalg, is_memref, nested_ops
+from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, ancestor_in, defining_op, is_linalg, is_memref, nested_ops
+from dlc.analysis.carried_buffers import LOOPS, carried_buffers, is_understood, reach_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -50,19 +51,21 @@ class InsertDeallocs(Pass):
                 raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
             if inner.name == "memref.dealloc":
                 raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", "run it only once")
-        if any(_hands_on_buffers(inner) for inner in nested_ops(op)):
+        if not all(_is_followed(inner) for inner in nested_ops(op)):
             run_native(op, *_TRACKED_OWNERSHIP)
         else:
             _free_after_last_use(op)
 
 
-def _hands_on_buffers(op: ir.Operation) -> bool:
-    """Whether `op` has results or block arguments that may be one buffer or another: a branch, a loop, a call."""
+def _is_followed(op: ir.Operation) -> bool:
+    """Whether it is known which buffer each result and block argument of `op` may be, and who frees it."""
+    if op.name in LOOPS or op.name == "scf.if":
+        return is_understood(op)
     if any(is_memref(result) for result in op.results):
-        return op.name not in VIEW_OPS and op.name not in _SOURCES
+        return op.name in VIEW_OPS or op.name in _SOURCES
     blocks = [block for region in op.regions for block in region.blocks]
     entries = blocks[:1] if op.name == "func.func" else []
-    return any(is_memref(value) for block in blocks if block not in entries for value in block.arguments)
+    return not any(is_memref(value) for block in blocks if block not in entries for value in block.arguments)
 
 
 def _free_after_last_use(op: ir.Operation) -> None:
@@ -71,28 +74,38 @@ def _free_after_last_use(op: ir.Operation) -> None:
         for block in region.blocks:
             ops = [inner.operation for inner in block.operations]
             positions = {inner: position for position, inner in enumerate(ops)}
+            for value in _taken_over(op, block):
+                _free(value, block, ops, positions, 0)
             for inner in ops:
-                if inner.name == "memref.alloc":
-                    _free(inner, block, ops, positions)
-                else:
+                if inner.name != "memref.alloc":
                     _free_after_last_use(inner)
+                for value in _owned_results(inner):
+                    _free(value, block, ops, positions, positions[inner])
 
 
-def _free(alloc: ir.Operation, block: ir.Block, ops: Sequence[ir.Operation], positions: Mapping[ir.Operation, int]) -> None:
-    """Free the buffer after the last op of its block that uses it, itself or inside; not if the function returns it."""
-    users = list(_users(alloc.result))
-    if any(user.name == "func.return" for user in users):
+def _owned_results(op: ir.Operation) -> list[ir.Value]:
+    """The results of an op that are memory which its block then owns."""
+    if op.name == "memref.alloc" or op.name == "scf.if":
+        return [result for result in op.results if is_memref(result)]
+    if op.name in LOOPS:
+        return [result for carried in carried_buffers(op) if carried.is_owned for result in carried.results]
+    return []
+
+
+def _taken_over(op: ir.Operation, block: ir.Block) -> list[ir.Value]:
+    """The arguments of a block of the loop `op` that are memory which a step owns."""
+    if op.name not in LOOPS:
+        return []
+    owned = [carried for carried in carried_buffers(op) if carried.is_owned]
+    return [name for carried in owned for name in carried.arguments if name.owner == block]
+
+
+def _free(value: ir.Value, block: ir.Block, ops: Sequence[ir.Operation], positions: Mapping[ir.Operation, int], first: int) -> None:
+    """Free the buffer after the last op of its block that uses it, itself or inside; not if the block hands it on."""
+    reach = reach_of(value)
+    if reach.is_given_away or any(user.name == "func.return" for user in reach.users):
         return
-    last = max((positions[ancestor_in(user, block)] for user in users), default=positions[alloc])
-    with alloc.location, ir.InsertionPoint(ops[last + 1]):
-        ir.Operation.create("memref.dealloc", operands=[alloc.result])
-
-
-def _users(value: ir.Value) -> Iterator[ir.Operation]:
-    """The ops that use `value` or a view of it."""
-    for use in value.uses:
-        user = use.owner.operation
-        yield user
-        if user.name in VIEW_OPS:
-            for result in user.results:
-                yield from _users(result)
+    last = max((positions[ancestor_in(user, block)] for user in reach.users), default=first)
+    op = defining_op(value)
+    with (op or ops[last]).location, ir.InsertionPoint(ops[min(last + 1, len(ops) - 1)]):
+        ir.Operation.create("memref.dealloc", operands=[value])

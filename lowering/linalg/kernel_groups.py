@@ -154,7 +154,8 @@ def local_views(ops: Sequence[ir.Operation], locals_: set[ir.Value]) -> list[ir.
         if op.name in VIEW_OPS and op not in ordered:
             for operand in op.operands:
                 visit(operand)
-            ordered[op] = None
+            if op.block == ops[0].block:  # one inside a loop moves with that
+                ordered[op] = None
 
     for op in ops:
         for inner in nested_ops(op):

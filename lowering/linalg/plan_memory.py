@@ -18,9 +18,9 @@ from dlc.lowering.pass_base import Pass, PassFailure, option
 class PlanMemory(Pass):
     """Lay the buffers of each public function out in one allocation, by `analysis/memory_plan.py`.
 
-    Left alone are buffers that the function returns or hands on, those inside loops and branches, and those whose sizes
-    depend on data. Where sizes depend on the arguments, offsets are arithmetic at the head of the function: each buffer starts
-    where the highest buffer below it ends. A function with one buffer keeps it.
+    Left alone are buffers that the function returns or hands on, those that change their owner in loops and branches, and
+    those whose sizes depend on data. Where sizes depend on the arguments, offsets are arithmetic at the head of the function:
+    each buffer starts where the highest buffer below it ends. A function with one buffer keeps it.
 
     before:
         %a = memref.alloc() : memref<64xf32>
@@ -64,7 +64,7 @@ def _lay_out(plan: MemoryPlan) -> None:
         return
     allocs = [buffer.alloc for buffer in plan.buffers]
     largest_first = [*(buffer.alloc for buffer in plan.holders()), *allocs]  # an error of the arena names its first node
-    with ir.InsertionPoint(allocs[0]), ir.Location.fused([alloc.location for alloc in largest_first]):
+    with ir.InsertionPoint(_in_entry(allocs[0])), ir.Location.fused([alloc.location for alloc in largest_first]):
         emitter = SizeEmitter(plan.atoms)
         offsets, end = _offsets(plan, emitter)
         if isinstance(end, int) and end > MOST_BYTES:
@@ -79,6 +79,13 @@ def _lay_out(plan: MemoryPlan) -> None:
             view = ir.Operation.create("memref.view", results=[kind], operands=[arena, start, *alloc.operands])
         alloc.results[0].replace_all_uses_with(view.results[0])
         alloc.erase()
+
+
+def _in_entry(op: ir.Operation) -> ir.Operation:
+    """The op at the top level of the function that is `op` or has it inside."""
+    while op.parent.operation.name != "func.func":
+        op = op.parent.operation
+    return op
 
 
 def _offsets(plan: MemoryPlan, emitter: SizeEmitter) -> tuple[list[Extent], Extent]:

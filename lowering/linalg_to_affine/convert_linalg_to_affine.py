@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dlc._mlir import ir, linalg
+from dlc.analysis.buffers import is_contiguous
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position
 from dlc.lowering.linalg_to_affine.nest_builder import NestBuilder
 from dlc.lowering.native import run_native
@@ -68,7 +69,10 @@ def _refuse_tensors(module: ir.Operation) -> None:
 
 
 def _is_strided_copy(op: ir.Operation) -> bool:
-    return op.name == "memref.copy" and any(isinstance(value.type.layout, ir.StridedLayoutAttr) for value in op.operands)
+    """Whether a copy is loops: not that of one run of elements in a branch or loop, whose sizes may be no symbols there."""
+    if op.name != "memref.copy" or not any(isinstance(value.type.layout, ir.StridedLayoutAttr) for value in op.operands):
+        return False
+    return op.parent.operation.name == "func.func" or not all(is_contiguous(value.type) for value in op.operands)
 
 
 def _convert(generic: Generic, starts: list[ir.Value | None]) -> None:

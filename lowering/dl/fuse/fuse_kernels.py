@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.analysis.fusion import FusionGroup, FusionPlan, plan_kernels
 from dlc.analysis.work_graph import kind_of, taken_values
-from dlc.lowering.dl.matching import dl_ops, erase_unused
+from dlc.lowering.dl.matching import dl_ops, erase_unused, is_entry
 from dlc.lowering.dl.patterns import merged_location
-from dlc.lowering.dl.weights.precompute import MARK
 from dlc.lowering.pass_base import Pass, option
 
 _APART = "dl.apart"
@@ -18,7 +17,7 @@ _APART = "dl.apart"
 
 @dataclass(frozen=True)
 class FuseKernels(Pass):
-    """Put the ops of each public function into `dl.kernel` regions, by `analysis/fusion.py`.
+    """Put the ops of each public function, and of each body of a branch or loop, into `dl.kernel` regions, by `analysis/fusion.py`.
 
     Every op with work goes into one; views between kernels stay outside, views inside one are repeated there. An op whose results
     have several types, which no region can give, stays as it is. Unused ops go. Kernels that are there already stay.
@@ -37,7 +36,7 @@ class FuseKernels(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the function `op`."""
-        if "sym_visibility" in op.attributes or MARK in op.attributes or not len(op.regions[0].blocks):
+        if not is_entry(op) or not len(op.regions[0].blocks):
             return
         erase_unused(dl_ops(op))
         plan = plan_kernels(op)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +9,8 @@ from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl import op_class
-from dlc.dialects.dl.types import Dim, TensorType
+from dlc.dialects.dl.types import TensorType
+from dlc.lowering.dl.dim_marks import mark_dims
 from dlc.lowering.dl.matching import attributes_of, functions
 from dlc.lowering.dl.weights.precompute import MARK
 from dlc.lowering.outlining import FunctionTable, captures_of, private_function
@@ -18,7 +18,6 @@ from dlc.lowering.pass_base import Pass
 from dlc.lowering.policy import policy
 
 KERNEL = "dl.kernel"
-_DIMS = "dl.dims"
 _LEADING = ("contraction", "reduction", "opaque")
 
 
@@ -85,7 +84,7 @@ class _Outliner:
         moved, returned = _parts(kernel)
         end = [kernel.regions[0].blocks[0].operations[len(moved)].operation] if kernel.name == KERNEL else []
         captured, constants = captures_of([*moved, *end], _is_repeated)
-        marks = _dim_names([self._type(value) for value in captured], [self._type(result) for result in kernel.results])
+        marks = [self._type(value) for value in captured], [self._type(result) for result in kernel.results]
         with kernel.location, ir.InsertionPoint(kernel):
             kinds = [result.type for result in kernel.results]
             call = ir.Operation.create("func.call", results=kinds, operands=captured, attributes={"callee": _symbol("kernel")})
@@ -95,7 +94,8 @@ class _Outliner:
         name = _main_ops(moved)
         with kernel.location:
             function = private_function("kernel", moved, captured, constants, returned=returned)
-        _set_attributes(function, *marks)
+        function.attributes[KERNEL] = ir.UnitAttr.get()
+        mark_dims(function, *marks)
         if end:
             kernel.erase()
         call.attributes["callee"] = _symbol(self.table.share(function, name, call.location))
@@ -121,34 +121,6 @@ def _is_repeated(op: ir.Operation) -> bool:
         return False
     array = attributes_of(op)["value"]
     return bool(array.size <= policy().limits.repeated_elements or (array == array.flat[0]).all())
-
-
-def _dim_names(arguments: Sequence[TensorType], results: Sequence[TensorType]) -> tuple[list[list[str]], list[list[str]]]:
-    """Names of the dims of arguments and of results: `d0`, `d1`, ... for those that occur twice, else empty."""
-    kinds = [*arguments, *results]
-    counts = Counter(dim for kind in kinds for dim in kind.shape if isinstance(dim, str))
-    names: dict[Dim, str] = {}
-    for kind in kinds:
-        for dim in kind.shape:
-            if isinstance(dim, str) and counts[dim] > 1 and dim not in names:
-                names[dim] = f"d{len(names)}"
-    found = [[names.get(dim, "") for dim in kind.shape] for kind in kinds]
-    return found[: len(arguments)], found[len(arguments) :]
-
-
-def _set_attributes(function: ir.Operation, arguments: Sequence[Sequence[str]], results: Sequence[Sequence[str]]) -> None:
-    """Mark a function as a kernel, and name the dims of its arguments and results."""
-    context = function.context
-    function.attributes[KERNEL] = ir.UnitAttr.get(context)
-    for key, entries in (("arg_attrs", arguments), ("res_attrs", results)):
-        if any(any(names) for names in entries):
-            function.attributes[key] = ir.ArrayAttr.get([_named(names, context) for names in entries], context)
-
-
-def _named(names: Sequence[str], context: ir.Context) -> ir.DictAttr:
-    if not any(names):
-        return ir.DictAttr.get({}, context)
-    return ir.DictAttr.get({_DIMS: ir.ArrayAttr.get([ir.StringAttr.get(name, context) for name in names], context)}, context)
 
 
 def _main_ops(operations: Sequence[ir.Operation]) -> str:

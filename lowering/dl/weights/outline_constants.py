@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import tensor_type
-from dlc.lowering.dl.matching import dl_ops, erase_unused, functions, type_of, users
-from dlc.lowering.dl.weights.precompute import MARK, Precompute, keys_read
+from dlc.lowering.dl.matching import dl_ops, erase_unused, functions, is_entry, type_of, users
+from dlc.lowering.dl.weights.precompute import Precompute, keys_read
 from dlc.lowering.outlining import fresh_name
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
@@ -47,13 +47,13 @@ class OutlineConstants(Pass):
     limit: int = option(1024, "most elements of a result without weights that is left to dl-fold-constants")
 
     def run(self, op: ir.Operation) -> None:
-        """Rewrite the public functions of the module `op`."""
+        """Rewrite the entries of the module `op`, and the bodies of their branches and loops."""
         if "dl.signature" in op.attributes:
             return
         precompute = Precompute.of(op)
         taken = set.union(*keys_read(op), precompute.keys() if precompute else ())
         for function in list(functions(op)):
-            if MARK in function.attributes or _is_private(function):
+            if not is_entry(function):
                 continue
             known = _WeightOps(function)
             found = known.frontier(self.limit)
@@ -62,10 +62,6 @@ class OutlineConstants(Pass):
                 _outline(found, known, precompute, taken)
         if precompute is not None:
             precompute.keep(keys_read(op)[1])
-
-
-def _is_private(function: ir.Operation) -> bool:
-    return "sym_visibility" in function.attributes and function.attributes["sym_visibility"].value != "public"
 
 
 class _WeightOps:

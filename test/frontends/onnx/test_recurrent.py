@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
-from onnx_check import build_model, check, node
+from onnx_check import build_model, check, check_backend_cases, compare, node
 
 import dlc
 
@@ -64,27 +66,68 @@ def test_full_sequence_lengths() -> None:
     check([_node("LSTM", ["x", "w", "r", "b", "n"])], {"x": _random(_STEPS, _BATCH, _INPUTS)}, constants, dynamic=False)
 
 
-@pytest.mark.parametrize(
-    ("inputs", "attributes", "message"),
-    [
-        (["x", "w", "r", "b", "n"], {}, "sequence_lens other than the number of steps"),
-        (["x", "w", "r", "b", "", "", "", "p"], {}, "peepholes"),
-        (["x", "w", "r"], {"activations": ["Relu", "Tanh", "Tanh"]}, "activations other than Sigmoid, Tanh, Tanh"),
-        (["x", "w", "r"], {"clip": 2.0}, "attribute 'clip'"),
-        (["x", "w", "r"], {"layout": 1}, "layout 1"),
-    ],
-)
-def test_what_is_refused(inputs: list[str], attributes: dict[str, Any], message: str) -> None:
-    constants = _weights("LSTM", 1) | {"n": np.array([5, 2, 1], np.int32), "p": _random(1, 3 * _HIDDEN)}
-    constants = {name: values for name, values in constants.items() if name in inputs}
-    model = build_model([_node("LSTM", inputs, **attributes)], {"x": _random(_STEPS, _BATCH, _INPUTS)}, constants)
-    with pytest.raises(dlc.UnsupportedError, match=message):
-        dlc.compile(model)
+@pytest.mark.parametrize("op", list(_GATES))
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("known", [False, True])
+def test_sequence_lengths(op: str, direction: str, known: bool) -> None:
+    lengths = {"n": np.array([5, 2, 3], np.int32)}
+    feeds = {"x": _random(_STEPS, _BATCH, _INPUTS)} | ({} if known else lengths)
+    constants = _weights(op, 2 if direction == "bidirectional" else 1) | (lengths if known else {})
+    check([_node(op, ["x", "w", "r", "b", "n"], direction=direction)], feeds, constants, dynamic=None if not known else False)
 
 
-def test_unknown_number_of_steps() -> None:
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("attributes", [{}, {"input_forget": 1}, {"clip": 0.4}])
+def test_peepholes(direction: str, attributes: dict[str, Any]) -> None:
+    count = 2 if direction == "bidirectional" else 1
+    constants = _weights("LSTM", count) | {"p": _random(count, 3 * _HIDDEN)}
+    inputs = ["x", "w", "r", "b", "", "", "", "p"]
+    check([_node("LSTM", inputs, direction=direction, **attributes)], {"x": _random(_STEPS, _BATCH, _INPUTS)}, constants)
+
+
+_ACTIVATIONS: list[dict[str, Any]] = [
+    {"activations": ["Relu", "Tanh", "Softsign"]},
+    {"activations": ["HardSigmoid", "LeakyRelu", "Affine"], "activation_alpha": [0.3, 0.1, 0.5], "activation_beta": [0.4, 0.2]},
+    {"activations": ["Sigmoid", "ScaledTanh", "Elu"], "activation_alpha": [0.7, 0.9], "activation_beta": [0.6]},
+]
+
+
+@pytest.mark.parametrize("attributes", _ACTIVATIONS)
+def test_activations(attributes: dict[str, Any]) -> None:
+    check([_node("LSTM", ["x", "w", "r", "b"], **attributes)], {"x": _random(_STEPS, _BATCH, _INPUTS)}, _weights("LSTM", 1))
+
+
+@pytest.mark.parametrize("op", ["GRU", "RNN"])
+def test_clip(op: str) -> None:
+    check([_node(op, ["x", "w", "r", "b"], clip=0.5)], {"x": _random(_STEPS, _BATCH, _INPUTS)}, _weights(op, 1))
+
+
+@pytest.mark.parametrize("op", list(_GATES))
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_unknown_number_of_steps(op: str, direction: str) -> None:
+    weights = _weights(op, 2 if direction == "bidirectional" else 1)
     model = build_model(
-        [_node("LSTM", ["x", "w", "r"])], {"x": _random(_STEPS, _BATCH, _INPUTS)}, _weights("LSTM", 1), dynamic=True
+        [_node(op, ["x", "w", "r", "b"], direction=direction)], {"x": _random(1, 1, _INPUTS)}, weights, dynamic=True
     )
-    with pytest.raises(dlc.UnsupportedError, match="the number of steps"):
+    session, compiled = onnxruntime.InferenceSession(model.SerializeToString()), dlc.compile(model)
+    for steps, batch in ((1, 1), (5, 3), (40, 2)):
+        feeds = {"x": _random(steps, batch, _INPUTS)}
+        for have, want in zip(compiled(feeds), session.run(None, feeds), strict=True):
+            compare(have, want, op)
+
+
+@pytest.mark.parametrize("op", list(_GATES))
+def test_backend_cases(op: str) -> None:
+    assert check_backend_cases(op)
+
+
+def test_many_steps_are_a_loop() -> None:
+    model = build_model([_node("GRU", ["x", "w", "r"])], {"x": _random(300, 1, _INPUTS)}, _weights("GRU", 1))
+    text = dlc.compile(model).print_ir("linalg", io.StringIO())
+    assert "scf.for" in text and text.count("call @kernel") < 12  # not one, or more, a step
+
+
+def test_unknown_activation_is_refused() -> None:
+    model = build_model([_node("RNN", ["x", "w", "r"], activations=["Cube"])], {"x": _random(2, 1, _INPUTS)}, _weights("RNN", 1))
+    with pytest.raises(dlc.UnsupportedError, match="activation Cube is not supported; it may be one of affine, elu"):
         dlc.compile(model)

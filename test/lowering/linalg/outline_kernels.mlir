@@ -131,3 +131,22 @@ func.func @needs_buffers(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> 
   %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// A loop of copies moves with the views inside it; they read its variable.
+// CHECK-LABEL: func.func @loop_of_copies
+// CHECK: call @kernel_0_loop(
+// CHECK: func.func private @kernel_0_loop(
+// CHECK: scf.for %[[I:.*]] =
+// CHECK-NEXT: memref.subview %{{.*}}[%[[I]], 0]
+func.func @loop_of_copies(%x: memref<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %s = memref.subview %a[%i, 0] [1, 4] [1, 1] : memref<?x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    memref.copy %x, %s : memref<4xf32> to memref<4xf32, strided<[1], offset: ?>>
+  }
+  return
+}

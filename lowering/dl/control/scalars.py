@@ -1,0 +1,114 @@
+"""Whole numbers and truth values beside tensors, which decide on branches and loops: what is known of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
+from dlc.dialects import dl
+from dlc.dialects.dl.control import CONTROL
+from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type
+from dlc.lowering.dl.matching import constant_array, source
+
+_SIGNED_COMPARISONS: Sequence[Callable[[int, int], bool]] = (
+    operator.eq,
+    operator.ne,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+)
+_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.andi": operator.and_,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+}
+
+
+def control_ops(operation: ir.Operation) -> list[ir.Operation]:
+    """The branches and loops below an op, one before those inside it."""
+    return [op for op in nested_ops(operation) if op.name in CONTROL]
+
+
+def known_scalar(value: ir.Value) -> int | None:
+    """The number that `value`, an index or an integer, always is (a truth value is 0 or 1); None where that is not known."""
+    op = source(value)
+    if op is None:
+        return None
+    if op.name == "arith.constant":
+        given = op.attributes["value"]
+        return int(ir.IntegerAttr(given).value != 0 if _is_bool(value.type) else ir.IntegerAttr(given).value)
+    if op.name == "tensor.extract":
+        return _extracted(op)
+    if op.name in ("arith.index_cast", "arith.extui", "arith.extsi") and not _is_bool(op.operands[0].type):
+        return known_scalar(op.operands[0])
+    if op.name in _ARITHMETIC or op.name == "arith.cmpi":
+        return _computed(op)
+    return None
+
+
+def _is_bool(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.IntegerType) and kind.width == 1
+
+
+def _extracted(op: ir.Operation) -> int | None:
+    array = constant_array(op.operands[0])
+    if array is None or array.dtype.kind not in "iub" or array.size != 1:
+        return None
+    return int(array.reshape(-1)[0])
+
+
+def _computed(op: ir.Operation) -> int | None:
+    left, right = (known_scalar(operand) for operand in op.operands)
+    if left is None or right is None:
+        return None
+    if op.name != "arith.cmpi":
+        return _ARITHMETIC[op.name](left, right)
+    predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+    return int(_SIGNED_COMPARISONS[predicate](left, right)) if predicate < len(_SIGNED_COMPARISONS) else None
+
+
+def fold_scalars(function: ir.Operation) -> None:
+    """Constants for what is known: scalars become `arith.constant`, tensors of them `dl.constant`."""
+    for op in nested_ops(function):
+        if len(op.results) != 1 or op.name in ("arith.constant", *CONTROL):
+            continue
+        if op.name == "tensor.from_elements":
+            _fold_elements(op)
+            continue
+        kind = op.results[0].type
+        known = known_scalar(op.results[0]) if isinstance(kind, (ir.IndexType, ir.IntegerType)) else None
+        if known is not None:
+            with op.location, ir.InsertionPoint(op):
+                op.results[0].replace_all_uses_with(constant_scalar(known, kind))
+            op.erase()
+
+
+def erase_unused_scalars(function: ir.Operation) -> None:
+    """Erase ops on scalars whose results nothing uses, wherever they are."""
+    for op in reversed(nested_ops(function)):
+        if op.name.startswith("arith.") and not any(True for result in op.results for _ in result.uses):
+            op.erase()
+
+
+def constant_scalar(number: int, kind: ir.Type) -> ir.Value:
+    """An `arith.constant` at the current place."""
+    attributes = {"value": ir.IntegerAttr.get(kind, number)}
+    found: ir.Value = ir.Operation.create("arith.constant", results=[kind], attributes=attributes).result
+    return found
+
+
+def _fold_elements(op: ir.Operation) -> None:
+    numbers, kind = [known_scalar(operand) for operand in op.operands], tensor_type(op.results[0].type)
+    if kind is None or any(number is None for number in numbers):
+        return
+    shape = [dim for dim in kind.shape if isinstance(dim, int)]
+    with op.location, ir.InsertionPoint(op):
+        op.results[0].replace_all_uses_with(dl.constant(value=np.array(numbers, NUMPY_DTYPES[kind.dtype]).reshape(shape)))
+    op.erase()
