@@ -25,7 +25,7 @@ from dlc.dialects.dl.types import (
     tensor_type,
     type_of_array,
 )
-from dlc.errors import UnsupportedError, UnsupportedNode, VerifyError
+from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, VerifyError
 from dlc.frontends.onnx.constant_pool import ConstantPool, native
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
 from dlc.frontends.onnx.folding import can_fold, fold_node
