@@ -182,6 +182,8 @@ class GraphImporter:
                 self._need(node, label, error)
             except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
                 self._fail(node, label, str(error))
+            except MemoryError:
+                self._fail(node, label, "what it makes at import needs more memory than there is")
             except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ArithmeticError):
                 # The rules of validation let something pass that the importer of this op does not expect.
                 self._fail(
