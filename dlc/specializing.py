@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from dlc.compiler import CompiledModel, Stage
-from dlc.errors import CancelledError, InvalidInputError, ParseError, UnsupportedError, ValuesNeededError, VerifyError
+from dlc.errors import CancelledError, InvalidInputError, ParseError, PassError, UnsupportedError, ValuesNeededError, VerifyError
 from dlc.lowering.deadline import Progress
 from dlc.runtime.arguments import bind_in_order, in_order
 from dlc.runtime.results import outputs_in_order
@@ -245,7 +245,7 @@ class SpecializingModel(CompiledModel):
             raise
         except UnsupportedError as error:
             raise InvalidInputError(f"with {facts}: {'; '.join(map(str, error.nodes))}") from error
-        except (ParseError, VerifyError) as error:
+        except (ParseError, VerifyError, PassError) as error:
             raise InvalidInputError(f"with {facts}: {error}") from error
         return variant.with_params(self._params) if self._params else variant
 

@@ -189,6 +189,8 @@ class GraphImporter:
                 self.unknown.update(name for name in node.output if name)
             except (UnsupportedFeature, ConstraintError, AttributeMismatch) as error:
                 self._fail(node, label, str(error))
+            except MemoryError:
+                self._fail(node, label, "what it makes at import needs more memory than there is")
             except (TypeError, ValueError, KeyError, IndexError, AttributeError, AssertionError, ArithmeticError):
                 # The rules of validation let something pass that the importer of this op does not expect.
                 self._fail(

@@ -18,7 +18,9 @@ from bench.networks.bert import build as bert
 from dlc.coverage_report import Coverage
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "frontends" / "onnx"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
 from malformed.build import HERE, MODELS
+from model_sizes import NETWORKS
 
 FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
 
@@ -183,6 +185,14 @@ def test_malformed_models_have_a_line(name: str) -> None:
     words = str(caught.value)
     told = [*found.problems, *(entry.reason for entry in found.nodes if entry.is_refused)]
     assert any(part and part in words for text in told for part in (text, text.split("; ")[0]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_compile(name: str) -> None:
+    found = dlc.coverage(NETWORKS[name](dynamic_batch=True))
+    assert found.verdict == "compiles"
+    assert set(found.states()) <= {"native", "constant", "function"}
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -221,6 +221,15 @@ def test_bad_values_name_node_and_input(model: dlc.CompiledModel, axes: Any, mes
     np.testing.assert_allclose(model(X, np.array([0]))[0], np.maximum(X.sum(0), 0), rtol=1e-5)
 
 
+def test_values_that_make_huge_constants() -> None:
+    proto = build([node("AffineGrid", ["theta", "size"], "y")], {"theta": (FLOAT, [1, 2, 3]), "size": (INT, [4])})
+    compiled = dlc.compile(proto)
+    theta = np.ones((1, 2, 3), np.float32)
+    with pytest.raises(dlc.InvalidInputError, match=r"with input 'size' as \[1, 1, 1099511627776, 2\]: node 'n_y' \(AffineGrid\)"):
+        compiled(theta, np.array([1, 1, 1 << 40, 2]))
+    assert compiled(theta, np.array([1, 1, 3, 2]))[0].shape == (1, 3, 2, 2)
+
+
 def test_wrong_arguments(model: dlc.CompiledModel) -> None:
     with pytest.raises(
         dlc.InvalidInputError, match=r"expected 2 inputs but got 1; the model's inputs are .*axes: i64\[k\] by value"

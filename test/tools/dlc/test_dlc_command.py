@@ -19,11 +19,11 @@ DLC = Path(sys.executable).with_name("dlc")
 def test_help_lists_the_commands(dlc_command) -> None:
     done = dlc_command("--help")
     assert done.code == 0
-    for name in ("cache", "compile", "demo", "explain", "import", "run"):
+    for name in ("cache", "compile", "coverage", "demo", "explain", "import", "run"):
         assert f"\n  {name} " in done.out
 
 
-@pytest.mark.parametrize("name", ["cache", "compile", "demo", "explain", "import", "run"])
+@pytest.mark.parametrize("name", ["cache", "compile", "coverage", "demo", "explain", "import", "run"])
 def test_help_of_each_command(dlc_command, name: str) -> None:
     long, short = dlc_command(name, "--help"), dlc_command(name, "-h")
     assert (long.code, long.err) == (short.code, short.err) == (0, "")
