@@ -15,12 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from dlc.compiler import ReadOptions
 from dlc.dialects import make_context
 from dlc.errors import DLCError, InvalidInputError
 from dlc.frontends.onnx.coverage import NodeCoverage, Survey, survey
 from dlc.frontends.onnx.interface import interface_of
 from dlc.frontends.onnx.loader import load_model
 from dlc.frontends.onnx.values import trial_values
+from dlc.hosting.coverage import survey_hosted
 from dlc.machines import DEFAULT_TARGET
 from dlc.sources import InputValues, ShapeOverrides, Source
 from dlc.specializing import Facts
@@ -51,7 +53,8 @@ class Coverage:
         """Whether `dlc.compile` takes the model; with values and shapes that fit, where it is specialised at its first call."""
         if self.problems or any(node.is_refused for node in self.nodes):
             return "refused"
-        return "compiles at its first call" if self.values or self.shapes else "compiles"
+        is_late = self.values or self.shapes or any(node.state == "unchecked" for node in self.nodes)
+        return "compiles at its first call" if is_late else "compiles"
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -109,12 +112,19 @@ def coverage(
         proto, name = load_model(model)
     except DLCError as error:
         return Coverage(str(model), problems=(str(error),))
-    looked = _Reader(proto, name, shapes, lenient, values)
-    found = looked.read({}, {})
-    if any(node.state == "specialised" for node in found.nodes):
-        found = looked.look_behind(found)
-    if found.module is not None and found_target.has_stage(_LEVEL):
-        found = _lowered(found, name, target)
+
+    def look(proto: onnx.ModelProto, called: str, reading: ReadOptions) -> Survey:
+        reader = _Reader(proto, called, reading.shapes, reading.lenient, reading.values)
+        found = reader.read({}, {})
+        if any(node.state == "specialised" for node in found.nodes):
+            found = reader.look_behind(found)
+        is_lowered = found.module is not None and found_target.has_stage(_LEVEL)
+        return _lowered(found, called, target) if is_lowered else found
+
+    reading = ReadOptions(None, shapes, lenient, values)
+    found = look(proto, name, reading)
+    if found.problems or any(node.is_refused for node in found.nodes):
+        found = survey_hosted(proto, reading, look) or found
     opsets = {entry.domain or "ai.onnx": int(entry.version) for entry in proto.opset_import}
     return Coverage(name, opsets, found.nodes, found.problems)
 

@@ -23,12 +23,13 @@ from dlc.frontends.onnx.validation.nodes import schema_of
 from dlc.frontends.onnx.validation.problems import BrokenRules, Problem, Problems, place_of
 from dlc.frontends.onnx.values import InputValues
 
-State = Literal["native", "constant", "function", "specialised", "unchecked", "unsupported", "invalid"]
+State = Literal["native", "constant", "function", "specialised", "host", "unchecked", "unsupported", "invalid"]
 STATES: Mapping[State, str] = {
     "native": "becomes code",
     "constant": "is computed when the model is compiled",
     "function": "stands for its body, whose nodes have lines of their own",
     "specialised": "becomes code at the first call, with values or shapes of inputs",
+    "host": "runs on the host, between compiled code",
     "unchecked": "cannot be looked at before what it depends on is known",
     "unsupported": "cannot be compiled",
     "invalid": "breaks a rule of ONNX",

@@ -67,3 +67,10 @@ def test_code_alone_is_refused(dlc_command, words: Path) -> None:
 
 def test_the_reference_is_refused(dlc_command, words: Path) -> None:
     assert "runs partly on the host; use --check=onnxruntime" in dlc_command("run", words, "--check", "reference").err
+
+
+def test_coverage(dlc_command, words: Path) -> None:
+    done = dlc_command("coverage", words)
+    assert done.code == 0
+    assert "3 host: runs on the host" in done.out
+    assert "compiles at its first call" in done.out
