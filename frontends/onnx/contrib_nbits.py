@@ -13,8 +13,8 @@ from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 
 _WEIGHT, _SCALES, _ZEROS, _ORDER, _BIAS = range(1, 6)
-_WIDE, _NARROW = 48, 16
-"""Columns of a block of wide and of narrow matrices."""
+_WIDTHS = (48, 64, 16)
+"""Columns of a block: the first that divides the columns of the matrix, else one that it fills."""
 
 
 @importer("MatMulNBits", domain="com.microsoft")
@@ -96,6 +96,7 @@ class _Matrix:
 
     def _in_blocks(self, table: np.ndarray, name: str) -> ir.Value:
         """A table [rows, columns] as the weight [blocks of columns, rows, columns of a block], filled up with zeros."""
-        width = _WIDE if self.columns >= _WIDE else _NARROW
+        whole = [width for width in _WIDTHS if self.columns % width == 0]
+        width = whole[0] if whole else next((width for width in _WIDTHS if width <= self.columns), _WIDTHS[-1])
         filled = np.pad(table, ((0, 0), (0, -self.columns % width)))
         return self.node.new_param(np.moveaxis(filled.reshape(len(table), -1, width), 1, 0), name)

@@ -7,7 +7,7 @@ from dlc.dialects import dl
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.ml.coefficients import added, matrix
 from dlc.frontends.onnx.ml.inputs import DOMAIN, num_features, rows
-from dlc.frontends.onnx.ml.scores import Labels, as_f32, transform_of, transformed
+from dlc.frontends.onnx.ml.scores import Labels, as_f32, transform_of, transformed, transformed_targets
 from dlc.frontends.onnx.node import NodeContext
 
 
@@ -16,7 +16,7 @@ def import_linear_regressor(node: NodeContext) -> ir.Value:
     """x times the coefficients of each target, plus its intercept; as f32."""
     x, targets = rows(node), int(node.attribute("targets", 1))
     scores = dl.matmul(x, matrix(node, "coefficients", x, targets, num_features(node, x)))
-    return as_f32(transformed(added(node, scores, "intercepts", targets), transform_of(node)))
+    return as_f32(transformed_targets(node, added(node, scores, "intercepts", targets)))
 
 
 @importer("LinearClassifier", domain=DOMAIN)

@@ -29,6 +29,17 @@ def transform_of(node: NodeContext) -> str:
     return str(found)
 
 
+def transformed_targets(node: NodeContext, scores: ir.Value) -> ir.Value:
+    """Results of a regression [rows, targets] after the node's transform.
+
+    For a single target LOGISTIC and SOFTMAX are refused: onnxruntime leaves the numbers as they are there, against the standard.
+    """
+    transform = transform_of(node)
+    if type_of_value(scores).shape[1] == 1 and transform not in ("NONE", "PROBIT"):
+        node.unsupported(f"post_transform {transform} of a single target is not supported; give NONE, and an op for it behind")
+    return transformed(scores, transform)
+
+
 def transformed(scores: ir.Value, transform: str) -> ir.Value:
     """Scores [rows, classes] after `transform`, which SOFTMAX forms apply to each row."""
     if transform == "SOFTMAX":

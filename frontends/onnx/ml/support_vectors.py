@@ -14,7 +14,7 @@ from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.ml.coefficients import added, matrix
 from dlc.frontends.onnx.ml.inputs import DOMAIN, as_dtype, num_features, rows
-from dlc.frontends.onnx.ml.scores import Labels, both_sides, transform_of, transformed
+from dlc.frontends.onnx.ml.scores import Labels, both_sides, transform_of, transformed, transformed_targets
 from dlc.frontends.onnx.node import NodeContext
 
 _LEAST_CHANCE = 1e-7
@@ -72,7 +72,7 @@ def import_svm_regressor(node: NodeContext) -> ir.Value:
     if node.attribute("one_class", 0):
         one, other = (node.constant_value(value, "f32") for value in (1.0, -1.0))
         return dl.where(dl.less(node.constant_value(0.0, "f32"), scores), one, other)
-    return transformed(scores, transform_of(node))
+    return transformed_targets(node, scores)
 
 
 @importer("SVMClassifier", domain=DOMAIN)

@@ -11,7 +11,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.ml.inputs import DOMAIN, num_features, refuse_strings, rows, tensor_or_list
-from dlc.frontends.onnx.ml.scores import Labels, as_f32, both_sides, positive, transform_of, transformed
+from dlc.frontends.onnx.ml.scores import Labels, as_f32, both_sides, positive, transform_of, transformed, transformed_targets
 from dlc.frontends.onnx.ml.tree_nodes import Ensemble, ensemble_of_leaves, ensemble_of_nodes
 from dlc.frontends.onnx.ml.tree_tables import MalformedTreeError, TreeTables
 from dlc.frontends.onnx.node import NodeContext
@@ -26,7 +26,7 @@ def import_tree_ensemble(node: NodeContext) -> ir.Value:
     which = int(node.attribute("aggregate_function", 1))
     if not 0 <= which < len(_AGGREGATES):
         node.unsupported(f"aggregate_function {which} is not one of 0 to {len(_AGGREGATES) - 1}")
-    return transformed(forest.aggregated(_AGGREGATES[which]), transform_of(node))
+    return transformed_targets(node, forest.aggregated(_AGGREGATES[which]))
 
 
 @importer("TreeEnsembleRegressor", domain=DOMAIN)
@@ -37,7 +37,7 @@ def import_tree_ensemble_regressor(node: NodeContext) -> ir.Value:
         node.unsupported(f"aggregate_function {how} is not one of {', '.join(_AGGREGATES)}")
     count = int(node.attribute("n_targets", 0) or 0)
     forest = _Forest.of(node, ensemble_of_nodes(node, "target", count))
-    return as_f32(transformed(forest.with_base(forest.aggregated(how)), transform_of(node)))
+    return as_f32(transformed_targets(node, forest.with_base(forest.aggregated(how))))
 
 
 @importer("TreeEnsembleClassifier", domain=DOMAIN)

@@ -234,6 +234,7 @@ def test_sets_and_missing_numbers(dtype: Any) -> None:
         ({"nodes_nodeids": [0, 1, 1]}, "a tree has two nodes of one number"),
         ({"nodes_modes": ["BRANCH", "LEAF", "LEAF"]}, "nodes_modes has BRANCH, which is no comparison"),
         ({"target_ids": [0, 3]}, "a vote for target 3"),
+        ({"post_transform": "LOGISTIC"}, "post_transform LOGISTIC of a single target is not supported"),
         ({"post_transform": "TWICE"}, "post_transform TWICE is not one of"),
     ],
 )
