@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
@@ -16,7 +17,8 @@ from dlc.lowering.dl_to_linalg.building.checks import (
 )
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.building.top_k_keys import KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
+from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES, KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
+from dlc.lowering.dl_to_linalg.building.top_k_rows import RowKeys
 
 Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
 """From the loops' indices and the carried values to the next carried values."""
@@ -160,7 +162,8 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     """k passes along the axis; each takes the best element that comes after the one the pass before took.
 
     Where value and index fit into one integer, a pass takes the greatest integer that is left, by maxima of blocks; for
-    many passes or short rows all integers are ranked instead.
+    many passes or short rows all integers are ranked instead. A number of passes that run time knows counts as the square
+    root of the row.
     """
     x, axis = op.operands[0], op["axis"] % op.types[0].rank
     k: Extent = op["k"] if op.operands[1] is None else b.declared(axis, size_at(b, op, 1, []), op.results[0].shape[axis])
@@ -169,6 +172,8 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
     b.require_at_most(("k", k), size_of(b, op, (0, axis)))
     shape[axis] = k
     starts = [b.empty(shape, kind.dtype) for kind in op.results]
+    has_room = has_keys(op, axis) and not isinstance(size, int)
+    room = RowKeys.empty(b, size) if has_room else None
     outer = [*shape[:axis], *shape[axis + 1 :]]
 
     def every_row(at: Sequence[ir.Value], carried: Sequence[ir.Value]) -> Sequence[ir.Value]:
@@ -188,9 +193,20 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
             values = insert_at(b, element_at(b, x, place(found)), values, where)
             return [values, insert_at(b, b.index_cast(found, b.element("i64")), indices, where)]
 
+        def take_by(kind: type[KeyBlocks] | type[RowKeys]) -> Step:
+            def take_key(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
+                values, indices, *rest = state
+                found, left = kind(*rest).take(b)
+                return [*put(pick[0], found, values, indices), left.keys, left.maxima]
+
+            return take_key
+
+        if room is not None:
+            filled = RowKeys(*carried[2:]).filled(b, op, x, axis, place)
+            return loop_nest(b, [k], [*carried[:2], filled.keys, filled.maxima], take_by(RowKeys))
         if has_keys(op, axis):
             keys = row_keys(b, op, x, axis, at)
-            if pays_to_rank(keys.type.shape[0], k if isinstance(k, int) else keys.type.shape[0]):
+            if pays_to_rank(keys.type.shape[0], k if isinstance(k, int) else math.isqrt(keys.type.shape[0])):
                 order = indices_by_rank(b, keys)
 
                 def take_ranked(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
@@ -198,19 +214,16 @@ def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
 
                 return loop_nest(b, [k], carried, take_ranked)
             blocks = KeyBlocks.of(b, keys)
-
-            def take_key(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
-                values, indices, *rest = state
-                found, left = KeyBlocks(*rest).take(b)
-                return [*put(pick[0], found, values, indices), left.keys, left.maxima]
-
-            return loop_nest(b, [k], [*carried, blocks.keys, blocks.maxima], take_key)[:2]
+            return loop_nest(b, [k], [*carried, blocks.keys, blocks.maxima], take_by(KeyBlocks))[:2]
         none = [element_at(b, x, place(b.index(0))), b.index(-1)]
         return loop_nest(b, [k], [*carried, *none], take)[:2]
 
     if isinstance(k, int) and k == 0:
         return starts
-    return loop_nest(b, outer, starts, every_row)
+    if room is None:
+        return loop_nest(b, outer, starts, every_row)
+    b.require_at_most(size_of(b, op, (0, axis)), ("the most that has places", MOST_PLACES))
+    return loop_nest(b, outer, [*starts, room.keys, room.maxima], every_row)[:2]
 
 
 def _best_after(

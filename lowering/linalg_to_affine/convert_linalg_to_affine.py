@@ -27,7 +27,8 @@ class ConvertLinalgToAffine(Pass):
 
     Parallel loops come first, in linalg's order, and carry `dlc.parallel`; reduction loops come inside them and carry the
     outputs as accumulators. A fill that comes just before a reduction into the same buffer becomes the accumulators'
-    start. Copies between strided buffers become loops; contiguous ones stay `memref.copy`.
+    start. Copies between strided buffers become loops; contiguous ones stay `memref.copy`. Loads and stores of buffers with
+    one element and no axes are affine ones, too, so that values go from those to these.
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -46,6 +47,8 @@ class ConvertLinalgToAffine(Pass):
             _convert(generic, [fill.operands[0] if fill else None for fill in fills])
         for fill in folded:
             fill.erase()
+        for access in _collect(op, _is_scalar_access):
+            _convert_scalar_access(access)
         for stray in _collect(op, lambda found: found.name.startswith("linalg.")):
             raise PassFailure(stray, f"'{stray.name}' has no loop form", "decompose it into linalg.generic first")
 
@@ -73,6 +76,23 @@ def _is_strided_copy(op: ir.Operation) -> bool:
     if op.name != "memref.copy" or not any(isinstance(value.type.layout, ir.StridedLayoutAttr) for value in op.operands):
         return False
     return op.parent.operation.name == "func.func" or not all(is_contiguous(value.type) for value in op.operands)
+
+
+def _is_scalar_access(op: ir.Operation) -> bool:
+    """Whether `op` loads or stores an element of a buffer without axes."""
+    at = {"memref.load": 0, "memref.store": 1}.get(op.name)
+    return at is not None and ir.MemRefType(op.operands[at].type).rank == 0
+
+
+def _convert_scalar_access(op: ir.Operation) -> None:
+    """The same as an op of the affine dialect."""
+    place = {"map": ir.AffineMapAttr.get(ir.AffineMap.get(0, 0, []))}
+    name, kinds = op.name.replace("memref", "affine"), [result.type for result in op.results]
+    with ir.InsertionPoint(op), op.location:
+        made = ir.Operation.create(name, results=kinds, operands=list(op.operands), attributes=place)
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
 
 
 def _convert(generic: Generic, starts: list[ir.Value | None]) -> None:

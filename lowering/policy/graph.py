@@ -34,6 +34,7 @@ class GraphPolicy:
     fewest_phase_channels: int = setting(3, "channels", "output channels from which a phase is a convolution of its own", 1, 64)
     compared_keys: int = setting(1600, "pairs", "pairs of keys compared in the time of taking the largest key once", 1, 1 << 20)
     written_keys: int = setting(23, "pairs", "pairs of keys compared in the time of writing an index to its place", 0, 1 << 16)
+    key_block: int = setting(32, "keys", "keys of a block of rows whose length run time knows", 2, 1 << 10)
     ranked_entries: int = setting(
         32, "entries", "entries up to which each is compared with all others instead of sorted by digits", 1, 1 << 12
     )

@@ -64,10 +64,9 @@ def remove_dead_stores(function: ir.Operation) -> None:
 
 def remove_unread_buffers(function: ir.Operation) -> None:
     """Remove local buffers of `function` that nobody reads, and loops that do nothing afterwards."""
-    block = function.regions[0].blocks[0]
-    for alloc in [op for op in real_ops(block) if op.name == "memref.alloc"]:
+    for alloc in [op for op in nested_ops(function) if op.name == "memref.alloc"]:
         _remove_unread(alloc)
-    _remove_idle_loops(block)
+    _remove_idle_loops(function.regions[0].blocks[0])
 
 
 def _remove_overwritten(block: ir.Block) -> None:

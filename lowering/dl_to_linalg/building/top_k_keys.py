@@ -13,7 +13,7 @@ from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 from dlc.lowering.policy import policy
 
-_KEYED = ("f32", "f16", "bf16", "i32", "i8", "ui8")
+_KEYED = ("f32", "f16", "bf16", "i32", "i16", "i8", "ui32", "ui16", "ui8")
 MOST_PLACES = (1 << 31) - 1
 """Elements whose places fit the lower half of an i64, with a sign."""
 
@@ -22,9 +22,9 @@ _LAST = -(1 << 63)
 
 
 def has_keys(op: SourceOp, axis: int) -> bool:
-    """Whether value and index of each element along `axis` fit into 32 bits each."""
+    """Whether value and index of each element along `axis` fit into 32 bits each; a size that run time knows must."""
     size = op.types[0].shape[axis]
-    return op.types[0].dtype in _KEYED and isinstance(size, int) and size <= MOST_PLACES
+    return op.types[0].dtype in _KEYED and (not isinstance(size, int) or size <= MOST_PLACES)
 
 
 def row_keys(b: Builder, op: SourceOp, x: ir.Value, axis: int, at: Sequence[Extent]) -> ir.Value:
@@ -39,12 +39,16 @@ def row_keys(b: Builder, op: SourceOp, x: ir.Value, axis: int, at: Sequence[Exte
     maps = [ir.AffineMap.get(1, 0, places), ir.AffineMap.get_identity(1)]
 
     def key(element: ir.Value, _: ir.Value) -> ir.Value:
-        order = b.convert(_order(b, op, element), "i32", "i64")
-        index = b.index_cast(b.iteration(0), b.element("i64"))
-        below = b.arith("sub", b.scalar(MOST_PLACES, "i64"), index, "i64")
-        return b.binary("arith.ori", b.binary("arith.shli", order, b.scalar(32, "i64")), below)
+        return key_of(b, op, element, b.iteration(0))
 
     return b.generic([row], b.empty([size], "i64"), maps, [PARALLEL], key)
+
+
+def key_of(b: Builder, op: SourceOp, element: ir.Value, place: ir.Value) -> ir.Value:
+    """The key of one element at an index of its row."""
+    order = b.convert(_order(b, op, element), "i32", "i64")
+    below = b.arith("sub", b.scalar(MOST_PLACES, "i64"), b.index_cast(place, b.element("i64")), "i64")
+    return b.binary("arith.ori", b.binary("arith.shli", order, b.scalar(32, "i64")), below)
 
 
 def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
@@ -58,6 +62,7 @@ def _order(b: Builder, op: SourceOp, element: ir.Value) -> ir.Value:
         order = b.select(b.compare("uno", value, value, "f32"), b.scalar(MOST_PLACES, "i32"), growing)
     else:
         order = b.convert(element, dtype, "i32")
+        order = b.binary("arith.xori", order, b.scalar(-MOST_PLACES - 1, "i32")) if dtype == "ui32" else order
     return order if op["largest"] else b.binary("arith.xori", order, b.scalar(-1, "i32"))
 
 
@@ -101,30 +106,30 @@ class KeyBlocks:
         count = keys.type.shape[0]
         size = 1 << (max(count - 1, 0).bit_length() + 1) // 2
         blocks = max(1, -(-count // size))
-        padded = b.insert_slice(keys, b.full([blocks * size], _lowest(b)), [0], [count], [1])
+        padded = b.insert_slice(keys, b.full([blocks * size], lowest(b)), [0], [count], [1])
         square = b.expand(padded, [[0, 1]], [blocks, size])
-        return KeyBlocks(square, _greatest(b, square, 1))
+        return KeyBlocks(square, greatest(b, square, 1))
 
     def take(self, b: Builder) -> tuple[ir.Value, KeyBlocks]:
         """The index in the row of the greatest key, and the blocks without that."""
-        found, size = _index_of(b, element_at(b, _greatest(b, self.maxima, 0), [])), self.keys.type.shape[1]
+        found, size = index_of(b, element_at(b, greatest(b, self.maxima, 0), [])), self.keys.type.shape[1]
         block, place = (b.binary(f"arith.{kind}", found, b.index(size)) for kind in ("divui", "remui"))
-        keys = insert_at(b, _lowest(b), self.keys, [block, place])
+        keys = insert_at(b, lowest(b), self.keys, [block, place])
         row = b.collapse(b.slice(keys, [block, 0], [1, size], [1, 1]), [[0, 1]])
-        maxima = insert_at(b, element_at(b, _greatest(b, row, 0), []), self.maxima, [block])
+        maxima = insert_at(b, element_at(b, greatest(b, row, 0), []), self.maxima, [block])
         return found, KeyBlocks(keys, maxima)
 
 
-def _lowest(b: Builder) -> ir.Value:
+def lowest(b: Builder) -> ir.Value:
     return b.scalar(_LAST, "i64")
 
 
-def _greatest(b: Builder, keys: ir.Value, axis: int) -> ir.Value:
+def greatest(b: Builder, keys: ir.Value, axis: int) -> ir.Value:
     """The greatest keys along `axis`."""
-    return b.reduce([keys], [axis], _lowest(b), lambda key, best: b.arith("max", best, key, "i64"))
+    return b.reduce([keys], [axis], lowest(b), lambda key, best: b.arith("max", best, key, "i64"))
 
 
-def _index_of(b: Builder, key: ir.Value) -> ir.Value:
+def index_of(b: Builder, key: ir.Value) -> ir.Value:
     """The index of the element that `key` is of."""
     below = b.binary("arith.andi", key, b.scalar(MOST_PLACES, "i64"))
     return b.index_cast(b.arith("sub", b.scalar(MOST_PLACES, "i64"), below, "i64"), ir.IndexType.get())

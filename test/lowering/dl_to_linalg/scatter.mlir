@@ -70,3 +70,16 @@ func.func @top_k_of_doubles(%x: tensor<3x8xf64>) -> (tensor<3x2xf64>, tensor<3x2
   %0:2 = "dl.top_k"(%x) {k = 2} : (tensor<3x8xf64>) -> (tensor<3x2xf64>, tensor<3x2xi64>)
   return %0#0, %0#1 : tensor<3x2xf64>, tensor<3x2xi64>
 }
+
+// Rows whose length run time knows are in blocks of 32 keys, in memory that all rows share.
+// CHECK-LABEL: func.func @top_k_of_any_rows(
+// CHECK: %[[KEYS:.*]] = tensor.empty(%{{.*}}) : tensor<?x32xi64>
+// CHECK: %[[MAXIMA:.*]] = tensor.empty(%{{.*}}) : tensor<?xi64>
+// CHECK: cf.assert {{.*}} the most that has places
+// CHECK: scf.for {{.*}} = %[[KEYS]], {{.*}} = %[[MAXIMA]]) -> (tensor<?x?xf32>,
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x32xi64>)
+// CHECK: tensor.extract_slice {{.*}} [32] [1] : tensor<?xi64> to tensor<32xi64>
+func.func @top_k_of_any_rows(%x: tensor<?x?xf32>, %k: tensor<i64>) -> (tensor<?x?xf32>, tensor<?x?xi64>) {
+  %0:2 = "dl.top_k"(%x, %k) : (tensor<?x?xf32>, tensor<i64>) -> (tensor<?x?xf32>, tensor<?x?xi64>)
+  return %0#0, %0#1 : tensor<?x?xf32>, tensor<?x?xi64>
+}

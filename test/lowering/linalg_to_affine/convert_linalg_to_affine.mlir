@@ -97,6 +97,20 @@ func.func private @no_match(%x: memref<4xf32>) {
 
 // -----
 
+// Buffers without axes are read and written by affine ops, others at places that are values as before.
+// CHECK-LABEL: func.func private @one_element(
+// CHECK-NEXT: %[[V:.*]] = affine.load %arg0[] : memref<i64>
+// CHECK-NEXT: affine.store %[[V]], %arg1[] : memref<i64>
+// CHECK-NEXT: memref.store %[[V]], %arg2[%arg3] : memref<4xi64>
+func.func private @one_element(%x: memref<i64>, %y: memref<i64>, %z: memref<4xi64>, %at: index) {
+  %0 = memref.load %x[] : memref<i64>
+  memref.store %0, %y[] : memref<i64>
+  memref.store %0, %z[%at] : memref<4xi64>
+  return
+}
+
+// -----
+
 func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{convert-linalg-to-affine needs memrefs; run one-shot-bufferize first}}
   %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>

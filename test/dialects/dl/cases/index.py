@@ -72,6 +72,8 @@ CASES = [
     Case("top_k", ((2, 90), array(70, "i64")), {"largest": False}, _F32, "of_many"),
     Case("top_k", ((2, 600), array(9, "i64")), {}, _F32, "of_long_rows"),
     Case("top_k", ((2, 6), array(0, "i64")), {}, _F32, "of_none"),
+    Case("top_k", ((1, 2100), array(40, "i64")), {}, ("f32", "ui32"), "of_many_groups"),
+    Case("top_k", ((70, 3), array(70, "i64")), {"axis": 0, "largest": False}, _F32, "of_columns"),
     Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0, math.nan]), None), {"k": 6}, FLOATS, "special"),
     Case("top_k", (array([1.0, math.nan, 3.0, -math.inf, 3.0]), None), {"k": 5, "largest": False}, FLOATS, "specials"),
     Case("update_slice", ((2, 6, 3), (2, 2, 3), array([3], "i64")), {}),

@@ -247,3 +247,30 @@ func.func private @spread(%x: memref<8x1008xf32>, %y: memref<8x1008xf32> {llvm.n
   memref.dealloc %t : memref<8x8x1008xf32>
   return
 }
+
+// -----
+
+// A value that only a loop of another dialect needs goes without its buffer.
+// CHECK-LABEL: func.func private @scalar_in_a_loop(
+// CHECK: scf.for
+// CHECK-NOT: memref.alloc
+// CHECK: %[[V:.*]] = affine.for
+// CHECK: memref.store %[[V]], %arg1
+func.func private @scalar_in_a_loop(%x: memref<8xi64>, %y: memref<?xi64>, %n: index) attributes {dl.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.alloc() : memref<i64>
+    %s = affine.for %j = 0 to 8 iter_args(%t = %zero) -> (i64) {
+      %e = affine.load %x[%j] : memref<8xi64>
+      %u = arith.addi %t, %e : i64
+      affine.yield %u : i64
+    }
+    affine.store %s, %a[] : memref<i64>
+    %v = affine.load %a[] : memref<i64>
+    memref.dealloc %a : memref<i64>
+    memref.store %v, %y[%i] : memref<?xi64>
+  }
+  return
+}
