@@ -4,6 +4,7 @@
 #include "call_scope.h"
 #include "dlc_runtime.h"
 #include "errors.h"
+#include "interrupts.h"
 #include "memory.h"
 #include "thread_pool.h"
 #include "thread_state.h"
@@ -95,6 +96,8 @@ void dlc_begin_kernel(const char *nodes) {
     return;
   scope->nodes = nodes;
   if (__builtin_expect(cancellations.load(std::memory_order_relaxed) != 0, 0) && scope->isCancelled())
+    leaveCancelled();
+  if (__builtin_expect(isInterrupted(*scope), 0))
     leaveCancelled();
 }
 

@@ -17,6 +17,9 @@ struct CallScope {
   std::atomic<int64_t> used{0};
   // What the entry computes now, for messages.
   const char *nodes = "the model";
+  // Kernels begun so far, and when signals are looked at next, in nanoseconds (0: not yet known).
+  uint32_t kernelsBegun = 0;
+  int64_t nextLook = 0;
 
   bool isCancelled() const { return cancellations && cancellations->load(std::memory_order_relaxed) != cancellationsBefore; }
 };

@@ -47,4 +47,11 @@ DLC_PYTHON void *PyLong_AsVoidPtr(PyObject *value);
 DLC_PYTHON PyObject *PyErr_Occurred();
 DLC_PYTHON void *PyEval_SaveThread();
 DLC_PYTHON void PyEval_RestoreThread(void *state);
+DLC_PYTHON int Py_IsInitialized();
+DLC_PYTHON int Py_AddPendingCall(int (*function)(void *), void *context);
+DLC_PYTHON int PyGILState_Ensure();
+DLC_PYTHON void PyGILState_Release(int state);
+DLC_PYTHON int PyErr_CheckSignals();
+DLC_PYTHON void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **trace);
+DLC_PYTHON void PyErr_Restore(PyObject *type, PyObject *value, PyObject *trace);
 #undef DLC_PYTHON
