@@ -20,6 +20,10 @@ GPU = "dlc.gpu"
 _NOUNS = {TARGET: "a CPU", GPU: "a GPU"}
 _Facts = TypeVar("_Facts", Machine, GpuMachine)
 
+_KNOWN: dict[tuple[str, type], Machine | GpuMachine] = {}
+"""What texts of attributes say: each pass on each function asks, and reading takes several times as long as printing."""
+_MOST_KNOWN = 64
+
 
 def write(module: ir.Operation, name: str, facts: Machine | GpuMachine) -> None:
     """State `facts` on `module`; members of inner records that have their default are left out."""
@@ -31,6 +35,17 @@ def write(module: ir.Operation, name: str, facts: Machine | GpuMachine) -> None:
 
 def read(attribute: ir.Attribute, name: str, kind: type[_Facts]) -> _Facts:
     """The facts that `write` wrote, or a person: what is left out has the default of `kind`."""
+    text = str(attribute), kind
+    if text not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[text] = _read(attribute, name, kind)
+    known = _KNOWN[text]
+    assert isinstance(known, kind)
+    return known
+
+
+def _read(attribute: ir.Attribute, name: str, kind: type[_Facts]) -> _Facts:
     default = kind()
     flat: dict[str, object] = {each: getattr(default, each) for each in FLAT} if isinstance(default, Machine) else {}
     known = vars(default) | flat

@@ -184,10 +184,10 @@ def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts) -> 
         is_part = _is_part(loop, vectors, lanes)
         for factors in unroll_and_jam:
             if not (is_part and _follows(nest, facts, factors)):
-                yield replace(one, vectors=vectors, unroll_and_jam=factors)
+                yield Tile(one.code_generator, one.lane_loop, lanes, vectors, factors)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
         for factors in _tall_unroll_and_jam_choices(nest, loop, conflicts):
-            yield replace(one, unroll_and_jam=factors)
+            yield Tile(one.code_generator, one.lane_loop, lanes, 1, factors)
 
 
 def _most_vectors(nest: Nest, facts: LaneFacts, is_alone: bool) -> int:
