@@ -27,7 +27,7 @@ _PUBLIC = {
     "schedules_of": "dlc.scheduling",
     "verify_schedules": "dlc.verification",
     "CompiledModel": "dlc.compiler",
-    "SpecializingModel": "dlc.specializing",
+    "SpecializingModel": "dlc.specializing_model",
     "CompileOptions": "dlc.compiler",
     "count_ops": "dlc.compiler",
     "random_inputs": "dlc.compiler",
@@ -144,7 +144,7 @@ if TYPE_CHECKING:
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module
     from dlc.sources import save_params as save_params
-    from dlc.specializing import SpecializingModel as SpecializingModel
+    from dlc.specializing_model import SpecializingModel as SpecializingModel
     from dlc.targets.base import Target as Target
     from dlc.targets.registry import register_target as register_target
     from dlc.verification import verify_schedules as verify_schedules

@@ -21,19 +21,17 @@ from dlc.errors import DLCError, InvalidInputError
 from dlc.frontends.onnx.coverage import NodeCoverage, Survey, survey
 from dlc.frontends.onnx.interface import interface_of
 from dlc.frontends.onnx.loader import load_model
-from dlc.frontends.onnx.values import trial_values
+from dlc.frontends.onnx.values import trial_shape, trial_values
 from dlc.hosting.coverage import survey_hosted
 from dlc.machines import DEFAULT_TARGET
 from dlc.sources import InputValues, ShapeOverrides, Source
-from dlc.specializing import Facts
+from dlc.specializing_model import Facts
 from dlc.targets.registry import find_target
 
 if TYPE_CHECKING:
     import onnx
 
 Verdict = Literal["compiles", "compiles at its first call", "refused"]
-_TRIAL_SIZE = 8
-"""A dynamic dim in a trial."""
 _LEVEL = "linalg"
 """The level at which every op of dl has been taken apart; what comes after takes all that comes before."""
 _NODES = re.compile(r"\[node ([^\]]*)\]")
@@ -151,7 +149,7 @@ class _Reader:
         }
         names = list(dict.fromkeys(name for node in found.nodes for name in node.values))
         by_shape = dict.fromkeys(name for node in found.nodes for name in node.shapes if name not in names)
-        sizes = {name: [dim if isinstance(dim, int) else _TRIAL_SIZE for dim in inputs[name].shape] for name in by_shape}
+        sizes = {name: trial_shape(inputs[name]) for name in by_shape}
         changed = found
         for values in trial_values(names, inputs):
             changed = merged(changed, self.read(values, sizes), Facts(values, {name: tuple(size) for name, size in sizes.items()}))

@@ -13,7 +13,7 @@ from dlc.lowering.deadline import Progress, timed
 from dlc.runtime.signature import TensorSpec
 from dlc.shared_weights import SharedWeights
 from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source, read_onnx
-from dlc.specializing import Facts, SpecializingModel, marked
+from dlc.specializing_model import Facts, SpecializingModel, marked
 
 if TYPE_CHECKING:
     import onnx
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from dlc.compiler import CompiledModel
     from dlc.dialects.dl.types import TensorType
     from dlc.frontends.onnx.declared import Declaration
-
-_TRIAL_SIZE = 8
-"""A dynamic dim in a trial: enough for small windows and axes that are split."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +68,10 @@ def specializing(needed: ValuesNeededError, request: Request, model: Any, limit:
 
 def look_ahead(model: OnnxModel, specs: Sequence[TensorSpec], inputs: Mapping[str, TensorType]) -> tuple[TensorSpec, ...]:
     """`specs` with the marks that show when the nodes behind the first ones are looked at, with values made up for a trial."""
-    from dlc.frontends.onnx.values import trial_values
+    from dlc.frontends.onnx.values import trial_shape, trial_values
 
     names = [spec.name for spec in specs if spec.by_value]
-    sizes = {
-        spec.name: [dim if isinstance(dim, int) else _TRIAL_SIZE for dim in spec.shape]
-        for spec in specs
-        if spec.by_shape and not spec.by_value
-    }
+    sizes = {spec.name: trial_shape(inputs[spec.name]) for spec in specs if spec.by_shape and not spec.by_value}
     found = tuple(specs)
     for values in trial_values(names, inputs):
         try:

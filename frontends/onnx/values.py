@@ -13,6 +13,9 @@ from dlc.dialects.dl.types import TensorType
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError
 
+_TRIAL_SIZE = 8
+"""A dynamic dim in a trial: enough for small windows and axes that are split."""
+
 InputValues = Mapping[str, Any]
 """An array, a number or a list of numbers by the name of the input."""
 
@@ -65,6 +68,11 @@ def _shaped(name: str, array: np.ndarray, sizes: Sequence[int | None]) -> np.nda
         wanted = ", ".join("?" if size is None else str(size) for size in sizes)
         raise InvalidInputError(f"values: input '{name}' takes an array of shape [{wanted}] but got {list(array.shape)}")
     return array
+
+
+def trial_shape(kind: TensorType) -> list[int]:
+    """Sizes that may stand for the real ones of an input in a trial."""
+    return [dim if isinstance(dim, int) else _TRIAL_SIZE for dim in kind.shape]
 
 
 def trial_values(names: Sequence[str], inputs: Mapping[str, TensorType]) -> list[dict[str, np.ndarray]]:
