@@ -488,14 +488,6 @@ simple(
     inputs=[value("x", [2, 1, 2])],
 )
 simple(
-    "gru_of_too_many_steps",
-    r"node 'n' \(GRU\): 65536 steps would be unrolled; cut the sequence into parts of at most 4096",
-    [helper.make_node("GRU", ["x", "w", "r"], ["y"], name="n", hidden_size=1)],
-    constant("w", np.zeros((1, 3, 2), np.float32)),
-    constant("r", np.zeros((1, 3, 1), np.float32)),
-    inputs=[value("x", [65536, 1, 2])],
-)
-simple(
     "reshape_to_a_huge_rank",
     r"node 'n' \(Reshape\): the result's rank would be 4398046511104, but may be 4096 at most",
     [node("Reshape", ["x", "s"])],
