@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, Shape
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.shape_values import list_length, list_value
 from dlc.frontends.onnx.windows import WindowAttributes, read_window
 
 _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic", "bicubic": "cubic"}
@@ -35,12 +37,14 @@ def import_grid_sample(node: NodeContext) -> ir.Value:
 @importer("AffineGrid")
 def import_affine_grid(node: NodeContext) -> ir.Value:
     """The places of an image's elements, times each matrix of theta."""
-    kind = node.type(0)
+    kind, align_corners = node.type(0), bool(node.attribute("align_corners", 0))
+    if node.constant(1) is None:
+        return _affine_grid_at_run_time(node, align_corners)
     size = [int(dim) for dim in node.required_constant(1, "size").reshape(-1)]
     if kind.rank != 3 or len(size) not in (4, 5) or kind.shape[1:] != (len(size) - 2, len(size) - 1):
         node.unsupported(f"theta is {kind}, which is no matrix for each image of size {size}")
     wide = "f64" if kind.dtype == "f64" else "f32"
-    places = _image_places(size[2:], bool(node.attribute("align_corners", 0))).astype(NUMPY_DTYPES[wide])
+    places = _image_places(size[2:], align_corners).astype(NUMPY_DTYPES[wide])
     theta = dl.transpose(dl.cast(node.value(0), to=wide), perm=[0, 2, 1])
     found = dl.matmul(node.new_param(places, f"{node.node.output[0]}_places"), theta)
     grid = dl.reshape(found, shape=[size[0], *size[2:], len(size) - 2])
@@ -52,9 +56,53 @@ def _image_places(sizes: Sequence[int], align_corners: bool) -> np.ndarray:
     axes = []
     for size in sizes:
         at = np.arange(size)
-        axes.append(2 * at / max(size - 1, 1) - 1 if align_corners else (2 * at + 1) / max(size, 1) - 1)
+        first = 0 if size == 1 else -1  # corners meet in the middle
+        axes.append(2 * at / max(size - 1, 1) + first if align_corners else (2 * at + 1) / max(size, 1) - 1)
     grids = np.meshgrid(*axes, indexing="ij")
     return np.stack([grid.reshape(-1) for grid in (*reversed(grids), np.ones(sizes))], -1)
+
+
+def _affine_grid_at_run_time(node: NodeContext, align_corners: bool) -> ir.Value:
+    """The same for a size that is a value: the places along each axis, repeated along the others, and joined."""
+    kind, count = node.type(0), list_length(node, 1, "the number of an image's axes")
+    axes = count - 2
+    if kind.rank != 3 or axes not in (2, 3) or kind.shape[1:] != (axes, axes + 1):
+        node.unsupported(f"theta is {kind}, which is no matrix for each image of {count} sizes")
+    wide, zero = "f64" if kind.dtype == "f64" else "f32", node.constant_value(np.zeros(1), "i64")
+    given = list_value(node, 1)
+    given = dl.assert_(given, dl.less_equal(zero, given), message="a size is negative")
+    sizes, one = _part(given, 2, count), node.constant_value(np.ones(1), "i64")
+    columns = []
+    for axis in reversed(range(axes)):
+        places = _places_along(node, dl.reshape(_part(sizes, axis, axis + 1), shape=[]), wide, align_corners)
+        spread = dl.unsqueeze(places, axes=[other for other in range(axes + 1) if other != axis])
+        columns.append(dl.expand(spread, dl.concat(sizes, one, axis=0), shape=[*[-1] * axes, 1]))
+    columns.append(dl.expand(node.constant_value(1, wide), dl.concat(sizes, one, axis=0), shape=[*[-1] * axes, 1]))
+    table = dl.reshape(functools.reduce(lambda left, right: dl.concat(left, right, axis=axes), columns), shape=[-1, axes + 1])
+    found = dl.matmul(table, dl.transpose(dl.cast(node.value(0), to=wide), perm=[0, 2, 1]))
+    ends = node.constant_value(np.array([axes]), "i64")
+    shape = dl.concat(dl.concat(_part(given, 0, 1), sizes, axis=0), ends, axis=0)
+    grid: ir.Value = dl.reshape(found, shape, shape=[*[-1] * (axes + 1), axes])
+    return grid if kind.dtype == wide else dl.cast(grid, to=kind.dtype)
+
+
+def _part(values: ir.Value, start: int, end: int) -> ir.Value:
+    """Elements of a list."""
+    found: ir.Value = dl.slice(values, starts=[start], ends=[end], axes=[0], steps=[1])
+    return found
+
+
+def _places_along(node: NodeContext, size: ir.Value, dtype: str, align_corners: bool) -> ir.Value:
+    """`_image_places` along one axis, whose size is a scalar."""
+    zero, one, two = (node.constant_value(number, "i64") for number in (0, 1, 2))
+    at = dl.mul(dl.range(zero, size, one), two)
+    at, least = (at, dl.sub(size, one)) if align_corners else (dl.add(at, one), size)
+    steps = dl.max(least, one)
+    back = node.constant_value(1, dtype)
+    if align_corners:
+        back = dl.where(dl.equal(size, one), node.constant_value(0, dtype), back)
+    found: ir.Value = dl.sub(dl.div(dl.cast(at, to=dtype), dl.cast(steps, to=dtype)), back)
+    return found
 
 
 @importer("DeformConv")

@@ -95,6 +95,16 @@ def test_resize_by_a_policy(policy: str) -> None:
     _same(nodes, {"n": _ints(9, 8)}, opset=19)
 
 
+@pytest.mark.parametrize("align_corners", [0, 1])
+@pytest.mark.parametrize("size", [(2, 1, 3, 4, 5), (2, 3, 4, 3)])
+def test_affine_grid(size: Sequence[int], align_corners: int) -> None:
+    axes = len(size) - 2
+    theta = np.random.default_rng(3).uniform(-1, 1, (2, axes, axes + 1)).astype(np.float32)
+    item = node("AffineGrid", ["x", "s"], align_corners=align_corners)
+    _same([item], {"s": _ints(*size)}, x=theta)
+    check([item], {"x": theta}, {"s": _ints(*size)}, opset=21, dynamic=False, rtol=1e-4)
+
+
 def test_old_opsets() -> None:
     x, scales = _X[None], {"s": np.array([1, 1, 2, 3], np.float32)}
     _same([node("Upsample", ["x", "s"], mode="linear")], scales, opset=9, x=x)

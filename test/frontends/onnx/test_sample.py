@@ -57,6 +57,15 @@ def test_affine_grid(dtype: type, align_corners: int) -> None:
     compare(dlc.compile(model)(feeds)[0], wanted.astype(dtype), "y", 1e-5)
 
 
+def test_one_element_along_an_axis_lies_in_the_middle() -> None:
+    theta, item = _GENERATOR.uniform(-1, 1, (2, 2, 3)).astype(np.float32), node("AffineGrid", ["theta", "size"], align_corners=1)
+    size = np.array([2, 1, 1, 1])
+    known = dlc.compile(build_model([item], {"theta": theta}, {"size": size}, opset=20))(theta)[0]
+    computed = dlc.compile(build_model([item], {"theta": theta, "size": size}, opset=20))(theta, size)[0]
+    np.testing.assert_allclose(known, theta[:, None, None, :, 2], rtol=1e-6)
+    np.testing.assert_allclose(computed, known, rtol=1e-6)
+
+
 def test_theta_that_does_not_fit_is_reported() -> None:
     model = build_model([node("AffineGrid", ["theta", "size"])], {"theta": _X[0]}, {"size": np.array([3, 1, 4, 5])}, opset=20)
     with pytest.raises((dlc.UnsupportedError, dlc.ParseError)):
