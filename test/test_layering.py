@@ -55,7 +55,9 @@ AFFINE: dict[str, set[str]] = {
 DL_TO_LINALG: dict[str, set[str]] = {
     "building": set(),
     "contractions": {"building", "affine"},
-    "": {"building", "contractions", "linalg"},
+    "sampling": {"building"},
+    "selection": {"building"},
+    "": {"building", "contractions", "sampling", "selection", "linalg"},
 }
 AFFINE_TO_LLVM: dict[str, set[str]] = {
     "math": {"affine"},

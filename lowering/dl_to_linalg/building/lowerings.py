@@ -3,7 +3,7 @@
     @lowering("relu")
     def lower_relu(b: Builder, op: SourceOp) -> ir.Value: ...
 
-Family files are found by listing this folder; nothing else registers them.
+Family files are found by listing the level and its folders; nothing else registers them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 
 _LEVEL = "dlc.lowering.dl_to_linalg"
+_FOLDERS = ("contractions", "sampling", "selection")
+"""Folders of the level that hold lowerings."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def lowering(*names: str) -> Callable[[Lowering], Lowering]:
 def lowerings() -> Mapping[str, Lowering]:
     """Every lowering by op name without the `dl.` prefix."""
     level = Path(__file__).parent.parent
-    for file in sorted([*level.glob("*.py"), *(level / "contractions").glob("*.py")]):
+    for file in sorted([*level.glob("*.py"), *(file for folder in _FOLDERS for file in (level / folder).glob("*.py"))]):
         if file.stem != "__init__" and not file.stem.startswith("convert_"):
             importlib.import_module(".".join((_LEVEL, *file.relative_to(level).with_suffix("").parts)))
     return _LOWERINGS

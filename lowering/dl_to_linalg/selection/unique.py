@@ -11,7 +11,7 @@ from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.radix import Entries, key_words
 from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES
-from dlc.lowering.dl_to_linalg.select import slices_at
+from dlc.lowering.dl_to_linalg.selection.select import slices_at
 
 
 @lowering("unique")

@@ -1,0 +1,4 @@
+"""Lowerings of ops whose data decide which elements a result has: nonzero, compress, unique, non_max_suppression.
+
+Imports `building`.
+"""
