@@ -11,6 +11,7 @@ import onnx.helper
 
 from dlc.dialects.dl.types import MOVABLE, dtype_of_numpy
 from dlc.frontends.onnx.importers import Importer, importers
+from dlc.runtime.host.registry import HostFunction, host_ops
 
 _STANDARD = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 _SIZED_BY_DATA = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
@@ -19,6 +20,9 @@ _REFUSED = {("ai.onnx.preview.training", "Gradient"): "derivatives are not compu
 """Ops whose importer does nothing but say why they are not supported."""
 _BODIES = {"LinearAttention": ("Scan",), "SequenceMap": ("Loop", "SequenceAt", "SequenceEmpty", "SequenceInsert", "SequenceLength")}
 """What functions that depend on types have beside ops of tensors."""
+_BRANCHING = ("If", "Loop", "Scan")
+_HOST_TYPES = frozenset({"string", "sequences", "optionals", "maps"})
+"""What the host computes with, in the words of `_shown`."""
 _NO_CLEAR_REASON = "not written yet"
 
 
@@ -49,7 +53,10 @@ class _Op:
 
     def missing_types(self) -> list[str]:
         """Types of the newest version that dlc has not; those of sequences, optionals and maps as one each."""
-        return sorted({_shown(kind) for kind in self.kinds() if not _is_known(kind)})
+        missing = {_shown(kind) for kind in self.kinds() if not _is_known(kind)}
+        return (
+            sorted(missing - _HOST_TYPES) if (self.domain, self.name) in host_ops() or self.name in _BRANCHING else sorted(missing)
+        )
 
 
 def onnx_page(note: str) -> Iterator[str]:
@@ -57,6 +64,7 @@ def onnx_page(note: str) -> Iterator[str]:
     ops = _ops()
     yield f"{note}# ONNX ops\n\nEvery op of the onnx package, up to opset {onnx.defs.onnx_opset_version()}. "
     yield "*supported* ops have an importer, in the file named; *function* ops are expanded to the ops that define them. "
+    yield "*host* ops are functions of the host, between compiled code ([0010](../design/0010-host-ops.md)), as others on strings. "
     yield "Missing types are those of the newest version that dlc has not; those that it has for storage alone "
     yield "(float8, float4, int4, int2) are taken by ops that move or convert elements.\n"
     for domain in _STANDARD:
@@ -80,7 +88,7 @@ def _ops() -> list[_Op]:
 
 def _section(domain: str, members: Sequence[_Op]) -> Iterator[str]:
     rows = [(op, *_state(op)) for op in members]
-    counts = {state: sum(1 for _, found, _ in rows if found == state) for state in ("supported", "function", "not yet")}
+    counts = {state: sum(1 for _, found, _ in rows if found == state) for state in ("supported", "function", "host", "not yet")}
     shown = ", ".join(f"{count} {state}" for state, count in counts.items())
     yield f"\n## {domain}\n\n{len(members)} ops: {shown}.\n\n"
     yield "| op | opsets | state | importer, or why not | missing types |\n|---|---|---|---|---|\n"
@@ -95,6 +103,8 @@ def _state(op: _Op) -> tuple[str, str]:
     made = importers().get(key)
     if made is not None and key not in _REFUSED:
         return "supported", f"`{_file_of(made)}`"
+    if key in host_ops():
+        return "host", f"`{_file_of(host_ops()[key].function)}`: {host_ops()[key].reason}"
     if op.is_function and not (lacking := _lacking(op)):
         return "function", ""
     if op.is_function:
@@ -105,13 +115,13 @@ def _state(op: _Op) -> tuple[str, str]:
 def _lacking(op: _Op) -> list[str]:
     """Ops of the body of a function that dlc has not."""
     if not op.newest.has_function:
-        return [name for name in _BODIES.get(op.name, ()) if ("", name) not in importers()]
+        return [name for name in _BODIES.get(op.name, ()) if ("", name) not in {*importers(), *host_ops()}]
     known = {(each.domain, each.name): each for each in _ops()}
     lacking = set()
     for node in op.newest.function_body.node:
         key = (node.domain.removeprefix("ai.onnx") if node.domain == "ai.onnx" else node.domain, node.op_type)
         inner = known.get(key)
-        if key not in importers() and (inner is None or not inner.is_function or _lacking(inner)):
+        if key not in {*importers(), *host_ops()} and (inner is None or not inner.is_function or _lacking(inner)):
             lacking.add(node.op_type)
     return sorted(lacking)
 
@@ -150,5 +160,5 @@ def _shown(kind: str) -> str:
     return kind.removeprefix("tensor(").removesuffix(")")
 
 
-def _file_of(made: Importer) -> str:
+def _file_of(made: Importer | HostFunction) -> str:
     return f"{made.__module__.removeprefix('dlc.').replace('.', '/')}.py"
