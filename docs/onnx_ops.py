@@ -21,7 +21,7 @@ _REFUSED = {("ai.onnx.preview.training", "Gradient"): "derivatives are not compu
 _BODIES = {"LinearAttention": ("Scan",), "SequenceMap": ("Loop", "SequenceAt", "SequenceEmpty", "SequenceInsert", "SequenceLength")}
 """What functions that depend on types have beside ops of tensors."""
 _BRANCHING = ("If", "Loop", "Scan")
-_HOST_TYPES = frozenset({"string", "sequences", "optionals", "maps"})
+_HOST_TYPES = frozenset({"string", "complex64", "complex128", "sequences", "optionals", "maps"})
 """What the host computes with, in the words of `_shown`."""
 _NO_CLEAR_REASON = "not written yet"
 
@@ -64,7 +64,8 @@ def onnx_page(note: str) -> Iterator[str]:
     ops = _ops()
     yield f"{note}# ONNX ops\n\nEvery op of the onnx package, up to opset {onnx.defs.onnx_opset_version()}. "
     yield "*supported* ops have an importer, in the file named; *function* ops are expanded to the ops that define them. "
-    yield "*host* ops are functions of the host, between compiled code ([0010](../design/0010-host-ops.md)), as others on strings. "
+    yield "*host* ops are functions of the host, between compiled code ([0010](../design/0010-host-ops.md)), "
+    yield "as others on strings and complex numbers. "
     yield "Missing types are those of the newest version that dlc has not; those that it has for storage alone "
     yield "(float8, float4, int4, int2) are taken by ops that move or convert elements.\n"
     for domain in _STANDARD:

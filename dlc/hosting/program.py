@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, OutOfMemoryError
 from dlc.hosting.graph import ControlFlow, HostCall, HostGraph, Segment, Step
 from dlc.hosting.types import HostSequence, HostTensor, HostType
@@ -144,4 +143,4 @@ def _stacked(parts: Sequence[np.ndarray], kind: HostType, axis: int, reverse: bo
         raise ValueError(f"a scan output is a {kind}; it must be a tensor")
     sizes = [dim if isinstance(dim, int) else 0 for dim in kind.shape or ()]
     place = axis % (len(sizes) + 1)
-    return np.zeros([*sizes[:place], 0, *sizes[place:]], NUMPY_DTYPES.get(kind.dtype or "", np.dtype(object)))
+    return np.zeros([*sizes[:place], 0, *sizes[place:]], kind.numpy_dtype)

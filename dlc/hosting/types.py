@@ -15,6 +15,12 @@ from dlc.runtime.arguments import checked_array
 from dlc.runtime.signature import Dim, TensorSpec
 
 STRING = "string"
+_HOST_ELEMENTS = {
+    onnx.TensorProto.STRING: STRING,
+    onnx.TensorProto.COMPLEX64: "complex64",
+    onnx.TensorProto.COMPLEX128: "complex128",
+}
+"""Element types that compiled code does not have."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,13 @@ class HostTensor:
 
     dtype: str | None
     shape: tuple[Dim, ...] | None = None
+
+    @property
+    def numpy_dtype(self) -> np.dtype:
+        """What an array of it has; object for strings and what is not known."""
+        if self.dtype in NUMPY_DTYPES:
+            return NUMPY_DTYPES[self.dtype]
+        return np.dtype(object if self.dtype in (None, STRING) else self.dtype)
 
     @property
     def is_compiled(self) -> bool:
@@ -127,8 +140,8 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
 
 
 def _element(kind: int) -> str | None:
-    if kind == onnx.TensorProto.STRING:
-        return STRING
+    if kind in _HOST_ELEMENTS:
+        return _HOST_ELEMENTS[kind]
     try:
         return dtype_of_numpy(onnx.helper.tensor_dtype_to_np_dtype(kind))
     except (KeyError, TypeError, ValueError):

@@ -83,6 +83,15 @@ def test_counts_of_n_grams() -> None:
     assert call("TfIdfVectorizer", row, **{**grams, "mode": "TFIDF", "weights": [1, 1, 2, 5]}).tolist() == [0, 0, 2, 5]
 
 
+def test_negative_pads_cut_and_small_indices_take_a_part() -> None:
+    assert call("Pad", TEXTS, np.array([1, -3])).tolist() == ["", "a.b.c"]
+    grid = np.array([["a", "b"], ["c", "d"]], object)
+    assert call("GatherElements", grid, np.array([[1], [0]]), axis=1).tolist() == [["b"], ["c"]]
+    assert call("GatherElements", grid, np.array([[1]]), axis=1).tolist() == [["b"]]
+    with pytest.raises(HostOpError, match="do not fit into"):
+        call("GatherElements", grid, np.zeros((3, 1), np.int64), axis=1)
+
+
 def test_sequences() -> None:
     one, two = np.ones(2, np.float32), np.zeros(3, np.float32)
     sequence = call("SequenceConstruct", one, two)
