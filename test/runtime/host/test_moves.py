@@ -33,7 +33,7 @@ CASES: list[tuple[str, bool, list[Any], dict[str, Any]]] = [
     ("Expand", False, [np.array([2, 2, 3, 4])], {}),
     ("Where", False, [], {}),
     ("Compress", False, [np.array([True, False, True])], {"axis": 1}),
-    ("Pad", False, [np.array([0, 1, 2, 0, 0, 1])], {}),
+    ("Pad", False, [np.array([0, 1, 2, 0, 0, 1]), "fill"], {}),
     ("Pad", False, [np.array([0, 1, 2, 0, 0, 1])], {"mode": "reflect"}),
     ("ReverseSequence", False, [np.array([2, 1, 2])], {"time_axis": 0, "batch_axis": 1}),
     ("DepthToSpace", True, [], {"blocksize": 2, "mode": "CRD"}),
@@ -55,7 +55,12 @@ def values_of(kind: str, numbers: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(("op", "is_image", "others", "attributes"), CASES, ids=[f"{case[0]}{at}" for at, case in enumerate(CASES)])
 def test_as_the_reference(kind: str, op: str, is_image: bool, others: list[Any], attributes: dict[str, Any]) -> None:
     x = values_of(kind, IMAGE if is_image else GRID)
-    moved = {"like": x, "row": values_of(kind, np.arange(4).reshape(1, 1, 4)), "pair": values_of(kind, np.arange(2))}
+    moved = {
+        "like": x,
+        "row": values_of(kind, np.arange(4).reshape(1, 1, 4)),
+        "pair": values_of(kind, np.arange(2)),
+        "fill": values_of(kind, np.array(7)),
+    }
     inputs = [("x", x), *((f"i{at}", moved[each] if isinstance(each, str) else each) for at, each in enumerate(others))]
     if op == "Where":
         inputs = [("c", np.arange(4) % 2 == 0), ("x", x), ("y", x[:, :1])]
