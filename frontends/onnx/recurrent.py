@@ -56,6 +56,8 @@ class _Sequence:
         x = node.value(0)
         x = dl.transpose(x, perm=[1, 0, 2]) if batch_first else x
         known, steps = node.constant(_LENGTHS), type_of_value(x).shape[0]
+        if steps == 0:
+            node.unsupported("the number of steps is 0; give at least one")
         if not node.has_input(_LENGTHS) or (known is not None and isinstance(steps, int) and bool(np.all(known == steps))):
             return _Sequence(x, None, batch_first)
         return _Sequence(x, dl.cast(node.value(_LENGTHS), to="i64"), batch_first)

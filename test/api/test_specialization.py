@@ -225,7 +225,7 @@ def test_values_that_make_huge_constants() -> None:
     proto = build([node("AffineGrid", ["theta", "size"], "y")], {"theta": (FLOAT, [1, 2, 3]), "size": (INT, [4])})
     compiled = dlc.compile(proto)
     theta = np.ones((1, 2, 3), np.float32)
-    with pytest.raises(dlc.InvalidInputError, match=r"with input 'size' as \[1, 1, 1099511627776, 2\]: node 'n_y' \(AffineGrid\)"):
+    with pytest.raises(dlc.OutOfMemoryError, match=r"node 'n_y'"):
         compiled(theta, np.array([1, 1, 1 << 40, 2]))
     assert compiled(theta, np.array([1, 1, 3, 2]))[0].shape == (1, 3, 2, 2)
 

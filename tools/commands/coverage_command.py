@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -59,12 +58,15 @@ def command(
         raise click.UsageError("-o goes with --json; tables go to standard output")
     with steps(f"coverage of {model}"):
         found = dlc.coverage(model, parse_shapes(shapes), parse_values(values), lenient, target)
+    if found.problems and not found.nodes and not as_json:
+        raise dlc.DLCError("\n".join(found.problems))
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     else:
         _show(output_console(), found, nodes)
     if found.verdict == "refused":
-        sys.exit(1)
+        refused = sum(node.is_refused for node in found.nodes)
+        raise dlc.DLCError(f"{model}: error: refused for {refused} nodes and {len(found.problems)} other reasons, as listed")
 
 
 def _show(console: Console, found: Coverage, is_full: bool) -> None:

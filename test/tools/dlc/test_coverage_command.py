@@ -48,7 +48,7 @@ def test_values(dlc_command, model: Path) -> None:
 
 def test_a_refused_model(dlc_command, model: Path) -> None:
     done = dlc_command("coverage", model, "--value=axes=7")
-    assert (done.code, done.err) == (1, "")
+    assert (done.code, done.err) == (1, f"{model}: error: refused for 1 nodes and 0 other reasons, as listed\n")
     assert "axis 7 is out of range for rank 2" in done.out
     assert "1 unchecked: cannot be looked at before what it depends on is known" in done.out
     assert done.out.endswith(f"{model}: refused\n")
@@ -65,7 +65,7 @@ def test_what_is_no_model(dlc_command, tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(b"no model")
     done = dlc_command("coverage", tmp_path / "m.onnx")
     assert done.code == 1
-    assert f"{tmp_path}/m.onnx: error: not an ONNX model" in done.out
+    assert f"{tmp_path}/m.onnx: error: not an ONNX model" in done.err
     assert dlc_command("coverage", tmp_path / "none.onnx").code == 1
 
 
