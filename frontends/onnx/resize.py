@@ -35,7 +35,10 @@ def import_resize(node: NodeContext) -> ir.Value:
         node.unsupported(f"coordinate_transformation_mode {coordinates} is not supported")
     axes = node.attribute("axes") or list(range(node.rank(0)))
     axes = [axis % node.rank(0) for axis in axes]
-    if any(node.has_input(index) and node.constant(index) is None for index in (2, 3)):
+    unknown = next((index for index in (2, 3) if node.has_input(index) and node.constant(index) is None), None)
+    if unknown is not None:
+        if coordinates == _CROP or (node.attribute("antialias", 0) and _mode(node) != "nearest"):
+            node.unknown(unknown, f"its scales or sizes (input {unknown}) must be known at compile time")
         return _resized_at_run_time(node, axes, coordinates)
     scales = _list(node, 2, "scales")
     sizes = [int(size) for size in _list(node, 3, "sizes")] if not scales else []
@@ -60,8 +63,6 @@ def import_resize(node: NodeContext) -> ir.Value:
 
 def _resized_at_run_time(node: NodeContext, axes: Sequence[int], coordinates: str) -> ir.Value:
     """Sizes, or scales and the sizes that they give, as values."""
-    if node.attribute("antialias", 0) and _mode(node) != "nearest":
-        node.unsupported("antialias needs sizes or scales that are known at compile time")
     by_scales = node.has_input(2) and node.type(2).shape != (0,)
     count = list_length(node, 2 if by_scales else 3, "the number of resized axes")
     if count != len(axes):

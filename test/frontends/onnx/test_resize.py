@@ -118,3 +118,13 @@ def test_antialiasing(mode: str, scale: float) -> None:
     given = {"mode": mode, "antialias": 1}
     model = build_model([node("Resize", ["x", "", "scales"], ["y"], **given)], {"x": x}, constants, opset=19)
     compare(dlc.compile(model)({"x": x})[0], ReferenceEvaluator(model).run(None, {"x": x})[0], "y", 1e-4)
+
+
+def test_sizes_of_smooth_shrinking_are_read_at_the_call() -> None:
+    x = np.random.default_rng(3).standard_normal((1, 1, 8, 8)).astype(np.float32)
+    sizes = np.array([1, 1, 3, 5])
+    model = build_model([node("Resize", ["x", "", "", "sizes"], mode="linear", antialias=1)], {"x": x, "sizes": sizes})
+    compiled = dlc.compile(model)
+    assert [spec.by_value for spec in compiled.inputs] == [False, True]
+    expected = ReferenceEvaluator(model).run(None, {"x": x, "sizes": sizes})[0]
+    np.testing.assert_allclose(compiled(x, sizes)[0], expected, rtol=1e-4, atol=1e-5)
