@@ -173,8 +173,9 @@ def _is_unchanged(node: NodeContext, axis: int, size: list[int], scale: list[flo
 def _shrinks_smoothly(
     node: NodeContext, axes: Sequence[int], kept: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
 ) -> bool:
-    """Whether antialiasing is asked for, and an axis shrinks: else it changes nothing."""
-    if not node.attribute("antialias", 0) or _mode(node) == "nearest":
+    """Whether antialiasing is asked for, an axis shrinks, and there is a result: else it changes nothing."""
+    is_empty = bool(sizes) and any(sizes[i] == 0 for i in kept)
+    if not node.attribute("antialias", 0) or _mode(node) == "nearest" or is_empty:
         return False
     dims = {i: node.type(0).shape[axes[i]] for i in kept}
     return any(not (scales[i] >= 1 if scales else isinstance(dim, int) and sizes[i] >= dim) for i, dim in dims.items())
