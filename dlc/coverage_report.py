@@ -121,7 +121,8 @@ def coverage(
 
     reading = ReadOptions(None, shapes, lenient, values)
     found = look(proto, name, reading)
-    if found.problems or any(node.is_refused for node in found.nodes):
+    is_broken = any(node.state == "invalid" for node in found.nodes)
+    if not is_broken and (found.problems or any(node.is_refused for node in found.nodes)):
         found = survey_hosted(proto, reading, look) or found
     opsets = {entry.domain or "ai.onnx": int(entry.version) for entry in proto.opset_import}
     return Coverage(name, opsets, found.nodes, found.problems)
