@@ -71,7 +71,7 @@ def _by_name(specs: Sequence[TensorSpec], given: Mapping[str, Any]) -> list[Any]
 
 def checked_array(spec: TensorSpec, value: Any) -> np.ndarray:
     """`value` as an array that fits `spec` (see `bind_arguments`)."""
-    array = value if type(value) is np.ndarray else _as_array(spec, value)
+    array = value if type(value) is np.ndarray else as_array(spec.name, show_type(spec.dtype, spec.shape), value)
     if array.dtype != spec.numpy_dtype:
         if show_dtype(array.dtype) != spec.dtype:
             raise _unfit(spec, array, f"convert it with .astype('{spec.numpy_dtype}') if that is what you mean")
@@ -85,10 +85,10 @@ def checked_array(spec: TensorSpec, value: Any) -> np.ndarray:
     return array if flags.c_contiguous and flags.aligned else np.array(array, order="C", copy=True)
 
 
-def _as_array(spec: TensorSpec, value: Any) -> np.ndarray:
-    """A view of anything with DLPack or `__array__`; Python's numbers and lists have no dtype and are refused."""
+def as_array(name: str, expected: str, value: Any) -> np.ndarray:
+    """A view, for the input `name`, of anything with DLPack or `__array__`; Python's numbers and lists have no dtype: refused."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InvalidInputError(f"input '{spec.name}' is a masked array, whose mask would be lost; give value.filled(...)")
+        raise InvalidInputError(f"input '{name}' is a masked array, whose mask would be lost; give value.filled(...)")
     reason: Exception | None = None
     for protocol, convert in (("__array__", np.asarray), ("__dlpack__", _from_dlpack)):
         if hasattr(value, protocol):
@@ -97,11 +97,9 @@ def _as_array(spec: TensorSpec, value: Any) -> np.ndarray:
             except Exception as error:  # whatever the other library raises
                 reason = error
     if reason is not None:
-        raise InvalidInputError(f"input '{spec.name}' cannot be read as an array: {reason}") from reason
-    expected, got = show_type(spec.dtype, spec.shape), type(value).__name__
-    raise InvalidInputError(
-        f"input '{spec.name}' expects an array {expected} but got {got}; make one with numpy.asarray(value, dtype)"
-    )
+        raise InvalidInputError(f"input '{name}' cannot be read as an array: {reason}") from reason
+    got = type(value).__name__
+    raise InvalidInputError(f"input '{name}' expects an array {expected} but got {got}; make one with numpy.asarray(value, dtype)")
 
 
 _READABLE_DEVICES = frozenset({1, 3, 11})

@@ -29,7 +29,7 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
     if request.donate:
         raise InvalidInputError("donate: the model runs partly on the host, which keeps its inputs; leave it out")
 
-    def compile_segment(segment: onnx.ModelProto, called: str, told: Progress | None) -> CompiledModel:
+    def compile_segment(segment: onnx.ModelProto, told: Progress | None) -> CompiledModel:
         return compile_model(segment, request, limit, told, ReadOptions(lenient=True))
 
     hosted = HostedModel(name, graph, request.options, compile_segment, limit)

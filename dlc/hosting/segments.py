@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TensorTypes = tuple[tuple[str, tuple[Dim, ...]], ...]
 """Element type and shape of each input."""
-CompileModel = Callable[["onnx.ModelProto", str, "Progress | None"], "CompiledModel"]
+CompileModel = Callable[["onnx.ModelProto", "Progress | None"], "CompiledModel"]
 
 
 @dataclass
@@ -48,7 +48,7 @@ class CompiledSegment:
         return variant(list(arrays))
 
     def _built(self, types: TensorTypes, progress: Progress) -> CompiledModel:
-        compiled = self.compile(model_of(self.segment, types), self.segment.name, progress)
+        compiled = self.compile(model_of(self.segment, types), progress)
         params = self._own(self.params)
         return compiled.with_params(params) if params else compiled
 

@@ -11,7 +11,7 @@ import onnx
 
 from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy, show_dtype
 from dlc.errors import InvalidInputError
-from dlc.runtime.arguments import checked_array
+from dlc.runtime.arguments import as_array, checked_array
 from dlc.runtime.signature import Dim, TensorSpec
 
 STRING = "string"
@@ -170,9 +170,7 @@ def _checked(spec: HostSpec, kind: HostType, value: Any) -> Any:
 def _checked_tensor(spec: HostSpec, kind: HostTensor, value: Any) -> np.ndarray:
     if kind.dtype == STRING:
         return _checked_strings(spec, kind, value)
-    if value is None:
-        raise _unfit(spec, value, "give an array")
-    array = np.asarray(value)
+    array = as_array(spec.name, str(kind), value)
     found = show_dtype(array.dtype)
     if kind.dtype is not None and found != kind.dtype:
         raise _unfit(spec, array, f"the element type is {found} instead of {kind.dtype}")

@@ -82,6 +82,10 @@ def convert(x: np.ndarray, to: Any) -> np.ndarray:
     """An array with elements of another type: "string", a dl element type or a NumPy dtype."""
     if to == "string":
         return x if x.dtype == object else map_strings(lambda value: _shown(value), x)
+    if to is None or x.dtype.kind == "c":
+        raise HostOpError(
+            f"casts from {x.dtype} to {to or 'this type'} are not supported; cast strings or numbers that are not complex"
+        )
     dtype: np.dtype = np.dtype(NUMPY_DTYPES.get(to, to))
     if x.dtype != object:
         return x.astype(dtype)
@@ -103,8 +107,10 @@ def _shown(value: Any) -> str:
 
 def _number(dtype: np.dtype, text: str) -> Any:
     try:
+        if "_" in text:  # which Python takes between digits
+            raise ValueError(text)
         if dtype.kind in "iu":
-            return np.array(int(text)).astype(dtype)
+            return np.array(int(text), dtype)  # OverflowError beyond its range
         return bool(int(text)) if dtype.kind == "b" else np.array(float(text)).astype(dtype)
     except (ValueError, OverflowError):
         raise HostOpError(f"the string '{text}' is no number of type {dtype}; give one, or strings that are") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,11 +27,6 @@ def string_normalizer(node: HostNode, x: np.ndarray) -> np.ndarray:
     kept = [word for word in x.reshape(-1) if fold(word) not in stopwords] or [""]
     changed = map_strings(change, np.array(kept, object))
     return changed if x.ndim == 1 else changed.reshape(1, -1)
-
-
-def without_accents(text: str) -> str:
-    """The text without combining characters."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
 
 
 Gram = tuple[Any, ...]

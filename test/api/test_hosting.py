@@ -119,6 +119,12 @@ def test_optional_inputs() -> None:
     assert compiled({"o": np.ones(2, np.float32)})[0]
 
 
+def test_a_mask_is_not_lost() -> None:
+    compiled = dlc.compile(model_of([node("SequenceLength", ["s"], ["n"])], [sequence("s", FLOAT, None)], [tensor("n", INT, [])]))
+    with pytest.raises(dlc.InvalidInputError, match="input 's' is a masked array"):
+        compiled({"s": [np.ma.masked_array(np.ones(2, np.float32), [True, False])]})
+
+
 def test_a_list_is_the_value_of_the_only_input() -> None:
     compiled = dlc.compile(model_of([node("SequenceLength", ["s"], ["n"])], [sequence("s", FLOAT, None)], [tensor("n", INT, [])]))
     values = [np.ones(1, np.float32), np.ones(3, np.float32)]

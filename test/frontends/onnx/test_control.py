@@ -343,7 +343,7 @@ def test_endless_loop_is_cancelled() -> None:
     def call() -> None:
         try:
             model({"x": _random(3)})
-        except BaseException as error:
+        except dlc.CancelledError as error:
             found.append(error)
 
     thread = threading.Thread(target=call, daemon=True)

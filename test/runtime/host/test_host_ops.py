@@ -54,9 +54,16 @@ def test_casts_go_both_ways(numbers: np.ndarray, texts: list[str]) -> None:
     np.testing.assert_array_equal(call("CastLike", strings, numbers), numbers)
 
 
-def test_text_that_is_no_number() -> None:
-    with pytest.raises(HostOpError, match="'x' is no number of type int64"):
-        call("Cast", TEXTS[2:3], to="i64")
+@pytest.mark.parametrize(("text", "to"), [("x", "i64"), ("1_0", "i64"), ("300", "ui8"), ("-1", "ui8"), ("1_0", "f32")])
+def test_text_that_is_no_number(text: str, to: str) -> None:
+    with pytest.raises(HostOpError, match=f"'{text}' is no number of type"):
+        call("Cast", np.array([text], object), to=to)
+
+
+@pytest.mark.parametrize(("x", "to"), [(np.array([1j]), "f32"), (np.array(["1"], object), None)])
+def test_casts_that_would_lose_something(x: np.ndarray, to: str | None) -> None:
+    with pytest.raises(HostOpError, match="casts from"):
+        call("Cast", x, to=to)
 
 
 def test_words_in_normal_form() -> None:
