@@ -110,7 +110,10 @@ def _number(dtype: np.dtype, text: str) -> Any:
         if "_" in text:  # which Python takes between digits
             raise ValueError(text)
         if dtype.kind in "iu":
-            return np.array(int(text), dtype)  # OverflowError beyond its range
+            number, limits = int(text), np.iinfo(dtype)
+            if not limits.min <= number <= limits.max:
+                raise OverflowError(text)
+            return number
         return bool(int(text)) if dtype.kind == "b" else np.array(float(text)).astype(dtype)
     except (ValueError, OverflowError):
         raise HostOpError(f"the string '{text}' is no number of type {dtype}; give one, or strings that are") from None
