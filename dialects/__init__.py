@@ -20,7 +20,9 @@ def make_context(allow_unregistered: bool = False) -> ir.Context:
     from dlc._mlir import ir
     from dlc.dialects import dl
 
-    context = ir.Context(load_on_create_dialects=_BUILT)
+    context = ir.Context(load_on_create_dialects=())
+    for name in _BUILT:
+        context.get_dialect_descriptor(name)  # loads it without the Python classes of its ops, which take longer to import
     context.enable_multithreading(False)  # Python verifiers on worker threads deadlock on the interpreter lock
     context.allow_unregistered_dialects = allow_unregistered
     dl.load(context)
