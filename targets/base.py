@@ -15,6 +15,7 @@ from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import PIPELINES, NamedPipeline, path
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
+from dlc.targets.engine_code import EngineCode
 from dlc.targets.machine import GpuMachine, Machine, set_target
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
@@ -75,6 +76,10 @@ class Target(ABC):
         Each is `void f(void **)`, the form of an entry that takes one table (`dlc.runtime.session.Session`). `TargetError` where
         nothing can run here.
         """
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str], facts: Machine | GpuMachine) -> EngineCode:
+        """Code of the first form, for the machine `facts`, as an engine file holds it. `TargetError` where none can."""
+        raise TargetError(f"target '{self.name}' makes no engine files; name a CPU, as cpu:haswell")
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
         """Raise `TargetError` with a remedy where this machine cannot run code of `module` for `name`; asked before any pass."""

@@ -8,12 +8,14 @@ from dlc._mlir import ir
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
 from dlc.lowering.pipelines import STAGES
+from dlc.runtime.library import load_library
 from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.host_key import host_key
 from dlc.targets.cpu.known_cpus import ALIASES, KNOWN_CPUS, known_cpu
-from dlc.targets.machine import Machine, facts_of, host_facts
+from dlc.targets.engine_code import EngineCode
+from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 
@@ -51,6 +53,14 @@ class CpuTarget(Target):
 
         code = LinkedCode(objects, functions)
         return [code.address(function) for function in functions], code
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str], facts: Machine | GpuMachine) -> EngineCode:
+        from dlc.targets.cpu.needed_features import needed_features
+        from dlc.targets.cpu.static_link import link_image
+
+        assert isinstance(facts, Machine)
+        library = load_library()
+        return EngineCode(facts.arch, needed_features(facts, library), link_image(objects, functions, library.provides))
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
         is_default = name == self.name
