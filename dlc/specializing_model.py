@@ -17,6 +17,7 @@ from dlc.compiler import CompiledModel, Stage
 from dlc.errors import CancelledError, InvalidInputError, ParseError, PassError, UnsupportedError, ValuesNeededError, VerifyError
 from dlc.lowering.deadline import Progress
 from dlc.runtime.arguments import bind_in_order, in_order
+from dlc.runtime.callable_model import Runner
 from dlc.runtime.results import outputs_in_order
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import ParamTable
@@ -24,6 +25,8 @@ from dlc.targets.build_report import BuildReport
 from dlc.variants import Variants
 
 if TYPE_CHECKING:
+    import os
+
     from dlc.compiler import CompileOptions
     from dlc.verification import Verdict
 
@@ -198,6 +201,14 @@ class SpecializingModel(CompiledModel):
         changed._build = lambda facts, progress: self._build(facts, progress).with_profile()
         changed._variants = self._variants.mapped(lambda variant: variant.with_profile())
         return changed
+
+    def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = (), separate_weights: bool = False) -> None:
+        """Refused: an engine has one code."""
+        remedy = "save the model of `specialize(...)`, or compile with values= (--value NAME=...)"
+        raise InvalidInputError(f"'{self._name}' has code for each value of {self._listed()}, and an engine has one; {remedy}")
+
+    def _runner(self) -> Runner:
+        return self
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Refused: there is no one text; `specialize` gives a model that has one."""
