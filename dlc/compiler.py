@@ -46,7 +46,6 @@ from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 if TYPE_CHECKING:
     import onnx
 
-    from dlc.engines.variants import EngineVariant
     from dlc.verification import Verdict
 
 Stage = str
@@ -147,7 +146,7 @@ class CompiledModel(CallableModel):
     def with_profile(self) -> CompiledModel:
         """The same model, on the same weights in memory, with the profile of `compile(..., profile=True)`."""
         options = replace(self.options, profile=True)
-        record, report = _find_or_build(self._source, options, None)
+        record, report = find_or_build(self._source, options)
         session = record.code.session_beside(self._session)
         return CompiledModel(self._source, session, options, self._recipe, report, record.code, evaluate=self._evaluate)
 
@@ -159,20 +158,13 @@ class CompiledModel(CallableModel):
         Raises `TargetError` for a target that engines do not hold.
         """
         from dlc.engines.saving import save_engine  # brings a reader of ELF, which others do without
+        from dlc.engines.variants import build_variants, variant_of
 
-        save_engine(self._variants_for(targets), self._source, self.options, Path(path), separate_weights)
-
-    def _variants_for(self, targets: Sequence[str]) -> list[EngineVariant]:
-        from dlc.engines.variants import variant_for, variant_of
-
-        if not targets:
-            return [variant_of(self._source, self.options.target, self._code, self._session.bound_params)]
-        variants = []
-        for target in dict.fromkeys(targets):
-            options = replace(self.options, target=target)
-            record, _ = _find_or_build(self._source, options, None)
-            variants.append(variant_for(self._source, options, record, self._evaluate(record.recipe, self._source.params)))
-        return variants
+        if targets:
+            variants = build_variants(self._source, self.options, targets, self._evaluate)
+        else:
+            variants = [variant_of(self._source, self.options.target, self._code, self._session.bound_params)]
+        save_engine(variants, self._source, self.options, Path(path), separate_weights)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
@@ -395,7 +387,7 @@ class Request:
         progress = timed(self.timeout, source.name, progress, begin)
         source = self.applied(source)
         verdicts = _verified(source, options, progress) if self.verify_schedules else ()
-        record, report = _find_or_build(source, options, progress)
+        record, report = find_or_build(source, options, progress)
         weights = self.evaluate(record.recipe, source.params)
         session = record.code.session(weights, options.num_threads, options.memory_limit)
         return CompiledModel(source, session, options, record.recipe, report, record.code, verdicts, self.evaluate)
@@ -417,7 +409,7 @@ def _verified(source: Source, options: CompileOptions, progress: Progress | None
     return verify_schedules(source, options.target, schedule=options.schedules, progress=progress)
 
 
-def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:
+def find_or_build(source: Source, options: CompileOptions, progress: Progress | None = None) -> tuple[ModelRecord, BuildReport]:
     """The record of a model, from the cache where it is there."""
     disk = default_cache() if options.cache else None
     key = model_key(source.module, options.code.text(), options.target) if disk else None

@@ -1,4 +1,4 @@
-"""The machine code of an engine: an image that the runtime maps, and what it needs of the machine."""
+"""The machine code of an engine: an image that the runtime maps."""
 
 from __future__ import annotations
 
@@ -22,12 +22,3 @@ class CodeImage:
     relative: tuple[tuple[int, int], ...]
     imports: Mapping[str, tuple[int, ...]]
     entries: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class EngineCode:
-    """`image` runs on processors of `arch` that have all `features`, by the names that `dlc_processor_has` knows."""
-
-    arch: str
-    features: tuple[str, ...]
-    image: CodeImage

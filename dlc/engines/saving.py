@@ -48,7 +48,7 @@ def save_engine(
     with ExitStack() as stack:
         file = _File(stack.enter_context(stack.enter_context(replacing(path)).open("wb")), library)
         file.pad(HEADER.size + _CHECKSUM.size)
-        codes = [file.add([np.frombuffer(variant.code.image.content, np.uint8)]) for variant in variants]
+        codes = [file.add([np.frombuffer(variant.image.content, np.uint8)]) for variant in variants]
         weights = _separate(table, path, library) if separate_weights else file.add(table.pieces()) | {"file": None}
         entries = [_variant(variant, code, at) for variant, code, at in zip(variants, codes, places, strict=True)]
         head = {
@@ -129,7 +129,7 @@ def _write_header(file: _File, head: bytes) -> None:
 
 
 def _variant(variant: EngineVariant, part: dict[str, Any], places: Sequence[int]) -> dict[str, Any]:
-    image = variant.code.image
+    image = variant.image
     code = {
         **part,
         **image.sizes,
@@ -141,8 +141,8 @@ def _variant(variant: EngineVariant, part: dict[str, Any], places: Sequence[int]
     params = [_tensor(spec) | {"offset": place} for spec, place in zip(variant.signature.params, places, strict=True)]
     return {
         "target": variant.target,
-        "arch": variant.code.arch,
-        "features": list(variant.code.features),
+        "arch": variant.arch,
+        "features": list(variant.features),
         "profiled": list(variant.profiled),
         "code": code,
         "params": params,

@@ -85,7 +85,7 @@ dlc_engine::dlc_engine(const std::string &path, const dlc_options &options) : na
 }
 
 dlc_engine::dlc_engine(const void *memory, size_t size, const dlc_options &options) : name("the engine in memory") {
-  if (!memory || reinterpret_cast<uintptr_t>(memory) % kMemoryAlignment != 0)
+  if (size && reinterpret_cast<uintptr_t>(memory) % kMemoryAlignment != 0)
     throw EngineError(DLC_INVALID_ARGUMENT, "an engine in memory must begin at a multiple of 16 bytes");
   bytes = {static_cast<const uint8_t *>(memory), size, -1};
   load(options);

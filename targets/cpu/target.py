@@ -14,7 +14,7 @@ from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.host_key import host_key
 from dlc.targets.cpu.known_cpus import ALIASES, KNOWN_CPUS, known_cpu
-from dlc.targets.engine_code import EngineCode
+from dlc.targets.engine_code import CodeImage
 from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
@@ -54,13 +54,16 @@ class CpuTarget(Target):
         code = LinkedCode(objects, functions)
         return [code.address(function) for function in functions], code
 
-    def link(self, objects: Sequence[bytes], functions: Sequence[str], facts: Machine | GpuMachine) -> EngineCode:
+    def engine_features(self, facts: Machine | GpuMachine) -> tuple[str, ...]:
         from dlc.targets.cpu.needed_features import needed_features
-        from dlc.targets.cpu.static_link import link_image
 
         assert isinstance(facts, Machine)
-        library = load_library()
-        return EngineCode(facts.arch, needed_features(facts, library), link_image(objects, functions, library.provides))
+        return needed_features(facts, load_library())
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> CodeImage:
+        from dlc.targets.cpu.static_link import link_image
+
+        return link_image(objects, functions, load_library().provides)
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
         is_default = name == self.name
