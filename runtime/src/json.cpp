@@ -125,6 +125,8 @@ private:
         fail("a number is too large");
     if (position == begin)
       fail("a value is missing");
+    if (text[begin] == '0' && position > begin + 1)
+      fail("a number begins with 0");
     if (position < text.size() && (text[position] == '.' || text[position] == 'e' || text[position] == 'E'))
       fail("a number has a fraction");
     return isNegative ? -found : found;
