@@ -1,4 +1,4 @@
-"""Engine files that are no engines, damaged, of other versions or machines, or that lie: one clear error each, and no wrong answer."""
+"""Engine files that are none, damaged, of other versions or machines, or that lie: one clear error each, and no wrong answer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_first_call_checks_the_weights(content: bytes, tmp_path: Path) -> No
     damaged[weights["offset"] + weights["size"] // 2] ^= 4
     engine = dlc.load(written(tmp_path, bytes(damaged)))
     for _ in range(2):
-        with pytest.raises(dlc.RuntimeLoadError, match="the weights of .* are damaged: the checksum is wrong"):
+        with pytest.raises(dlc.RuntimeLoadError, match=r"the weights of .* are damaged: the checksum is wrong"):
             engine(x)
     refusal(bytes(damaged))
 
@@ -190,7 +190,7 @@ def test_many_mutations(content: bytes) -> None:
 
 
 def check_signed_mutations(content: bytes, count: int, seed: int) -> None:
-    """Manifests with changed bytes and right sums are loaded or refused. They are not run: who writes right sums writes code, too."""
+    """Manifests with changed bytes and right sums are loaded or refused, not run: who writes right sums writes code, too."""
     begin, choice = HEADER.unpack_from(content)[4], random.Random(seed)
     for _ in range(count):
         text = bytearray(content[begin:])
