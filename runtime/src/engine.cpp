@@ -92,8 +92,8 @@ dlc_engine::dlc_engine(const void *memory, size_t size, const dlc_options &optio
 }
 
 void dlc_engine::load(const dlc_options &options) {
-  if (options.threads < 0 || options.memory_limit < 0)
-    throw EngineError(DLC_INVALID_ARGUMENT, "options of an engine: threads and memory_limit are 0 or more");
+  if (options.threads < 0 || options.threads > INT32_MAX || options.memory_limit < 0)
+    throw EngineError(DLC_INVALID_ARGUMENT, "options of an engine: threads (31 bits) and memory_limit are 0 or more");
   threads = options.threads;
   limit = options.memory_limit;
   try {

@@ -33,6 +33,8 @@ int32_t dlc_runtime_abi() { return kRuntimeAbi; }
 
 dlc_status dlc_engine_load(const char *path, const dlc_options *options, dlc_engine **engine) {
   *engine = nullptr;
+  if (!path)
+    return noteError(DLC_INVALID_ARGUMENT, "the path of an engine is null");
   return guarded([&] { *engine = std::make_unique<dlc_engine>(std::string(path), readOptions(options)).release(); });
 }
 

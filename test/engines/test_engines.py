@@ -17,6 +17,8 @@ from engine_models import FEW, manifest_of, small_input
 
 import dlc
 from bench.networks import lstm, mlp
+from dlc.dialects import dl
+from dlc.dialects.dl.graph import Graph
 from dlc.dtypes import NUMPY_DTYPES
 
 x = small_input()
@@ -139,6 +141,61 @@ def test_other_weights_are_saved(model: dlc.CompiledModel, tmp_path: Path) -> No
     changed = model.with_params({key: array * 2 for key, array in model._source.params.items()})
     changed.save(tmp_path / "m.dlce")
     np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(x)[0], changed(x)[0])
+
+
+def _graph(kind: str) -> tuple[dlc.CompiledModel, dict[str, np.ndarray]]:
+    """A small graph without weights, and arguments for it."""
+    with Graph() as graph:
+        if kind == "scalar":
+            graph.output("y", dl.exp(graph.input("x", (), "f32")))
+        elif kind == "several outputs":
+            x, y = graph.input("x", ("n", 4), "f32"), graph.input("y", ("n", 4), "f32")
+            graph.output("sum", dl.add(x, y))
+            graph.output("negated", dl.neg(x))
+        elif kind == "bf16":
+            graph.output("y", dl.exp(graph.input("x", (3, 4), "bf16")))
+        else:
+            graph.output("y", dl.neg(graph.input("x", ("n", 4), kind)))
+    model = dlc.compile(graph.module)
+    return model, dlc.random_inputs(model.inputs, seed=3, sizes={"n": 5})
+
+
+@pytest.mark.parametrize("kind", ["scalar", "several outputs", "bf16", "f64", "i8", "i64"])
+def test_kinds_of_signatures(tmp_path: Path, kind: str) -> None:
+    model, given = _graph(kind)
+    model.save(tmp_path / "m.dlce")
+    engine = dlc.load(tmp_path / "m.dlce")
+    assert (engine.inputs, engine.outputs) == (model.inputs, model.outputs)
+    for result, expected in zip(engine(given), model(given), strict=True):
+        np.testing.assert_array_equal(result, expected, strict=True)
+
+
+_CACHED = """
+func.func @main(%c: tensor<8x4xf32> {dl.name = "cache"}, %u: tensor<1x4xf32>, %s: tensor<1xi64>) -> tensor<8x4xf32> {
+  %0 = "dl.update_slice"(%c, %u, %s) : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<1xi64>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+"""
+
+
+def test_donated_inputs(tmp_path: Path) -> None:
+    dlc.compile(_CACHED, donate=["cache"]).save(tmp_path / "m.dlce")
+    engine = dlc.load(tmp_path / "m.dlce")
+    cache = np.zeros((8, 4), np.float32)
+    (result,) = engine(cache, np.ones((1, 4), np.float32), np.array([5]))
+    assert engine.inputs[0].donated
+    assert np.shares_memory(result, cache)
+    np.testing.assert_array_equal(cache.sum(1), [0, 0, 0, 0, 0, 4, 0, 0])
+
+
+def test_limits(model: dlc.CompiledModel, engine_file: Path) -> None:
+    with pytest.raises(dlc.OutOfMemoryError, match="raise memory_limit"):
+        dlc.load(engine_file, memory_limit="1K")(small_input(1000))
+    for wrong in (0, -1, 1.5):
+        with pytest.raises(dlc.InvalidInputError, match="num_threads must be"):
+            dlc.load(engine_file, wrong)  # type: ignore[arg-type]
+    with pytest.raises(dlc.InvalidInputError, match="memory_limit is"):
+        dlc.load(engine_file, memory_limit="many")
 
 
 def test_profile_of_an_engine(tmp_path: Path) -> None:
