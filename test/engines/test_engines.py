@@ -188,6 +188,23 @@ def test_donated_inputs(tmp_path: Path) -> None:
     np.testing.assert_array_equal(cache.sum(1), [0, 0, 0, 0, 0, 4, 0, 0])
 
 
+def test_weights_that_code_computes_are_in_the_engine(tmp_path: Path) -> None:
+    """Text of the last level has a function for them, which runs when the model is saved."""
+    w = np.arange(12, dtype=np.float32).reshape(3, 4)
+    with Graph() as graph:
+        given = graph.input("x", ("n", 4))
+        graph.output(
+            "y", dl.add(dl.matmul(given, dl.transpose(graph.param("w", w), perm=(1, 0))), dl.exp(graph.param("b", w[0, :3])))
+        )
+    model = dlc.compile(str(dlc.lower(graph.module)), params=graph.params)
+    assert model._session.signature.precompute is not None
+    x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)
+    model.save(tmp_path / "m.dlce")
+    np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(x)[0], model(x)[0])
+    model.save(tmp_path / "m.dlce", targets=["cpu"])
+    np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(x)[0], model(x)[0])
+
+
 def test_limits(model: dlc.CompiledModel, engine_file: Path) -> None:
     with pytest.raises(dlc.OutOfMemoryError, match="raise memory_limit"):
         dlc.load(engine_file, memory_limit="1K")(small_input(1000))

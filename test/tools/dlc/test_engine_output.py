@@ -76,3 +76,11 @@ def test_models_without_one_code_say_what_to_do(dlc_command, tmp_path: Path) -> 
     assert "--value" in done.err
     assert dlc_command("compile", file, "-o", tmp_path / "m.dlce", "--value", "axes=0").code == 0
     np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(np.ones((2, 3), np.float32))[0], [[2, 2, 2]])
+
+
+@pytest.mark.parametrize("command", ["run", "compile", "coverage", "explain"])
+def test_engines_are_no_models(dlc_command, network: Path, tmp_path: Path, command: str) -> None:
+    assert dlc_command("compile", network, "-o", tmp_path / "m.dlce").code == 0
+    done = dlc_command(command, tmp_path / "m.dlce")
+    assert done.code == 1
+    assert "it is an engine, which is compiled already; dlc.load runs it" in done.out + done.err
