@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -207,8 +208,8 @@ class SpecializingModel(CompiledModel):
         remedy = "save the model of `specialize(...)`, or compile with values= (--value NAME=...)"
         raise InvalidInputError(f"'{self._name}' has code for each value of {self._listed()}, and an engine has one; {remedy}")
 
-    def _runner(self) -> Runner:
-        return self
+    def _runner(self) -> AbstractContextManager[Runner]:
+        return nullcontext(self)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Refused: there is no one text; `specialize` gives a model that has one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -72,17 +73,17 @@ class CallableModel:
         """`run` on a thread of the event loop's executor. A task that is cancelled ends its call before the next kernel."""
         import asyncio  # 7 MB, which others do without
 
-        runner = self._runner()
-        call = asyncio.get_running_loop().run_in_executor(None, runner.run, inputs, outputs)
-        try:
-            return await asyncio.shield(call)
-        except asyncio.CancelledError:
-            runner.cancel()
-            with contextlib.suppress(Exception):  # the task is told of its cancellation alone
-                await call  # the arrays are the caller's again when this ends
-            raise
+        with self._runner() as runner:
+            call = asyncio.get_running_loop().run_in_executor(None, runner.run, inputs, outputs)
+            try:
+                return await asyncio.shield(call)
+            except asyncio.CancelledError:
+                runner.cancel()
+                with contextlib.suppress(Exception):  # the task is told of its cancellation alone
+                    await call  # the arrays are the caller's again when this ends
+                raise
 
-    def _runner(self) -> Runner:
+    def _runner(self) -> AbstractContextManager[Runner]:
         """What one asynchronous call runs by, apart from others that it must not end."""
         return self._session.apart()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
-import weakref
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class Session:
         self._num_threads = num_threads
         self._memory_limit = memory_limit
         self._cancellations = array("q", [0])
-        self._apart: weakref.WeakSet[Session] = weakref.WeakSet()
+        self._apart: set[Session] = set()
         self._library = load_library()
         self._call = self._library.call
         self._reader = ResultReader(self._library)
@@ -96,20 +96,23 @@ class Session:
 
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
-        return Session(
-            self._address, self.signature, params, self._keepalive, self._num_threads, self._precompute, self._memory_limit
-        )
+        threads, limit = self._num_threads, self._memory_limit
+        return Session(self._address, self.signature, params, self._keepalive, threads, self._precompute, limit)
 
     def cancel(self) -> None:
         """End all calls that run now, each before its next kernel, with `CancelledError`; for other threads than theirs."""
-        for session in (self, *self._apart):
+        for session in (self, *tuple(self._apart)):
             self._library.cancel(session._cancellations.buffer_info()[0])
 
-    def apart(self) -> Session:
-        """The same code and parameters for calls that `cancel` of the result ends alone; `cancel` of this one ends them, too."""
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[Session]:
+        """The same for calls that `cancel` of the session inside ends alone; `cancel` of this one ends them, too."""
         session = self.with_code(self._address, self._precompute, self._keepalive)
         self._apart.add(session)
-        return session
+        try:
+            yield session
+        finally:
+            self._apart.discard(session)
 
     @property
     def bound_params(self) -> list[np.ndarray]:
@@ -120,7 +123,7 @@ class Session:
         """The same parameters, in the same memory, for other code of the same signature."""
         session = copy.copy(self)
         session._cancellations = array("q", [0])
-        session._apart = weakref.WeakSet()
+        session._apart = set()
         session._address, session._precompute, session._keepalive = entry, precompute, keepalive
         session._start_frames()
         return session

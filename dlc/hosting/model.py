@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -159,8 +160,8 @@ class HostedModel(CompiledModel):
         remedy = "cut the model, so that these are computed before or after it"
         raise InvalidInputError(f"'{self._name}' runs ops on the host ({ops}), which engines do not hold; {remedy}")
 
-    def _runner(self) -> Runner:
-        return self
+    def _runner(self) -> AbstractContextManager[Runner]:
+        return nullcontext(self)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Refused: there is no one text."""

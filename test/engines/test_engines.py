@@ -16,7 +16,7 @@ import pytest
 from engine_models import FEW, manifest_of, small_input
 
 import dlc
-from bench.networks import lstm, mlp
+from bench.networks import mlp
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dtypes import NUMPY_DTYPES
@@ -75,7 +75,7 @@ def test_asynchronous_calls(model: dlc.CompiledModel, engine_file: Path) -> None
 
 
 def test_a_cancelled_task_ends_its_call_alone() -> None:
-    model = dlc.compile(lstm.build(seq=256))
+    model = dlc.compile(mlp.build(widths=(256,) * 40))
     given = list(dlc.random_inputs(model.inputs).values())
 
     async def cancelled() -> None:
@@ -88,6 +88,15 @@ def test_a_cancelled_task_ends_its_call_alone() -> None:
         assert len(await other) == len(model.outputs)
 
     asyncio.run(cancelled())
+
+
+def test_asynchronous_calls_of_models_that_are_specialised() -> None:
+    node = onnx.helper.make_node("ReduceSum", ["x", "axes"], ["y"])
+    values = [onnx.helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in (("x", 1, [2, 3]), ("axes", 7, [1]))]
+    graph = onnx.helper.make_graph([node], "g", values, [onnx.helper.make_tensor_value_info("y", 1, None)])
+    model = dlc.compile(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)]))
+    (result,) = asyncio.run(model.run_async([np.ones((2, 3), np.float32), np.array([1])]))
+    np.testing.assert_array_equal(result, [[3], [3]])
 
 
 def test_threads_share_an_engine(model: dlc.CompiledModel, engine_file: Path) -> None:
