@@ -14,6 +14,7 @@ import pytest
 from engine_models import small_input
 
 import dlc
+from bench.networks import mlp
 from dlc.runtime.library import find_library
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +89,13 @@ def test_the_program_of_the_readme(tmp_path: Path) -> None:
     printed = run([tmp_path / "main"], cwd=tmp_path)
     x = (np.arange(3 * 224 * 224) % 7).astype(np.float32).reshape(1, 3, 224, 224)
     np.testing.assert_array_equal(np.array(printed.split(), np.float32), model(x)[0].ravel())
+
+
+@needs_compiler
+def test_calls_are_cancelled_from_c(tmp_path: Path) -> None:
+    dlc.compile(mlp.build(widths=(256,) * 40)).save(tmp_path / "m.dlce")
+    program = compiled(Path(__file__).parent / "native" / "cancel_engine.c", tmp_path / "cancel_engine")
+    run([program, tmp_path / "m.dlce"])
 
 
 @needs_compiler

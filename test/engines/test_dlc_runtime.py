@@ -79,6 +79,11 @@ def test_the_package_needs_no_compiler(model: dlc.CompiledModel, engine_file: Pa
     check(model, engine_file, tmp_path, package.parent, DLC_RUNTIME_LIBRARY=str(find_library()))
 
 
+def test_versions_are_the_same() -> None:
+    for file in (PACKAGE / "pyproject.toml", PACKAGE / "dlc_runtime" / "__init__.py", ROOT / "pyproject.toml"):
+        assert f'version = "{dlc.__version__}"' in file.read_text(encoding="utf-8").replace("__version__", "version"), file
+
+
 @pytest.mark.slow
 def test_the_wheel(model: dlc.CompiledModel, engine_file: Path, tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,32 @@ def test_a_cancelled_task_ends_its_call_alone() -> None:
         assert len(await other) == len(model.outputs)
 
     asyncio.run(cancelled())
+
+
+def test_an_engine_is_cancelled_by_another_thread(tmp_path: Path) -> None:
+    dlc.compile(mlp.build(widths=(256,) * 40)).save(tmp_path / "m.dlce")
+    engine, errors = dlc.load(tmp_path / "m.dlce"), []
+    given = np.ones((1, 256), np.float32)
+    expected = engine(given)[0]
+
+    async def call() -> None:
+        while True:
+            await engine.run_async([given])
+
+    def work(runs: Callable[[], object]) -> None:
+        try:
+            while True:
+                runs()
+        except dlc.CancelledError as error:
+            errors.append(error)
+
+    for runs in (lambda: engine(given), lambda: asyncio.run(call())):
+        thread = threading.Thread(target=work, args=(runs,))
+        thread.start()
+        while thread.is_alive():
+            engine.cancel()
+    assert len(errors) == 2
+    np.testing.assert_array_equal(engine(given)[0], expected)
 
 
 def test_asynchronous_calls_of_models_that_are_specialised() -> None:
