@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 PAGE = 4096
 MOST_DIMS = 32
+MOST_MANIFEST_BYTES = 16 << 20
 HEADER = struct.Struct("<8sIIQQQIIQI")
 """Magic, format, zero, bytes of the file, place and bytes of the manifest, its checksum, zeros; a checksum of these follows."""
 WEIGHTS_HEADER = struct.Struct("<8sIIQ32sI")
@@ -116,6 +117,10 @@ def _separate(table: WeightTable, path: Path, library: RuntimeLibrary) -> dict[s
 
 def _finish(file: _File, manifest: dict[str, Any]) -> None:
     text = json.dumps(manifest, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    if len(text) > MOST_MANIFEST_BYTES:
+        raise InvalidInputError(
+            f"the manifest would have {len(text)} bytes, and there may be {MOST_MANIFEST_BYTES}; save fewer targets"
+        )
     file.pad(-(-file.size // PAGE) * PAGE)
     begin = file.size
     file.write(text)

@@ -24,6 +24,8 @@ constexpr uint64_t kHeaderBytes = 64;
 constexpr uint64_t kChecksumAt = 60;
 constexpr int64_t kMostElements = int64_t{1} << 48;
 constexpr uint64_t kWord = 8;
+// What is read of a manifest takes up to a hundred times its bytes in memory.
+constexpr uint64_t kMostManifestBytes = 16 << 20;
 
 struct Header {
   char magic[8];
@@ -242,6 +244,9 @@ EngineManifest readManifest(const uint8_t *bytes, uint64_t size) {
   Header header = readHeader<Header>(bytes, size, kEngineMagic, "engine");
   if (header.manifestOffset > size || header.manifestBytes > size - header.manifestOffset)
     refuse("its header says that the manifest ends behind the file");
+  if (header.manifestBytes > kMostManifestBytes)
+    refuse("its header says that the manifest has " + std::to_string(header.manifestBytes) + " bytes, and there may be " +
+           std::to_string(kMostManifestBytes));
   const uint8_t *begin = bytes + header.manifestOffset;
   if (crc32c(begin, header.manifestBytes) != header.manifestChecksum)
     refuse("its manifest is damaged: the checksum is wrong");

@@ -9,6 +9,8 @@
 namespace {
 
 constexpr int kMostDepth = 16;
+// Names are compared with all others of their object.
+constexpr size_t kMostNames = 64;
 
 // Bytes of the UTF-8 character that begins with `first`; 0 for a byte that begins none.
 int characterBytes(unsigned char first) {
@@ -94,6 +96,8 @@ private:
       if (position >= text.size() || text[position] != '"')
         fail("a name is missing");
       std::string name = string();
+      if (object.names.size() == kMostNames)
+        fail("an object has too many names");
       if (std::find(object.names.begin(), object.names.end(), name) != object.names.end())
         fail("a name is there twice");
       if (!skip(':'))
