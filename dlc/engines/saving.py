@@ -133,6 +133,13 @@ def _write_header(file: _File, head: bytes) -> None:
     file.stream.write(head + _CHECKSUM.pack(file.library.crc32c(np.frombuffer(head, np.uint8))))
 
 
+def read_manifest(content: bytes) -> dict[str, Any]:
+    """The manifest of an engine, which is taken to be right."""
+    begin, size = HEADER.unpack_from(content)[4:6]
+    found: dict[str, Any] = json.loads(content[begin : begin + size])
+    return found
+
+
 def _variant(variant: EngineVariant, part: dict[str, Any], places: Sequence[int]) -> dict[str, Any]:
     image = variant.image
     code = {

@@ -11,7 +11,7 @@ import numpy as np
 
 import dlc
 from bench.networks import mlp
-from dlc.engines.saving import HEADER, MAGIC
+from dlc.engines.saving import HEADER, MAGIC, read_manifest
 from dlc.runtime.library import load_library
 
 FEW = (12, 16, 5)
@@ -26,16 +26,10 @@ def small_input(rows: int = 3) -> np.ndarray:
     return np.random.default_rng(rows).standard_normal((rows, FEW[0])).astype(np.float32)
 
 
-def manifest_of(content: bytes) -> dict[str, Any]:
-    """The manifest of an engine."""
-    _, _, _, _, begin, size, *_ = HEADER.unpack_from(content)
-    return json.loads(content[begin : begin + size])
-
-
 def with_manifest(content: bytes, change: Callable[[dict[str, Any]], None], text: bytes | None = None) -> bytes:
     """The engine with a changed manifest (or `text` in its place) and sums that fit it."""
     _, version, _, _, begin, *_ = HEADER.unpack_from(content)
-    manifest = manifest_of(content)
+    manifest = read_manifest(content)
     change(manifest)
     text = json.dumps(manifest).encode() if text is None else text
     return with_header(content[:begin] + text, version, begin, text)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_models import checksum, manifest_of, small_input, with_header, with_manifest, written
+from engine_models import checksum, small_input, with_header, with_manifest, written
 
 import dlc
-from dlc.engines.saving import HEADER
+from dlc.engines.saving import HEADER, read_manifest
 
 x = small_input()
 
@@ -69,7 +69,7 @@ def test_other_machines_name_both_sides(content: bytes) -> None:
 
 
 def test_the_first_call_checks_the_weights(content: bytes, tmp_path: Path) -> None:
-    weights = manifest_of(content)["weights"]
+    weights = read_manifest(content)["weights"]
     damaged = bytearray(content)
     damaged[weights["offset"] + weights["size"] // 2] ^= 4
     engine = dlc.load(written(tmp_path, bytes(damaged)))

@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from engine_models import FEW, manifest_of, small_input
+from engine_models import FEW, small_input
 
 import dlc
 from bench.networks import mlp
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dtypes import NUMPY_DTYPES
+from dlc.engines.saving import read_manifest
 
 x = small_input()
 
@@ -287,13 +288,13 @@ def test_the_best_variant_is_chosen(tmp_path: Path, capfd: pytest.CaptureFixture
     assert engine.target in targets
     assert f"the code for {engine.target} of 3 variants" in capfd.readouterr().err
     np.testing.assert_allclose(engine(small_input(1))[0], model(small_input(1))[0], rtol=1e-4, atol=1e-5)
-    manifest = manifest_of((tmp_path / "m.dlce").read_bytes())
+    manifest = read_manifest((tmp_path / "m.dlce").read_bytes())
     assert [variant["target"] for variant in manifest["variants"]] == targets
     assert manifest["variants"][0]["features"] == ["sse", "sse2"]
 
 
 def test_the_manifest_says_what_it_holds(model: dlc.CompiledModel, engine_file: Path) -> None:
-    manifest = manifest_of(engine_file.read_bytes())
+    manifest = read_manifest(engine_file.read_bytes())
     assert manifest["dlc"] == dlc.__version__
     assert manifest["signature"]["inputs"][0]["shape"][1] == FEW[0]
     assert isinstance(manifest["signature"]["inputs"][0]["shape"][0], str)
