@@ -150,11 +150,19 @@ class CompiledModel(CallableModel):
         session = record.code.session_beside(self._session)
         return CompiledModel(self._source, session, options, self._recipe, report, record.code, evaluate=self._evaluate)
 
-    def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = (), separate_weights: bool = False) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        targets: Sequence[str] = (),
+        separate_weights: bool = False,
+        sign_key: str | os.PathLike[str] | None = None,
+    ) -> None:
         """Write the model to the engine file `path`, which `dlc.load`, `dlc_runtime.load` and C programs run without the compiler.
 
         `targets` (`cpu:x86-64-v3`, ...) are what it holds code for, compiled here; none stands for the model's own. With
         `separate_weights` these go to a file of their own beside it, `<stem>.weights`. Equal models and options give equal bytes.
+        `sign_key`, a file with an Ed25519 private key (PEM), signs it for `dlc.load(verify_key=)`.
         Raises `TargetError` for a target that engines do not hold.
         """
         from dlc.engines.saving import save_engine  # brings a reader of ELF, which others do without
@@ -164,7 +172,7 @@ class CompiledModel(CallableModel):
             variants = build_variants(self._source, self.options, targets, self._evaluate)
         else:
             variants = [variant_of(self._source, self.options.target, self._code, self._session.bound_params)]
-        save_engine(variants, self._source, self.options, Path(path), separate_weights)
+        save_engine(variants, self._source, self.options, Path(path), separate_weights, sign_key)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.

@@ -203,7 +203,7 @@ class SpecializingModel(CompiledModel):
         changed._variants = self._variants.mapped(lambda variant: variant.with_profile())
         return changed
 
-    def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = (), separate_weights: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:  # type: ignore[override]
         """Refused: an engine has one code."""
         remedy = "save the model of `specialize(...)`, or compile with values= (--value NAME=...)"
         raise InvalidInputError(f"'{self._name}' has code for each value of {self._listed()}, and an engine has one; {remedy}")

@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,7 @@ class Engine(CallableModel):
         self._num_threads, self._limit = num_threads, limit
         self._lock = threading.Lock()
         self._bound: Session | None = None
-        size = ctypes.c_size_t()
-        read = self._library.function("dlc_engine_manifest", [_POINTER, _POINTER], _POINTER)
-        text = ctypes.string_at(read(handle.address, ctypes.byref(size)), size.value)
-        self.manifest: Mapping[str, Any] = json.loads(text)
+        self.manifest: Mapping[str, Any] = json.loads(_manifest_text(self._library, handle))
         number = self._library.function("dlc_engine_variant", [_POINTER], _INT)(handle.address)
         self._variant: Mapping[str, Any] = self.manifest["variants"][number]
         self.target: str = self._variant["target"]
@@ -113,18 +110,11 @@ class Engine(CallableModel):
 
     def _params(self, specs: Sequence[TensorSpec]) -> dict[str, np.ndarray]:
         """The parameters, as they lie in the mapped file."""
-        locate = self._library.function("dlc_engine_param", [_POINTER, _INT], _POINTER)
-        size = self.manifest["weights"]["size"]
-        if not specs or not size:
-            return {spec.name: np.empty(spec.shape, spec.numpy_dtype) for spec in specs}  # type: ignore[arg-type]
-        offsets = [param["offset"] for param in self._variant["params"]]
-        begin = locate(self._handle.address, 0) - offsets[0]
-        block = np.frombuffer((ctypes.c_char * size).from_address(begin), np.uint8)
-        block.flags.writeable = False
+        block = _weights(self._library, self._handle, self.manifest)
         found = {}
-        for spec, offset in zip(specs, offsets, strict=True):
+        for spec, param in zip(specs, self._variant["params"], strict=True):
             shape = tuple(dim for dim in spec.shape if isinstance(dim, int))
-            found[spec.name] = np.ndarray(shape, spec.numpy_dtype, block.data, offset)
+            found[spec.name] = np.ndarray(shape, spec.numpy_dtype, block.data, param["offset"])
         return found
 
     def cancel(self) -> None:
@@ -144,14 +134,17 @@ def load(
     weights: str | os.PathLike[str] | None = None,
     memory_limit: int | str | None = None,
     verify: bool = False,
+    verify_key: str | os.PathLike[str] | None = None,
 ) -> Engine:
     """Load an engine file, or its bytes; the code for this processor is mapped, nothing is compiled or computed.
 
     `num_threads` and `memory_limit` are those of `dlc.compile`. `weights` is the file of weights that lie apart; by default it has
     its name beside the engine. Weights are compared with their checksum at the first call, or now with `verify`. The file must not
     be changed while the engine lives; to replace it, rename another over it. Set `DLC_VERBOSE=1` to be told which variant is used.
-    Raises `RuntimeLoadError` for a file that is no engine, damaged or of another version, `TargetError` for one that this processor
-    cannot run.
+    With `verify_key`, a file with an Ed25519 public key (PEM), the engine must be one that `--sign-key` has signed with the private
+    half: all of it is read and compared before anything runs.
+    Raises `RuntimeLoadError` for a file that is no engine, damaged, not signed so or of another version, `TargetError` for one that
+    this processor cannot run.
     """
     if num_threads is not None and (not isinstance(num_threads, int) or num_threads < 1):
         raise InvalidInputError(f"num_threads must be a positive integer or None, not {num_threads!r}")
@@ -169,7 +162,51 @@ def load(
         function = library.function("dlc_engine_load", [ctypes.c_char_p, _POINTER, _POINTER], ctypes.c_int32)
     if function(*arguments, ctypes.byref(options), ctypes.byref(found)):
         raise library.last_error()
-    return Engine(_Handle(library, found.value or 0, keepalive), name, num_threads, limit)
+    handle = _Handle(library, found.value or 0, keepalive)
+    if verify_key is not None:
+        _check_signature(library, handle, name, verify_key)
+    return Engine(handle, name, num_threads, limit)
+
+
+def _manifest_text(library: RuntimeLibrary, handle: _Handle) -> bytes:
+    size = ctypes.c_size_t()
+    read = library.function("dlc_engine_manifest", [_POINTER, _POINTER], _POINTER)
+    return ctypes.string_at(read(handle.address, ctypes.byref(size)), size.value)
+
+
+def _weights(library: RuntimeLibrary, handle: _Handle, manifest: Mapping[str, Any]) -> np.ndarray:
+    """The bytes of the weights, as they are mapped."""
+    return _view(library.function("dlc_engine_weights", [_POINTER], _POINTER)(handle.address), manifest["weights"]["size"])
+
+
+def _view(address: int, size: int) -> np.ndarray:
+    """Bytes that are mapped and may not be written."""
+    if not size:
+        return np.empty(0, np.uint8)
+    block: Any = (ctypes.c_char * size).from_address(address)
+    view = np.frombuffer(block, np.uint8)
+    view.flags.writeable = False
+    return view
+
+
+def _check_signature(library: RuntimeLibrary, handle: _Handle, name: str, key: str | os.PathLike[str]) -> None:
+    """Compare what is mapped, which is what would run, with what was signed."""
+    from .engine_signature import check_signature
+
+    size = ctypes.c_uint64()
+    file = _view(
+        library.function("dlc_engine_bytes", [_POINTER, _POINTER], _POINTER)(handle.address, ctypes.byref(size)), size.value
+    )
+    text = _manifest_text(library, handle)
+
+    def parts() -> Iterator[tuple[str, np.ndarray, str]]:
+        manifest = json.loads(text)
+        for variant in manifest["variants"]:
+            code = variant["code"]
+            yield f"code for {variant['target']}", file[code["offset"] : code["offset"] + code["size"]], code["sha256"]
+        yield "weights", _weights(library, handle, manifest), manifest["weights"]["sha256"]
+
+    check_signature(f"'{name}'", file, text, parts(), key)
 
 
 def _path(given: str | os.PathLike[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -20,6 +21,7 @@ from dlc.engines.variants import EngineVariant
 from dlc.engines.weight_table import WeightTable
 from dlc.errors import InvalidInputError
 from dlc.partial_files import replacing
+from dlc.runtime.engine_signature import read_key
 from dlc.runtime.library import RuntimeLibrary, load_library
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Source
@@ -32,7 +34,8 @@ PAGE = 4096
 MOST_DIMS = 32
 MOST_MANIFEST_BYTES = 16 << 20
 HEADER = struct.Struct("<8sIIQQQIIQI")
-"""Magic, format, zero, bytes of the file, place and bytes of the manifest, its checksum, zeros; a checksum of these follows."""
+"""Magic, format, zero, bytes of the file; place and bytes of the manifest, its checksum; bytes and place of its signature (zeros
+for none), zero. A checksum of these follows."""
 WEIGHTS_HEADER = struct.Struct("<8sIIQ32sI")
 """Magic, format, zero, bytes of the file, SHA-256 of the weights, zero; a checksum of these follows."""
 MAGIC, WEIGHTS_MAGIC = b"\x93DLCE\r\n\x1a", b"\x93DLCW\r\n\x1a"
@@ -40,10 +43,19 @@ _CHECKSUM = struct.Struct("<I")
 
 
 def save_engine(
-    variants: Sequence[EngineVariant], source: Source, options: CompileOptions, path: Path, separate_weights: bool = False
+    variants: Sequence[EngineVariant],
+    source: Source,
+    options: CompileOptions,
+    path: Path,
+    separate_weights: bool = False,
+    sign_key: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Write an engine of `variants`, which have the same inputs and outputs, to `path`; files are replaced when they are whole."""
+    """Write an engine of `variants`, which have the same inputs and outputs, to `path`; files are replaced when they are whole.
+
+    `sign_key` is a file with an Ed25519 private key, which signs it.
+    """
     _check(variants)
+    key = None if sign_key is None else read_key(sign_key, is_private=True)
     library, table = load_library(), WeightTable()
     places = [[table.place(array) for array in variant.params] for variant in variants]
     with ExitStack() as stack:
@@ -63,7 +75,7 @@ def save_engine(
             "variants": entries,
             "weights": weights,
         }
-        _finish(file, head)
+        _finish(file, head, key)
 
 
 def _check(variants: Sequence[EngineVariant]) -> None:
@@ -115,7 +127,8 @@ def _separate(table: WeightTable, path: Path, library: RuntimeLibrary) -> dict[s
     return part | {"file": target.name}
 
 
-def _finish(file: _File, manifest: dict[str, Any]) -> None:
+def _finish(file: _File, manifest: dict[str, Any], key: Any) -> None:
+    """Write the manifest, its signature by `key` (None for none), and the header."""
     text = json.dumps(manifest, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     if len(text) > MOST_MANIFEST_BYTES:
         raise InvalidInputError(
@@ -124,8 +137,10 @@ def _finish(file: _File, manifest: dict[str, Any]) -> None:
     file.pad(-(-file.size // PAGE) * PAGE)
     begin = file.size
     file.write(text)
+    signature, place = (b"", 0) if key is None else (key.sign(text), file.size)
+    file.write(signature)
     checksum = file.library.crc32c(np.frombuffer(text, np.uint8))
-    _write_header(file, HEADER.pack(MAGIC, FORMAT, 0, file.size, begin, len(text), checksum, 0, 0, 0))
+    _write_header(file, HEADER.pack(MAGIC, FORMAT, 0, file.size, begin, len(text), checksum, len(signature), place, 0))
 
 
 def _write_header(file: _File, head: bytes) -> None:

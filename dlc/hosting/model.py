@@ -154,7 +154,7 @@ class HostedModel(CompiledModel):
         """Refused: the profile is one of compiled code."""
         raise InvalidInputError(f"'{self._name}' runs partly on the host; profile its segments as models of their own")
 
-    def save(self, path: str | os.PathLike[str], *, targets: Sequence[str] = (), separate_weights: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:  # type: ignore[override]
         """Refused: engines hold compiled code alone."""
         ops = ", ".join(sorted({op for _, op, _ in self.host_ops}))
         remedy = "cut the model, so that these are computed before or after it"

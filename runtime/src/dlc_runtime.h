@@ -257,3 +257,7 @@ DLC_EXPORT int32_t dlc_processor_has(const char *feature);
 DLC_EXPORT int64_t dlc_engine_variant(const dlc_engine *engine);
 DLC_EXPORT void *dlc_engine_entry(const dlc_engine *engine);
 DLC_EXPORT const void *dlc_engine_param(const dlc_engine *engine, int64_t index);
+
+// The bytes of the engine's file, and the weights, as they are mapped.
+DLC_EXPORT const void *dlc_engine_bytes(const dlc_engine *engine, uint64_t *size);
+DLC_EXPORT const void *dlc_engine_weights(const dlc_engine *engine);

@@ -85,3 +85,10 @@ const void *dlc_engine_param(const dlc_engine *engine, int64_t index) {
   bool isThere = index >= 0 && static_cast<size_t>(index) < engine->params.size();
   return isThere ? reinterpret_cast<const void *>(engine->params[static_cast<size_t>(index)].descriptor[0]) : nullptr;
 }
+
+const void *dlc_engine_bytes(const dlc_engine *engine, uint64_t *size) {
+  *size = engine->bytes.size;
+  return engine->bytes.begin;
+}
+
+const void *dlc_engine_weights(const dlc_engine *engine) { return engine->weights; }

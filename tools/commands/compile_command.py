@@ -54,6 +54,7 @@ _EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE]
     None,
 )
 @click.option("--weights", type=click.Choice(PLACES), default=PLACES[0], help="Where an engine has its weights.")
+@click.option("--sign-key", type=click.Path(path_type=Path), help="Ed25519 private key (PEM) that signs an engine.")
 @shape_option
 @value_option
 @lenient_option
@@ -68,6 +69,7 @@ def command(
     emit: str | None,
     output: Path | None,
     weights: str,
+    sign_key: Path | None,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
     lenient: bool,
@@ -88,7 +90,7 @@ def command(
     how each loop nest becomes code. An engine is one file that dlc.load, dlc_runtime and C programs run without the compiler; it
     holds code for each of several names of --target, with commas between.
     """
-    engine = EngineOutput.asked(model, emit, output, weights, target)
+    engine = EngineOutput.asked(model, emit, output, weights, sign_key, target)
     options = [dlc.CompileOptions(name, num_threads, opt_level) for name in (engine.targets if engine else (target,))]
     for each in options:
         each.check()

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from onnx import TensorProto, helper
 
 import dlc
@@ -49,6 +51,8 @@ def test_modules_of_each_level(dlc_command, network: Path, tmp_path: Path, level
     [
         (("--target=cpu:haswell,cpu:skylake",), "only engines hold code for several; write one with -o FILE.dlce"),
         (("--weights=separate",), "only engines have weights; write one with -o FILE.dlce"),
+        (("--sign-key=k.pem",), "only engines are signed; write one with -o FILE.dlce"),
+        (("--emit=engine", "--sign-key=k.pem"), "the key 'k.pem' cannot be read"),
         (("--emit=engine", "-o", "-"), "an engine is written to a file, not to standard output"),
         (("--emit=engine", "--target=cpu:neoverse-n1"), "engines hold code of x86-64, not of aarch64; write an object file for it"),
         (("--emit=engine", "--target=cpu,gpu:sm_90"), "target 'gpu' makes no engine files; name a CPU, as cpu:haswell"),
@@ -76,6 +80,15 @@ def test_models_without_one_code_say_what_to_do(dlc_command, tmp_path: Path) -> 
     assert "--value" in done.err
     assert dlc_command("compile", file, "-o", tmp_path / "m.dlce", "--value", "axes=0").code == 0
     np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(np.ones((2, 3), np.float32))[0], [[2, 2, 2]])
+
+
+def test_signed(dlc_command, network: Path, tmp_path: Path) -> None:
+    key = Ed25519PrivateKey.generate()
+    (tmp_path / "k.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (tmp_path / "k.pub").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    done = dlc_command("compile", network, "-o", tmp_path / "m.dlce", "--sign-key", tmp_path / "k.pem")
+    assert (done.code, done.err) == (0, "")
+    dlc.load(tmp_path / "m.dlce", verify_key=tmp_path / "k.pub")
 
 
 @pytest.mark.parametrize("command", ["run", "compile", "coverage", "explain"])
