@@ -16,6 +16,7 @@ _TABLES = (
     "kernels",
     "compile",
     "driver",
+    "engines",
     "polybench",
     "generic",
     "fit",

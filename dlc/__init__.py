@@ -26,6 +26,8 @@ _PUBLIC = {
     "kernels": "dlc.model_kernels",
     "schedules_of": "dlc.scheduling",
     "verify_schedules": "dlc.verification",
+    "load": "dlc.runtime.engine",
+    "Engine": "dlc.runtime.engine",
     "CompiledModel": "dlc.compiler",
     "SpecializingModel": "dlc.specializing_model",
     "CompileOptions": "dlc.compiler",
@@ -140,6 +142,8 @@ if TYPE_CHECKING:
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline
     from dlc.model_kernels import kernels as kernels
+    from dlc.runtime.engine import Engine as Engine
+    from dlc.runtime.engine import load as load
     from dlc.scheduling import schedules_of as schedules_of
     from dlc.sources import load_params as load_params
     from dlc.sources import parse_module as parse_module

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -25,6 +26,7 @@ from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target
 from dlc.memory_limit import memory_limit as find_limit
 from dlc.model_cache import ModelRecord, model_key
+from dlc.runtime.callable_model import CallableModel
 from dlc.runtime.session import Session
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import InputValues, Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
@@ -32,6 +34,7 @@ from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.disk_cache import DiskCache, default_cache
+from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 from dlc.targets.registry import find_target
 from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, read_schedules
@@ -87,8 +90,8 @@ class CompileOptions:
             raise InvalidInputError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level!r}")
 
 
-class CompiledModel:
-    """A model ready to run. Call it with arrays by position, one list of arrays, or one dict by name.
+class CompiledModel(CallableModel):
+    """A model that this process has compiled. Call it with arrays by position, one list of arrays, or one dict by name.
 
     It returns a list of arrays in the model's order, which own their memory. Several threads may call it at once.
     """
@@ -100,7 +103,7 @@ class CompiledModel:
         options: CompileOptions,
         recipe: WeightRecipe,
         report: BuildReport,
-        profiled: tuple[str, ...] = (),
+        code: ModelCode,
         verdicts: tuple[Verdict, ...] = (),
         evaluate: Evaluate = WeightRecipe.evaluate,
     ) -> None:
@@ -108,18 +111,8 @@ class CompiledModel:
         self._source = source
         self._session = session
         self._recipe = recipe
-        self._report, self._profiled, self._verdicts = report, profiled, verdicts
+        self._report, self._code, self._verdicts = report, code, verdicts
         self.options = options
-
-    @property
-    def inputs(self) -> tuple[TensorSpec, ...]:
-        """Name, shape (a str or None is a dynamic dim) and dtype of each input, in order."""
-        return self._session.signature.inputs
-
-    @property
-    def outputs(self) -> tuple[TensorSpec, ...]:
-        """Name, shape and dtype of each output, in order."""
-        return self._session.signature.outputs
 
     @property
     def build_report(self) -> BuildReport:
@@ -129,45 +122,12 @@ class CompiledModel:
     @property
     def profiled(self) -> tuple[str, ...]:
         """Names of the kernels by rows of the runtime's profile, from row 1 on; row 0 is all else. None without `profile`."""
-        return self._profiled
+        return self._code.profiled
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What `verify_schedules` found out of each kernel; none without it."""
         return self._verdicts
-
-    def __call__(self, *arguments: Any) -> list[np.ndarray]:
-        """Run the model.
-
-        `InvalidInputError` says which argument does not fit, `OutOfMemoryError` what there is no memory for; `CancelledError` tells
-        that another thread has called `cancel`.
-        """
-        return self._session(*arguments)
-
-    def run(
-        self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
-    ) -> list[np.ndarray]:
-        """Run the model with results in the arrays `outputs`, in order or by name.
-
-        They are computed there, without a copy, unless the model or an overlap with `inputs` stands against it. Results without
-        an array get memory of their own. `InvalidInputError` says which array does not fit; `outputs` are undefined then.
-        """
-        return self._session.run(inputs, outputs)
-
-    def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
-        """The results for each of `requests`: an array, a list of arrays or a dict by name each.
-
-        Several run at a time, each on one thread, without the GIL; fewer than there are threads run one after the other on all.
-        `InvalidInputError` names the first request that is wrong, and what is wrong with it.
-        """
-        return self._session.run_many(requests)
-
-    def cancel(self) -> None:
-        """End all calls of the model that run now in other threads: each raises `CancelledError` before its next kernel.
-
-        Calls that begin later are not touched.
-        """
-        self._session.cancel()
 
     def with_params(self, params: ParamTable) -> CompiledModel:
         """The same code with other weights: `params` replaces arrays by key. Nothing is compiled.
@@ -181,14 +141,38 @@ class CompiledModel:
             raise InvalidInputError(f"the model has no parameter '{unknown}'{hint}")
         source = replace(self._source, params={**self._source.params, **params})
         session = self._session.with_params(self._evaluate(self._recipe, source.params))
-        return CompiledModel(source, session, self.options, self._recipe, self._report, self._profiled, evaluate=self._evaluate)
+        return CompiledModel(source, session, self.options, self._recipe, self._report, self._code, evaluate=self._evaluate)
 
     def with_profile(self) -> CompiledModel:
         """The same model, on the same weights in memory, with the profile of `compile(..., profile=True)`."""
         options = replace(self.options, profile=True)
-        record, report = _find_or_build(self._source, options, None)
+        record, report = find_or_build(self._source, options)
         session = record.code.session_beside(self._session)
-        return CompiledModel(self._source, session, options, self._recipe, report, record.code.profiled, evaluate=self._evaluate)
+        return CompiledModel(self._source, session, options, self._recipe, report, record.code, evaluate=self._evaluate)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        targets: Sequence[str] = (),
+        separate_weights: bool = False,
+        sign_key: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Write the model to the engine file `path`, which `dlc.load`, `dlc_runtime.load` and C programs run without the compiler.
+
+        `targets` (`cpu:x86-64-v3`, ...) are what it holds code for, compiled here; none stands for the model's own. With
+        `separate_weights` these go to a file of their own beside it, `<stem>.weights`. Equal models and options give equal bytes.
+        `sign_key`, a file with an Ed25519 private key (PEM), signs it for `dlc.load(verify_key=)`.
+        Raises `TargetError` for a target that engines do not hold.
+        """
+        from dlc.engines.saving import save_engine  # brings a reader of ELF, which others do without
+        from dlc.engines.variants import build_variants, variant_of
+
+        if targets:
+            variants = build_variants(self._source, self.options, targets, self._evaluate)
+        else:
+            variants = [variant_of(self._source, self.options.target, self._code, self._session.bound_params)]
+        save_engine(variants, self._source, self.options, Path(path), separate_weights, sign_key)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.
@@ -411,10 +395,10 @@ class Request:
         progress = timed(self.timeout, source.name, progress, begin)
         source = self.applied(source)
         verdicts = _verified(source, options, progress) if self.verify_schedules else ()
-        record, report = _find_or_build(source, options, progress)
+        record, report = find_or_build(source, options, progress)
         weights = self.evaluate(record.recipe, source.params)
         session = record.code.session(weights, options.num_threads, options.memory_limit)
-        return CompiledModel(source, session, options, record.recipe, report, record.code.profiled, verdicts, self.evaluate)
+        return CompiledModel(source, session, options, record.recipe, report, record.code, verdicts, self.evaluate)
 
     def applied(self, source: Source) -> Source:
         """The source with what is asked for written on its module; raises what is wrong with that for its inputs and target."""
@@ -433,7 +417,7 @@ def _verified(source: Source, options: CompileOptions, progress: Progress | None
     return verify_schedules(source, options.target, schedule=options.schedules, progress=progress)
 
 
-def _find_or_build(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[ModelRecord, BuildReport]:
+def find_or_build(source: Source, options: CompileOptions, progress: Progress | None = None) -> tuple[ModelRecord, BuildReport]:
     """The record of a model, from the cache where it is there."""
     disk = default_cache() if options.cache else None
     key = model_key(source.module, options.code.text(), options.target) if disk else None

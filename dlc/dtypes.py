@@ -1,35 +1,54 @@
-"""The element types of dlc, by name, with their NumPy twins: shared by the compiler and the runtime, which needs no compiler."""
+"""The element types of dlc, by name, with their NumPy twins: shared by the compiler and the runtime, which needs no compiler.
+
+The runtime needs no ml_dtypes either: without it, types that NumPy itself does not have are not in the table.
+"""
 
 from __future__ import annotations
 
-import ml_dtypes
+import contextlib
+
 import numpy as np
 
-NUMPY_DTYPES: dict[str, np.dtype] = {
-    "f64": np.dtype(np.float64),
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "i64": np.dtype(np.int64),
-    "i32": np.dtype(np.int32),
-    "i16": np.dtype(np.int16),
-    "i8": np.dtype(np.int8),
-    "ui8": np.dtype(np.uint8),
-    "ui16": np.dtype(np.uint16),
-    "ui32": np.dtype(np.uint32),
-    "ui64": np.dtype(np.uint64),
-    "i1": np.dtype(np.bool_),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
-    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
-    "i4": np.dtype(ml_dtypes.int4),
-    "ui4": np.dtype(ml_dtypes.uint4),
-    "i2": np.dtype(ml_dtypes.int2),
-    "ui2": np.dtype(ml_dtypes.uint2),
+_NAMES_OF_TYPES = {
+    "f64": "float64",
+    "f32": "float32",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "i64": "int64",
+    "i32": "int32",
+    "i16": "int16",
+    "i8": "int8",
+    "ui8": "uint8",
+    "ui16": "uint16",
+    "ui32": "uint32",
+    "ui64": "uint64",
+    "i1": "bool",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E4M3FNUZ": "float8_e4m3fnuz",
+    "f8E5M2": "float8_e5m2",
+    "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E8M0FNU": "float8_e8m0fnu",
+    "f4E2M1FN": "float4_e2m1fn",
+    "i4": "int4",
+    "ui4": "uint4",
+    "i2": "int2",
+    "ui2": "uint2",
 }
+"""NumPy's names of them; ml_dtypes gives NumPy those that it does not have."""
+
+with contextlib.suppress(ImportError):
+    import ml_dtypes  # noqa: F401
+
+
+def _numpy_dtypes() -> dict[str, np.dtype]:
+    found = {}
+    for name, numpy_name in _NAMES_OF_TYPES.items():
+        with contextlib.suppress(TypeError):
+            found[name] = np.dtype(numpy_name)
+    return found
+
+
+NUMPY_DTYPES = _numpy_dtypes()
 """Every element type of the dl dialect and of a compiled model's boundary."""
 
 _NAMES = {dtype: name for name, dtype in NUMPY_DTYPES.items()}

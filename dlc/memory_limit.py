@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from dlc.errors import InvalidInputError
+from .errors import InvalidInputError
 
 VARIABLE = "DLC_MEMORY_LIMIT"
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,6 +18,7 @@ from dlc.compiler import CompiledModel, Stage
 from dlc.errors import CancelledError, InvalidInputError, ParseError, PassError, UnsupportedError, ValuesNeededError, VerifyError
 from dlc.lowering.deadline import Progress
 from dlc.runtime.arguments import bind_in_order, in_order
+from dlc.runtime.callable_model import Runner
 from dlc.runtime.results import outputs_in_order
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import ParamTable
@@ -24,6 +26,8 @@ from dlc.targets.build_report import BuildReport
 from dlc.variants import Variants
 
 if TYPE_CHECKING:
+    import os
+
     from dlc.compiler import CompileOptions
     from dlc.verification import Verdict
 
@@ -198,6 +202,14 @@ class SpecializingModel(CompiledModel):
         changed._build = lambda facts, progress: self._build(facts, progress).with_profile()
         changed._variants = self._variants.mapped(lambda variant: variant.with_profile())
         return changed
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:  # type: ignore[override]
+        """Refused: an engine has one code."""
+        remedy = "save the model of `specialize(...)`, or compile with values= (--value NAME=...)"
+        raise InvalidInputError(f"'{self._name}' has code for each value of {self._listed()}, and an engine has one; {remedy}")
+
+    def _runner(self) -> AbstractContextManager[Runner]:
+        return nullcontext(self)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Refused: there is no one text; `specialize` gives a model that has one."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dlc.dtypes import show_dtype
-from dlc.errors import InvalidInputError
-from dlc.runtime.signature import TensorSpec, show_type
+from ..dtypes import show_dtype
+from ..errors import InvalidInputError
+from .signature import TensorSpec, show_type
 
 
 def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> list[np.ndarray]:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from dlc.runtime.descriptors import address_of, describe
-from dlc.runtime.library import RuntimeLibrary
-from dlc.runtime.results import SMALL_BYTES, ResultReader, block_type
-from dlc.runtime.signature import Signature, TensorSpec
+from .descriptors import address_of, describe
+from .library import RuntimeLibrary
+from .results import SMALL_BYTES, ResultReader, block_type
+from .signature import Signature, TensorSpec
 
 WORD = 8
 _CALL_WORDS = 12

@@ -11,71 +11,24 @@ import contextlib
 import ctypes
 import functools
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-import dlc.runtime
-from dlc.errors import CancelledError, DLCError, InvalidInputError, OutOfMemoryError, RuntimeLoadError
-from dlc.runtime.native_calls import NativeCalls, reads_arrays
+from ..errors import CancelledError, DLCError, InvalidInputError, OutOfMemoryError, RuntimeLoadError, TargetError
+from .native_calls import NativeCalls, reads_arrays
+from .native_functions import ARGUMENTS, RESULTS
 
 _PATTERN = "lib/libdlc_runtime.*"
 _ENVIRONMENT = "DLC_RUNTIME_LIBRARY"
 _THREADS, _AFFINITY = "DLC_NUM_THREADS", "DLC_THREAD_AFFINITY"
-_ARGUMENTS: dict[str, list[type]] = {
-    "_mlir_memref_to_llvm_free": [ctypes.c_void_p],
-    "dlc_try_allocate": [ctypes.c_uint64, ctypes.c_uint64],
-    "dlc_fail_allocation": [ctypes.c_int64],
-    "dlc_cancel": [ctypes.c_void_p],
-    "memrefCopy": [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p],
-    "dlc_memory_live": [],
-    "dlc_memory_peak": [],
-    "dlc_memory_reset_peak": [],
-    "dlc_memory_idle": [],
-    "dlc_memory_trim": [],
-    "dlc_parallel_for": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
-    "dlc_set_num_threads": [ctypes.c_int],
-    "dlc_num_threads": [],
-    "dlc_set_thread_affinity": [ctypes.c_char_p],
-    "dlc_call": [ctypes.c_void_p],
-    "dlc_call_many": [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p],
-    "dlc_bind_arrays": [ctypes.c_void_p, ctypes.c_int32],
-    "dlc_read_array": [ctypes.c_void_p, ctypes.c_void_p],
-    "dlc_has_python": [],
-    "dlc_invoke": [ctypes.c_void_p, ctypes.c_void_p],
-    "dlc_last_error": [],
-    "dlc_last_error_facts": [ctypes.c_void_p],
-    "dlc_profile_start": [],
-    "dlc_profile_charge": [ctypes.c_int64],
-    "dlc_profile_reset": [],
-    "dlc_profile_rows": [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64],
-    "dlc_profile_threads": [ctypes.c_void_p],
-    "dlc_profile_cost": [ctypes.c_int64],
-    "dlc_profile_use_clock": [ctypes.c_void_p],
-}
-_RESULTS: dict[str, type] = {
-    "dlc_try_allocate": ctypes.c_void_p,
-    "dlc_fail_allocation": ctypes.c_int64,
-    "dlc_memory_live": ctypes.c_int64,
-    "dlc_memory_peak": ctypes.c_int64,
-    "dlc_memory_idle": ctypes.c_int64,
-    "dlc_set_num_threads": ctypes.c_int,
-    "dlc_num_threads": ctypes.c_int,
-    "dlc_set_thread_affinity": ctypes.c_int32,
-    "dlc_call": ctypes.c_int32,
-    "dlc_call_many": ctypes.c_int64,
-    "dlc_bind_arrays": ctypes.c_int32,
-    "dlc_has_python": ctypes.c_int32,
-    "dlc_invoke": ctypes.c_int32,
-    "dlc_last_error": ctypes.c_char_p,
-    "dlc_profile_rows": ctypes.c_int64,
-    "dlc_profile_threads": ctypes.c_int64,
-    "dlc_profile_cost": ctypes.c_double,
-}
-_OUT_OF_MEMORY, _CANCELLED = 2, 3
-"""Values of `DlcErrorKind`; any other is an error of the arguments."""
+_OUT_OF_MEMORY = 2
+_ERRORS = {3: CancelledError, 4: RuntimeLoadError, 5: TargetError}
+"""By `DlcErrorKind`; any other is an error of the arguments."""
 _ADDRESSES = 2**63
 _FEW = 8
 """Processors that an error lists."""
@@ -89,10 +42,10 @@ class RuntimeLibrary:
     def __init__(self, path: Path) -> None:
         try:
             self._library = ctypes.CDLL(str(path))
-            for name, arguments in _ARGUMENTS.items():
+            for name, arguments in ARGUMENTS.items():
                 function = getattr(self._library, name)
                 function.argtypes = arguments
-                function.restype = _RESULTS.get(name)
+                function.restype = RESULTS.get(name)
             self.call: Callable[[ctypes.c_void_p], int] = self._library.dlc_call
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
             self.bind_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_bind_arrays
@@ -171,7 +124,7 @@ class RuntimeLibrary:
         kind, size, used, limit = facts
         if kind == _OUT_OF_MEMORY:
             return out_of_memory(message, size, used, limit or None)
-        return CancelledError(message) if kind == _CANCELLED else InvalidInputError(message)
+        return _ERRORS.get(kind, InvalidInputError)(message)
 
     def allocate(self, size: int, alignment: int = 0, what: str = "memory") -> int:
         """Address of `size` uninitialised bytes, aligned to 64 bytes, 4 KiB from 64 KiB up, or more if asked.
@@ -245,6 +198,28 @@ class RuntimeLibrary:
         finally:
             self._library.dlc_profile_use_clock(None)
 
+    def provides(self, function: str) -> bool:
+        """Whether the code of engines may call `function`."""
+        return bool(self._library.dlc_provides(function.encode()))
+
+    def processor_has(self, feature: str) -> bool:
+        """Whether this processor has a feature, by the name that engines use."""
+        return int(self._library.dlc_processor_has(feature.encode())) == 1
+
+    def crc32c(self, content: np.ndarray, before: int = 0) -> int:
+        """CRC-32C of the bytes of a row-major array that follow those of the checksum `before`."""
+        return int(self._library.dlc_crc32c(content.ctypes.data, content.nbytes, before))
+
+    def abi(self) -> int:
+        """Version of what compiled code and the runtime expect of each other."""
+        return int(self._library.dlc_runtime_abi())
+
+    def function(self, name: str, arguments: Sequence[type], result: type | None) -> Callable[..., Any]:
+        """The function `name` of `dlc/runtime.h`."""
+        found = getattr(self._library, name)
+        found.argtypes, found.restype = arguments, result
+        return found  # type: ignore[no-any-return]
+
     def memref_copy(self, source: npt.NDArray[np.generic], target: npt.NDArray[np.generic]) -> None:
         """Copy between arrays of equal shape and dtype that do not overlap, as `memref.copy` in compiled code does."""
         if source.shape != target.shape or source.dtype != target.dtype:
@@ -285,11 +260,12 @@ def find_library() -> Path:
         if not Path(forced).is_file():
             raise RuntimeLoadError(f"{_ENVIRONMENT} names '{forced}', which is not a file; correct or unset it")
         return Path(forced)
-    for place in dlc.runtime.__path__:
+    places = list(sys.modules[str(__package__)].__path__)  # several in an editable installation
+    for place in places:
         for file in sorted(Path(place).glob(_PATTERN)):
             return file
     raise RuntimeLoadError(
-        f"the runtime library is missing (no {_PATTERN} in {', '.join(dlc.runtime.__path__)}); "
+        f"the runtime library is missing (no {_PATTERN} in {', '.join(places)}); "
         f"reinstall dlc with `pip install .`, or set {_ENVIRONMENT} to its file"
     )
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dlc.dtypes import show_dtype
-from dlc.errors import InvalidInputError
-from dlc.runtime.descriptors import address_of
-from dlc.runtime.library import RuntimeLibrary
-from dlc.runtime.signature import TensorSpec, show_type
+from ..dtypes import show_dtype
+from ..errors import InvalidInputError
+from .descriptors import address_of
+from .library import RuntimeLibrary
+from .signature import TensorSpec, show_type
 
 SMALL_BYTES = 64 * 1024
 """From here on the runtime's memory, page-aligned and kept from call to call, is worth the 1 us more of an array that owns it."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dlc.errors import InvalidInputError
-from dlc.runtime.arguments import bind_arguments, bind_in_order, check_count, in_order
-from dlc.runtime.descriptors import describe
-from dlc.runtime.frame import WORD, CallFrame
-from dlc.runtime.library import load_library
-from dlc.runtime.native_calls import Unfinished
-from dlc.runtime.results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, outputs_in_order, unfit_output
-from dlc.runtime.signature import Signature, show_type
+from ..errors import InvalidInputError
+from .arguments import bind_arguments, bind_in_order, check_count, in_order
+from .descriptors import describe
+from .frame import WORD, CallFrame
+from .library import load_library
+from .native_calls import Unfinished
+from .results import MemorySpans, ResultReader, check_apart_from_weights, checked_outputs, outputs_in_order, unfit_output
+from .signature import Signature, show_type
 
 _BATCH = 256
 """Requests that are prepared at once; each keeps some hundred bytes for the next ones."""
@@ -50,6 +51,7 @@ class Session:
         self._num_threads = num_threads
         self._memory_limit = memory_limit
         self._cancellations = array("q", [0])
+        self._apart: set[Session] = set()
         self._library = load_library()
         self._call = self._library.call
         self._reader = ResultReader(self._library)
@@ -94,18 +96,34 @@ class Session:
 
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
-        return Session(
-            self._address, self.signature, params, self._keepalive, self._num_threads, self._precompute, self._memory_limit
-        )
+        threads, limit = self._num_threads, self._memory_limit
+        return Session(self._address, self.signature, params, self._keepalive, threads, self._precompute, limit)
 
     def cancel(self) -> None:
         """End all calls that run now, each before its next kernel, with `CancelledError`; for other threads than theirs."""
-        self._library.cancel(self._cancellations.buffer_info()[0])
+        for session in (self, *tuple(self._apart)):
+            self._library.cancel(session._cancellations.buffer_info()[0])
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[Session]:
+        """The same for calls that `cancel` of the session inside ends alone; `cancel` of this one ends them, too."""
+        session = self.with_code(self._address, self._precompute, self._keepalive)
+        self._apart.add(session)
+        try:
+            yield session
+        finally:
+            self._apart.discard(session)
+
+    @property
+    def bound_params(self) -> list[np.ndarray]:
+        """The arrays that the entry reads, in the order of `signature.params`, those that were computed among them."""
+        return self._param_arrays
 
     def with_code(self, entry: int, precompute: int, keepalive: object) -> Session:
         """The same parameters, in the same memory, for other code of the same signature."""
         session = copy.copy(self)
         session._cancellations = array("q", [0])
+        session._apart = set()
         session._address, session._precompute, session._keepalive = entry, precompute, keepalive
         session._start_frames()
         return session

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlc.dtypes import NUMPY_DTYPES
+from ..dtypes import NUMPY_DTYPES
 
 Dim = int | str | None
 

@@ -15,6 +15,7 @@ from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import PIPELINES, NamedPipeline, path
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
+from dlc.targets.engine_code import CodeImage
 from dlc.targets.machine import GpuMachine, Machine, set_target
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
@@ -79,6 +80,17 @@ class Target(ABC):
     def obstacle(self, name: str) -> str:
         """What keeps this machine from running code for its machine `name`; empty where nothing does."""
         return ""
+
+    def engine_features(self, facts: Machine | GpuMachine) -> tuple[str, ...]:
+        """What a processor must have to run code for the machine `facts` in an engine file; asked before any pass.
+
+        `TargetError` where engines hold no such code.
+        """
+        raise TargetError(f"target '{self.name}' makes no engine files; name a CPU, as cpu:haswell")
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> CodeImage:
+        """Code of the first form as an engine file holds it. Only where there are `engine_features`."""
+        raise NotImplementedError
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
         """Raise `TargetError` with a remedy where this machine cannot run code of `module` for `name`; asked before any pass."""

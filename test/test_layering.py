@@ -12,7 +12,7 @@ from dlc.lowering.registry import passes
 
 ROOT = Path(__file__).resolve().parent.parent
 BINDINGS = {"torch_mlir", "mlir"}
-LEAVES = {"dlc._mlir", "dlc.devices", "dlc.errors", "dlc.diagnostics", "dlc.dtypes", "dlc.partial_files"}
+LEAVES = {"dlc._mlir", "dlc.devices", "dlc.errors", "dlc.diagnostics", "dlc.dtypes", "dlc.memory_limit", "dlc.partial_files"}
 MACHINE = "dlc.targets.machine"
 """All that lowering sees of targets."""
 PARTS = {"analysis", "dialects", "frontends", "lowering", "runtime", "targets", "tools"}

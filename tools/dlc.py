@@ -21,12 +21,12 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         files = sorted(_COMMANDS.glob("*_command.py"))
-        return [file.stem.removesuffix("_command") for file in files]
+        return [file.stem.removesuffix("_command").replace("_", "-") for file in files]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
-        found: click.Command = importlib.import_module(f"dlc.tools.commands.{name}_command").command
+        found: click.Command = importlib.import_module(f"dlc.tools.commands.{name.replace('-', '_')}_command").command
         return found
 
 

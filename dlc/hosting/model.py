@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -17,6 +18,7 @@ from dlc.hosting.segments import CompiledSegment, CompileModel
 from dlc.hosting.types import ValueSpec, checked_value, spec_of, takes_list
 from dlc.lowering.deadline import Progress
 from dlc.runtime.arguments import in_order
+from dlc.runtime.callable_model import Runner
 from dlc.runtime.results import outputs_in_order, unfit_output
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import ParamTable
@@ -24,6 +26,8 @@ from dlc.targets.build_report import BuildReport
 from dlc.variants import Variants
 
 if TYPE_CHECKING:
+    import os
+
     from dlc.compiler import CompileOptions
     from dlc.verification import Verdict
 
@@ -149,6 +153,15 @@ class HostedModel(CompiledModel):
     def with_profile(self) -> CompiledModel:
         """Refused: the profile is one of compiled code."""
         raise InvalidInputError(f"'{self._name}' runs partly on the host; profile its segments as models of their own")
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:  # type: ignore[override]
+        """Refused: engines hold compiled code alone."""
+        ops = ", ".join(sorted({op for _, op, _ in self.host_ops}))
+        remedy = "cut the model, so that these are computed before or after it"
+        raise InvalidInputError(f"'{self._name}' runs ops on the host ({ops}), which engines do not hold; {remedy}")
+
+    def _runner(self) -> AbstractContextManager[Runner]:
+        return nullcontext(self)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Refused: there is no one text."""

@@ -191,7 +191,14 @@ DLC_EXPORT int32_t dlc_invoke(void (*entry)(void **), void **arguments);
 // Message of the last error that was raised on this thread; valid until the next one.
 DLC_EXPORT const char *dlc_last_error();
 
-enum DlcErrorKind : int32_t { DLC_ERROR_INVALID = 1, DLC_ERROR_OUT_OF_MEMORY = 2, DLC_ERROR_CANCELLED = 3 };
+// The same numbers as those of dlc_status.
+enum DlcErrorKind : int32_t {
+  DLC_ERROR_INVALID = 1,
+  DLC_ERROR_OUT_OF_MEMORY = 2,
+  DLC_ERROR_CANCELLED = 3,
+  DLC_ERROR_BAD_ENGINE = 4,
+  DLC_ERROR_WRONG_MACHINE = 5
+};
 
 // Facts of the last error: its DlcErrorKind; and of an allocation that failed its bytes, those that the call held, and the limit
 // of the call if that was the reason, else 0.
@@ -227,3 +234,30 @@ DLC_EXPORT double dlc_profile_cost(int64_t pairs);
 
 // Lets all threads read time, in nanoseconds, from `clock`; from the best clock of the machine again with null. For tests.
 DLC_EXPORT void dlc_profile_use_clock(int64_t (*clock)());
+
+// --- engines ----------------------------------------------------------------------------------------------------
+// The interface of C programs is dlc/runtime.h; what follows serves Python and the compiler beside it.
+
+struct dlc_engine;
+
+// Version of what compiled code and the runtime expect of each other. Engines of another one are refused.
+constexpr int32_t kRuntimeAbi = 1;
+DLC_EXPORT int32_t dlc_runtime_abi();
+
+// CRC-32C of bytes that follow those of the checksum `before`, 0 for none.
+DLC_EXPORT uint32_t dlc_crc32c(const void *bytes, uint64_t size, uint32_t before);
+
+// Whether engines may call the function `name`: one of this library's, or of the C library's that are listed in imports.cpp.
+DLC_EXPORT int32_t dlc_provides(const char *name);
+
+// Whether this processor has the feature, as engines name it: 1 or 0; -1 for a name that is not known.
+DLC_EXPORT int32_t dlc_processor_has(const char *feature);
+
+// Number of the chosen variant, address of its entry, which takes one table of pointers, and of the elements of its parameters.
+DLC_EXPORT int64_t dlc_engine_variant(const dlc_engine *engine);
+DLC_EXPORT void *dlc_engine_entry(const dlc_engine *engine);
+DLC_EXPORT const void *dlc_engine_param(const dlc_engine *engine, int64_t index);
+
+// The bytes of the engine's file, and the weights, as they are mapped.
+DLC_EXPORT const void *dlc_engine_bytes(const dlc_engine *engine, uint64_t *size);
+DLC_EXPORT const void *dlc_engine_weights(const dlc_engine *engine);

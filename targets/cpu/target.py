@@ -8,12 +8,14 @@ from dlc._mlir import ir
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
 from dlc.lowering.pipelines import STAGES
+from dlc.runtime.library import load_library
 from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.host_key import host_key
 from dlc.targets.cpu.known_cpus import ALIASES, KNOWN_CPUS, known_cpu
-from dlc.targets.machine import Machine, facts_of, host_facts
+from dlc.targets.engine_code import CodeImage
+from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 
@@ -55,6 +57,17 @@ class CpuTarget(Target):
     def obstacle(self, name: str) -> str:
         missing = self.machine(name).missing_in(host_facts())
         return f"it lacks {', '.join(missing)}" if missing else ""
+
+    def engine_features(self, facts: Machine | GpuMachine) -> tuple[str, ...]:
+        from dlc.targets.cpu.needed_features import needed_features
+
+        assert isinstance(facts, Machine)
+        return needed_features(facts, load_library())
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> CodeImage:
+        from dlc.targets.cpu.static_link import link_image
+
+        return link_image(objects, functions, load_library().provides)
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
         is_default = name == self.name

@@ -38,6 +38,7 @@ def _build(folder: Path, main: str, *options: str, objects: Sequence[Path] = ())
         "-g",
         "-pthread",
         f"-I{_RUNTIME}",
+        f"-I{_RUNTIME.parent / 'include'}",
         *options,
         *map(str, sources),
         "-o",

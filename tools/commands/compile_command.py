@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,6 +15,8 @@ from dlc.lowering.deadline import timed
 from dlc.sources import Source, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target, targets
+from dlc.targets.schedules import read_schedules
+from dlc.tools.commands.engine_output import ENGINE, PLACES, EngineOutput
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
@@ -37,12 +40,21 @@ from dlc.tools.commands.terminal import steps
 _LEVELS = tuple(dict.fromkeys(level for target in targets() for level in target.stages))
 _CODE = tuple(dict.fromkeys(form for target in targets() for form in target.forms))
 _SCHEDULE = "schedule"
+_EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE]
 
 
 @click.command("compile")
 @MODEL
-@click.option("--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE]), help="What to write: by default obj, for GPUs ptx.")
-@output_option("File to write. By default MODEL.o in the current folder for obj, else standard output, also called '-'.", None)
+@click.option(
+    "--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE, ENGINE]), help="What to write: by default obj, for GPUs ptx."
+)
+@output_option(
+    "File to write; FILE.dlce is an engine. By default MODEL.o in the current folder for obj, MODEL.dlce for engine, "
+    "else standard output, also called '-'.",
+    None,
+)
+@click.option("--weights", type=click.Choice(PLACES), default=PLACES[0], help="Where an engine has its weights.")
+@click.option("--sign-key", type=click.Path(path_type=Path), help="Ed25519 private key (PEM) that signs an engine.")
 @shape_option
 @value_option
 @lenient_option
@@ -56,6 +68,8 @@ def command(
     model: Path,
     emit: str | None,
     output: Path | None,
+    weights: str,
+    sign_key: Path | None,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
     lenient: bool,
@@ -73,23 +87,31 @@ def command(
     IR levels are text that dlc-opt reads and that `dlc run` and `dlc compile` go on from; with -o the weights go beside it,
     to a file named *.safetensors. An object file has the entry `_mlir_ciface_main_graph` and needs dlc's runtime library. GPUs have
     the levels gpu and nvvm, and ptx. This machine need not be able to run code for --target. `schedule` is a file for --schedule:
-    how each loop nest becomes code.
+    how each loop nest becomes code. An engine is one file that dlc.load, dlc_runtime and C programs run without the compiler; it
+    holds code for each of several names of --target, with commas between.
     """
-    dlc.CompileOptions(target, num_threads, opt_level).check()
-    chosen = find_target(target)
-    emit = _checked(emit or chosen.forms[0], chosen, target)
+    engine = EngineOutput.asked(model, emit, output, weights, sign_key, target)
+    options = [dlc.CompileOptions(name, num_threads, opt_level) for name in (engine.targets if engine else (target,))]
+    for each in options:
+        each.check()
+    chosen = find_target(options[0].target)
+    emit = ENGINE if engine else _checked(emit or chosen.forms[0], chosen, target)
     output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
     read = read_source(model, shapes=parse_shapes(shapes), lenient=lenient, values=parse_values(values))
     source = with_accuracy(read, winograd, precision)
     if verify_schedules:
-        _verify(source, target, schedule)
+        for each in options:
+            _verify(source, each.target, schedule)
     if emit == _SCHEDULE:
         table = dlc.schedules_of(source, target, schedule=schedule, timeout=compile_timeout)
         write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)
         return
     with steps(f"compile {model}") as shown:
         progress = timed(compile_timeout, source.name, shown, begin)
+        if engine:
+            engine.write(source, replace(options[0], schedules=read_schedules(schedule)), progress)
+            return
         if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
             source = dlc.optimize(source, progress, target)
         level = emit if emit in _LEVELS else chosen.stages[-1]

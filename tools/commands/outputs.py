@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from dlc._mlir import ir
 from dlc.errors import InvalidInputError
-from dlc.partial_files import note_partial
+from dlc.partial_files import replacing
 from dlc.sources import PARAMS_ATTRIBUTE, Source, save_params
 from dlc.tools.commands.options import STDOUT
 
@@ -52,25 +48,3 @@ def write_bytes(content: bytes, output: Path) -> None:
 def _refer(module: ir.Module, file: str) -> None:
     with module.context:
         module.operation.attributes[PARAMS_ATTRIBUTE] = ir.StringAttr.get(file)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place when the block ends well; else `path` stays as it was.
-
-    A link keeps its place, and a device or pipe is written itself.
-    """
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    note_partial(temporary)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

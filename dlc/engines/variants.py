@@ -1,0 +1,99 @@
+"""The code of a model for one target, with its weights as that code reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dlc.errors import TargetError
+from dlc.lowering.deadline import Progress
+from dlc.machines import DEFAULT_TARGET
+from dlc.model_cache import ModelRecord
+from dlc.runtime.signature import Signature
+from dlc.sources import Source
+from dlc.targets.engine_code import CodeImage
+from dlc.targets.machine import Machine, facts_of
+from dlc.targets.model_code import ModelCode, packed_name
+from dlc.targets.registry import find_target
+from dlc.weights import WeightRecipe
+
+if TYPE_CHECKING:
+    from dlc.compiler import CompileOptions, Evaluate
+
+
+@dataclass(frozen=True)
+class EngineVariant:
+    """`image` runs on processors of `arch` that have all `features`, by the names that `dlc_processor_has` knows.
+
+    `params` are the arrays that the entry reads, in the order of `signature.params`; nothing is left to be computed.
+    """
+
+    target: str
+    arch: str
+    features: tuple[str, ...]
+    signature: Signature
+    image: CodeImage
+    params: tuple[np.ndarray, ...]
+    profiled: tuple[str, ...]
+
+    @property
+    def entry(self) -> int:
+        """Where the entry, which takes one table of pointers, begins in the image."""
+        return self.image.entries[packed_name(self.signature.entry)]
+
+
+def variant_of(source: Source, target: str, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
+    """A variant of code and arrays that are there. `TargetError` where engines hold no such code."""
+    facts, features = _needs(source, target)
+    image = find_target(target).link(code.objects, [packed_name(code.signature.entry)])
+    return EngineVariant(target, facts.arch, features, code.signature, image, tuple(params), code.profiled)
+
+
+def _needs(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
+    """The machine that code for `target` is for, and what it needs of a processor."""
+    found = find_target(target)
+    facts = facts_of(source.module.operation) if target == DEFAULT_TARGET else found.machine(target)
+    features = found.engine_features(facts)
+    assert isinstance(facts, Machine)
+    return facts, features
+
+
+def build_variants(
+    source: Source,
+    options: CompileOptions,
+    targets: Sequence[str],
+    evaluate: Evaluate = WeightRecipe.evaluate,
+    progress: Progress | None = None,
+) -> list[EngineVariant]:
+    """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
+    from dlc.compiler import find_or_build
+
+    variants = []
+    for target in targets:
+        _needs(source, target)
+    for target in dict.fromkeys(targets):
+        if progress and len(targets) > 1:
+            progress(f"compile for {target}")
+        chosen = replace(options, target=target)
+        record, _ = find_or_build(source, chosen, progress)
+        variants.append(_variant_for(source, chosen, record, evaluate(record.recipe, source.params)))
+    return variants
+
+
+def _variant_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> EngineVariant:
+    """A variant of what compiling has made. Weights that code lays out itself are laid out here, by that code.
+
+    `TargetError` where this machine cannot run it.
+    """
+    signature = record.code.signature
+    if signature.precompute is None:
+        return variant_of(source, options.target, record.code, [weights[spec.name] for spec in signature.params])
+    try:
+        find_target(options.target).require_runnable(source.module, options.target)
+    except TargetError as error:
+        raise TargetError(f"its weights are laid out by code for '{options.target}': {error}; save it on such a machine") from None
+    session = record.code.session(weights, options.num_threads, options.memory_limit)
+    return variant_of(source, options.target, record.code, session.bound_params)

@@ -1,0 +1,59 @@
+"""What `dlc compile` is asked for where it writes an engine file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+import dlc
+from dlc.lowering.deadline import Progress
+from dlc.runtime.engine_signature import read_key
+from dlc.sources import Source
+from dlc.tools.commands.options import STDOUT, check_output
+
+ENGINE = "engine"
+PLACES = ("inside", "separate")
+_SUFFIX = ".dlce"
+
+
+@dataclass(frozen=True)
+class EngineOutput:
+    """An engine for `targets`, written to `path`."""
+
+    path: Path
+    targets: tuple[str, ...]
+    has_separate_weights: bool
+    sign_key: Path | None
+
+    @classmethod
+    def asked(
+        cls, model: Path, emit: str | None, output: Path | None, weights: str, sign_key: Path | None, target: str
+    ) -> EngineOutput | None:
+        """The engine that options ask for; None where they ask for something else, and `click.BadParameter` where they clash."""
+        is_engine = emit == ENGINE or (emit is None and output is not None and output.suffix == _SUFFIX)
+        if not is_engine:
+            if weights != PLACES[0]:
+                raise click.BadParameter("only engines have weights; write one with -o FILE.dlce", param_hint="--weights")
+            if sign_key is not None:
+                raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
+            if "," in target:
+                raise click.BadParameter("only engines hold code for several; write one with -o FILE.dlce", param_hint="--target")
+            return None
+        path = output or check_output(Path(f"{model.stem}{_SUFFIX}"))
+        if path == STDOUT:
+            raise click.BadParameter("an engine is written to a file, not to standard output", param_hint="-o")
+        if sign_key is not None:
+            read_key(sign_key, is_private=True)  # now rather than after minutes
+        return cls(path, tuple(name.strip() for name in target.split(",")), weights == PLACES[1], sign_key)
+
+    def write(self, source: Source, options: dlc.CompileOptions, progress: Progress | None) -> None:
+        """Compile `source` for each target, and write the engine."""
+        from dlc.engines.saving import save_engine
+        from dlc.engines.variants import build_variants
+
+        variants = build_variants(source, options, self.targets, progress=progress)
+        if progress:
+            progress("write")
+        save_engine(variants, source, options, self.path, self.has_separate_weights, self.sign_key)
