@@ -1,0 +1,82 @@
+"""What is known of sizes that run time decides: the least, the most, and a number that they are multiples of.
+
+The function attribute `dl.bounds = {seq = array<i64: 8, 512, 8>}` states them by the names of `dl.dims`: whoever calls the
+function has them hold, which its first checks make sure of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+
+BOUNDS = "dl.bounds"
+_ENDLESS = -1
+"""Stands in the attribute for no most."""
+
+
+@dataclass(frozen=True)
+class DimBounds:
+    """A size from `least` to `most` (None: any) that is a multiple of `multiple`."""
+
+    least: int = 0
+    most: int | None = None
+    multiple: int = 1
+
+    def __post_init__(self) -> None:
+        if self.multiple < 1 or self.least < 0 or (self.most is not None and self.most < self.least):
+            raise ValueError(f"no size is {self}")
+
+    @classmethod
+    def of_size(cls, size: int) -> DimBounds:
+        """Those of a size that is known."""
+        return cls(size, size, size or 1)
+
+    def admits(self, size: int) -> bool:
+        """Whether a size may be that."""
+        return self.least <= size and (self.most is None or size <= self.most) and size % self.multiple == 0
+
+    def __add__(self, other: DimBounds) -> DimBounds:
+        most = None if self.most is None or other.most is None else self.most + other.most
+        return DimBounds(self.least + other.least, most, math.gcd(self.multiple, other.multiple))
+
+    def __mul__(self, other: DimBounds) -> DimBounds:
+        most = None if self.most is None or other.most is None else self.most * other.most
+        return DimBounds(self.least * other.least, most, self.multiple * other.multiple)
+
+    def divided(self, divisor: int) -> DimBounds:
+        """Those of a size that is this one over a divisor, without a rest."""
+        multiple = self.multiple // divisor if self.multiple % divisor == 0 else 1
+        return DimBounds(-(-self.least // divisor), None if self.most is None else self.most // divisor, multiple)
+
+    def __str__(self) -> str:
+        most = "" if self.most is None else f"{self.most}"
+        steps = "" if self.multiple == 1 else f", a multiple of {self.multiple}"
+        return f"{self.least}..{most}{steps}"
+
+
+UNBOUNDED = DimBounds()
+
+
+def bounds_of_function(function: ir.Operation) -> dict[str, DimBounds]:
+    """The bounds that a function states of its dims by name; none where it has no such attribute."""
+    if BOUNDS not in function.attributes:
+        return {}
+    found = {}
+    for entry in ir.DictAttr(function.attributes[BOUNDS]):
+        least, most, multiple = ir.DenseI64ArrayAttr(entry.attr)
+        found[entry.name] = DimBounds(least, None if most == _ENDLESS else most, multiple)
+    return found
+
+
+def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:
+    """Write the bounds of a function's dims on it, in place of those that it had."""
+    if not bounds:
+        if BOUNDS in function.attributes:
+            del function.attributes[BOUNDS]
+        return
+    with function.context:
+        entries = {name: [each.least, _ENDLESS if each.most is None else each.most, each.multiple] for name, each in bounds.items()}
+        function.attributes[BOUNDS] = ir.DictAttr.get({name: ir.DenseI64ArrayAttr.get(row) for name, row in entries.items()})
