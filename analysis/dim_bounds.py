@@ -7,10 +7,12 @@ function has them hold, which its first checks make sure of.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.diagnostics import at_location
+from dlc.errors import VerifyError
 
 BOUNDS = "dl.bounds"
 _ENDLESS = -1
@@ -61,14 +63,21 @@ UNBOUNDED = DimBounds()
 
 
 def bounds_of_function(function: ir.Operation) -> dict[str, DimBounds]:
-    """The bounds that a function states of its dims by name; none where it has no such attribute."""
+    """The bounds that a function states of its dims by name; none where it has no such attribute. `VerifyError` if they are none."""
     if BOUNDS not in function.attributes:
         return {}
-    found = {}
-    for entry in ir.DictAttr(function.attributes[BOUNDS]):
-        least, most, multiple = ir.DenseI64ArrayAttr(entry.attr)
-        found[entry.name] = DimBounds(least, None if most == _ENDLESS else most, multiple)
-    return found
+    try:
+        return {entry.name: _bounds(ir.DenseI64ArrayAttr(entry.attr)) for entry in ir.DictAttr(function.attributes[BOUNDS])}
+    except ValueError:
+        message = (
+            f"{BOUNDS} is {function.attributes[BOUNDS]}; write the least size, the most (-1: any) and a number that divides it"
+        )
+        raise VerifyError("", [at_location(function.location, f"{message}, as seq = array<i64: 8, 512, 8>")]) from None
+
+
+def _bounds(row: Sequence[int]) -> DimBounds:
+    least, most, multiple = row
+    return DimBounds(least, None if most == _ENDLESS else most, multiple)
 
 
 def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:
