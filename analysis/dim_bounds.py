@@ -63,7 +63,7 @@ UNBOUNDED = DimBounds()
 
 
 def bounds_of_function(function: ir.Operation) -> dict[str, DimBounds]:
-    """The bounds that a function states of its dims by name; none where it has no such attribute. `VerifyError` if they are none."""
+    """The bounds that a function states of its dims by name; none without the attribute. `VerifyError` if they are none."""
     if BOUNDS not in function.attributes:
         return {}
     try:

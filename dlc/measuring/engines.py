@@ -249,10 +249,12 @@ def _onnx_source(file: Path, options: LoadOptions) -> str | bytes:
 
 
 def _onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
+    from dlc.frontends.onnx.input_shapes import input_shapes
     from dlc.frontends.onnx.loader import load_model, override_shapes
 
     model, _ = load_model(file)
-    return override_shapes(model, options.shapes) if options.shapes else model
+    shapes = input_shapes(model, options.shapes)
+    return override_shapes(model, shapes) if shapes else model
 
 
 ENGINES: Mapping[str, Engine] = {

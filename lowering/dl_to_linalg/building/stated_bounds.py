@@ -28,8 +28,8 @@ def _named_dims(function: ir.Operation) -> Iterator[tuple[int, int, str, str]]:
     for number, entry in enumerate(ir.ArrayAttr(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else ()):
         given = ir.DictAttr(entry)
         label = given["dl.name"].value if "dl.name" in given else f"arg{number}"
-        for axis, item in enumerate(given["dl.dims"] if "dl.dims" in given else ()):
-            yield number, axis, item.value, label
+        if "dl.dims" in given:
+            yield from ((number, axis, item.value, label) for axis, item in enumerate(given["dl.dims"]))
 
 
 def _require(b: Builder, size: Extent, bounds: DimBounds, where: str) -> None:

@@ -1,0 +1,166 @@
+"""A model with versions for sizes of dims: each call goes to the one that is made for its sizes, else to that of all sizes."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dlc.compiler import CompiledModel
+from dlc.errors import InvalidInputError
+from dlc.sources import ParamTable
+from dlc.targets.build_report import BuildReport, VersionCounters
+from dlc.versions.reading import SizeKey, SizeReading
+
+if TYPE_CHECKING:
+    from dlc.verification import Verdict
+    from dlc.versions.specializer import Specializer
+
+
+class VersionedModel(CompiledModel):
+    """Calls are those of `CompiledModel`; inputs, outputs and errors are those of the version of all sizes.
+
+    `versions` are by the sizes of the dims `names`, in their order; `specializer` makes others for all sizes of frequent calls.
+    A version has the same weights in the same memory; its sums may associate in another order, so that results differ within the
+    tolerance of that.
+    """
+
+    def __init__(
+        self,
+        general: CompiledModel,
+        reading: SizeReading,
+        names: Sequence[str],
+        versions: Mapping[SizeKey, CompiledModel],
+        specializer: Specializer | None = None,
+    ) -> None:
+        self._take(general)
+        self._lock = threading.Lock()
+        self._reading, self._versions, self._specializer = reading, dict(versions), specializer
+        self._at = [reading.names.index(name) for name in names]
+        self._is_donating = any(spec.donated for spec in general.inputs)
+        self._general_calls = self._version_calls = 0
+
+    def _take(self, general: CompiledModel) -> None:
+        """Be the version of all sizes, for all that is not a call."""
+        self._general = general
+        super().__init__(
+            general._source,
+            general._session,
+            general.options,
+            general._recipe,
+            general._report,
+            general._profiled,
+            general._verdicts,
+            general._evaluate,
+        )
+
+    @property
+    def build_report(self) -> BuildReport:
+        """The kernels of all versions together, and what became of calls and versions."""
+        reports = [version.build_report for version in self._all()]
+        counters = VersionCounters(
+            self._general_calls,
+            self._version_calls,
+            len(self._versions),
+            *(self._specializer.counters() if self._specializer else ()),
+        )
+        return BuildReport(
+            sum(each.kernels for each in reports),
+            sum(each.compiled for each in reports),
+            all(each.whole for each in reports),
+            versions=counters,
+        )
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Those of all versions."""
+        return tuple(verdict for version in self._all() for verdict in version.verdicts)
+
+    def version(self, *arguments: Any) -> CompiledModel:
+        """The version that a call with these arguments runs now."""
+        return self._chosen(arguments)
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        version = self._chosen(arguments)
+        if version is self._general:
+            return version._session(*arguments)
+        try:
+            return version._session(*arguments)
+        except InvalidInputError as error:
+            return self._again(error, lambda general: general(*arguments))
+
+    def run(
+        self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
+    ) -> list[np.ndarray]:
+        """Run the model with results in the arrays `outputs`, see `CompiledModel.run`."""
+        version = self._chosen((inputs,))
+        if version is self._general:
+            return version._session.run(inputs, outputs)
+        try:
+            return version._session.run(inputs, outputs)
+        except InvalidInputError as error:
+            return self._again(error, lambda general: general.run(inputs, outputs))
+
+    def _again(self, error: InvalidInputError, call: Callable[[CompiledModel], list[np.ndarray]]) -> list[np.ndarray]:
+        """A call that a version refuses, on that of all sizes, whose words name the model's own dims."""
+        if self._is_donating:  # the call may have written to its inputs
+            raise error
+        return call(self._general)
+
+    def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
+        """The results for each of `requests`; neighbours of one version run several at a time."""
+        return self._run_numbered(requests, 0)
+
+    def _run_numbered(self, requests: Iterable[Any], first: int) -> list[list[np.ndarray]]:
+        results: list[list[np.ndarray]] = []
+        pairs = [(self._chosen((request,)), request) for request in requests]
+        for version, group in itertools.groupby(pairs, key=lambda pair: pair[0]):
+            given = [request for _, request in group]
+            results += version._run_numbered(given, first + len(results))
+        return results
+
+    def cancel(self) -> None:
+        """End all calls that run now in other threads, see `CompiledModel.cancel`; what is compiled in the background goes on."""
+        for version in self._all():
+            version.cancel()
+
+    def with_params(self, params: ParamTable) -> CompiledModel:
+        """The same code with other weights, see `CompiledModel.with_params`."""
+        return self._mapped(lambda version: version.with_params(params))
+
+    def with_profile(self) -> CompiledModel:
+        """The same model with the profile of `compile(..., profile=True)`; what the background compiles begins anew."""
+        return self._mapped(lambda version: version.with_profile(), is_new_code=True)
+
+    def _mapped(self, change: Callable[[CompiledModel], CompiledModel], is_new_code: bool = False) -> CompiledModel:
+        changed = copy.copy(self)
+        changed._take(change(self._general))
+        changed._versions = {key: change(version) for key, version in self._versions.items()}
+        if self._specializer is not None:
+            changed._specializer = self._specializer.beside(changed._general, None if is_new_code else change)
+        changed._lock, changed._general_calls, changed._version_calls = threading.Lock(), 0, 0
+        return changed
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("CompiledModel", "VersionedModel", 1)
+
+    def _all(self) -> list[CompiledModel]:
+        return [self._general, *self._versions.values(), *(self._specializer.variants.kept() if self._specializer else ())]
+
+    def _chosen(self, arguments: Sequence[Any]) -> CompiledModel:
+        key = self._reading.key_of(arguments)
+        if key is None:
+            return self._general
+        if self._specializer is not None:
+            found = self._specializer.find(key)
+            if found is not None:
+                return found
+        version = self._versions.get(tuple([key[at] for at in self._at])) if self._versions else None
+        with self._lock:
+            self._general_calls += version is None
+            self._version_calls += version is not None
+        return version or self._general
