@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dlc.compiler import CompiledModel, Request
 
 _MOST_COUNTED = 1024
-"""Sizes whose calls are counted; those that came longest ago are forgotten first."""
+"""Sizes whose calls are counted; those that came first are forgotten first."""
 
 BACKGROUND = Background()
 
@@ -37,7 +37,7 @@ class Specializer:
         self._after = request.specialize
         self.variants = Variants(request.most_versions)
         self._lock = threading.Lock()
-        self._counts: OrderedDict[SizeKey, int] = OrderedDict()
+        self._counts: dict[SizeKey, int] = {}
         self._waiting: set[SizeKey] = set()
         self._failed: OrderedDict[SizeKey, str] = OrderedDict()
 
@@ -53,9 +53,8 @@ class Specializer:
         with self._lock:
             count = self._counts.get(key, 0) + 1
             self._counts[key] = count
-            self._counts.move_to_end(key)
             if len(self._counts) > _MOST_COUNTED:
-                self._counts.popitem(last=False)
+                del self._counts[next(iter(self._counts))]
             if count < self._after or key in self._waiting or key in self._failed or not BACKGROUND.is_available:
                 return False
             self._waiting.add(key)

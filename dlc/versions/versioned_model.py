@@ -41,6 +41,7 @@ class VersionedModel(CompiledModel):
         self._lock = threading.Lock()
         self._reading, self._versions, self._specializer = reading, dict(versions), specializer
         self._at = [reading.names.index(name) for name in names]
+        self._reads_all = self._at == list(range(len(reading.places)))
         self._is_donating = any(spec.donated for spec in general.inputs)
         self._general_calls = self._version_calls = 0
 
@@ -159,8 +160,10 @@ class VersionedModel(CompiledModel):
             found = self._specializer.find(key)
             if found is not None:
                 return found
-        version = self._versions.get(tuple([key[at] for at in self._at])) if self._versions else None
+        version = self._versions.get(key if self._reads_all else tuple([key[at] for at in self._at]))
         with self._lock:
-            self._general_calls += version is None
-            self._version_calls += version is not None
-        return version or self._general
+            if version is None:
+                self._general_calls += 1
+                return self._general
+            self._version_calls += 1
+        return version
