@@ -377,7 +377,17 @@ def compile(
     options.check()
     variants = variant_limit(max_specializations)
     after = specialize_after(specialize if specialize is not None or schedule is None else "off")
-    request = Request(options, donate, winograd, precision, timeout, verify_schedules, specialize=after, most_versions=variants)
+    request = Request(
+        options,
+        donate,
+        winograd,
+        precision,
+        timeout,
+        verify_schedules,
+        specialize=after,
+        must_specialize=specialize is not None,
+        most_versions=variants,
+    )
     reading = ReadOptions(params, shapes, lenient, values)
     return compile_model(model, request, variants, progress, reading, begin)
 
@@ -426,6 +436,8 @@ class Request:
     """Gives the arrays that code reads, for a recipe and the arrays of the model."""
     specialize: int | None = None
     """Calls of the same sizes after which these get a version, None for never."""
+    must_specialize: bool = False
+    """Whether a model that can have no versions for frequent sizes is an error."""
     most_versions: int = MOST_VARIANTS
 
     def compile(

@@ -36,7 +36,7 @@ def _settings() -> dict[str, str]:
 
 
 def _has_answer(stream: IO[bytes], seconds: float | None) -> bool:
-    """Wait until there is something to read, or the other side has ended."""
+    """Wait until there is something to read, or the other side has ended: nobody can close a stream that a thread reads."""
     poll = select.poll()
     poll.register(stream, select.POLLIN)
     return bool(poll.poll(None if seconds is None else 1000 * seconds))
@@ -133,6 +133,7 @@ class Background:
         self._end()
         process = self._launched()
         assert process.stdout is not None
+        _has_answer(process.stdout, None)
         welcome = receive(process.stdout)
         if welcome is None or welcome[0]["fingerprint"] != compiler_fingerprint():
             self.is_available = False

@@ -36,6 +36,11 @@ def compile_versions(
     exact = {name: each.exact for name, each in sizes.items() if each.exact}
     if not exact and request.specialize is None:
         return request.compile_alone(source, progress, begin)
+    stage = stage_of(source.module)
+    if stage != "dl" and not request.must_specialize:
+        return request.compile_alone(source, progress, begin)
+    if stage != "dl":
+        raise InvalidInputError(f"specialize needs a model at level 'dl', and '{source.name}' is at level '{stage}'")
     _check(request, source, exact)
     if request.evaluate == WeightRecipe.evaluate:
         request = replace(request, evaluate=SharedWeights().evaluate)
@@ -56,9 +61,6 @@ def compile_versions(
 
 
 def _check(request: Request, source: Source, exact: Mapping[str, Any]) -> None:
-    stage = stage_of(source.module)
-    if stage != "dl":
-        raise InvalidInputError(f"specialize needs a model at level 'dl', and '{source.name}' is at level '{stage}'")
     count = math.prod(map(len, exact.values()))
     if count > MOST_VERSIONS:
         lists = ", ".join(f"'{name}' has {len(sizes)}" for name, sizes in exact.items())

@@ -95,9 +95,15 @@ class Specializer:
             other.variants = self.variants.mapped(change)
         return other
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until nothing is compiled for frequent sizes any more; False where that takes longer."""
-        return BACKGROUND.wait(seconds)
+    def is_settled(self, key: SizeKey) -> bool:
+        """Whether these sizes have their version, or got none. Waits while it is compiled."""
+        with self._lock:
+            is_due = key in self._waiting
+        if is_due:
+            BACKGROUND.wait()
+        with self._lock:
+            has_none = key in self._failed or not BACKGROUND.is_available
+        return has_none or self.variants.get(key) is not None
 
     def counters(self) -> tuple[VariantCounters, int, int, str]:
         """The counts up to now: versions, sizes that wait, sizes that got none, and why the last of these did not."""

@@ -85,6 +85,11 @@ class VersionedModel(CompiledModel):
         """The version that a call with these arguments runs now."""
         return self._chosen(arguments)
 
+    def is_settled_for(self, *arguments: Any) -> bool:
+        """Whether calls with these arguments get no other version any more. Waits for one that is compiled."""
+        key = self._reading.key_of(arguments)
+        return key is None or self._specializer is None or self._specializer.is_settled(key)
+
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         version = self._chosen(arguments)
         if version is self._general:

@@ -17,16 +17,18 @@ from dlc.targets.registry import find_target, targets
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
+    all_shapes,
     check_output,
     compile_options,
     compile_timeout_option,
     lenient_option,
     output_option,
-    parse_shapes,
     parse_values,
     precision_option,
+    require_one_size,
     schedule_option,
     shape_option,
+    sizes_option,
     value_option,
     verify_option,
     winograd_option,
@@ -44,6 +46,7 @@ _SCHEDULE = "schedule"
 @click.option("--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE]), help="What to write: by default obj, for GPUs ptx.")
 @output_option("File to write. By default MODEL.o in the current folder for obj, else standard output, also called '-'.", None)
 @shape_option
+@sizes_option
 @value_option
 @lenient_option
 @schedule_option
@@ -57,6 +60,7 @@ def command(
     emit: str | None,
     output: Path | None,
     shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
     values: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
@@ -78,9 +82,10 @@ def command(
     dlc.CompileOptions(target, num_threads, opt_level).check()
     chosen = find_target(target)
     emit = _checked(emit or chosen.forms[0], chosen, target)
+    require_one_size(sizes, "a file holds")
     output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
-    read = read_source(model, shapes=parse_shapes(shapes), lenient=lenient, values=parse_values(values))
+    read = read_source(model, shapes=all_shapes(shapes, sizes), lenient=lenient, values=parse_values(values))
     source = with_accuracy(read, winograd, precision)
     if verify_schedules:
         _verify(source, target, schedule)
