@@ -36,7 +36,8 @@ Arrays = Mapping[str, np.ndarray]
 class LoadOptions:
     """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write; `lenient`, `timeout` and
     `schedule`, a file, are those of `compile`, and `values` are those of inputs that it makes constants. `sizes` are those of dims,
-    as `--sizes` has them; with `specialize`, calls begin once their sizes have a version.
+    as `--sizes` has them; with `specialize`, calls begin once their sizes have a version. Unless a model
+    `is_dynamic`, OpenVINO is told the sizes of its inputs.
     """
 
     threads: int = 1
@@ -49,6 +50,7 @@ class LoadOptions:
     values: Mapping[str, Any] = field(default_factory=dict)
     sizes: tuple[str, ...] = ()
     specialize: str | None = None
+    is_dynamic: bool = False
 
     @property
     def all_shapes(self) -> dict[str, Any] | None:
@@ -192,7 +194,7 @@ class _OpenVino:
         source = _onnx_source(file, options)
         model = core.read_model(source) if isinstance(source, str) else core.read_model(model=source)
         for port in model.inputs:  # OpenVINO finds faster code for shapes that it knows
-            if port.partial_shape.is_dynamic:
+            if port.partial_shape.is_dynamic and not options.is_dynamic:
                 model.reshape({name: list(inputs[name].shape) for name in inputs})
                 break
         settings = {
