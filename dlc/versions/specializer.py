@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections import OrderedDict
@@ -14,7 +15,7 @@ from dlc.model_cache import ModelRecord, bytecode_of, model_key
 from dlc.targets.build_report import BuildReport, VariantCounters
 from dlc.variants import Variants
 from dlc.versions.background import Background
-from dlc.versions.reading import SizeKey, SizeReading
+from dlc.versions.reading import SizeKey, SizeReading, count_of
 
 if TYPE_CHECKING:
     from dlc.compiler import CompiledModel, Request
@@ -36,6 +37,10 @@ class Specializer:
         self._request, self._general, self._reading = request, general, reading
         self._after = request.specialize
         self.variants = Variants(request.most_versions)
+        self.repeated = itertools.count()
+        """Calls of the version of the call before, which is not looked up again."""
+        self.last: list[Any] = [None]
+        """That version, for the model; it goes when versions come, which may have taken its place."""
         self._lock = threading.Lock()
         self._counts: dict[SizeKey, int] = {}
         self._waiting: set[SizeKey] = set()
@@ -67,6 +72,7 @@ class Specializer:
             self.variants.find(key, lambda progress: self._built(key))
         except Exception as error:  # whatever it is, calls go on
             failure = f"{self._reading.show(key)}: {str(error) or type(error).__name__}"
+        self.last[0] = None
         with self._lock:
             self._waiting.discard(key)
             self._counts.pop(key, None)
@@ -109,7 +115,9 @@ class Specializer:
         """The counts up to now: versions, sizes that wait, sizes that got none, and why the last of these did not."""
         with self._lock:
             last = next(reversed(self._failed.values()), "")
-            return self.variants.counters(), len(self._waiting), len(self._failed), last
+            counters = self.variants.counters()
+            hot = replace(counters, hits=counters.hits + count_of(self.repeated))
+            return hot, len(self._waiting), len(self._failed), last
 
 
 def _build(reference: weakref.ref[Any], key: SizeKey) -> None:

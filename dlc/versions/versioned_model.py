@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import copy
 import itertools
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dlc.compiler import CompiledModel
 from dlc.errors import InvalidInputError
+from dlc.runtime.session import Session
 from dlc.sources import ParamTable
 from dlc.targets.build_report import BuildReport, VersionCounters
-from dlc.versions.reading import SizeKey, SizeReading
+from dlc.versions.reading import SizeKey, SizeReading, count_of
 
 if TYPE_CHECKING:
     from dlc.verification import Verdict
     from dlc.versions.specializer import Specializer
+
+
+class _Last(NamedTuple):
+    """The version of the last call, and what counts its calls."""
+
+    session: Session
+    calls: itertools.count[int]
 
 
 class VersionedModel(CompiledModel):
@@ -38,12 +45,16 @@ class VersionedModel(CompiledModel):
         specializer: Specializer | None = None,
     ) -> None:
         self._take(general)
-        self._lock = threading.Lock()
         self._reading, self._versions, self._specializer = reading, dict(versions), specializer
         self._at = [reading.names.index(name) for name in names]
         self._reads_all = self._at == list(range(len(reading.places)))
         self._is_donating = any(spec.donated for spec in general.inputs)
-        self._general_calls = self._version_calls = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """No calls yet. The version of the last call is tried before any other, as long as it is kept."""
+        self._general_calls, self._version_calls = itertools.count(), itertools.count()
+        self._last: list[_Last | None] = [None] if self._specializer is None else self._specializer.last
 
     def _take(self, general: CompiledModel) -> None:
         """Be the version of all sizes, for all that is not a call."""
@@ -64,8 +75,8 @@ class VersionedModel(CompiledModel):
         """The kernels of all versions together, and what became of calls and versions."""
         reports = [version.build_report for version in self._all()]
         counters = VersionCounters(
-            self._general_calls,
-            self._version_calls,
+            count_of(self._general_calls),
+            count_of(self._version_calls),
             len(self._versions),
             *(self._specializer.counters() if self._specializer else ()),
         )
@@ -91,29 +102,41 @@ class VersionedModel(CompiledModel):
         return key is None or self._specializer is None or self._specializer.is_settled(key)
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        last = self._last[0]
+        if last is not None:
+            results = last.session._call_fast(*arguments)  # refuses other sizes
+            if results is not None:
+                next(last.calls)
+                return results if isinstance(results, list) else last.session._complete(results, arguments)
         version = self._chosen(arguments)
-        if version is self._general:
-            return version._session(*arguments)
         try:
             return version._session(*arguments)
         except InvalidInputError as error:
-            return self._again(error, lambda general: general(*arguments))
+            return self._again(version, error, lambda general: general(*arguments))
 
     def run(
         self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
     ) -> list[np.ndarray]:
         """Run the model with results in the arrays `outputs`, see `CompiledModel.run`."""
+        if outputs is None:
+            return self(inputs)
+        last = self._last[0]
+        if last is not None:
+            results = last.session._run_fast(inputs, outputs)
+            if results is not None:
+                next(last.calls)
+                return results if isinstance(results, list) else last.session._complete_run(results, inputs, outputs)
         version = self._chosen((inputs,))
-        if version is self._general:
-            return version._session.run(inputs, outputs)
         try:
             return version._session.run(inputs, outputs)
         except InvalidInputError as error:
-            return self._again(error, lambda general: general.run(inputs, outputs))
+            return self._again(version, error, lambda general: general.run(inputs, outputs))
 
-    def _again(self, error: InvalidInputError, call: Callable[[CompiledModel], list[np.ndarray]]) -> list[np.ndarray]:
+    def _again(
+        self, version: CompiledModel, error: InvalidInputError, call: Callable[[CompiledModel], list[np.ndarray]]
+    ) -> list[np.ndarray]:
         """A call that a version refuses, on that of all sizes, whose words name the model's own dims."""
-        if self._is_donating:  # the call may have written to its inputs
+        if version is self._general or self._is_donating:  # a call may have written to donated inputs
             raise error
         return call(self._general)
 
@@ -148,7 +171,7 @@ class VersionedModel(CompiledModel):
         changed._versions = {key: change(version) for key, version in self._versions.items()}
         if self._specializer is not None:
             changed._specializer = self._specializer.beside(changed._general, None if is_new_code else change)
-        changed._lock, changed._general_calls, changed._version_calls = threading.Lock(), 0, 0
+        changed._begin()
         return changed
 
     def __repr__(self) -> str:
@@ -164,11 +187,13 @@ class VersionedModel(CompiledModel):
         if self._specializer is not None:
             found = self._specializer.find(key)
             if found is not None:
+                self._last[0] = _Last(found._session, self._specializer.repeated)
                 return found
         version = self._versions.get(key if self._reads_all else tuple([key[at] for at in self._at]))
-        with self._lock:
-            if version is None:
-                self._general_calls += 1
-                return self._general
-            self._version_calls += 1
+        if version is None:
+            next(self._general_calls)
+            return self._general
+        next(self._version_calls)
+        if self._specializer is None:
+            self._last[0] = _Last(version._session, self._version_calls)
         return version
