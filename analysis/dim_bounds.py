@@ -40,6 +40,11 @@ class DimBounds:
         """Whether a size may be that."""
         return self.least <= size and (self.most is None or size <= self.most) and size % self.multiple == 0
 
+    def nearest(self, size: int) -> int:
+        """The size within the bounds that is nearest to `size`, the lower multiple of two."""
+        least = -(-self.least // self.multiple) * self.multiple
+        return max(least, (size if self.most is None else min(size, self.most)) // self.multiple * self.multiple)
+
     def __add__(self, other: DimBounds) -> DimBounds:
         most = None if self.most is None or other.most is None else self.most + other.most
         return DimBounds(self.least + other.least, most, math.gcd(self.multiple, other.multiple))
@@ -78,6 +83,20 @@ def bounds_of_function(function: ir.Operation) -> dict[str, DimBounds]:
 def _bounds(row: Sequence[int]) -> DimBounds:
     least, most, multiple = row
     return DimBounds(least, None if most == _ENDLESS else most, multiple)
+
+
+def bounds_of_arguments(function: ir.Operation) -> dict[tuple[ir.Value, int | None], DimBounds]:
+    """The bounds that a function states, by argument and axis."""
+    bounds = bounds_of_function(function)
+    if not bounds or "arg_attrs" not in function.attributes:
+        return {}
+    arguments = function.regions[0].blocks[0].arguments
+    found: dict[tuple[ir.Value, int | None], DimBounds] = {}
+    for argument, entry in zip(arguments, map(ir.DictAttr, ir.ArrayAttr(function.attributes["arg_attrs"])), strict=True):
+        if "dl.dims" in entry:
+            names = [item.value for item in entry["dl.dims"]]
+            found |= {(argument, axis): bounds[name] for axis, name in enumerate(names) if name in bounds}
+    return found
 
 
 def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from dlc._mlir import ir
 from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, state_bounds
+from dlc.analysis.memory_plan import memory_plan
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import make_context
 
@@ -61,6 +62,37 @@ def test_bounds_are_written_and_read() -> None:
         assert bounds_of_function(function) == bounds
         state_bounds(function, {})
         assert bounds_of_function(function) == {}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "nearest"),
+    [
+        (UNBOUNDED, 32),
+        (DimBounds(1, 8), 8),
+        (DimBounds(40), 40),
+        (DimBounds(0, 512, 24), 24),
+        (DimBounds(50, 512, 24), 72),
+    ],
+)
+def test_the_nearest_size(bounds: DimBounds, nearest: int) -> None:
+    assert bounds.nearest(32) == nearest
+
+
+def test_memory_is_planned_for_sizes_within_bounds() -> None:
+    def peak(bounds: str) -> int:
+        text = f"""func.func @f(%x: memref<?xf32> {{dl.dims = ["n"]}}) {bounds} {{
+          %c0 = arith.constant 0 : index
+          %n = memref.dim %x, %c0 : memref<?xf32>
+          %a = memref.alloc(%n) : memref<?xf32>
+          call @g(%a) : (memref<?xf32>) -> ()
+          return
+        }}
+        func.func private @g(memref<?xf32>)"""
+        with make_context(), ir.Location.unknown():
+            module = ir.Module.parse(text)
+            return memory_plan(module.body.operations[0].operation).peak()
+
+    assert [peak(each) for each in ("", "attributes {dl.bounds = {n = array<i64: 1, 16, 1>}}")] == [128, 64]
 
 
 def test_what_no_size_is() -> None:
