@@ -194,6 +194,27 @@ def test_versions_share_weights_in_memory() -> None:
             assert all(np.shares_memory(one, other) for one, other in zip(first, arrays, strict=True))
 
 
+def test_weights_that_only_some_versions_compute_are_shared_one_by_one() -> None:
+    """Recipes that differ in one array have the others in common."""
+    text = """func.func @main_graph(%x: tensor<?x24xf32> {dl.dims = ["n", ""], dl.name = "x"}) -> tensor<?x24xf32> {
+      %w = "dl.param"() {dtype = f32, key = "w", shape = array<i64: 24, 24>} : () -> tensor<24x24xf32>
+      %b = "dl.param"() {dtype = f32, key = "b", shape = array<i64: 1, 24>} : () -> tensor<1x24xf32>
+      %s = "dl.shape_of"(%x) : (tensor<?x24xf32>) -> tensor<2xi64>
+      %e = "dl.expand"(%b, %s) {shape = array<i64: -1, -1>} : (tensor<1x24xf32>, tensor<2xi64>) -> tensor<?x24xf32>
+      %c = "dl.concat"(%e, %x) {axis = 0 : i64} : (tensor<?x24xf32>, tensor<?x24xf32>) -> tensor<?x24xf32>
+      %y = "dl.matmul"(%c, %w) : (tensor<?x24xf32>, tensor<24x24xf32>) -> tensor<?x24xf32>
+      return %y : tensor<?x24xf32>
+    }"""
+    params = {"w": rows(24, 24), "b": rows(1, 24)}
+    found = versioned(dlc.compile(text, params=params, shapes={"n": [2, 3]}))
+    np.testing.assert_allclose(found(rows(2, 24))[0][2:], rows(2, 24) @ params["w"], rtol=1e-4, atol=1e-5)
+    recipes = {str(version._recipe.module) for version in found._all()}
+    assert len(recipes) > 1, "the expanded bias is computed for a known size"
+    general, *others = (version._session._param_arrays for version in found._all())
+    large = next(array for array in general if array.size == 24 * 24)
+    assert all(any(np.shares_memory(large, array) for array in arrays) for arrays in others)
+
+
 def test_other_weights(lists: VersionedModel) -> None:
     key = next(iter(dlc.import_onnx(model()).params))
     changed = lists.with_params({key: np.zeros_like(dlc.import_onnx(model()).params[key])})
