@@ -25,6 +25,14 @@ class SizeReading:
         found = list(_places(specs))
         self.places = tuple((at, axis) for at, axis, _ in found)
         self.names = tuple(name for _, _, name in found)
+        numbers = {name: index for index, name in enumerate(self.names) if name}
+        unnamed = {place: index for index, place in enumerate(self.places)}
+        self._every = [
+            (at, axis, numbers[dim] if dim else unnamed[at, axis])
+            for at, spec in enumerate(specs)
+            for axis, dim in enumerate(spec.shape)
+            if not isinstance(dim, int)
+        ]
         self._inputs = [spec.name for spec in specs]
         self._by_name = [(specs[at].name, axis) for at, axis in self.places]
 
@@ -39,6 +47,10 @@ class SizeReading:
             return tuple([arguments[at].shape[axis] for at, axis in self.places])
         except (KeyError, IndexError, TypeError, AttributeError):
             return None
+
+    def sizes_of(self, key: SizeKey) -> list[str]:
+        """The size of every dynamic dim, as `dl-bind-dims` takes them: `0:1=128` for axis 1 of argument 0."""
+        return [f"{at}:{axis}={key[index]}" for at, axis, index in self._every]
 
     def show(self, key: SizeKey) -> str:
         """`batch=4, seq=128`."""

@@ -86,8 +86,7 @@ class Specializer:
         module = general._source.module
         if model_key(module, options.code.text(), options.target) is None:
             raise DLCError("ops, lowerings or passes that are not dlc's own are not known in the background")
-        sizes = [f"{at}:{axis}={size}" for (at, axis), size in zip(self._reading.places, key, strict=True)]
-        asked = {"name": general._source.name, "sizes": sizes, "timeout": self._request.timeout}
+        asked = {"name": general._source.name, "sizes": self._reading.sizes_of(key), "timeout": self._request.timeout}
         chosen = asdict(replace(options, measure=False, schedules=None))
         answer, content = BACKGROUND.compile(asked | {"options": chosen}, bytecode_of(module), self._request.timeout)
         record = ModelRecord.of_bytes(content)

@@ -100,6 +100,24 @@ def test_frequent_sizes_get_a_version() -> None:
     assert all(np.shares_memory(one, other) for one, other in zip(general, version._session._param_arrays, strict=True))
 
 
+def test_a_hot_version_is_the_code_for_one_size() -> None:
+    """All dims are known in it, of all inputs that share a name and of those without one: bit by bit what `shapes` gives."""
+    text = """func.func @main_graph(%x: tensor<?x?xf32> {dl.dims = ["n", ""]}, %y: tensor<?x1xf32> {dl.dims = ["n", ""]}) -> tensor<?x?xf32> {
+      %0 = "dl.add"(%x, %y) : (tensor<?x?xf32>, tensor<?x1xf32>) -> tensor<?x?xf32>
+      %1 = "dl.softmax"(%0) {axis = 1 : i64} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+      return %1 : tensor<?x?xf32>
+    }"""
+    found = versioned(dlc.compile(text, specialize=1))
+    given = rows(3), rows(3)[:, :1].copy()
+    while not found.is_settled_for(*given):
+        found(*given)
+    assert [spec.shape for spec in found.version(*given).inputs] == [(3, WIDTHS[0]), (3, 1)]
+    proto = mlp.build(widths=WIDTHS, dynamic_batch=True)
+    hot_one = dlc.compile(proto, specialize=1)
+    settle(hot_one, 3)
+    np.testing.assert_array_equal(hot_one(rows(3))[0], dlc.compile(proto, shapes={"batch": 3})(rows(3))[0])
+
+
 def test_the_least_recently_used_goes_first() -> None:
     found = build(1, max_specializations=2)
     settle(found, 1, 2)

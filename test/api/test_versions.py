@@ -374,6 +374,7 @@ def test_the_reading_of_sizes() -> None:
     reading = SizeReading(specs)
     assert (reading.places, reading.names) == (((0, 0), (0, 1)), ("batch", "seq"))
     assert reading.show((2, 3)) == "batch=2, seq=3"
+    assert reading.sizes_of((2, 3)) == ["0:0=2", "0:1=3"]
     arguments: list[tuple[Any, ...]] = [(rows(2, 3),), ([rows(2, 3)],), ({"x": rows(2, 3)},)]
     assert [reading.key_of(given) for given in arguments] == [(2, 3)] * 3
     wrong: list[tuple[Any, ...]] = [(), (3,), ({"y": 1},), (rows(2, 3)[0],), (None,)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -36,9 +36,9 @@ class BindDims(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the public functions of the module `op`."""
-        named, placed = self._parsed(op)
         functions = [each.operation for each in op.regions[0].blocks[0].operations if _is_entry(each.operation)]
         names = {name for function in functions for row in _dims(function) for name in row}
+        named, placed = self._parsed(op, names)
         unknown = next((name for name in named if name not in names), None)
         if unknown is not None:
             known = ", ".join(sorted(filter(None, names))) or "none"
@@ -46,7 +46,7 @@ class BindDims(Pass):
         for function in functions:
             _bind(function, named, placed)
 
-    def _parsed(self, op: ir.Operation) -> tuple[dict[str, int], dict[Place, int]]:
+    def _parsed(self, op: ir.Operation, names: Collection[str]) -> tuple[dict[str, int], dict[Place, int]]:
         named: dict[str, int] = {}
         placed: dict[Place, int] = {}
         for text in self.sizes:
@@ -54,7 +54,7 @@ class BindDims(Pass):
             if not name or not size.isdecimal():
                 raise PassFailure(op, f"'{text}' gives no dim a size", "write seq=128, or 0:1=128 for axis 1 of argument 0")
             argument, colon, axis = name.partition(":")
-            if colon and argument.isdecimal() and axis.isdecimal():
+            if name not in names and colon and argument.isdecimal() and axis.isdecimal():
                 placed[int(argument), int(axis)] = int(size)
             else:
                 named[name] = int(size)
