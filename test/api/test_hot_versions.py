@@ -102,7 +102,8 @@ def test_frequent_sizes_get_a_version() -> None:
 
 def test_a_hot_version_is_the_code_for_one_size() -> None:
     """All dims are known in it, of all inputs that share a name and of those without one: bit by bit what `shapes` gives."""
-    text = """func.func @main_graph(%x: tensor<?x?xf32> {dl.dims = ["n", ""]}, %y: tensor<?x1xf32> {dl.dims = ["n", ""]}) -> tensor<?x?xf32> {
+    text = """func.func @main_graph(%x: tensor<?x?xf32> {dl.dims = ["n", ""]}, %y: tensor<?x1xf32> {dl.dims = ["n", ""]})
+        -> tensor<?x?xf32> {
       %0 = "dl.add"(%x, %y) : (tensor<?x?xf32>, tensor<?x1xf32>) -> tensor<?x?xf32>
       %1 = "dl.softmax"(%0) {axis = 1 : i64} : (tensor<?x?xf32>) -> tensor<?x?xf32>
       return %1 : tensor<?x?xf32>
