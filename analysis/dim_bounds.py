@@ -54,9 +54,10 @@ class DimBounds:
         return DimBounds(self.least * other.least, most, self.multiple * other.multiple)
 
     def divided(self, divisor: int) -> DimBounds:
-        """Those of a size that is this one over a divisor, without a rest."""
+        """Those of a size that is this one over a divisor, without a rest; none where no size divides so."""
         multiple = self.multiple // divisor if self.multiple % divisor == 0 else 1
-        return DimBounds(-(-self.least // divisor), None if self.most is None else self.most // divisor, multiple)
+        least, most = -(-self.least // divisor), None if self.most is None else self.most // divisor
+        return DimBounds(least, most, multiple) if most is None or least <= most else UNBOUNDED
 
     def __str__(self) -> str:
         most = "" if self.most is None else f"{self.most}"

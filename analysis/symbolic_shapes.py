@@ -126,7 +126,7 @@ class SymbolicShapes:
         results = [self._types[result] for result in operation.results]
         for dim, bounds in rule(self.bounds_of, operands, results, op.attribute_values()):
             if isinstance(dim, str) and dim.startswith(_FRESH) and not is_derived(dim):
-                self._bounds[dim] = bounds
+                self._bounds.setdefault(dim, bounds)
 
     def _note_results(self, operation: ir.Operation) -> None:
         inferred = self._infer(operation)

@@ -108,7 +108,7 @@ class Specializer:
             BACKGROUND.wait()
         with self._lock:
             has_none = key in self._failed or not BACKGROUND.is_available
-        return has_none or self.variants.get(key) is not None
+        return has_none or self.variants.peek(key) is not None
 
     def counters(self) -> tuple[VariantCounters, int, int, str]:
         """The counts up to now: versions, sizes that wait, sizes that got none, and why the last of these did not."""

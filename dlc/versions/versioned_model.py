@@ -93,8 +93,12 @@ class VersionedModel(CompiledModel):
         return tuple(verdict for version in self._all() for verdict in version.verdicts)
 
     def version(self, *arguments: Any) -> CompiledModel:
-        """The version that a call with these arguments runs now."""
-        return self._chosen(arguments)
+        """The version that a call with these arguments runs now. This is no call: nothing is counted."""
+        key = self._reading.key_of(arguments)
+        if key is None:
+            return self._general
+        hot = self._specializer.variants.peek(key) if self._specializer is not None else None
+        return hot or self._declared(key) or self._general
 
     def is_settled_for(self, *arguments: Any) -> bool:
         """Whether calls with these arguments get no other version any more. Waits for one that is compiled."""
@@ -180,6 +184,9 @@ class VersionedModel(CompiledModel):
     def _all(self) -> list[CompiledModel]:
         return [self._general, *self._versions.values(), *(self._specializer.variants.kept() if self._specializer else ())]
 
+    def _declared(self, key: SizeKey) -> CompiledModel | None:
+        return self._versions.get(key if self._reads_all else tuple([key[at] for at in self._at]))
+
     def _chosen(self, arguments: Sequence[Any]) -> CompiledModel:
         key = self._reading.key_of(arguments)
         if key is None:
@@ -189,7 +196,7 @@ class VersionedModel(CompiledModel):
             if found is not None:
                 self._last[0] = _Last(found._session, self._specializer.repeated)
                 return found
-        version = self._versions.get(key if self._reads_all else tuple([key[at] for at in self._at]))
+        version = self._declared(key)
         if version is None:
             next(self._general_calls)
             return self._general

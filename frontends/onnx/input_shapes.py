@@ -80,9 +80,15 @@ def _check_shape(name: str, shape: Any) -> None:
 def _check_ranges(name: str, declared: InputShape | None, shape: InputShape, given: Mapping[str, Any]) -> None:
     """A size that is given for an input must be within the range that is given for its dim."""
     for dim, size in zip(declared or (), shape, strict=False):
-        allowed = given.get(dim) if isinstance(dim, str) else None
-        if isinstance(allowed, range) and isinstance(size, int) and size not in allowed:
-            raise InvalidInputError(f"shapes: dim '{dim}' of input '{name}' is {size}, which is not in {allowed}")
+        for allowed in _ranges(given.get(dim)) if isinstance(dim, str) and isinstance(size, int) else ():
+            if size not in allowed:
+                raise InvalidInputError(f"shapes: dim '{dim}' of input '{name}' is {size}, which is not in {allowed}")
+
+
+def _ranges(sizes: Any) -> list[range]:
+    """The ranges in what is given for a dim."""
+    entries = sizes if isinstance(sizes, list | tuple) else [sizes]
+    return [entry for entry in entries if isinstance(entry, range)]
 
 
 def _checked_size(name: str, size: Any) -> int:

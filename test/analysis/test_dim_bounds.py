@@ -46,6 +46,7 @@ def _bounds_of_last(axis: int, *lines: str) -> DimBounds:
         ),
         (0, [' = "dl.reshape"(%x) {shape = array<i64: -1>} : (tensor<?x?xf32>) -> tensor<?xf32>'], DimBounds(8, 256, 8)),
         (0, [' = "dl.reshape"(%x) {shape = array<i64: -1, 4>} : (tensor<?x?xf32>) -> tensor<?x4xf32>'], DimBounds(2, 64, 2)),
+        (0, [' = "dl.reshape"(%x) {shape = array<i64: -1, 1000>} : (tensor<?x?xf32>) -> tensor<?x1000xf32>'], UNBOUNDED),
         (0, [' = "dl.not"(%z) : (tensor<?xi1>) -> tensor<?xi1>'], UNBOUNDED),
     ],
 )
