@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, root_of
 from dlc.analysis.carried_buffers import LOOPS, reach_of
+from dlc.analysis.dim_bounds import UNBOUNDED, bounds_of_arguments
 from dlc.analysis.packing import VECTOR_ALIGNMENT, LiveBuffer, OffsetOrder, most_live, pack, round_up
 from dlc.analysis.size_polynomials import Atom, Polynomial, SizeReader
 
@@ -94,13 +95,14 @@ def blocks_of(buffers: Sequence[PlannedBuffer], sizes: Sequence[int]) -> list[Li
 
 
 def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPlan:
-    """The plan of `function`, a func.func of one block on buffers; `nominal` stands for sizes that are not known.
+    """The plan of `function`, a func.func of one block on buffers; `nominal`, or what bounds leave of it, stands for unknown sizes.
 
     Buffers of 64 KiB and more start on pages, unless that costs more than 5 % above the lower bound: then fewer do.
     """
     reader = SizeReader()
     live_ranges = list(_live_ranges(function, reader))
-    atoms = dict.fromkeys(range(len(reader.atoms)), nominal)
+    bounds = bounds_of_arguments(function)
+    atoms = {at: bounds.get((atom.value, atom.axis), UNBOUNDED).nearest(nominal) for at, atom in enumerate(reader.atoms)}
     best: MemoryPlan | None = None
     for threshold in PAGE_ALIGNED_FROM:
         buffers = tuple(PlannedBuffer(*live_range, threshold) for live_range in live_ranges)

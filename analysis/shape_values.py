@@ -178,6 +178,25 @@ def is_at_most(dim: Dim, limit: Dim) -> bool:
     return length is not None and length == limit
 
 
+def is_derived(dim: str) -> bool:
+    """Whether a symbol says itself what it is: a sum, or what a slice leaves."""
+    return dim.startswith((_SUM, _CUT))
+
+
+def sum_terms(dim: str) -> tuple[int, list[str]]:
+    """The number and the symbols that a symbol is the sum of; itself where it is no sum."""
+    number, names = _terms(dim) or (0, Counter([dim]))
+    return number, sorted(names.elements())
+
+
+def cut_whole(dim: str) -> Dim:
+    """The size of what is sliced, of a symbol that is what a slice leaves; None for others."""
+    parts = dim.removeprefix(_CUT).split(_TO)
+    if not dim.startswith(_CUT) or len(parts) != 3:
+        return None
+    return int(parts[0]) if parts[0].isdecimal() else parts[0]
+
+
 def _equal(left: Dim, right: Dim) -> Dim:
     """A symbol equals itself and no negative number."""
     if left is not None and left == right:

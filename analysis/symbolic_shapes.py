@@ -4,19 +4,27 @@ Dims of arguments are symbols: the names in the argument attribute `dl.dims = ["
 `infer` carries symbols forward, and so do lists of sizes that are computed from shapes (`shape_values`); a dim that neither
 can express gets a fresh symbol. Equal symbols are equal sizes. A call's results
 have the dims that the callee's `dl.dims` name, and what a loop carries those that it begins with where every step keeps them.
+Bounds of symbols are those that the function states (`dl.bounds`), those of a sum are the sum of its terms', and a size that data
+decide is at most what it was taken from: `nonzero(x)` has no more columns than x has elements.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.carried_tensors import CarriedTensor, carried_tensors
-from dlc.analysis.shape_values import Elements, Facts, result_dims, result_elements
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function
+from dlc.analysis.shape_values import Elements, Facts, cut_whole, is_derived, result_dims, result_elements, sum_terms
+from dlc.analysis.size_rules import SIZE_RULES
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.base import DLOp
 from dlc.dialects.dl.types import Dim, TensorType, tensor_type
 
+_FRESH = "%"
+"""How symbols begin that no argument has."""
 _LOOPS = frozenset({"scf.for", "scf.while"})
 
 
@@ -28,6 +36,7 @@ class SymbolicShapes:
         self._elements: dict[ir.Value, Elements] = {}
         self._functions: dict[str, ir.Operation] | None = None
         self._fresh = 0
+        self._bounds = bounds_of_function(function)
         for region in function.regions:
             for block in region.blocks:
                 self._enter(block, _dim_names(function, len(block.arguments)))
@@ -35,6 +44,19 @@ class SymbolicShapes:
     def type_of(self, value: ir.Value) -> TensorType:
         """Plain type of a tensor value; KeyError for a value that is no dl tensor."""
         return self._types[value]
+
+    def bounds_of(self, dim: Dim) -> DimBounds:
+        """What is known of a size: a number, a symbol of this function, or None."""
+        if dim is None or isinstance(dim, int):
+            return UNBOUNDED if dim is None else DimBounds.of_size(dim)
+        if dim in self._bounds:
+            return self._bounds[dim]
+        whole = cut_whole(dim)
+        if whole is not None:
+            return DimBounds(0, self.bounds_of(whole).most)
+        number, names = sum_terms(dim)
+        terms: list[Dim] = [*names, *([number] if number else [])]
+        return UNBOUNDED if dim in names else functools.reduce(operator.add, map(self.bounds_of, terms))
 
     def learn(self, value: ir.Value) -> TensorType:
         """`type_of`, also for a value that was made since, by an op that is not inside another one."""
@@ -78,6 +100,7 @@ class SymbolicShapes:
             self._note(operation.results[0], facts)
         else:
             self._note_results(operation)
+        self._note_bounds(operation)
         for region in operation.regions:
             for block in region.blocks:
                 self._enter(block)
@@ -92,6 +115,18 @@ class SymbolicShapes:
         declared = tensor_type(result.type)
         if declared is not None:
             self._types[result] = self._named(declared, dims)
+
+    def _note_bounds(self, operation: ir.Operation) -> None:
+        """Bounds of the symbols that are new in the results of a dl op."""
+        rule = SIZE_RULES.get(operation.name)
+        if rule is None:
+            return
+        op = operation.opview
+        operands = [self._group(group) for group in op.operand_groups()]
+        results = [self._types[result] for result in operation.results]
+        for dim, bounds in rule(self.bounds_of, operands, results, op.attribute_values()):
+            if isinstance(dim, str) and dim.startswith(_FRESH) and not is_derived(dim):
+                self._bounds.setdefault(dim, bounds)
 
     def _note_results(self, operation: ir.Operation) -> None:
         inferred = self._infer(operation)
@@ -217,7 +252,7 @@ class SymbolicShapes:
 
     def _new_symbol(self) -> str:
         self._fresh += 1
-        return f"%{self._fresh}"
+        return f"{_FRESH}{self._fresh}"
 
 
 def _dim_names(function: ir.Operation, count: int, which: str = "arg_attrs") -> list[Sequence[str]]:

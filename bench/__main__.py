@@ -15,6 +15,7 @@ _TABLES = (
     "scaling",
     "kernels",
     "compile",
+    "dynamic",
     "driver",
     "engines",
     "polybench",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.cases import Case
+from bench.rows import AnyRow
 from dlc.errors import InvalidInputError
 from dlc.measuring.contenders import Effort, python_of
 from dlc.measuring.engines import Precision, find_engines
@@ -28,7 +28,7 @@ class Settings:
     plot: Path | None
     baseline: Path | None = None
 
-    def chosen(self, cases: Sequence[Case]) -> list[Case]:
+    def chosen(self, cases: Sequence[AnyRow]) -> list[AnyRow]:
         """The cases whose names hold one of the parts; all without any. `UnknownRow` for a part that no name holds."""
         for part in self.parts:
             if not any(part in case.name for case in cases):

@@ -32,6 +32,13 @@ ATTRIBUTES = (
     DiscardableAttribute(
         "dl.param", "argument", "string", "key of the weight that it is", (_BIND, "lowering/dl/weights/precompute.py")
     ),
+    DiscardableAttribute(
+        "dl.bounds",
+        "func.func",
+        "dictionary",
+        "by names of `dl.dims`: the least size, the most (-1: any), what it is a multiple of",
+        ("analysis/dim_bounds.py",),
+    ),
     DiscardableAttribute("dl.params", "module", "string", "file of the weights, beside the module's", ("dlc/sources.py",)),
     DiscardableAttribute("dl.signature", "module", "dictionary", "entry, inputs, outputs and params of the model", (_BIND,)),
     DiscardableAttribute(

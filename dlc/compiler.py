@@ -40,7 +40,8 @@ from dlc.targets.registry import find_target
 from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, read_schedules
 from dlc.targets.signature import has_signature
 from dlc.targets.units import UNITS
-from dlc.variants import variant_limit
+from dlc.variants import MOST_VARIANTS, variant_limit
+from dlc.versions.specialize import specialize_after
 from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
 if TYPE_CHECKING:
@@ -143,10 +144,17 @@ class CompiledModel(CallableModel):
         session = self._session.with_params(self._evaluate(self._recipe, source.params))
         return CompiledModel(source, session, self.options, self._recipe, self._report, self._code, evaluate=self._evaluate)
 
+    def with_code(self, record: ModelRecord, report: BuildReport) -> CompiledModel:
+        """The same model with code that was compiled for some of its sizes; weights that are equal are in memory once."""
+        session = record.code.session(
+            self._evaluate(record.recipe, self._source.params), self.options.num_threads, self.options.memory_limit
+        )
+        return CompiledModel(self._source, session, self.options, record.recipe, report, record.code, evaluate=self._evaluate)
+
     def with_profile(self) -> CompiledModel:
         """The same model, on the same weights in memory, with the profile of `compile(..., profile=True)`."""
         options = replace(self.options, profile=True)
-        record, report = find_or_build(self._source, options)
+        record, report = compile_record(self._source, options, None)
         session = record.code.session_beside(self._session)
         return CompiledModel(self._source, session, options, self._recipe, report, record.code, evaluate=self._evaluate)
 
@@ -309,6 +317,7 @@ def compile(
     verify_schedules: bool = False,
     values: InputValues | None = None,
     max_specializations: int | None = None,
+    specialize: str | int | None = None,
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
@@ -318,8 +327,13 @@ def compile(
     `winograd` is the largest tile of 3x3 convolutions: 2 (the default, as accurate as without), 4 (faster, with an error about
     ten times as large) or 0 (none). `precision` is `f32` (the default) or `bf16`: products with weights round their operands to
     bf16 where the target multiplies these, else the weights alone, and sum in f32. With `profile`, each call adds its time to
-    the runtime's profile, by kernel (see `dlc.measuring.profiles`). `shapes` overrides input shapes of an ONNX model, `params`
-    gives or replaces weights by key. An ONNX model that breaks a rule of ONNX is refused; with `lenient`, it is warned of
+    the runtime's profile, by kernel (see `dlc.measuring.profiles`). `params` gives or replaces weights by key.
+    `shapes` gives by the name of an input the sizes of an ONNX model's input, and by the name of a dim that is dynamic its size; a
+    `range`, the sizes that a call may have (multiples of its step, which starts at one); or a list of sizes, which get versions of
+    their own beside the one for all sizes. A list may hold a range, too. `specialize="auto"` compiles versions for the sizes of
+    frequent calls in the background, after 100 of them or as many as it says, and keeps `max_specializations`; None takes what
+    `DLC_SPECIALIZE` says, else `"off"`. It never makes a call wait or fail, and needs a model at level dl.
+    An ONNX model that breaks a rule of ONNX is refused; with `lenient`, it is warned of
     (`LenientWarning`) where the meaning is likely, as where a declared type contradicts what a node makes.
     `memory_limit` bounds the bytes that a call holds at once beside weights and arguments: a number or a text like `2G`; None takes
     that of `DLC_MEMORY_LIMIT`, else what the system has.
@@ -341,7 +355,18 @@ def compile(
     options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile, limit)
     options.check()
     variants = variant_limit(max_specializations)
-    request = Request(options, donate, winograd, precision, timeout, verify_schedules)
+    after = specialize_after(specialize if specialize is not None or schedule is None else "off")
+    request = Request(
+        options,
+        donate,
+        winograd,
+        precision,
+        timeout,
+        verify_schedules,
+        specialize=after,
+        must_specialize=specialize is not None,
+        most_versions=variants,
+    )
     reading = ReadOptions(params, shapes, lenient, values)
     return compile_model(model, request, variants, progress, reading, begin)
 
@@ -373,7 +398,7 @@ def compile_model(
         if hosted is None:
             raise
         return hosted
-    return request.compile(source, progress, begin)
+    return request.compile(source, progress, begin, reading.shapes)
 
 
 @dataclass(frozen=True)
@@ -388,14 +413,34 @@ class Request:
     verify_schedules: bool = False
     evaluate: Evaluate = WeightRecipe.evaluate
     """Gives the arrays that code reads, for a recipe and the arrays of the model."""
+    specialize: int | None = None
+    """Calls of the same sizes after which these get a version, None for never."""
+    must_specialize: bool = False
+    """Whether a model that can have no versions for frequent sizes is an error."""
+    most_versions: int = MOST_VARIANTS
 
-    def compile(self, source: Source, progress: Progress | None = None, begin: float | None = None) -> CompiledModel:
+    def compile(
+        self,
+        source: Source,
+        progress: Progress | None = None,
+        begin: float | None = None,
+        shapes: ShapeOverrides | None = None,
+    ) -> CompiledModel:
+        """Compile a source, with the versions that `shapes` and `specialize` ask for; the time that counts starts at `begin`."""
+        if self.specialize is None and not shapes:
+            return self.compile_alone(source, progress, begin)
+        from dlc.versions.building import compile_versions  # what most models do without
+        from dlc.versions.sizes import sizes_of_dims
+
+        return compile_versions(self, source, sizes_of_dims(shapes, source), progress, begin)
+
+    def compile_alone(self, source: Source, progress: Progress | None = None, begin: float | None = None) -> CompiledModel:
         """Compile a source, or find what was compiled before; the time that counts starts at `begin` of `time.monotonic`."""
         options = self.options
         progress = timed(self.timeout, source.name, progress, begin)
         source = self.applied(source)
         verdicts = _verified(source, options, progress) if self.verify_schedules else ()
-        record, report = find_or_build(source, options, progress)
+        record, report = compile_record(source, options, progress)
         weights = self.evaluate(record.recipe, source.params)
         session = record.code.session(weights, options.num_threads, options.memory_limit)
         return CompiledModel(source, session, options, record.recipe, report, record.code, verdicts, self.evaluate)
@@ -417,8 +462,8 @@ def _verified(source: Source, options: CompileOptions, progress: Progress | None
     return verify_schedules(source, options.target, schedule=options.schedules, progress=progress)
 
 
-def find_or_build(source: Source, options: CompileOptions, progress: Progress | None = None) -> tuple[ModelRecord, BuildReport]:
-    """The record of a model, from the cache where it is there."""
+def compile_record(source: Source, options: CompileOptions, progress: Progress | None = None) -> tuple[ModelRecord, BuildReport]:
+    """What compiling a model makes but for its weights, which nobody reads; from the cache where it is there."""
     disk = default_cache() if options.cache else None
     key = model_key(source.module, options.code.text(), options.target) if disk else None
     content = disk.get(key) if disk and key else None

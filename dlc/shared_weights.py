@@ -44,6 +44,10 @@ class SharedWeights:
 
     _sources: weakref.WeakValueDictionary[str, np.ndarray] = field(default_factory=weakref.WeakValueDictionary)
     _evaluated: dict[_Recipe, list[_Evaluated]] = field(default_factory=dict)
+    _made: weakref.WeakValueDictionary[tuple[str, tuple[int, ...], str], np.ndarray] = field(
+        default_factory=weakref.WeakValueDictionary
+    )
+    """The last array by key, shape and dtype that a recipe gave."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def same(self, params: ParamTable) -> dict[str, np.ndarray]:
@@ -59,8 +63,17 @@ class SharedWeights:
             return array
         return earlier if earlier is array or earlier.tobytes() == array.tobytes() else array
 
+    def _known(self, key: str, array: np.ndarray) -> np.ndarray | None:
+        """The array that another recipe gave for the same key, if it is equal."""
+        with self._lock:
+            earlier = self._made.get((key, array.shape, array.dtype.str))
+        return earlier if earlier is not None and _has_bits_of(earlier, array) else None
+
     def evaluate(self, recipe: WeightRecipe, params: ParamTable) -> dict[str, np.ndarray]:
-        """What `recipe` makes of `params`, in the memory of a variant with an equal recipe for the same arrays."""
+        """What `recipe` makes of `params`, in the memory of a variant with an equal recipe for the same arrays.
+
+        Of a variant with another recipe, the arrays that are equal are taken.
+        """
         given = [params[spec.name] for spec in recipe.needed if spec.name in params]
         key = (recipe.needed, recipe.read, bytecode_of(recipe.module) if recipe.module else b"")
         with self._lock:
@@ -70,8 +83,16 @@ class SharedWeights:
         earlier = next((found for each in candidates if (found := each.arrays(given)) is not None), None)
         if earlier is not None:
             return earlier
-        made = recipe.evaluate(params)
+        made = recipe.evaluate(params, self._known)
         references = {name: weakref.ref(array) for name, array in made.items()}
         with self._lock:
+            self._made.update({(name, array.shape, array.dtype.str): array for name, array in made.items()})
             self._evaluated.setdefault(key, []).append(_Evaluated([weakref.ref(array) for array in given], references))
         return made
+
+
+def _has_bits_of(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays of one shape and dtype have the same bits; other threads may run meanwhile."""
+    words = np.uint64 if one.nbytes % np.dtype(np.uint64).itemsize == 0 else np.uint8
+    left, right = (np.ascontiguousarray(each).reshape(-1).view(words) for each in (one, other))
+    return bool(np.array_equal(left, right))

@@ -53,7 +53,9 @@ _DTYPES = {
 }
 """Element types by their names in safetensors files."""
 
-ShapeOverrides = Mapping[str, Sequence["int | str | None"]]
+ShapeOverrides = Mapping[str, "int | range | Sequence[int | str | range | None]"]
+"""By the name of an input its sizes, names or None for each dim; by that of a dim its size, a range of sizes, or sizes with code of
+their own."""
 ParamTable = Mapping[str, np.ndarray]
 InputValues = Mapping[str, Any]
 """An array, a number or a list of numbers by the name of an input."""
@@ -96,11 +98,11 @@ def read_source(
     path = _path_of(model)
     if type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
         source = read_onnx(model, shapes, lenient, values)
-    elif shapes or values:
-        what = "shapes" if shapes else "values"
-        raise InvalidInputError(f"{what} can be given for ONNX models only; an MLIR module states its own")
+    elif values:
+        raise InvalidInputError("values can be given for ONNX models only; an MLIR module states its own")
     else:
         source = model if isinstance(model, Source) else _from_mlir(model, path, optional=params is not None)
+        source = _sized(source, shapes, is_onnx=False)
     return source if params is None else replace(source, params={**source.params, **params})
 
 
@@ -115,7 +117,17 @@ def read_onnx(
     from dlc.frontends.onnx.importer import import_model
 
     imported = import_model(model, make_context(), shapes, lenient, values, name)
-    return Source(imported.module, imported.params, imported.name, _path_of(model), imported.values)
+    source = Source(imported.module, imported.params, imported.name, _path_of(model), imported.values)
+    return _sized(source, shapes, is_onnx=True)
+
+
+def _sized(source: Source, shapes: ShapeOverrides | None, is_onnx: bool) -> Source:
+    """The source with sizes and bounds of dims that `shapes` gives by their names; the import of ONNX models took single sizes."""
+    if not shapes:
+        return source
+    from dlc.versions.sizes import with_bounds, with_sizes  # brings passes
+
+    return with_bounds(source, shapes) if is_onnx else with_sizes(source, shapes)
 
 
 def copy_module(model: Model) -> ir.Module:

@@ -61,7 +61,7 @@ def specializing(needed: ValuesNeededError, request: Request, model: Any, limit:
 
     def build(facts: Facts, progress: Progress) -> CompiledModel:
         source = onnx_model.read(facts.values, facts.shapes)
-        return sharing.compile(replace(source, params=shared.same(source.params)), progress)
+        return sharing.compile(replace(source, params=shared.same(source.params)), progress, shapes=onnx_model.shapes)
 
     return SpecializingModel(name, specs, outputs, request.options, build, limit)
 

@@ -174,7 +174,7 @@ class SpecializingModel(CompiledModel):
             begin = len(results)
             variant = resolved[begin][0]
             end = next((at for at in range(begin, len(resolved)) if resolved[at][0] is not variant), len(resolved))
-            results += variant._session.run_many([rest for _, rest in resolved[begin:end]], begin)
+            results += variant._run_numbered([rest for _, rest in resolved[begin:end]], begin)
         return results
 
     def _numbered(self, number: int, request: Any) -> tuple[CompiledModel, Sequence[Any]]:

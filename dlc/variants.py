@@ -65,6 +65,11 @@ class Variants:
         with self._lock:
             return self._used(key)
 
+    def peek(self, key: Hashable) -> CompiledModel | None:
+        """The variant of a key, if it is kept; that is no use of it."""
+        with self._lock:
+            return self._kept.get(key)
+
     def _used(self, key: Hashable) -> CompiledModel | None:
         found = self._kept.get(key)
         if found is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +24,13 @@ _MOST_COPIED = 16 << 20
 
 OPTIMIZED = "bind"
 """The stage at which graph passes are done, and functions take their weights as arguments next."""
+
+
+Known = Callable[[str, np.ndarray], "np.ndarray | None"]
+
+
+def _unknown(key: str, array: np.ndarray) -> np.ndarray | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -56,17 +63,18 @@ class WeightRecipe:
         known = tuple(dict.fromkeys((*self.known, *(spec.name for spec in more))))
         return replace(self, known=known, needed=(*self.needed, *more), read=self.read | {spec.name for spec in more})
 
-    def evaluate(self, params: ParamTable) -> dict[str, np.ndarray]:
+    def evaluate(self, params: ParamTable, known: Known = _unknown) -> dict[str, np.ndarray]:
         """The arrays that the entry reads by key, those that are computed and those that are not.
 
-        They start at cache lines, unless they are large and only read as they are.
+        They start at cache lines, unless they are large and only read as they are. `known` may give an array that is there already
+        for a key and an equal array.
 
         `InvalidInputError` names a weight of the model that is missing or unfit, or says what cannot be computed.
         """
         given = {spec.name: params[spec.name] for spec in self.needed if spec.name in params}
         names = [spec.name for spec in self.needed]
         found = dict(zip(names, bind_arguments(self.needed, [given]), strict=True))
-        kept = _placed({key: array for key, array in found.items() if key in self.read}, found.values())
+        kept = _placed({key: array for key, array in found.items() if key in self.read}, found.values(), known)
         if self.module is None:
             return kept
         try:
@@ -77,7 +85,7 @@ class WeightRecipe:
             if (shape := computed[spec.name].shape) != spec.shape:
                 have = show_type(spec.dtype, shape)
                 raise InvalidInputError(f"weights cannot be computed from these: '{spec.name}' would be {have} instead of {spec}")
-        return kept | _placed(computed, found.values())
+        return kept | _placed(computed, found.values(), known)
 
     def _computed(self) -> list[TensorSpec]:
         """The weights that `module` computes."""
@@ -89,11 +97,18 @@ class WeightRecipe:
         return [TensorSpec(key, kind.shape, kind.dtype) for key, kind in pairs if kind is not None]
 
 
-def _placed(arrays: dict[str, np.ndarray], given: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
-    """Copies of `arrays`, which is emptied, in memory made for weights; what lies well in memory of `given` ones stays there."""
+def _placed(arrays: dict[str, np.ndarray], given: Iterable[np.ndarray], known: Known) -> dict[str, np.ndarray]:
+    """Copies of `arrays`, which is emptied, in memory made for weights; what lies well in memory of `given` ones stays there.
+
+    What is `known` needs no copy.
+    """
     owners = {id(_owner(array)) for array in given}
     staying = [key for key, array in arrays.items() if id(_owner(array)) in owners and _lies_well(array)]
     kept = {key: arrays.pop(key) for key in staying}
+    for key in list(arrays):
+        if (earlier := known(key, arrays[key])) is not None:
+            kept[key] = earlier
+            del arrays[key]
     return kept | gather(arrays)
 
 

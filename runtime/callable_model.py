@@ -65,7 +65,11 @@ class CallableModel:
         Several run at a time, each on one thread, without the GIL; fewer than there are threads run one after the other on all.
         `InvalidInputError` names the first request that is wrong, and what is wrong with it.
         """
-        return self._session.run_many(requests)
+        return self._run_numbered(requests, 0)
+
+    def _run_numbered(self, requests: Iterable[Any], first: int) -> list[list[np.ndarray]]:
+        """`run_many`, with `first` as the number of the first request in messages."""
+        return self._session.run_many(requests, first)
 
     async def run_async(
         self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None

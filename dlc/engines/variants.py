@@ -69,7 +69,7 @@ def build_variants(
     progress: Progress | None = None,
 ) -> list[EngineVariant]:
     """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
-    from dlc.compiler import find_or_build
+    from dlc.compiler import compile_record
 
     variants = []
     for target in targets:
@@ -78,7 +78,7 @@ def build_variants(
         if progress and len(targets) > 1:
             progress(f"compile for {target}")
         chosen = replace(options, target=target)
-        record, _ = find_or_build(source, chosen, progress)
+        record, _ = compile_record(source, chosen, progress)
         variants.append(_variant_for(source, chosen, record, evaluate(record.recipe, source.params)))
     return variants
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlc.compiler import ReadOptions, compile_model
 from dlc.errors import InvalidInputError
+from dlc.frontends.onnx.input_shapes import dims_of_several_sizes, input_shapes
 from dlc.frontends.onnx.loader import load_model, prepare_model
 from dlc.hosting.graph import HostGraph
 from dlc.hosting.model import HostedModel
@@ -40,5 +41,9 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
 def read_host_graph(model: Any, reading: ReadOptions) -> tuple[str, HostGraph | None]:
     """The name of an ONNX model and what it is as a program of the host, None where nothing in it is the host's."""
     proto, name = load_model(model)
-    prepared = prepare_model(proto, name, reading.shapes, True, reading.values)  # what `lenient` warns of was said before
-    return name, partition(prepared, name)
+    shapes = input_shapes(proto, reading.shapes)
+    prepared = prepare_model(proto, name, shapes, True, reading.values)  # what `lenient` warns of was said before
+    graph = partition(prepared, name)
+    if graph is not None and (several := dims_of_several_sizes(proto, reading.shapes)):
+        raise InvalidInputError(f"shapes: the model runs partly on the host; give dim '{several[0]}' one size, or leave it out")
+    return name, graph

@@ -140,7 +140,7 @@ class Arena:
         times = self._times(results, effort)
         results.pop(PEAK, None)
         peak, ours = times.pop(PEAK, None), times.get(OURS)
-        found = [self._result(result, times, _largest_error(outputs[engine], expected)) for engine, result in results.items()]
+        found = [self._result(result, times, largest_error(outputs[engine], expected)) for engine, result in results.items()]
         rounds = min((len(entry.rounds) for entry in times.values()), default=0)
         if peak is None or ours is None:
             return Comparison(name, self._threads, rounds, tuple(found))
@@ -232,7 +232,7 @@ class Arena:
                 process.close()
 
 
-def _largest_error(have: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> float | None:
+def largest_error(have: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> float | None:
     from dlc.tools.commands.checks import difference
 
     if not want:

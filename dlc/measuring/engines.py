@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from dlc.errors import InvalidInputError
+from dlc.versions.spelling import read_spelled_sizes
 
 if TYPE_CHECKING:
     import onnx
+
+    import dlc
 
 PEAK = "peak"
 """Stands among the engines for the limit of one core; its result is no result of the model."""
@@ -32,7 +35,9 @@ Arrays = Mapping[str, np.ndarray]
 @dataclass(frozen=True)
 class LoadOptions:
     """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write; `lenient`, `timeout` and
-    `schedule`, a file, are those of `compile`, and `values` are those of inputs that it makes constants.
+    `schedule`, a file, are those of `compile`, and `values` are those of inputs that it makes constants. `sizes` are those of dims,
+    as `--sizes` has them; with `specialize`, calls begin once their sizes have a version. Unless a model
+    `is_dynamic`, OpenVINO is told the sizes of its inputs.
     """
 
     threads: int = 1
@@ -43,6 +48,14 @@ class LoadOptions:
     timeout: float | None = None
     schedule: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+    sizes: tuple[str, ...] = ()
+    specialize: str | None = None
+    is_dynamic: bool = False
+
+    @property
+    def all_shapes(self) -> dict[str, Any] | None:
+        """Shapes of inputs and sizes of dims together."""
+        return {**self.shapes, **read_spelled_sizes(self.sizes)} or None
 
 
 class LoadedModel(Protocol):
@@ -109,20 +122,21 @@ class _Dlc:
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
         import dlc
 
-        shapes = dict(options.shapes) or None
         precision = None if options.precision == "f32" else options.precision
         self.model = dlc.compile(
             file,
             num_threads=options.threads,
-            shapes=shapes,
+            shapes=options.all_shapes,
             donate=options.donate,
             precision=precision,
             lenient=options.lenient,
             timeout=options.timeout,
             schedule=options.schedule,
             values=options.values or None,
+            specialize=options.specialize,
         )
         self._inputs = [inputs[spec.name] for spec in self.model.inputs]
+        specialize_now(self.model, self._inputs)
         self._binds = not options.donate
         self._outputs: list[np.ndarray] = []
         self._bound: list[np.ndarray] | None = None
@@ -134,6 +148,16 @@ class _Dlc:
 
     def outputs(self) -> list[np.ndarray]:
         return self._outputs
+
+
+def specialize_now(model: dlc.CompiledModel, inputs: Sequence[np.ndarray]) -> None:
+    """Call a model until the sizes of `inputs` have their version, where it makes versions in the background."""
+    from dlc.versions.versioned_model import VersionedModel
+
+    if not isinstance(model, VersionedModel):
+        return
+    while not model.is_settled_for(inputs):
+        model(list(inputs))
 
 
 class _OnnxRuntime:
@@ -170,7 +194,7 @@ class _OpenVino:
         source = _onnx_source(file, options)
         model = core.read_model(source) if isinstance(source, str) else core.read_model(model=source)
         for port in model.inputs:  # OpenVINO finds faster code for shapes that it knows
-            if port.partial_shape.is_dynamic:
+            if port.partial_shape.is_dynamic and not options.is_dynamic:
                 model.reshape({name: list(inputs[name].shape) for name in inputs})
                 break
         settings = {
@@ -245,14 +269,16 @@ class _OpenBlas:
 
 def _onnx_source(file: Path, options: LoadOptions) -> str | bytes:
     """The file's name, or its content with other input shapes."""
-    return bytes(_onnx_model(file, options).SerializeToString()) if options.shapes else str(file)
+    return bytes(_onnx_model(file, options).SerializeToString()) if options.all_shapes else str(file)
 
 
 def _onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
+    from dlc.frontends.onnx.input_shapes import input_shapes
     from dlc.frontends.onnx.loader import load_model, override_shapes
 
     model, _ = load_model(file)
-    return override_shapes(model, options.shapes) if options.shapes else model
+    shapes = input_shapes(model, options.all_shapes)
+    return override_shapes(model, shapes) if shapes else model
 
 
 ENGINES: Mapping[str, Engine] = {

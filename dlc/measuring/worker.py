@@ -55,7 +55,7 @@ class Worker:
 
 def load_options(record: Mapping[str, Any]) -> LoadOptions:
     """What `dataclasses.asdict` made a record."""
-    return LoadOptions(**{**record, "donate": tuple(record.get("donate", ()))})
+    return LoadOptions(**{**record, "donate": tuple(record.get("donate", ())), "sizes": tuple(record.get("sizes", ()))})
 
 
 def time_calls(model: LoadedModel, calls: int, warm: int) -> list[float]:

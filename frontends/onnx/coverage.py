@@ -17,6 +17,7 @@ from dlc.errors import DLCError, InvalidInputError, UnsupportedNode
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_types, without_shapes
 from dlc.frontends.onnx.importer import GraphImporter, ShapeOverrides
 from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.input_shapes import input_shapes
 from dlc.frontends.onnx.loader import Expansion, PreparedModel, opset_of, prepare_model
 from dlc.frontends.onnx.node import key_of, label_of, op_of
 from dlc.frontends.onnx.validation.nodes import schema_of
@@ -80,6 +81,7 @@ def survey(
 ) -> Survey:
     """Import a model as far as that goes; nothing of the model is an error here, but `InvalidInputError` tells of arguments."""
     try:
+        shapes = input_shapes(model, shapes)
         prepared = prepare_model(model, name, shapes, lenient, values)
     except BrokenRules as error:
         return _survey_of_broken(model, error.problems)

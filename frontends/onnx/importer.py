@@ -6,6 +6,7 @@ import os
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import onnx
@@ -30,6 +31,7 @@ from dlc.frontends.onnx.constant_pool import ConstantPool, native
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, importers
+from dlc.frontends.onnx.input_shapes import input_shapes
 from dlc.frontends.onnx.kinds import check_kinds
 from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
 from dlc.frontends.onnx.node import NodeContext, UnknownValue, UnsupportedFeature, attribute_kinds, key_of, label_of, op_of
@@ -39,7 +41,7 @@ from dlc.frontends.onnx.values import InputValues
 
 _ON_HOST = "`compile` and `dlc run` leave what needs it to the host"
 
-ShapeOverrides = Mapping[str, Sequence[int | str | None]]
+ShapeOverrides = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def import_model(
     """
     model, name = load_model(source)
     name = called or name
+    shapes = input_shapes(model, shapes)
     prepared = prepare_model(model, name, shapes, lenient, values)
     declared = declared_types(model.graph)
     declared = without_shapes(declared) if shapes or values else declared

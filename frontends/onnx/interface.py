@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
 
 from dlc.dialects.dl.types import TensorType
 from dlc.frontends.onnx.declared import Declaration, declared_type, declared_types
+from dlc.frontends.onnx.input_shapes import input_shapes
 from dlc.frontends.onnx.loader import override_shapes
 
 
@@ -20,9 +22,10 @@ class Interface:
     outputs: Mapping[str, Declaration]
 
 
-def interface_of(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int | str | None]] | None = None) -> Interface:
+def interface_of(model: onnx.ModelProto, shapes: Mapping[str, Any] | None = None) -> Interface:
     """The interface of a valid model whose inputs are tensors of a known rank; `shapes` overrides those of inputs."""
     graph = _outline(model)
+    shapes = input_shapes(model, shapes)
     if shapes:
         graph = override_shapes(onnx.ModelProto(graph=graph), shapes).graph
     weights = {tensor.name for tensor in model.graph.initializer}

@@ -1,37 +1,47 @@
-"""Names for dims that arguments and results of a function share: the attribute `dl.dims`."""
+"""Names for dims that arguments and results of a function share, and what is known of them: `dl.dims` and `dl.bounds`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, state_bounds
 from dlc.dialects.dl.types import Dim, TensorType
 
 _DIMS = "dl.dims"
 
 
-def mark_dims(function: ir.Operation, arguments: Sequence[TensorType | None], results: Sequence[TensorType | None]) -> None:
-    """Name the dims that occur twice in the types of arguments and results; None stands for what is no tensor."""
-    marks = _dim_names(arguments, results)
+def mark_dims(
+    function: ir.Operation,
+    arguments: Sequence[TensorType | None],
+    results: Sequence[TensorType | None],
+    bounds_of: Callable[[Dim], DimBounds],
+) -> None:
+    """Name the dims that occur twice in the types of arguments and results, and those with bounds, which are stated.
+
+    None stands for what is no tensor.
+    """
+    names = _dim_names(arguments, results, bounds_of)
+    state_bounds(function, {name: found for dim, name in names.items() if (found := bounds_of(dim)) != UNBOUNDED})
+    marks = [[[names.get(dim, "") for dim in kind.shape] if kind else [] for kind in kinds] for kinds in (arguments, results)]
     for key, entries in zip(("arg_attrs", "res_attrs"), marks, strict=True):
         if any(any(names) for names in entries):
             function.attributes[key] = ir.ArrayAttr.get([_named(names, function.context) for names in entries], function.context)
 
 
 def _dim_names(
-    arguments: Sequence[TensorType | None], results: Sequence[TensorType | None]
-) -> tuple[list[list[str]], list[list[str]]]:
-    """Names of the dims of arguments and of results: `d0`, `d1`, ... for those that occur twice, else empty."""
+    arguments: Sequence[TensorType | None], results: Sequence[TensorType | None], bounds_of: Callable[[Dim], DimBounds]
+) -> dict[Dim, str]:
+    """Names of dims, `d0`, `d1`, ..., for those that occur twice or have bounds."""
     shapes = [() if kind is None else kind.shape for kind in (*arguments, *results)]
     counts = Counter(dim for shape in shapes for dim in shape if isinstance(dim, str))
     names: dict[Dim, str] = {}
     for shape in shapes:
         for dim in shape:
-            if isinstance(dim, str) and counts[dim] > 1 and dim not in names:
+            if isinstance(dim, str) and dim not in names and (counts[dim] > 1 or bounds_of(dim) != UNBOUNDED):
                 names[dim] = f"d{len(names)}"
-    found = [[names.get(dim, "") for dim in shape] for shape in shapes]
-    return found[: len(arguments)], found[len(arguments) :]
+    return names
 
 
 def _named(names: Sequence[str], context: ir.Context) -> ir.DictAttr:

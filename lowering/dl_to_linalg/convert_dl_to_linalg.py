@@ -12,6 +12,7 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import element_of_dtype, signless_twin, tensor_type
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowerings
+from dlc.lowering.dl_to_linalg.building.stated_bounds import require_stated_bounds
 from dlc.lowering.pass_base import Pass, PassFailure
 
 
@@ -20,7 +21,7 @@ class ConvertDlToLinalg(Pass):
     """Lower every dl op to linalg on tensors, by the lowering of its family.
 
     Integers become signless (`ui8` is `i8` from here on), in function types too. Weights must be arguments: run
-    `dl-bind-params` first. Kernels (`dl.kernel`) are inlined.
+    `dl-bind-params` first. Kernels (`dl.kernel`) are inlined. What a function states of its dims (`dl.bounds`) is checked first.
 
     before: %1 = "dl.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
     after:  %1 = linalg.generic {...} ins(%0 : tensor<4xf32>) outs(%e : tensor<4xf32>) { arith.maximumf ... }
@@ -44,6 +45,7 @@ def _convert_function(function: ir.Operation) -> None:
             _inline_kernel(operation)
             continue
         _lower(operation, source)
+    require_stated_bounds(function)
     _convert_other_types(function)
 
 

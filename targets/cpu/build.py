@@ -55,6 +55,11 @@ def prepare_workers() -> None:
         _POOL.prepare(worker_limit())
 
 
+def use_no_workers() -> None:
+    """Compile all units in this process from now on."""
+    _POOL.disable()
+
+
 def build(
     module: ir.Module, since: str, options: CodeOptions, store: ObjectStore, progress: Progress | None = None
 ) -> tuple[ModelCode, BuildReport]:

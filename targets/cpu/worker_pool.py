@@ -85,7 +85,7 @@ class WorkerPool:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
-        self._unavailable = not _can_start()
+        self._unavailable = not can_start()
         atexit.register(self.close)
         os.register_at_fork(after_in_child=self._forget)
 
@@ -114,6 +114,10 @@ class WorkerPool:
             except BaseException:
                 self._end_all()  # workers that are busy would answer the next batch
                 raise
+
+    def disable(self) -> None:
+        """Start no workers from now on: whoever has tasks does them itself."""
+        self._unavailable = True
 
     def close(self) -> None:
         """End all workers, those too that a thread is waiting for while the interpreter ends."""
@@ -257,7 +261,7 @@ def worker_limit() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _can_start() -> bool:
+def can_start() -> bool:
     """Whether `sys.executable` is a Python that runs what it is told: a program with Python inside would start itself again."""
     return "python" in Path(sys.executable or "").name.lower() and not hasattr(sys, "frozen")
 

@@ -20,8 +20,10 @@ from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
 from dlc.sources import read_source
 from dlc.tools.commands.options import (
     MODEL,
+    all_shapes,
     compile_timeout_option,
     dim_option,
+    least_sizes,
     lenient_option,
     parse_shapes,
     parse_sizes,
@@ -30,10 +32,13 @@ from dlc.tools.commands.options import (
     require_dims,
     schedule_option,
     shape_option,
+    sizes_option,
+    specialize_option,
     value_option,
 )
 from dlc.tools.commands.terminal import output_console, steps
 from dlc.tools.supervisor import interruptible
+from dlc.versions.spelling import read_spelled_sizes
 
 
 @click.command("bench")
@@ -50,6 +55,8 @@ from dlc.tools.supervisor import interruptible
 @schedule_option
 @dim_option
 @shape_option
+@sizes_option
+@specialize_option
 @value_option
 def command(
     model: Path,
@@ -65,6 +72,8 @@ def command(
     schedule: Path | None,
     dims: tuple[str, ...],
     shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
+    specialize: str | None,
     values: tuple[str, ...],
 ) -> None:
     """Time MODEL (ONNX, or MLIR at any level) on random inputs.
@@ -73,22 +82,24 @@ def command(
     dlc is faster. Outputs are compared with onnxruntime's if it is installed; exits with status 1 where dlc's differ.
     """
     engines = [engine.name for engine in find_engines([name for name in vs.split(",") if name])]
-    overrides = parse_shapes(shapes)
-    sizes = parse_sizes(dims)
+    overrides = all_shapes(shapes, sizes)
+    given = parse_sizes(dims)
     source = read_source(model, {}, overrides, lenient, parse_values(values))  # weights need not be there
     specs = input_specs(source)
-    require_dims(sizes, specs)
-    inputs = dlc.random_inputs(specs, sizes=sizes) | dict(source.values)
+    require_dims(given, specs)
+    inputs = dlc.random_inputs(specs, sizes=least_sizes(sizes) | given) | dict(source.values)
     effort = Effort(rounds, seconds=seconds)
     tolerance = TOLERANCE[precision or "f32"]
     options = LoadOptions(
         threads,
         precision or "f32",
-        overrides or {},
+        parse_shapes(shapes) or {},
         lenient=lenient,
         timeout=compile_timeout,
         schedule=None if schedule is None else str(schedule.resolve()),
         values={name: array.tolist() for name, array in source.values.items()},
+        sizes=sizes,
+        specialize=specialize,
     )
     with interruptible(), steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
@@ -110,7 +121,7 @@ def _profile(model: Path, inputs: Arrays, effort: Effort, options: LoadOptions) 
             inputs,
             options.threads,
             effort,
-            options.shapes or None,
+            {**options.shapes, **read_spelled_sizes(options.sizes)} or None,
             precision=precision,
             lenient=options.lenient,
             timeout=options.timeout,

@@ -110,7 +110,8 @@ def _onnxruntime_oracle(model: Path, shapes: ShapeOverrides | None, values: Arra
 def _model_bytes(model: Path, shapes: ShapeOverrides | None) -> str | bytes:
     if not shapes:
         return str(model)
+    from dlc.frontends.onnx.input_shapes import input_shapes
     from dlc.frontends.onnx.loader import load_model, override_shapes
 
     proto, _ = load_model(model)
-    return bytes(override_shapes(proto, shapes).SerializeToString())
+    return bytes(override_shapes(proto, input_shapes(proto, shapes) or {}).SerializeToString())

@@ -20,16 +20,18 @@ from dlc.tools.commands.engine_output import ENGINE, PLACES, EngineOutput
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
+    all_shapes,
     check_output,
     compile_options,
     compile_timeout_option,
     lenient_option,
     output_option,
-    parse_shapes,
     parse_values,
     precision_option,
+    require_one_size,
     schedule_option,
     shape_option,
+    sizes_option,
     value_option,
     verify_option,
     winograd_option,
@@ -56,6 +58,7 @@ _EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE]
 @click.option("--weights", type=click.Choice(PLACES), default=PLACES[0], help="Where an engine has its weights.")
 @click.option("--sign-key", type=click.Path(path_type=Path), help="Ed25519 private key (PEM) that signs an engine.")
 @shape_option
+@sizes_option
 @value_option
 @lenient_option
 @schedule_option
@@ -71,6 +74,7 @@ def command(
     weights: str,
     sign_key: Path | None,
     shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
     values: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
@@ -96,9 +100,10 @@ def command(
         each.check()
     chosen = find_target(options[0].target)
     emit = ENGINE if engine else _checked(emit or chosen.forms[0], chosen, target)
+    require_one_size(sizes, "a file holds")
     output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
-    read = read_source(model, shapes=parse_shapes(shapes), lenient=lenient, values=parse_values(values))
+    read = read_source(model, shapes=all_shapes(shapes, sizes), lenient=lenient, values=parse_values(values))
     source = with_accuracy(read, winograd, precision)
     if verify_schedules:
         for each in options:

@@ -16,11 +16,12 @@ from dlc.frontends.onnx.coverage import STATES, NodeCoverage
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
+    all_shapes,
     lenient_option,
     output_option,
-    parse_shapes,
     parse_values,
     shape_option,
+    sizes_option,
     target_option,
     value_option,
 )
@@ -37,6 +38,7 @@ _PLAIN = ("native", "constant")
 @click.option("--nodes", is_flag=True, help="Show every node, not only those that need a word.")
 @output_option("File for what --json writes, standard output by default.")
 @shape_option
+@sizes_option
 @value_option
 @lenient_option
 @target_option
@@ -46,6 +48,7 @@ def command(
     nodes: bool,
     output: Path,
     shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
     values: tuple[str, ...],
     lenient: bool,
     target: str,
@@ -57,7 +60,7 @@ def command(
     if output != STDOUT and not as_json:
         raise click.UsageError("-o goes with --json; tables go to standard output")
     with steps(f"coverage of {model}"):
-        found = dlc.coverage(model, parse_shapes(shapes), parse_values(values), lenient, target)
+        found = dlc.coverage(model, all_shapes(shapes, sizes), parse_values(values), lenient, target)
     if found.problems and not found.nodes and not as_json:
         raise dlc.DLCError("\n".join(found.problems))
     if as_json:

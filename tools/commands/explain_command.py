@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -24,19 +25,25 @@ from dlc.sources import Source, read_source
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
+    all_shapes,
     compile_timeout_option,
     lenient_option,
     output_option,
-    parse_shapes,
     parse_values,
     precision_option,
     shape_option,
+    sizes_option,
+    specialize_option,
     target_option,
     value_option,
     winograd_option,
 )
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
+from dlc.variants import variant_limit
+from dlc.versions.sizes import sizes_of_dims
+from dlc.versions.specialize import specialize_after
+from dlc.versions.telling import tell_declared
 
 _MOST_NODES = 3
 
@@ -48,6 +55,8 @@ _MOST_NODES = 3
 @output_option("File for what --json or --emit writes, standard output by default.")
 @click.option("--nominal", type=click.IntRange(1), default=NOMINAL_SIZE, show_default=True, help="What dynamic dims count as.")
 @shape_option
+@sizes_option
+@specialize_option
 @value_option
 @lenient_option
 @winograd_option
@@ -61,6 +70,8 @@ def command(
     output: Path,
     nominal: int,
     shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
+    specialize: str | None,
     values: tuple[str, ...],
     lenient: bool,
     winograd: int | None,
@@ -71,15 +82,18 @@ def command(
     """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
     transposes that are left, memory. Nothing is compiled to machine code.
     """
+    after = specialize_after(specialize)
     if as_json and emit:
         raise click.UsageError("--json and --emit exclude each other")
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
     with steps(f"explain {model}") as progress:
-        reading = ReadOptions({}, parse_shapes(shapes), lenient, parse_values(values))  # weights need not be there
+        reading = ReadOptions({}, all_shapes(shapes, sizes), lenient, parse_values(values))  # weights need not be there
 
         def explained(source: Source) -> Explanation:
-            return dlc.explain(source, None, nominal, progress, target, winograd, precision, compile_timeout)
+            found = dlc.explain(source, None, nominal, progress, target, winograd, precision, compile_timeout)
+            told = tell_declared(sizes_of_dims(reading.shapes, source), after, variant_limit(None))
+            return replace(found, notes=(*found.notes, *told))
 
         try:
             found = explained(read_source(model, reading.params, reading.shapes, lenient, reading.values))

@@ -7,7 +7,17 @@ from pathlib import Path
 import click
 
 import dlc
-from dlc.tools.commands.options import MODEL, lenient_option, output_option, parse_shapes, parse_values, shape_option, value_option
+from dlc.tools.commands.options import (
+    MODEL,
+    all_shapes,
+    lenient_option,
+    output_option,
+    parse_values,
+    require_one_size,
+    shape_option,
+    sizes_option,
+    value_option,
+)
 from dlc.tools.commands.outputs import write_module
 
 
@@ -15,12 +25,16 @@ from dlc.tools.commands.outputs import write_module
 @MODEL
 @output_option("File for the module, standard output by default. Weights go beside it, to a file named *.safetensors.")
 @shape_option
+@sizes_option
 @value_option
 @lenient_option
-def command(model: Path, output: Path, shapes: tuple[str, ...], values: tuple[str, ...], lenient: bool) -> None:
+def command(
+    model: Path, output: Path, shapes: tuple[str, ...], sizes: tuple[str, ...], values: tuple[str, ...], lenient: bool
+) -> None:
     """Import an ONNX MODEL into the dl dialect.
 
     Without -o the text refers to MODEL for its weights.
     """
-    source = dlc.import_onnx(model, parse_shapes(shapes), lenient, parse_values(values))
+    require_one_size(sizes, "a file holds")
+    source = dlc.import_onnx(model, all_shapes(shapes, sizes), lenient, parse_values(values))
     write_module(source.module, source, output)

@@ -15,6 +15,8 @@ from dlc.lowering.dl.precision import PRECISIONS
 from dlc.machines import DEFAULT_TARGET
 from dlc.memory_limit import VARIABLE
 from dlc.runtime.signature import TensorSpec
+from dlc.sources import ShapeOverrides
+from dlc.versions.spelling import read_spelled_sizes
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -54,6 +56,21 @@ def shape_option(command: Command) -> Command:
         metavar="NAME=1x3xN",
         help="Shape of an input of an ONNX model; a word is a dynamic dim. Dims part at 'x' or ','. Repeatable.",
     )(command)
+
+
+def sizes_option(command: Command) -> Command:
+    """`--sizes batch=1..64,seq=32|64|128`, repeatable."""
+    text = (
+        "Sizes of dynamic dims to compile for: one (4), a range that calls keep to (1..64, 8..512:8 in steps), or some that get "
+        "code of their own beside the code for all (32|64|128). Repeatable."
+    )
+    return click.option("--sizes", multiple=True, metavar="DIM=1..64,DIM=32|64", help=text)(command)
+
+
+def specialize_option(command: Command) -> Command:
+    """`--specialize auto`."""
+    text = "Compile code for the sizes of frequent calls in the background: auto, off, or after how many calls."
+    return click.option("--specialize", metavar="auto|off|N", help=text)(command)
 
 
 def value_option(command: Command) -> Command:
@@ -154,6 +171,27 @@ def parse_shapes(given: Sequence[str]) -> dict[str, list[int | str]] | None:
             raise click.BadParameter(f"expects NAME=1x3x224x224 but got '{text}'", param_hint="--shape")
         shapes[name] = [int(part) if part.isdigit() else part for part in parts]
     return shapes
+
+
+def all_shapes(shapes: Sequence[str], sizes: Sequence[str]) -> ShapeOverrides | None:
+    """What --shape says of inputs and --sizes of dims, as `shapes` of `dlc.compile`."""
+    return {**(parse_shapes(shapes) or {}), **read_spelled_sizes(sizes)} or None
+
+
+def least_sizes(sizes: Sequence[str]) -> dict[str, int]:
+    """The least that --sizes allows of each dim, for random inputs."""
+    least: dict[str, int] = {}
+    for name, given in read_spelled_sizes(sizes).items():
+        parts = given if isinstance(given, list) else [given]
+        least[name] = min(part.start if isinstance(part, range) else part for part in parts)
+    return least
+
+
+def require_one_size(sizes: Sequence[str], what: str) -> None:
+    """Refuse lists of sizes; `what` has code for all sizes, or for one."""
+    several = next((name for name, given in read_spelled_sizes(sizes).items() if isinstance(given, list)), None)
+    if several is not None:
+        raise InvalidInputError(f"--sizes: error: {what} one version; give '{several}' one size or a range")
 
 
 def parse_values(given: Sequence[str]) -> dict[str, Any]:

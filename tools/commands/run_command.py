@@ -22,15 +22,16 @@ from dlc.sources import ShapeOverrides, Source, read_source
 from dlc.tools.commands.checks import CHECKS, Difference, difference, oracle
 from dlc.tools.commands.options import (
     MODEL,
+    all_shapes,
     check_output,
     compile_options,
     compile_timeout_option,
     dim_option,
+    least_sizes,
     lenient_option,
     load_array,
     measure_option,
     memory_limit_option,
-    parse_shapes,
     parse_sizes,
     parse_values,
     precision_option,
@@ -38,6 +39,8 @@ from dlc.tools.commands.options import (
     require_names,
     schedule_option,
     shape_option,
+    sizes_option,
+    specialize_option,
     split_pair,
     value_option,
     verify_option,
@@ -45,6 +48,8 @@ from dlc.tools.commands.options import (
 )
 from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console, steps
+from dlc.versions.spelling import read_spelled_sizes
+from dlc.versions.telling import tell_counters
 
 
 @click.command("run")
@@ -58,6 +63,8 @@ from dlc.tools.commands.terminal import output_console, steps
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
 @shape_option
+@sizes_option
+@specialize_option
 @value_option
 @lenient_option
 @schedule_option
@@ -79,6 +86,8 @@ def command(
     seed: int,
     repeat: int,
     shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
+    specialize: str | None,
     values: tuple[str, ...],
     lenient: bool,
     schedule: Path | None,
@@ -97,14 +106,15 @@ def command(
     Inputs whose values decide what code there is (axes, such as) are read before it is compiled; they must be given.
     Exits with status 1 when --check finds a difference above --tolerance.
     """
-    overrides, sizes = parse_shapes(shapes), parse_sizes(dims)
+    overrides, chosen = all_shapes(shapes, sizes), parse_sizes(dims)
     given, saved = _read_inputs(inputs), _output_files(outputs)
     known = parse_values(values)
     source = _read(model, overrides, lenient, known, given)
     fixed = source.values if source else known
     given = {name: array for name, array in given.items() if name not in fixed}
     expected = oracle(check, model, source, overrides, fixed) if check else None
-    reading: dict[str, Any] = {} if source else {"shapes": overrides, "lenient": lenient, "values": known}
+    several = {name: each for name, each in read_spelled_sizes(sizes).items() if not isinstance(each, int)}
+    reading: dict[str, Any] = {"shapes": several} if source else {"shapes": overrides, "lenient": lenient, "values": known}
     begin = time.perf_counter()
     with steps(f"compile {model}") as progress:
         compiled = dlc.compile(
@@ -121,18 +131,21 @@ def command(
             memory_limit=memory_limit,
             timeout=compile_timeout,
             verify_schedules=verify_schedules,
+            specialize=specialize,
             **reading,
         )
     compile_seconds = time.perf_counter() - begin
     if verify_schedules:
         click.echo(_verdicts(compiled), err=True)
-    arrays = _arrays(compiled.inputs, given, sizes, seed)
+    arrays = _arrays(compiled.inputs, given, chosen, least_sizes(sizes), seed)
     require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
     results, seconds = _timed(compiled, arrays, repeat)
     _save(compiled.outputs, results, saved)
     differences = [difference(*pair) for pair in zip(results, expected(arrays), strict=True)] if expected else []
     _show(compiled.outputs, results, differences, tolerance)
     click.echo(f"compiled in {compile_seconds:.2f} s, ran in {seconds * 1e3:.3f} ms")
+    if (versions := compiled.build_report.versions) is not None:
+        click.echo("\n".join(tell_counters(versions)))
     far = [spec.name for spec, found in zip(compiled.outputs, differences, strict=False) if not found.within(tolerance)]
     if far:
         raise dlc.DLCError(f"{model}: error: {', '.join(far)} differs from {check} by more than {tolerance:g} relative")
@@ -173,12 +186,16 @@ def _output_files(given: Sequence[str]) -> dict[str, Path]:
 
 
 def _arrays(
-    specs: Sequence[TensorSpec], given: Mapping[str, np.ndarray | None], sizes: Mapping[str, int], seed: int
+    specs: Sequence[TensorSpec],
+    given: Mapping[str, np.ndarray | None],
+    sizes: Mapping[str, int],
+    least: Mapping[str, int],
+    seed: int,
 ) -> dict[str, np.ndarray]:
     """An array for each input, random where none is given."""
     require_names("--input", "input", given, [spec.name for spec in specs])
     require_dims(sizes, specs)
-    arrays = dlc.random_inputs(specs, seed, sizes)
+    arrays = dlc.random_inputs(specs, seed, {**least, **sizes})
     return arrays | {name: array for name, array in given.items() if array is not None}
 
 

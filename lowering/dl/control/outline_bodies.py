@@ -23,8 +23,8 @@ class OutlineBodies(Pass):
     """Move the ops of each region of a branch or loop into a private function with the attribute `dl.body`, and call it.
 
     A graph pass then sees them as it sees an entry. What a region reads from outside becomes arguments, whose shared dims
-    `dl.dims` names; constants, weights, and what is computed from these alone are repeated inside, so that they can be packed
-    for the ops there. `dl-inline-bodies` undoes it.
+    `dl.dims` names, with their bounds; constants, weights, and what is computed from these alone are repeated inside, so that they
+    can be packed for the ops there. `dl-inline-bodies` undoes it.
 
     before:
         %0 = scf.if %p -> (tensor<4xf32>) { %1 = "dl.matmul"(%x, %w) ... scf.yield %1 } else { ... }
@@ -71,7 +71,7 @@ class _Outliner:
             for value, result in zip(returned, call.results, strict=True):
                 self._replace(end, value, result)
             function = private_function(_NAME, moved, captured, constants, returned=returned)
-        mark_dims(function, *marks)
+        mark_dims(function, *marks, self.shapes.bounds_of)
         name = f"{_NAME}_{next(free_numbers(self.taken, [f'{_NAME}_']))}"
         self.taken.add(name)
         function.attributes["sym_name"] = ir.StringAttr.get(name)

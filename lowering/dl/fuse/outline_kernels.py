@@ -27,7 +27,8 @@ class OutlineKernelRegions(Pass):
 
     Kernels are one when they have the same ops, types, small constants and equal dims. What a region reads from outside becomes
     arguments, weights among them; small constants are repeated inside. Dims that several arguments or results share are named
-    by `dl.dims`. A function's location fuses those of its calls. Ops whose results have several types become functions, too.
+    by `dl.dims`, and so are those with bounds, which come along (`dl.bounds`). A function's location fuses those of its calls. Ops
+    whose results have several types become functions, too.
 
     before:
         %1 = "dl.kernel"() ({ %2 = "dl.matmul"(%x, %w)   %3 = "dl.relu"(%2)   "dl.yield"(%3) })
@@ -95,7 +96,7 @@ class _Outliner:
         with kernel.location:
             function = private_function("kernel", moved, captured, constants, returned=returned)
         function.attributes[KERNEL] = ir.UnitAttr.get()
-        mark_dims(function, *marks)
+        mark_dims(function, *marks, self.shapes.bounds_of)
         if end:
             kernel.erase()
         call.attributes["callee"] = _symbol(self.table.share(function, name, call.location))

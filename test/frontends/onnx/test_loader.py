@@ -46,5 +46,5 @@ def test_overridden_shapes_reach_the_results() -> None:
 
 
 def test_weights_are_no_inputs_to_override() -> None:
-    with pytest.raises(dlc.InvalidInputError, match=r"no input 'w' \(inputs: x\)"):
+    with pytest.raises(dlc.InvalidInputError, match=r"no input and no dim 'w' \(inputs: x; dims: none\)"):
         dlc.import_onnx(_model(), {"w": [1, _SIZE]})

@@ -67,3 +67,24 @@ func.func @static_sizes(%a: tensor<3x4xf32>, %b: tensor<5x4xf32>) {
   %0 = "dl.add"(%a, %b) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
   return
 }
+
+// -----
+
+// What a function states of its dims is checked at its head, once for equal names.
+
+// CHECK-LABEL: func.func @stated(
+// CHECK: %[[N:.*]] = tensor.dim %arg0, %{{.*}}
+// CHECK: %[[LEAST:.*]] = arith.cmpi sge, %[[N]], %{{.*}}
+// CHECK: cf.assert %[[LEAST]], "input 'x': dim 0, 'n', is {} but its least is {}"
+// CHECK: %[[MOST:.*]] = arith.cmpi sle, %[[N]], %{{.*}}
+// CHECK: cf.assert %[[MOST]], "input 'x': dim 0, 'n', is {} but its most is {}"
+// CHECK: %[[PART:.*]] = arith.floordivsi %[[N]], %{{.*}}
+// CHECK: %[[WHOLE:.*]] = arith.muli %[[PART]], %{{.*}}
+// CHECK: %[[EQUAL:.*]] = arith.cmpi eq, %[[N]], %[[WHOLE]]
+// CHECK: cf.assert %[[EQUAL]], "input 'x': dim 0, 'n', is {} but must be a multiple of 8, as {} is"
+// CHECK-NOT: cf.assert
+func.func @stated(%x: tensor<?xf32> {dl.dims = ["n"], dl.name = "x"}, %y: tensor<?xf32> {dl.dims = ["n"], dl.name = "y"})
+    -> tensor<?xf32> attributes {dl.bounds = {n = array<i64: 8, 64, 8>, m = array<i64: 1, 2, 1>}} {
+  %0 = "dl.add"(%x, %y) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -106,7 +106,7 @@ def test_checks_say_what_they_need(dlc_command, network: Path, tmp_path: Path) -
     done = dlc_command("run", tmp_path / "model.mlir", "--check=onnxruntime")
     assert "is no ONNX model; use --check=reference" in done.err
     done = dlc_command("run", tmp_path / "model.mlir", "--shape=x=1x16")
-    assert "shapes can be given for ONNX models only" in done.err
+    assert "sizes of dims need a model at level 'dl'" in done.err
 
 
 def test_donated_inputs_are_checked_on_what_they_were(dlc_command, tmp_path: Path) -> None:

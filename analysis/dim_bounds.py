@@ -1,0 +1,111 @@
+"""What is known of sizes that run time decides: the least, the most, and a number that they are multiples of.
+
+The function attribute `dl.bounds = {seq = array<i64: 8, 512, 8>}` states them by the names of `dl.dims`: whoever calls the
+function has them hold, which its first checks make sure of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dlc._mlir import ir
+from dlc.diagnostics import at_location
+from dlc.errors import VerifyError
+
+BOUNDS = "dl.bounds"
+_ENDLESS = -1
+"""Stands in the attribute for no most."""
+
+
+@dataclass(frozen=True)
+class DimBounds:
+    """A size from `least` to `most` (None: any) that is a multiple of `multiple`."""
+
+    least: int = 0
+    most: int | None = None
+    multiple: int = 1
+
+    def __post_init__(self) -> None:
+        if self.multiple < 1 or self.least < 0 or (self.most is not None and self.most < self.least):
+            raise ValueError(f"no size is {self}")
+
+    @classmethod
+    def of_size(cls, size: int) -> DimBounds:
+        """Those of a size that is known."""
+        return cls(size, size, size or 1)
+
+    def admits(self, size: int) -> bool:
+        """Whether a size may be that."""
+        return self.least <= size and (self.most is None or size <= self.most) and size % self.multiple == 0
+
+    def nearest(self, size: int) -> int:
+        """The size within the bounds that is nearest to `size`, the lower multiple of two."""
+        least = -(-self.least // self.multiple) * self.multiple
+        return max(least, (size if self.most is None else min(size, self.most)) // self.multiple * self.multiple)
+
+    def __add__(self, other: DimBounds) -> DimBounds:
+        most = None if self.most is None or other.most is None else self.most + other.most
+        return DimBounds(self.least + other.least, most, math.gcd(self.multiple, other.multiple))
+
+    def __mul__(self, other: DimBounds) -> DimBounds:
+        most = None if self.most is None or other.most is None else self.most * other.most
+        return DimBounds(self.least * other.least, most, self.multiple * other.multiple)
+
+    def divided(self, divisor: int) -> DimBounds:
+        """Those of a size that is this one over a divisor, without a rest; none where no size divides so."""
+        multiple = self.multiple // divisor if self.multiple % divisor == 0 else 1
+        least, most = -(-self.least // divisor), None if self.most is None else self.most // divisor
+        return DimBounds(least, most, multiple) if most is None or least <= most else UNBOUNDED
+
+    def __str__(self) -> str:
+        most = "" if self.most is None else f"{self.most}"
+        steps = "" if self.multiple == 1 else f", a multiple of {self.multiple}"
+        return f"{self.least}..{most}{steps}"
+
+
+UNBOUNDED = DimBounds()
+
+
+def bounds_of_function(function: ir.Operation) -> dict[str, DimBounds]:
+    """The bounds that a function states of its dims by name; none without the attribute. `VerifyError` if they are none."""
+    if BOUNDS not in function.attributes:
+        return {}
+    try:
+        return {entry.name: _bounds(ir.DenseI64ArrayAttr(entry.attr)) for entry in ir.DictAttr(function.attributes[BOUNDS])}
+    except ValueError:
+        message = (
+            f"{BOUNDS} is {function.attributes[BOUNDS]}; write the least size, the most (-1: any) and a number that divides it"
+        )
+        raise VerifyError("", [at_location(function.location, f"{message}, as seq = array<i64: 8, 512, 8>")]) from None
+
+
+def _bounds(row: Sequence[int]) -> DimBounds:
+    least, most, multiple = row
+    return DimBounds(least, None if most == _ENDLESS else most, multiple)
+
+
+def bounds_of_arguments(function: ir.Operation) -> dict[tuple[ir.Value, int | None], DimBounds]:
+    """The bounds that a function states, by argument and axis."""
+    bounds = bounds_of_function(function)
+    if not bounds or "arg_attrs" not in function.attributes:
+        return {}
+    arguments = function.regions[0].blocks[0].arguments
+    found: dict[tuple[ir.Value, int | None], DimBounds] = {}
+    for argument, entry in zip(arguments, map(ir.DictAttr, ir.ArrayAttr(function.attributes["arg_attrs"])), strict=True):
+        if "dl.dims" in entry:
+            names = [item.value for item in entry["dl.dims"]]
+            found |= {(argument, axis): bounds[name] for axis, name in enumerate(names) if name in bounds}
+    return found
+
+
+def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:
+    """Write the bounds of a function's dims on it, in place of those that it had."""
+    if not bounds:
+        if BOUNDS in function.attributes:
+            del function.attributes[BOUNDS]
+        return
+    with function.context:
+        entries = {name: [each.least, _ENDLESS if each.most is None else each.most, each.multiple] for name, each in bounds.items()}
+        function.attributes[BOUNDS] = ir.DictAttr.get({name: ir.DenseI64ArrayAttr.get(row) for name, row in entries.items()})

@@ -1,0 +1,103 @@
+"""Bounds of sizes: those that a function states, and those that follow from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlc._mlir import ir
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, state_bounds
+from dlc.analysis.memory_plan import memory_plan
+from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects import make_context
+
+
+def _bounds_of_last(axis: int, *lines: str) -> DimBounds:
+    """Bounds of a dim of the last op's first result, in a function of %x : (n, m) with 1 <= n <= 4 and m = 8, 16, ... 64."""
+    body = "\n".join(f"%{index}{line}" for index, line in enumerate(lines))
+    text = f"""func.func @f(%x: tensor<?x?xf32> {{dl.dims = ["n", "m"]}}, %z: tensor<?xi1>)
+        attributes {{dl.bounds = {{n = array<i64: 1, 4, 1>, m = array<i64: 8, 64, 8>}}}} {{
+      {body}
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        operations = list(function.regions[0].blocks[0].operations)
+        shapes = SymbolicShapes(function)
+        return shapes.bounds_of(shapes.type_of(operations[-2].operation.results[0]).shape[axis])
+
+
+@pytest.mark.parametrize(
+    ("axis", "lines", "expected"),
+    [
+        (0, [' = "dl.relu"(%x) : (tensor<?x?xf32>) -> tensor<?x?xf32>'], DimBounds(1, 4)),
+        (1, [' = "dl.relu"(%x) : (tensor<?x?xf32>) -> tensor<?x?xf32>'], DimBounds(8, 64, 8)),
+        (
+            1,
+            [' = "dl.concat"(%x, %x) {axis = 1 : i64} : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>'],
+            DimBounds(16, 128, 8),
+        ),
+        (1, [' = "dl.nonzero"(%x) : (tensor<?x?xf32>) -> tensor<2x?xi64>'], DimBounds(0, 256)),
+        (0, [' = "dl.compress"(%x, %z) {axis = 0 : i64} : (tensor<?x?xf32>, tensor<?xi1>) -> tensor<?x?xf32>'], DimBounds(0, 4)),
+        (
+            1,
+            [f':4 = "dl.unique"(%x) {{axis = 1 : i64}} : (tensor<?x?xf32>) -> (tensor<?x?xf32>{3 * ", tensor<?xi64>"})'],
+            DimBounds(0, 64),
+        ),
+        (0, [' = "dl.reshape"(%x) {shape = array<i64: -1>} : (tensor<?x?xf32>) -> tensor<?xf32>'], DimBounds(8, 256, 8)),
+        (0, [' = "dl.reshape"(%x) {shape = array<i64: -1, 4>} : (tensor<?x?xf32>) -> tensor<?x4xf32>'], DimBounds(2, 64, 2)),
+        (0, [' = "dl.reshape"(%x) {shape = array<i64: -1, 1000>} : (tensor<?x?xf32>) -> tensor<?x1000xf32>'], UNBOUNDED),
+        (0, [' = "dl.not"(%z) : (tensor<?xi1>) -> tensor<?xi1>'], UNBOUNDED),
+    ],
+)
+def test_bounds_follow_through_ops(axis: int, lines: list[str], expected: DimBounds) -> None:
+    assert _bounds_of_last(axis, *lines) == expected
+
+
+def test_bounds_are_written_and_read() -> None:
+    bounds = {"n": DimBounds(1), "m": DimBounds(8, 512, 8)}
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse("func.func @f() { return }")
+        function = module.body.operations[0].operation
+        state_bounds(function, bounds)
+        assert bounds_of_function(function) == bounds
+        state_bounds(function, {})
+        assert bounds_of_function(function) == {}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "nearest"),
+    [
+        (UNBOUNDED, 32),
+        (DimBounds(1, 8), 8),
+        (DimBounds(40), 40),
+        (DimBounds(0, 512, 24), 24),
+        (DimBounds(50, 512, 24), 72),
+    ],
+)
+def test_the_nearest_size(bounds: DimBounds, nearest: int) -> None:
+    assert bounds.nearest(32) == nearest
+
+
+def test_memory_is_planned_for_sizes_within_bounds() -> None:
+    def peak(bounds: str) -> int:
+        text = f"""func.func @f(%x: memref<?xf32> {{dl.dims = ["n"]}}) {bounds} {{
+          %c0 = arith.constant 0 : index
+          %n = memref.dim %x, %c0 : memref<?xf32>
+          %a = memref.alloc(%n) : memref<?xf32>
+          call @g(%a) : (memref<?xf32>) -> ()
+          return
+        }}
+        func.func private @g(memref<?xf32>)"""
+        with make_context(), ir.Location.unknown():
+            module = ir.Module.parse(text)
+            return memory_plan(module.body.operations[0].operation).peak()
+
+    assert [peak(each) for each in ("", "attributes {dl.bounds = {n = array<i64: 1, 16, 1>}}")] == [128, 64]
+
+
+def test_what_no_size_is() -> None:
+    assert [DimBounds(8, 64, 8).admits(size) for size in (0, 8, 12, 64, 72)] == [False, True, False, True, False]
+    for least, most, multiple in ((4, 3, 1), (-1, None, 1), (0, None, 0)):
+        with pytest.raises(ValueError, match="no size is"):
+            DimBounds(least, most, multiple)
