@@ -314,6 +314,26 @@ def test_models_without_one_code_are_refused(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(given)[0], [[2, 2, 2]])
 
 
+def test_models_of_several_sizes_are_saved_version_by_version(tmp_path: Path) -> None:
+    text = """
+    func.func @main_graph(%x: tensor<?x4xf32> {dl.dims = ["n", ""]}) -> tensor<?x4xf32> {
+      %0 = "dl.relu"(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %0 : tensor<?x4xf32>
+    }"""
+    model = dlc.compile(text, shapes={"n": [2, 3]})
+    given = np.full((3, 4), -1, np.float32)
+    with pytest.raises(
+        dlc.InvalidInputError, match=r"code for each of several sizes, and an engine has one; save the model of `version"
+    ):
+        model.save(tmp_path / "m.dlce")
+    (result,) = asyncio.run(model.run_async([given]))
+    np.testing.assert_array_equal(result, np.zeros((3, 4), np.float32))
+    model.version(given).save(tmp_path / "m.dlce")
+    engine = dlc.load(tmp_path / "m.dlce")
+    assert engine.inputs[0].shape == (3, 4)
+    np.testing.assert_array_equal(engine(given)[0], result)
+
+
 def test_models_of_the_host_are_refused(tmp_path: Path) -> None:
     node = onnx.helper.make_node("StringConcat", ["x", "x"], ["y"])
     infos = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.STRING, [2]) for name in "xy"]
