@@ -51,7 +51,7 @@ _FILES = (
     "missing",
 )
 _OP_NAMES = ("builtin.module", "func.func", "any", "gpu.module", "module", "", "llvm.func")
-_NOT_RUN = ("demo", "bench")
+_NOT_RUN = ("demo", "bench", "repro-check")
 """Commands that take minutes; their wrong uses are tried."""
 
 
@@ -140,7 +140,7 @@ def _commands() -> dict[str, Sequence[object]]:
     for entry in sorted((ROOT / "tools" / "commands").glob("*_command.py")):
         module = importlib.import_module(f"dlc.tools.commands.{Path(entry).stem}")
         command = module.command
-        found[entry.stem.removesuffix("_command")] = [
+        found[entry.stem.removesuffix("_command").replace("_", "-")] = [
             *command.params,
             *(item for sub in getattr(command, "commands", {}).values() for item in sub.params),
         ]
