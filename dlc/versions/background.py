@@ -1,6 +1,6 @@
 """Compiles models in a process beside this one, one at a time, so that calls wait neither for a lock of Python nor for a processor.
 
-The process runs at the lowest priority, is kept for the next model for a while, and ends with this one, however that ends.
+The process runs at a low priority, is kept for the next model for a while, and ends with this one, however that ends.
 """
 
 from __future__ import annotations
