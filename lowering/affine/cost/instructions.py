@@ -211,7 +211,7 @@ def balanced(extent: int, most: int) -> list[tuple[int, int]]:
 
 
 def _extent(loop: Loop) -> int:
-    return policy().cost.assumed_trips if loop.extent is None else max(loop.extent, 1)
+    return max(loop.likely_extent, 1)
 
 
 def _lane_parts(nest: Nest, tile: Tile) -> list[tuple[int, int]]:
