@@ -98,3 +98,13 @@ def test_poolings(op: str, stride: int) -> None:
     model = compiled(f"%a0: {kind}", kind, op, kind, attributes)
     meaning = meaning_of(op, kernel=(3, 3), strides=(stride, stride), pads=(1, 1, 1, 1), channels_last=True)
     agree(model, meaning, [[(1, height, width, 24)] for height in _EDGES for width in (1, 2, 5, 8, 17)])
+
+
+@pytest.mark.parametrize(("channels", "out"), [(64, 64), (128, 32)])
+def test_winograd_tiles(channels: int, out: int) -> None:
+    """Images that end within a tile, and within a block of rows of tiles."""
+    image, result, kernel = f"tensor<?x?x?x{channels}xf32>", f"tensor<?x?x?x{out}xf32>", f"tensor<16x{out // 16}x{channels}x16xf32>"
+    model = compiled(f"%a0: {image}, %a1: {kernel}", result, "winograd_conv", f"{image}, {kernel}", "pads = array<i64: 1, 1, 1, 1>")
+    sizes = [(1, height, width) for height in (1, 2, 3, 7, 8, 9, 16, 17) for width in (1, 2, 5, 16)] + [(2, 9, 7)]
+    meaning = meaning_of("winograd_conv", None, pads=(1, 1, 1, 1))
+    agree(model, meaning, [[(*size, channels), (16, out // 16, channels, 16)] for size in sizes])
