@@ -108,3 +108,22 @@ def test_winograd_tiles(channels: int, out: int) -> None:
     sizes = [(1, height, width) for height in (1, 2, 3, 7, 8, 9, 16, 17) for width in (1, 2, 5, 16)] + [(2, 9, 7)]
     meaning = meaning_of("winograd_conv", None, pads=(1, 1, 1, 1))
     agree(model, meaning, [[(*size, channels), (16, out // 16, channels, 16)] for size in sizes])
+
+
+def test_positions_of_as_many_tokens() -> None:
+    """As many rows of a table as there are tokens, of which one is no reason to repeat a row; too many are refused."""
+    model = dlc.compile(
+        """func.func @main_graph(%x: tensor<?x8xf32> {dl.dims = ["s", ""]}, %t: tensor<12x8xf32>) -> tensor<?x8xf32> {
+          %0 = "dl.shape_of"(%x) {end = 1 : i64} : (tensor<?x8xf32>) -> tensor<1xi64>
+          %1 = "dl.constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+          %2 = "dl.concat"(%1, %0) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+          %3 = "dl.slice"(%t, %2) {axes = array<i64: 0>, steps = array<i64: 1>}
+            : (tensor<12x8xf32>, tensor<2xi64>) -> tensor<?x8xf32>
+          %4 = "dl.add"(%x, %3) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+          return %4 : tensor<?x8xf32>
+        }""",
+        num_threads=1,
+    )
+    agree(model, lambda x, table: x + table[: len(x)], [[(size, 8), (12, 8)] for size in range(1, 13)])
+    with pytest.raises(dlc.InvalidInputError, match="12"):
+        model(np.zeros((13, 8), np.float32), np.zeros((12, 8), np.float32))
