@@ -97,7 +97,7 @@ def _window(op: str, attributes: str, kernel: str = "") -> tuple[object, ...]:
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         function = module.body.operations[0].operation
-        return SymbolicShapes(function).type_of(list(function.regions[0].blocks[0].operations)[0].operation.results[0]).shape
+        return SymbolicShapes(function).type_of(next(iter(function.regions[0].blocks[0].operations)).operation.results[0]).shape
 
 
 def test_windows_that_fit_in_as_often() -> None:
