@@ -127,3 +127,20 @@ def test_positions_of_as_many_tokens() -> None:
     agree(model, lambda x, table: x + table[: len(x)], [[(size, 8), (12, 8)] for size in range(1, 13)])
     with pytest.raises(dlc.InvalidInputError, match="12"):
         model(np.zeros((13, 8), np.float32), np.zeros((12, 8), np.float32))
+
+
+@pytest.mark.parametrize("strides", [(2, 2), (2, 3), (1, 2)])
+def test_transposed_convolutions(strides: tuple[int, int]) -> None:
+    """Kernels as large as the strides: each phase is a convolution by one tap. Weights are params, which alone are rearranged."""
+    shape = (32, 16, *strides)
+    weight = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    kernel = "tensor<" + "x".join(map(str, shape)) + "xf32>"
+    text = f"""func.func @main_graph(%x: tensor<?x32x?x?xf32>) -> tensor<?x16x?x?xf32> {{
+      %w = "dl.param"() {{key = "w", shape = array<i64: {", ".join(map(str, shape))}>, dtype = f32}} : () -> {kernel}
+      %0 = "dl.conv_transpose"(%x, %w) {{strides = array<i64: {strides[0]}, {strides[1]}>}} : (tensor<?x32x?x?xf32>, {kernel})
+        -> tensor<?x16x?x?xf32>
+      return %0 : tensor<?x16x?x?xf32>
+    }}"""
+    model = dlc.compile(text, num_threads=1, params={"w": weight})
+    meaning = meaning_of("conv_transpose", None, strides=strides)
+    agree(model, lambda x: meaning(x, weight), [[(1, 32, height, width)] for height in (1, 2, 5, 8, 17) for width in (1, 3, 16)])
