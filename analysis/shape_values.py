@@ -20,6 +20,27 @@ Elements = tuple[Dim, ...]
 _MOST = 64
 """Longer lists are no shapes."""
 _WHOLE = ("i64", "i32", "i1")
+_BROADCASTING = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "mod",
+        "pow",
+        "max",
+        "min",
+        "equal",
+        "not_equal",
+        "less",
+        "less_equal",
+        "and",
+        "or",
+        "xor",
+        "where",
+    ]
+)
+"""Ops whose operands broadcast to one shape."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +67,7 @@ def result_elements(facts: Facts) -> Elements | None:
 def result_dims(facts: Facts) -> Sequence[Dim]:
     """Dims of the op's result, with those that follow from the elements of its operands."""
     rule = _DIMS.get(facts.name)
-    return facts.result.shape if rule is None else rule(facts)
+    return _broadcast_dims(facts) if rule is None else rule(facts)
 
 
 # Elements
@@ -197,6 +218,17 @@ def cut_whole(dim: str) -> Dim:
     return int(parts[0]) if parts[0].isdecimal() else parts[0]
 
 
+def fits_where_broadcast(dim: Dim, other: Dim) -> bool:
+    """Whether a size is surely `other` where it broadcasts with it: the least of `other` and a number of two or more.
+
+    So is a table of positions, of which as many rows are taken as there are tokens: with more tokens nothing broadcasts.
+    """
+    if not isinstance(dim, str) or not isinstance(other, str) or not is_at_most(dim, other) or dim == other:
+        return False
+    whole = dim.removeprefix(_CUT).split(_TO)[0]
+    return whole.isdecimal() and int(whole) > 1
+
+
 def _equal(left: Dim, right: Dim) -> Dim:
     """A symbol equals itself and no negative number."""
     if left is not None and left == right:
@@ -329,6 +361,20 @@ def _range_dims(facts: Facts) -> Sequence[Dim]:
     if isinstance(start, int) and isinstance(limit, int) and isinstance(step, int) and step != 0:
         return (max(-((start - limit) // step), 0),)
     return (limit,) if start == 0 and step == 1 and limit is not None else facts.result.shape
+
+
+def _broadcast_dims(facts: Facts) -> Sequence[Dim]:
+    """Dims of a result that operands broadcast to; other dims as they are, such as those of ops that do not broadcast."""
+    dims = list(facts.result.shape)
+    operands = [kind for kind in facts.types if isinstance(kind, TensorType)]
+    if facts.name not in _BROADCASTING:
+        return dims
+    for at in range(-len(dims), 0):
+        given = [kind.shape[at] for kind in operands if kind.rank >= -at and kind.shape[at] != 1]
+        for dim in given if dims[at] is None else ():
+            if dim is not None and all(other == dim or fits_where_broadcast(other, dim) for other in given):
+                dims[at] = dim
+    return dims
 
 
 def _concat_dims(facts: Facts) -> Sequence[Dim]:

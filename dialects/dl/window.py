@@ -12,6 +12,9 @@ from dlc.dialects.dl.types import Dim, Shape, require
 
 T = TypeVar("T")
 
+_WINDOW, _OF = "%window \u2299 ", " \u2299 "
+"""How the symbol of a number of positions starts, and what stands between the dim, what is left by one window, and the stride."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -133,13 +136,20 @@ class Window:
         """
         return tuple(self._output_dim(label, axis, dim, first) for axis, dim in enumerate(dims))
 
+    def _symbol(self, axis: int, dim: Dim, spare: int) -> Dim:
+        """The symbol of the number of positions along an axis of a symbolic dim: equal for windows that fit in as often."""
+        if dim is None:
+            return None
+        rounding = [self.pads_begin[axis]] if self.ceil_mode else []
+        return _WINDOW + _OF.join(map(str, (dim, spare, self.strides[axis], *rounding)))
+
     def _output_dim(self, label: str, axis: int, dim: Dim, first: int = 2) -> Dim:
         reach, stride = self.reach(axis), self.strides[axis]
         begin, end = self.pads_begin[axis], self.pads_end[axis]
         if reach is None:
             return None
         if not isinstance(dim, int):
-            return dim if stride == 1 and reach == begin + end + 1 else None
+            return dim if stride == 1 and reach == begin + end + 1 else self._symbol(axis, dim, begin + end - reach)
         spare = dim + begin + end - reach
         require(
             label,

@@ -29,7 +29,7 @@ class WinogradConv(DLOp, name="winograd_conv"):
     c1: operands have one element type.    c2: x has rank 4 and weight too.
     c3: stride is 1 and weight dim 0 is 16 or 36, or stride is 2 and weight dim 0 is 16.
     c4: the channels of x are weight dim 2.    c5: bias is [out].    c6: pads has four values that are not negative.
-    c7: height and width of x are known, and the padded input has three of each at least.
+    c7: height and width of x are known where stride is 2, and the padded input has three of each at least.
     """
 
     fusion_class = "contraction"
@@ -116,7 +116,7 @@ def _result_type(
 ) -> TensorType:
     """The type of results, of the constraints `labels` on pads and on sizes."""
     window = window_of(pads, matrices, labels[0])
-    for axis in (1, 2):
+    for axis in (1, 2) if matrices.stride > 1 or dtype == "i32" else ():
         require(labels[1], isinstance(x.dim(axis), int), f"x dim {axis} must be known")
     return TensorType((x.dim(0), *window.output_dims(labels[1], x.shape[1:3], 1), channels), dtype)
 

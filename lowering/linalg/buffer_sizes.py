@@ -31,6 +31,20 @@ def resolve_sizes(function: ir.Operation) -> None:
             op.erase()
 
 
+def unify_sizes(function: ir.Operation) -> None:
+    """Replace each `memref.dim` of an argument by that of the first argument which shares the size by name."""
+    block = function.regions[0].blocks[0]
+    for op in [op for op in nested_ops(function) if op.name == "memref.dim" and op.operands[0].owner == block]:
+        position = defining_op(op.operands[1])
+        if position is None or position.name != "arith.constant":
+            continue
+        axis = ir.IntegerAttr(position.attributes["value"]).value
+        if ir.MemRefType(op.operands[0].type).is_dynamic_dim(axis):
+            with op.location:
+                op.results[0].replace_all_uses_with(_argument_size(op.operands[0], axis, function))
+            op.erase()
+
+
 def _function_around(block: ir.Block) -> ir.Operation:
     op = block.owner.operation
     while op.name != "func.func":

@@ -45,6 +45,8 @@ class BufferizeTensors(Pass):
         for function in _public_functions(op):
             _forbid_writes_to_arguments(function)
         run_native(op, _ONE_SHOT)
+        for cast in [inner for inner in nested_ops(op) if inner.name == "memref.cast"]:
+            _keep_rows_apart(cast)
         if any(_donates(function) for function in _public_functions(op)):
             # A call or a loop that hands a donated buffer on then names it.
             run_native(op, "canonicalize", "drop-equivalent-buffer-results", "canonicalize")
@@ -92,6 +94,36 @@ def _own_results(function: ir.OpView) -> None:
             continue
         with ir.InsertionPoint(terminator), terminator.location:
             terminator.operands[index] = _copy_of(value)
+
+
+def _keep_rows_apart(cast: ir.Operation) -> None:
+    """Copy what is cast to rows that follow each other, where run time alone knows how far apart they are.
+
+    One-shot bufferization takes any unknown distance for any other.
+    """
+    source, kind = cast.operands[0], ir.MemRefType(cast.results[0].type)
+    given = source.type
+    if not isinstance(given, ir.MemRefType) or not isinstance(given.layout, ir.StridedLayoutAttr):
+        return
+    strides, _ = given.get_strides_and_offset()
+    is_open = ir.ShapedType.get_dynamic_stride_or_offset() in strides
+    if isinstance(kind.layout, ir.StridedLayoutAttr) or not is_open or _has_whole_rows(source):
+        return
+    with ir.InsertionPoint(cast), cast.location:
+        cast.results[0].replace_all_uses_with(_copy_of(source))
+    cast.erase()
+
+
+def _has_whole_rows(value: ir.Value) -> bool:
+    """Whether `value` is some rows of a plain buffer, cut along no other axis than the first of more than one element."""
+    view = defining_op(value)
+    if view is None or view.name != "memref.subview":
+        return False
+    source, sizes = ir.MemRefType(view.operands[0].type), list(view.attributes["static_sizes"])
+    is_plain = not isinstance(source.layout, ir.StridedLayoutAttr) and source.rank == ir.MemRefType(value.type).rank
+    first = next((axis for axis, size in enumerate(sizes) if size != 1), len(sizes))
+    inner = range(first + 1, source.rank)
+    return is_plain and all(not source.is_dynamic_dim(axis) and source.get_dim_size(axis) == sizes[axis] for axis in inner)
 
 
 def _donates(function: ir.OpView) -> bool:

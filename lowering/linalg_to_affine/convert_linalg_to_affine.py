@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir, linalg
 from dlc.analysis.buffers import is_contiguous
+from dlc.lowering.linalg.buffer_sizes import unify_sizes
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position
 from dlc.lowering.linalg_to_affine.nest_builder import NestBuilder
 from dlc.lowering.native import run_native
@@ -28,12 +29,15 @@ class ConvertLinalgToAffine(Pass):
     Parallel loops come first, in linalg's order, and carry `dlc.parallel`; reduction loops come inside them and carry the
     outputs as accumulators. A fill that comes just before a reduction into the same buffer becomes the accumulators'
     start. Copies between strided buffers become loops; contiguous ones stay `memref.copy`. Loads and stores of buffers with
-    one element and no axes are affine ones, too, so that values go from those to these.
+    one element and no axes are affine ones, too, so that values go from those to these. Sizes of arguments that have one name
+    (`dl.dims`) are one value, so that loops over them are seen to have the same bounds.
     """
 
     def run(self, op: ir.Operation) -> None:
         """Convert every linalg op of the module."""
         _refuse_tensors(op)
+        for function in _collect(op, lambda found: found.name == "func.func" and len(found.regions[0].blocks) > 0):
+            unify_sizes(function)
         for copy in _collect(op, _is_strided_copy):
             with ir.InsertionPoint(copy), copy.location:
                 linalg.copy(copy.operands[0], outs=[copy.operands[1]])

@@ -85,3 +85,52 @@ def test_what_is_not_known_is_a_symbol_of_its_own() -> None:
     first, last = _shape_of_last(line)
     assert last == 3
     assert isinstance(first, str) and first not in ("n", "m")
+
+
+def _window(op: str, attributes: str, kernel: str = "") -> tuple[object, ...]:
+    """Symbolic shape of a convolution or pooling of an image [n, 4, h, w]."""
+    given = f'"dl.{op}"(%x{", %k" if kernel else ""}) {{{attributes}}} : (tensor<?x4x?x?xf32>{", " + kernel if kernel else ""})'
+    text = f"""func.func @f(%x: tensor<?x4x?x?xf32> {{dl.dims = ["n", "", "h", "w"]}}, %k: {kernel or "tensor<f32>"}) {{
+      %0 = {given} -> tensor<?x4x?x?xf32>
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        return SymbolicShapes(function).type_of(next(iter(function.regions[0].blocks[0].operations)).operation.results[0]).shape
+
+
+def test_windows_that_fit_in_as_often() -> None:
+    """A block's two ways: 3x3 taps with padding and single taps, in steps of two; other windows have other symbols."""
+    taps = _window("conv", "strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>", "tensor<4x4x3x3xf32>")
+    assert taps == _window("conv", "strides = array<i64: 2, 2>", "tensor<4x4x1x1xf32>")
+    assert taps == _window("max_pool", "kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>")
+    assert taps[:2] == ("n", 4) and taps[2] != taps[3]
+    others = ["kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>", "kernel = array<i64: 3, 3>, strides = array<i64: 3, 3>"]
+    assert all(_window("max_pool", other)[2] != taps[2] for other in others)
+    same = _window("max_pool", "kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>")
+    assert same == ("n", 4, "h", "w")
+
+
+def test_ceilings_have_symbols_of_their_own() -> None:
+    attributes = "kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>"
+    assert _window("max_pool", attributes + ", ceil_mode = true")[2] != _window("max_pool", attributes)[2]
+
+
+@pytest.mark.parametrize(("rows", "known"), [(512, True), (1, False)])
+def test_positions_of_as_many_tokens(rows: int, known: bool) -> None:
+    """The first rows of a table, as many as there are tokens, add to these; of a table of one row there may be more tokens."""
+    text = f"""func.func @f(%x: tensor<?x8xf32> {{dl.dims = ["s", ""]}}, %t: tensor<{rows}x8xf32>) {{
+      %0 = "dl.shape_of"(%x) {{end = 1 : i64}} : (tensor<?x8xf32>) -> tensor<1xi64>
+      %1 = "dl.constant"() {{value = dense<0> : tensor<1xi64>}} : () -> tensor<1xi64>
+      %2 = "dl.concat"(%1, %0) {{axis = 0 : i64}} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+      %3 = "dl.slice"(%t, %2) {{axes = array<i64: 0>, steps = array<i64: 1>}}
+        : (tensor<{rows}x8xf32>, tensor<2xi64>) -> tensor<?x8xf32>
+      %4 = "dl.add"(%x, %3) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        added = list(function.regions[0].blocks[0].operations)[-2].operation.results[0]
+        assert (SymbolicShapes(function).type_of(added).shape[0] == "s") is known

@@ -36,6 +36,12 @@ def is_large(buffer: ir.Value, least: int) -> bool:
     return size is not None and size >= least and not isinstance(ir.MemRefType(buffer.type).layout, ir.StridedLayoutAttr)
 
 
+def is_open(buffer: ir.Value) -> bool:
+    """Whether run time alone knows the size of a buffer whose rows lie one right after the other."""
+    kind = ir.MemRefType(buffer.type)
+    return not kind.has_static_shape and not isinstance(kind.layout, ir.StridedLayoutAttr)
+
+
 def buffers_read(nest: ir.Operation) -> list[ir.Value]:
     """The roots of what the ops of a nest may read: of all memrefs that they name but those that stores of vectors write."""
     ops = [op for op in nested_ops(nest) if op.name not in _STORES]

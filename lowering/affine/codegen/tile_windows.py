@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.codegen.window_emitter import Place, TileAxis, WindowEmitter
-from dlc.lowering.affine.codegen.windows import Windows, cuts, few_borders, windows_of
+from dlc.analysis.buffers import ancestor_in
+from dlc.lowering.affine.codegen.window_emitter import WindowEmitter
+from dlc.lowering.affine.codegen.window_tiles import choose_tile
+from dlc.lowering.affine.codegen.windows import GENERATOR, PaddedAxis, Place, TileAxis, Windows, cuts, few_borders, windows_of
 from dlc.lowering.affine.cost.limits import TileLimits
-from dlc.lowering.affine.ir.accesses import stride_along
+from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.forwarding import remove_unread_buffers
 from dlc.lowering.affine.ir.lanes import widest_element
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
@@ -20,95 +21,6 @@ from dlc.lowering.affine.ir.padding import PaddedCopy, padded_copies
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.given_tiles import given_tile, leave_tile
 from dlc.lowering.pass_base import Pass, PassFailure, option
-from dlc.lowering.policy import policy
-
-_GENERATOR = "windows"
-
-
-def choose_tile(windows: Windows, lanes: int, machine: TileLimits) -> Tile:
-    """The tile for `windows`, by the positions that its accumulators can stand for, and by where rows lie in the caches."""
-    vectors, unroll_and_jam, order = _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, machine)
-    place = windows.nest.band.index
-    jammed = tuple((place(loop), count) for loop, count in unroll_and_jam if loop.extent is not None)
-    return Tile(_GENERATOR, place(windows.lane_loop), lanes, vectors, jammed, tuple(place(loop) for loop in order))
-
-
-_Chosen = tuple[int, Sequence[tuple[Loop, int]], Sequence[Loop]]
-"""Vectors, the copies of each loop to unroll and jam, which stays a loop of single steps where its extent is not known, and the
-loops from the outside in."""
-
-
-def _row_tile(windows: Windows, lanes: int) -> _Chosen:
-    """A row as lanes: up to four vectors of it, by as many rows as give each sum time to end."""
-    band = windows.nest.band
-    slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
-    vectors = balanced(-(-(windows.lane_loop.extent or 1) // lanes), policy().tiles.row_vectors)
-    order = (*(loop for loop in band if loop is not windows.lane_loop), windows.lane_loop)
-    rows = balanced(slid[-1].extent or 1, policy().tiles.window_copies // vectors) if slid else 1
-    return vectors, ((slid[-1], rows),) if rows > 1 else (), order
-
-
-def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> _Chosen:
-    """Channels as lanes: two rows by a few columns, since two neighbours share most of the rows that they read.
-
-    Where rows are few and most of them are at a border, tiles of one row by up to seven columns need less code.
-    """
-    band = windows.nest.band
-    slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
-    vectors = min(-(-(windows.lane_loop.extent or 1) // lanes), 2)
-    order = _channel_order(windows, machine)
-    if len(slid) < 2 or not _has_inner_rows(windows, slid[-2]):
-        columns = balanced(slid[-1].extent or 1, (machine.registers // 2 - 2) // vectors)
-        return vectors, ((slid[-1], columns),), order
-    if math.prod(loop.extent or 1 for loop in windows.taps) > policy().tiles.few_taps:
-        vectors = 1
-    columns = balanced(slid[-1].extent or 1, max(1, policy().tiles.window_copies // (policy().tiles.window_rows * vectors)))
-    return vectors, ((slid[-2], policy().tiles.window_rows), (slid[-1], columns)), order
-
-
-def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
-    """Whether most of the tiles along `loop` read no padding."""
-    begin, end = windows.safe(loop)
-    inner = end // policy().tiles.window_rows - -(-begin // policy().tiles.window_rows)
-    return 2 * inner > -(-(loop.extent or 0) // policy().tiles.window_rows)
-
-
-def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
-    """Channels go outermost where the rows that a tile reads, all channels of them, fall out of the first cache.
-
-    Images beyond a share of the second cache are read in the order of memory all the same: 112x112x96 takes 344 us against 264.
-    """
-    band = windows.nest.band
-    outer = next(loop for loop in band if loop.iv in windows.slid)
-    tap = next(loop for loop in windows.taps if loop.iv in windows.slid[outer.iv])
-    row, tap_row = _most_bytes(windows, outer), _most_bytes(windows, tap)
-    fits_first = (
-        row * (policy().tiles.window_rows - 1) + tap_row * (tap.extent or 1)
-        <= policy().tiles.window_row_caches * machine.caches.l1_bytes
-    )
-    fits_second = row * (outer.extent or 1) <= policy().blocks.quarter_share * machine.caches.l2_bytes
-    if fits_first or not fits_second:
-        return band
-    return (windows.lane_loop, *(loop for loop in band if loop is not windows.lane_loop))
-
-
-def _most_bytes(windows: Windows, loop: Loop) -> int:
-    """The way that an iteration of `loop` is in an image that the windows slide over."""
-    ways = [(stride_along(slide.op, loop.iv) or 0) * slide.op.results[0].type.width // 8 for slide in windows.slides]
-    return max(ways)
-
-
-def _require_known(windows: Windows, tile: Tile) -> None:
-    """`PassFailure` where windows cannot be cut as `tile`, which fits the nest, asks for."""
-    if any(loop.extent is None for loop, _ in windows.nest.unroll_and_jam(tile)):
-        raise PassFailure(
-            windows.nest.top, "a loop of windows to unroll and jam has an unknown extent", "unroll and jam another loop"
-        )
-
-
-def balanced(extent: int, most: int) -> int:
-    """Iterations of each tile when `extent` is cut into as few even tiles of up to `most` as possible."""
-    return -(-extent // -(-extent // max(1, most)))
 
 
 @dataclass
@@ -120,13 +32,16 @@ class _Tiler:
     made: list[ir.Operation] = field(default_factory=list)
     places: dict[ir.Value, Place] = field(default_factory=dict)
     axes: list[TileAxis] = field(default_factory=list)
+    ends: dict[Loop, tuple[Bound, Bound]] = field(default_factory=dict)
+    edges: set[ir.Value] = field(default_factory=set)
 
     @cached_property
     def rolled(self) -> Loop | None:
         """The outermost reduction loop, if several are and the positions that it slides over are taken one at a time."""
         first, tiled = self.windows.taps[0], {loop.iv for loop in self.windows.nest.steps(self.tile)}
-        sliding = {iv for iv, taps in self.windows.slid.items() if first.iv in taps}
-        return first if len(self.windows.taps) > 1 and not sliding & tiled else None
+        sliding = [loop for loop in self.windows.nest.band if first.iv in self.windows.slid.get(loop.iv, ())]
+        is_known = not any(loop.iv in tiled or self.windows.open_axes(loop) for loop in sliding)
+        return first if len(self.windows.taps) > 1 and is_known else None
 
     @cached_property
     def steps(self) -> dict[Loop, int]:
@@ -137,7 +52,9 @@ class _Tiler:
         """Emit `loops`, then the body."""
         if not loops:
             lane_axis = next(index for index, axis in enumerate(self.axes) if axis.iv == self.windows.lane_loop.iv)
-            emitter = WindowEmitter(self.windows, self.tile.lanes, list(self.axes), lane_axis, dict(self.places), self.rolled)
+            emitter = WindowEmitter(
+                self.windows, self.tile.lanes, list(self.axes), lane_axis, dict(self.places), self.rolled, frozenset(self.edges)
+            )
             emitter.ops(self.windows.nest.body)
             return
         loop, rest = loops[0], loops[1:]
@@ -146,12 +63,38 @@ class _Tiler:
             made = self._build(Bound.constant(0), loop.upper, 1)
             self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), 1, rest)
             return
+        if self._is_open(loop):
+            self._open_level(loop, step, rest)
+            return
         for begin, end, count in cuts(loop.extent or 0, step, self.safe(loop)):
             if end - begin == count:
                 self._with_axis(loop, (None, begin), count, rest)
                 continue
             made = self._build(Bound.constant(begin), Bound.constant(end), step)
             self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), count, rest)
+
+    def _is_open(self, loop: Loop) -> bool:
+        """Whether run time alone knows how many tiles of `loop` read no padding, or are whole."""
+        return loop.extent is None or bool(self.windows.open_axes(loop))
+
+    def _open_level(self, loop: Loop, step: int, rest: Sequence[Loop]) -> None:
+        """Single steps up to the first tile without padding, tiles of `step`, and single steps from the last one on."""
+        first, end = self.ends[loop]
+        for lower, upper, count in ((Bound.constant(0), first, 1), (first, end, step), (end, loop.upper, 1)):
+            if upper.static == 0:
+                continue
+            made = self._build(lower, upper, count)
+            if lower is not first and self.windows.open_axes(loop):
+                self.edges.add(loop.iv)
+            self._inside(made, loop, (made.regions[0].blocks[0].arguments[0], 0), count, rest)
+            self.edges.discard(loop.iv)
+
+    def find_ends(self) -> None:
+        """Emit where tiles without padding begin and end, of the loops where run time alone knows."""
+        for loop in self.windows.nest.band:
+            step = self._step(loop)
+            if step is not None and self._is_open(loop):
+                self.ends[loop] = _ends_of(loop, step, self.windows.open_axes(loop))
 
     def _build(self, lower: Bound, upper: Bound, step: int) -> ir.Operation:
         made = build_for(lower, upper, step, parallel=True)
@@ -167,6 +110,8 @@ class _Tiler:
         """The iterations of `loop` in a tile; None where it stays a loop of single steps."""
         if loop in self.steps:
             return self.steps[loop]
+        if self._is_open(loop):
+            return 1 if self.windows.open_axes(loop) else None
         return 1 if self.safe(loop) != (0, loop.extent or 0) else None
 
     def safe(self, loop: Loop) -> tuple[int, int]:
@@ -176,7 +121,7 @@ class _Tiler:
     def has_few_borders(self) -> bool:
         """Whether the code for the tiles at the borders stays small."""
         return all(
-            step is None or few_borders(cuts(loop.extent or 0, step, self.safe(loop)))
+            step is None or self._is_open(loop) or few_borders(cuts(loop.extent or 0, step, self.safe(loop)))
             for loop in self.windows.nest.band
             for step in [self._step(loop)]
         )
@@ -197,6 +142,32 @@ class _Tiler:
         self.places[loop.iv] = place
         self.levels(rest)
         self.axes.pop()
+
+
+def _ends_of(loop: Loop, step: int, axes: Sequence[PaddedAxis]) -> tuple[Bound, Bound]:
+    """Emit where the tiles of `step` iterations of `loop` begin and end whose taps all fall inside, both from 0 to its own end."""
+    first = max((axis.first for axis in axes), default=0)
+    expressions, operands = _joined([Bound.constant(first), loop.upper])
+    begin = Bound.constant(0)
+    if first:
+        begin = Bound.symbol(affine.AffineMinOp(ir.AffineMap.get(0, len(operands), expressions), operands).result)
+    expressions, operands = _joined([loop.upper, *(axis.end() for axis in axes)])
+    safe = affine.AffineMinOp(ir.AffineMap.get(0, len(operands), expressions), operands).result
+    tiles = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_symbol(0) - first, step)
+    whole = Bound(ir.AffineMap.get(0, 1, [tiles * step + first]), (safe,))
+    expressions, operands = _joined([whole, begin])
+    return begin, Bound.symbol(affine.AffineMaxOp(ir.AffineMap.get(0, len(operands), expressions), operands).result)
+
+
+def _joined(bounds: Sequence[Bound]) -> tuple[list[ir.AffineExpr], list[ir.Value]]:
+    """The expressions of bounds without dims over the symbols of all of them, and these."""
+    expressions: list[ir.AffineExpr] = []
+    operands: list[ir.Value] = []
+    for bound in bounds:
+        own = [ir.AffineExpr.get_symbol(len(operands) + place) for place in range(len(bound.operands))]
+        expressions.append(substitute(bound.map.results[0], [], own))
+        operands += bound.operands
+    return expressions, operands
 
 
 @dataclass(frozen=True)
@@ -225,6 +196,8 @@ class AffineTileWindows(Pass):
             tiler = _tiler(nest, copies, machine)
             if tiler is None or not tiler.has_few_borders():
                 continue
+            with ir.InsertionPoint(ancestor_in(nest.top, op.regions[0].blocks[0])), nest.top.location:
+                tiler.find_ends()
             with ir.InsertionPoint(nest.top), nest.top.location:
                 tiler.levels(nest.order(tiler.tile))
             tiler.leave_tile()
@@ -234,8 +207,8 @@ class AffineTileWindows(Pass):
 
 def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimits) -> _Tiler | None:
     """What tiles `nest`: by its schedule if it has one, else by the tile that is chosen; None when it is not over windows."""
-    tile = given_tile(nest, _GENERATOR)
-    if tile is not None and tile.code_generator != _GENERATOR:
+    tile = given_tile(nest, GENERATOR)
+    if tile is not None and tile.code_generator != GENERATOR:
         return None
     windows = windows_of(nest, copies, None if tile is None else tile.lane_loop)
     if windows is None and tile is not None:
@@ -243,7 +216,6 @@ def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimit
     if windows is None:
         return None
     if tile is not None:
-        _require_known(windows, tile)
         return _Tiler(windows, tile)
     lanes = machine.vector_bits // widest_element(nest.body)
     return _Tiler(windows, choose_tile(windows, lanes, machine)) if lanes > 1 else None

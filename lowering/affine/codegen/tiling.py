@@ -11,7 +11,7 @@ from dlc.lowering.affine.codegen.copied_panels import copy_panels
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
-from dlc.lowering.affine.cost.instructions import balanced
+from dlc.lowering.affine.cost.instructions import balanced, falling_heights
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, build_for
@@ -123,7 +123,7 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
     """(from, to, copies) of the parts of a loop that is unrolled and jammed.
 
     A known extent takes as few steps as `factor` allows, of two heights that differ by one: 49 rows are seven times 7, not six
-    times 8 and a single one. An unknown one ends with half the copies, then single ones.
+    times 8 and a single one. An unknown one has steps of `factor` copies, and what is left by then in few steps of fewer.
     """
     if loop.extent is not None:
         start, parts = 0, []
@@ -131,12 +131,12 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
             parts.append((Bound.constant(start), Bound.constant(start + trips * count), count))
             start += trips * count
         return parts
-    lower, parts = Bound.constant(0), []
-    for count in (factor, factor // 2) if factor % 2 == 0 and factor > 2 else (factor,):
-        upper = loop.upper.rounded_down(count)
-        parts.append((lower, upper, count))
-        lower = upper
-    return [*parts, (lower, loop.upper, 1)]
+    parts, left = [], loop.upper
+    for count in falling_heights(factor):
+        rest = left.modulo(count)
+        parts.append((loop.upper.less(left) if parts else Bound.constant(0), loop.upper.less(rest), count))
+        left = rest
+    return parts
 
 
 def apply_blocks(nest: Nest, tile: Tile) -> None:

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from dlc._mlir import affine, ir, vector
 from dlc.lowering.affine.codegen.window_loads import WindowLoads, map_of
-from dlc.lowering.affine.codegen.window_values import Fill, Product, constant, fold, lane_mask, splat
-from dlc.lowering.affine.codegen.windows import PaddedAxis, WindowLoad, Windows
+from dlc.lowering.affine.codegen.window_values import Fill, Product, constant, fold, lane_mask, mask_within, splat
+from dlc.lowering.affine.codegen.windows import PaddedAxis, Place, TileAxis, WindowLoad, Windows
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.expressions import Linear, result_maps
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, normalized, real_ops
 
-Place = tuple["ir.Value | None", int]
-"""Where a loop stands: at its new induction variable, if any, plus a number."""
 Copy = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class TileAxis:
-    """One loop of the tile: `count` positions, `step` apart, from `place` on. The lane loop counts vectors."""
-
-    iv: ir.Value
-    place: Place
-    count: int
-    step: int = 1
 
 
 @dataclass
@@ -43,6 +31,8 @@ class WindowEmitter:
     lane_axis: int
     places: dict[ir.Value, Place]
     rolled: Loop | None
+    edges: Collection[ir.Value] = ()
+    """Loops that are at places where taps may fall outside, which run time knows."""
     values: dict[ir.Value, list[object]] = field(default_factory=dict)
     _seen: list[dict[object, object]] = field(default_factory=lambda: [{}])
 
@@ -226,10 +216,22 @@ class WindowEmitter:
                 return Fill(fill)
             buffer, places = slide.copy.source, slide.copy.source_forms(places)
         key = ("load", buffer, tuple(place.key for place in places), stride, first, last)
+        mask = self._guard(slide, copy, last)
+        if mask is not None:
+            return self._once(key, lambda: self._loads.guarded(op, buffer, places, mask, fill))
         in_row = forms[-1].of(self.windows.lane_loop.iv) == stride and self._has_rows(slide, buffer, places)
         if in_row and self._loads.share_vectors(op, buffer, stride):
             return self._once(key, lambda: self._loads.of_row(op, buffer, places, stride, fill))
         return self._once(key, lambda: self._loads.load(op, buffer, places, stride, (first, last), fill))
+
+    def _guard(self, slide: WindowLoad | None, copy: Copy, last: int) -> ir.Value | None:
+        """The mask of a load that may fall outside at an edge: `last` lanes inside, none outside; None for other loads."""
+        axes = [axis for axis in slide.axes if axis.is_open and axis.band.iv in self.edges] if slide is not None else []
+        if not axes:
+            return None
+        places = [(self._at(axis.place, copy), axis.extent) for axis in axes]
+        key = ("guard", last, *((place.key, extent) for place, extent in places))
+        return self._once(key, lambda: mask_within(self.lanes, last, places))
 
     def _has_rows(self, slide: WindowLoad | None, buffer: ir.Value, places: Sequence[Linear]) -> bool:
         """Whether `places` is at a known element of a row of `buffer`, all of which the tile's load may read."""

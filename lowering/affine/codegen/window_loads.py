@@ -110,6 +110,14 @@ class WindowLoads:
     def _next(self, places: Sequence[Linear]) -> Sequence[Linear]:
         return (*places[:-1], places[-1].plus(Linear({}, self.lanes)))
 
+    def guarded(
+        self, op: ir.Operation, buffer: ir.Value, places: Sequence[Linear], mask: ir.Value, fill: ir.Attribute | None
+    ) -> ir.Value:
+        """What the load `op` of neighbours gives in a tile for the lanes of `mask`; others are not touched, and read as `fill`."""
+        element = op.results[0].type
+        kind, other = ir.VectorType.get([self.lanes], element), fill if fill is not None else zero(element)
+        return self._masked(kind, buffer, places, mask, other)
+
     def _vector(
         self, kind: ir.VectorType, buffer: ir.Value, places: Sequence[Linear], lanes: tuple[int, int], fill: ir.Attribute
     ) -> ir.Value:
@@ -118,6 +126,12 @@ class WindowLoads:
         if lanes == (0, self.lanes):
             return affine.AffineVectorLoadOp(kind, buffer, operands, indexing).result
         mask = self.once(("mask", lanes), lambda: lane_mask(self.lanes, lanes))
+        return self._masked(kind, buffer, places, mask, fill)
+
+    def _masked(
+        self, kind: ir.VectorType, buffer: ir.Value, places: Sequence[Linear], mask: ir.Value, fill: ir.Attribute
+    ) -> ir.Value:
+        indexing, operands = map_of(places)
         indices = [apply(single, operands) for single in result_maps(indexing)]
         return vector.MaskedLoadOp(kind, buffer, indices, mask, self._filled(kind, fill)).result
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dlc._mlir import ir, vector
+from dlc._mlir import affine, ir, vector
+from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.affine.ir.expressions import Linear
+from dlc.lowering.affine.ir.loops import Bound
 from dlc.lowering.affine.ir.values import splat_constant
 
 
@@ -72,3 +75,20 @@ def lane_mask(width: int, lanes: tuple[int, int]) -> ir.Value:
     boolean = ir.IntegerType.get_signless(1)
     bits = [ir.IntegerAttr.get(boolean, int(lanes[0] <= lane < lanes[1])) for lane in range(width)]
     return constant(ir.DenseElementsAttr.get(bits, ir.VectorType.get([width], boolean)))
+
+
+def mask_within(width: int, last: int, places: Sequence[tuple[Linear, Bound]]) -> ir.Value:
+    """Emit the mask of the first `last` of `width` lanes if each place is from 0 to below its bound, of none otherwise."""
+    dims = list(dict.fromkeys(value for place, _ in places for value in place.factors))
+    symbols = [value for _, bound in places for value in bound.operands]
+    counts: list[ir.AffineExpr] = [ir.AffineExpr.get_constant(last)]
+    first = 0
+    for place, bound in places:
+        at: ir.AffineExpr = ir.AffineExpr.get_constant(place.constant)
+        for value, factor in place.factors.items():
+            at = ir.AffineExpr.get_dim(dims.index(value)) * factor + at
+        own = [ir.AffineExpr.get_symbol(first + position) for position in range(len(bound.operands))]
+        counts += [(at + 1) * last, (substitute(bound.map.results[0], [], own) - at) * last]
+        first += len(own)
+    count = affine.AffineMinOp(ir.AffineMap.get(len(dims), len(symbols), counts), [*dims, *symbols]).result
+    return vector.CreateMaskOp(ir.VectorType.get([width], ir.IntegerType.get_signless(1)), [count]).result

@@ -12,10 +12,24 @@ from dlc._mlir import ir
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.lanes import LaneFacts, NoLanesError, analyse_lanes
-from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.loops import Bound, Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.padding import Inside, PaddedCopy
 from dlc.lowering.policy import policy
+
+GENERATOR = "windows"
+Place = tuple["ir.Value | None", int]
+"""Where a loop stands: at its new induction variable, if any, plus a number."""
+
+
+@dataclass(frozen=True)
+class TileAxis:
+    """One loop of the tile: `count` positions, `step` apart, from `place` on. The lane loop counts vectors."""
+
+    iv: ir.Value
+    place: Place
+    count: int
+    step: int = 1
 
 
 @dataclass(frozen=True)
@@ -29,12 +43,43 @@ class PaddedAxis:
     tap_factor: int
     offset: int
 
+    @property
+    def is_open(self) -> bool:
+        """Whether run time alone knows where the inside ends."""
+        return self.inside.count is not None or self.band.extent is None
+
+    @property
+    def first(self) -> int:
+        """The first iteration of the band loop whose taps all begin inside."""
+        return max(-((self.offset - self.inside.begin) // self.band_factor), 0)
+
     def safe(self) -> tuple[int, int]:
-        """The iterations `begin` to `end` of the band loop whose taps all fall inside."""
+        """The iterations `begin` to `end` of the band loop whose taps all fall inside, where sizes are known."""
+        room = self.inside.extent - 1 - self._reach
+        return self.first, min(room // self.band_factor + 1, self.band.extent or 0)
+
+    @property
+    def _reach(self) -> int:
+        """How far the last tap of iteration 0 is from the first place inside."""
         last = (self.tap.extent or 1) - 1 if self.tap is not None else 0
-        begin = -((self.offset - self.inside.begin) // self.band_factor)
-        room = self.inside.begin + self.inside.extent - 1 - self.offset - self.tap_factor * last
-        return max(begin, 0), min(room // self.band_factor + 1, self.band.extent or 0)
+        return self.offset + self.tap_factor * last - self.inside.begin
+
+    @property
+    def place(self) -> Linear:
+        """The place that is loaded, counted from the first one inside."""
+        taps = {self.tap.iv: self.tap_factor} if self.tap is not None else {}
+        return Linear({self.band.iv: self.band_factor, **taps}, self.offset - self.inside.begin)
+
+    @property
+    def extent(self) -> Bound:
+        """The places inside."""
+        return Bound.constant(self.inside.extent) if self.inside.count is None else self.inside.count
+
+    def end(self) -> Bound:
+        """The iteration of the band loop from which on taps fall beyond the inside; it may lie beyond the loop, too."""
+        extent = self.extent
+        room = ir.AffineExpr.get_floor_div(extent.map.results[0] - 1 - self._reach, self.band_factor) + 1
+        return Bound(ir.AffineMap.get(extent.map.n_dims, extent.map.n_symbols, [room]), extent.operands)
 
 
 @dataclass(frozen=True)
@@ -79,18 +124,22 @@ class Windows:
                         found.setdefault(iv, set()).update(set(form.factors) & taps)
         return found
 
+    def open_axes(self, loop: Loop) -> list[PaddedAxis]:
+        """The padded axes that `loop` moves along and whose inside ends where run time alone knows."""
+        return [axis for slide in self.slides for axis in slide.axes if axis.band.iv == loop.iv and axis.is_open]
+
     def safe(self, loop: Loop, rolled: Collection[ir.Value] = ()) -> tuple[int, int]:
-        """The iterations of `loop` whose taps all fall inside, but for those of the reduction loops `rolled`."""
+        """The iterations of `loop`, of known extent, whose taps all fall inside, but for those of the reduction loops `rolled`."""
         begin, end = 0, loop.extent or 0
         for slide in self.slides:
             for axis in slide.axes:
-                if axis.band.iv == loop.iv and (axis.tap is None or axis.tap.iv not in rolled):
+                if axis.band.iv == loop.iv and not axis.is_open and (axis.tap is None or axis.tap.iv not in rolled):
                     begin, end = max(begin, axis.safe()[0]), min(end, axis.safe()[1])
         return begin, end
 
 
 def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int | None = None) -> Windows | None:
-    """`nest` as windows; None when it is no such nest, or its loops are not all known and short enough.
+    """`nest` as windows; None when it is no such nest, or its taps and lanes are not all known and short enough.
 
     The lanes run along loop `lane_loop` of the band where it is given, else along a loop that is good for them.
     """
@@ -172,7 +221,7 @@ def _padded_axes(
             continue
         loops = [band[iv] for iv in place.factors if iv in band]
         inner = [taps[iv] for iv in place.factors if iv in taps]
-        if len(loops) != 1 or len(inner) > 1 or len(place.factors) != len(loops) + len(inner) or loops[0].extent is None:
+        if len(loops) != 1 or len(inner) > 1 or len(place.factors) != len(loops) + len(inner):
             return None
         tap = inner[0] if inner else None
         factors = place.of(loops[0].iv), place.of(tap.iv) if tap is not None else 0
@@ -185,12 +234,15 @@ def _padded_axes(
 def _is_window_sum(windows: Windows) -> bool:
     """Whether the lanes make a good use of vectors: the windows' elements are vectors, or each is used for many lanes.
 
-    A reduction over channels too is left to the register tile, but where the channels are those of an image.
+    A reduction over channels too is left to the register tile, but where the channels are those of an image. Where padding ends
+    at places that run time knows, whole vectors are loaded or none, so lanes are channels.
     """
     taps = {loop.iv for loop in windows.taps}
     slid = set().union(*windows.slid.values())
     wide = any(windows.facts.strides[slide.op] for slide in windows.slides)
-    return wide and taps == slid
+    opened = [slide for slide in windows.slides if any(axis.is_open for axis in slide.axes)]
+    guarded = not opened or (not windows.lanes_slide and all(windows.facts.strides[slide.op] == 1 for slide in opened))
+    return wide and taps == slid and guarded
 
 
 def cuts(extent: int, step: int, safe: tuple[int, int]) -> Iterator[tuple[int, int, int]]:

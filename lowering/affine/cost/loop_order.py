@@ -69,7 +69,7 @@ def _best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
 
 
 def _trips(nest: Nest, loop: Loop, tile: Tile) -> int:
-    extent = policy().cost.assumed_trips if loop.extent is None else loop.extent
+    extent = loop.likely_extent
     return max(1, -(-extent // nest.steps(tile).get(loop, 1)))
 
 
@@ -83,7 +83,7 @@ def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
         size = (element_bits(op.results[0].type) or 64) // 8
         for loop in nest.loops:
             if loop.iv in subscripts:
-                extent = policy().cost.assumed_trips if loop.extent is None else loop.extent
+                extent = loop.likely_extent
                 size *= -(-extent // _trips(nest, loop, tile)) if loop in nest.band else extent
         used = frozenset(loop for loop in nest.band if loop.iv in subscripts)
         found.append(_Operand(used, size, nest.lane_loop(tile) in used))
@@ -93,7 +93,7 @@ def _operands(nest: Nest, tile: Tile) -> list[_Operand]:
 def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
     """The stores of the tile's results that fill lines in several steps."""
     found = []
-    elements = math.prod(policy().cost.assumed_trips if loop.extent is None else loop.extent for loop in nest.band)
+    elements = math.prod(loop.likely_extent for loop in nest.band)
     for op in nest.body:
         if op.name != "affine.store":
             continue

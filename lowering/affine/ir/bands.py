@@ -73,7 +73,7 @@ def iterations_of(op: ir.Operation) -> int:
 def extent_of(op: ir.Operation) -> int:
     """The iterations of a loop, or a typical number where they are not known."""
     loop = normalized(op)
-    return policy().cost.assumed_trips if loop is None or loop.extent is None else loop.extent
+    return policy().cost.assumed_trips if loop is None else loop.likely_extent
 
 
 def build_band(loops: Sequence[Loop], at: ir.Operation) -> tuple[ir.Operation, ir.Operation]:

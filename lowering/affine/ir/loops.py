@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import affine, ir
+from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.policy import policy
 
 PARALLEL = "dlc.parallel"
 SCHEDULED = "dlc.polyhedral"
@@ -71,6 +73,16 @@ class Bound:
         whole = ir.AffineExpr.get_floor_div(self.map.results[0], multiple) * multiple
         return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [whole]), self.operands)
 
+    def modulo(self, number: int) -> Bound:
+        """What is left of the bound, which is not negative, after steps of `number`."""
+        return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [self.map.results[0] % number]), self.operands)
+
+    def less(self, other: Bound) -> Bound:
+        """The bound less another one over the same operands."""
+        return Bound(
+            ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [self.map.results[0] - other.map.results[0]]), self.operands
+        )
+
     def is_multiple_of(self, number: int) -> bool:
         """Whether the bound is known to be a multiple of `number`."""
         rest = ir.AffineExpr.get_mod(self.map.results[0], number).maybe_downcast()
@@ -106,6 +118,16 @@ class Loop:
         """The number of iterations, None when it is dynamic."""
         static = self.upper.static
         return None if static is None else max(static, 0)
+
+    @cached_property
+    def likely_extent(self) -> int:
+        """The number of iterations, where sizes that are not known are taken to be typical ones."""
+        if self.extent is not None:
+            return self.extent
+        bound, typical = self.upper.map, policy().cost.assumed_trips
+        sizes = [ir.AffineExpr.get_constant(typical)] * bound.n_symbols
+        found = bound.results[0] if bound.n_dims else substitute(bound.results[0], [], sizes).maybe_downcast()
+        return max(found.value, 1) if isinstance(found, ir.AffineConstantExpr) else typical
 
     @property
     def parallel(self) -> bool:

@@ -10,21 +10,26 @@ from dlc.analysis.buffers import defining_op, nested_ops, root_of, written_roots
 from dlc.lowering.affine.ir.accesses import access_of, are_apart
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.forwarding import local_users
-from dlc.lowering.affine.ir.loops import normalized
+from dlc.lowering.affine.ir.loops import Bound, Loop, normalized
 
 
 @dataclass(frozen=True)
 class Inside:
-    """The part of one axis of a padded buffer that holds the source: elements `begin` to `begin + extent`, of `size`."""
+    """The part of one axis of a padded buffer that holds the source: elements `begin` to `begin + extent`, of `size`.
+
+    An extent that run time knows is `count`; `extent` says nothing then, and `is_full` whether it is surely the size.
+    """
 
     begin: int
     extent: int
     size: int
+    count: Bound | None = None
+    is_full: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether the axis has no padding."""
-        return self.begin == 0 and self.extent == self.size
+        return self.begin == 0 and (self.extent == self.size if self.count is None else self.is_full)
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,13 @@ class PaddedCopy:
     def has_whole_rows(self) -> bool:
         """Whether the box has all elements of each row of `source` that it takes, along its last axis."""
         last, extent = self.forms[-1], ir.MemRefType(self.source.type).shape[len(self.forms) - 1]
-        counts = self.ivs[-1] is not None and last.factors == {self.ivs[-1]: 1}
+        counts = self.ivs[-1] is not None and last.factors == {self.ivs[-1]: 1} and self.axes[-1].count is None
         return counts and last.constant == 0 and self.axes[-1].extent == extent
+
+    @property
+    def has_known_sizes(self) -> bool:
+        """Whether no size waits for run time."""
+        return all(axis.count is None for axis in self.axes)
 
     def source_forms(self, places: Sequence[Linear]) -> list[Linear]:
         """The subscripts of `source` for the element of the buffer at `places`, which lies in the box."""
@@ -74,8 +84,7 @@ def padded_copies(function: ir.Operation) -> dict[ir.Value, PaddedCopy]:
 
 
 def _copy_of(alloc: ir.Operation) -> PaddedCopy | None:
-    kind = ir.MemRefType(alloc.results[0].type)
-    users = local_users(alloc) if kind.has_static_shape else None
+    users = local_users(alloc)
     stores = [user for user in users or [] if user.name == "affine.store"]
     if len(stores) != 2 or any(user.name not in ("affine.store", "affine.load") for user in users or []):
         return None
@@ -119,13 +128,12 @@ def box_of(store: ir.Operation, buffer: ir.Value) -> tuple[tuple[Inside, ...], t
         return None
     axes: list[Inside] = []
     ivs: list[ir.Value | None] = []
-    for form, begin, size in zip(subscripts, begins, ir.MemRefType(buffer.type).shape, strict=True):
-        counted = _counted(form) if form is not None else None
-        if form is None or counted is None:
+    for axis, (form, begin) in enumerate(zip(subscripts, begins, strict=True)):
+        loop = _counting(form) if form is not None and form.factors else None
+        if form is None or (form.factors and loop is None):
             return None
-        iv, extent = counted
-        axes.append(Inside(begin + form.constant, extent, size))
-        ivs.append(iv)
+        axes.append(_inside(begin + form.constant, loop, buffer, axis))
+        ivs.append(loop.iv if loop is not None else None)
     given = [iv for iv in ivs if iv is not None]
     loops = _loops_around(store)
     if len(set(given)) < len(given) or not all(iv in given for iv in loops):
@@ -133,16 +141,31 @@ def box_of(store: ir.Operation, buffer: ir.Value) -> tuple[tuple[Inside, ...], t
     return tuple(axes), tuple(ivs)
 
 
-def _counted(form: Linear) -> tuple[ir.Value | None, int] | None:
-    """The loop that moves a subscript by one element a step, and its extent; no loop is one element."""
-    if not form.factors:
-        return None, 1
+def _inside(begin: int, loop: Loop | None, buffer: ir.Value, axis: int) -> Inside:
+    """The places from `begin` on that `loop` counts along an axis of `buffer`; no loop is one element."""
+    size = ir.MemRefType(buffer.type).shape[axis]
+    if loop is None or loop.extent is not None:
+        return Inside(begin, 1 if loop is None or loop.extent is None else loop.extent, size)
+    return Inside(begin, 0, size, loop.upper, begin == 0 and loop.upper == _size(buffer, axis))
+
+
+def _size(buffer: ir.Value, axis: int) -> Bound | None:
+    """The size of an allocated buffer that is given along an axis."""
+    kind = ir.MemRefType(buffer.type)
+    alloc = defining_op(buffer)
+    if alloc is None or not kind.is_dynamic_dim(axis):
+        return None
+    return Bound.symbol(alloc.operands[sum(kind.is_dynamic_dim(before) for before in range(axis))])
+
+
+def _counting(form: Linear) -> Loop | None:
+    """The loop that moves a subscript by one element a step."""
     (iv, factor), *more = form.factors.items()
     owner = iv.owner if isinstance(iv, ir.BlockArgument) else None
     loop = normalized(owner.owner.operation) if owner is not None and owner.owner.name == "affine.for" else None
-    if more or factor != 1 or loop is None or loop.extent is None or loop.iv != iv:
+    if more or factor != 1 or loop is None or loop.iv != iv:
         return None
-    return iv, loop.extent
+    return loop if loop.extent is not None or not loop.upper.map.n_dims else None
 
 
 def _loops_around(op: ir.Operation) -> list[ir.Value]:
@@ -156,13 +179,14 @@ def _loops_around(op: ir.Operation) -> list[ir.Value]:
 
 
 def _offsets(value: ir.Value, buffer: ir.Value) -> list[int] | None:
-    """Where `value`, the buffer itself or a box of it with steps of one, begins; None for other views."""
+    """Where `value`, the buffer itself or a box of it with steps of one, begins at known places; None for other views."""
     if value == buffer:
         return [0] * ir.MemRefType(buffer.type).rank
     view = defining_op(value)
-    if view is None or view.name != "memref.subview" or view.operands[0] != buffer or len(view.operands) > 1:
+    if view is None or view.name != "memref.subview" or view.operands[0] != buffer:
         return None
-    if any(step != 1 for step in view.attributes["static_strides"]):
+    _, given_offsets, _, given_strides = view.attributes["operandSegmentSizes"]
+    if given_offsets or given_strides or any(step != 1 for step in view.attributes["static_strides"]):
         return None
     offsets = list(view.attributes["static_offsets"])
     return offsets if len(offsets) == ir.MemRefType(value.type).rank else None

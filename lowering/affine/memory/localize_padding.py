@@ -37,7 +37,8 @@ class AffineLocalizePadding(Pass):
     def run(self, op: ir.Operation) -> None:
         """Rewrite the padded copies of one function."""
         facts = facts_of(op)
-        chosen = [next((one for one in _windows_of(copy) if one.pays(facts)), None) for copy in padded_copies(op).values()]
+        copies = [copy for copy in padded_copies(op).values() if copy.has_known_sizes]
+        chosen = [next((one for one in _windows_of(copy) if one.pays(facts)), None) for copy in copies]
         windows = [window for window in chosen if window is not None]
         for window in windows:
             window.localize()

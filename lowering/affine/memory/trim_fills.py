@@ -72,7 +72,7 @@ def _box_after(top: ir.Operation, buffer: ir.Value, users: Sequence[ir.Operation
     if len(inside) != 1 or inside[0].name != "affine.store":
         return None
     found = box_of(inside[0], buffer)
-    return found[0] if found else None
+    return found[0] if found and all(axis.count is None for axis in found[0]) else None
 
 
 def _slabs(box: Sequence[Inside]) -> Iterator[list[tuple[int, int]]]:

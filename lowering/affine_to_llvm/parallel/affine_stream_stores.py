@@ -14,14 +14,15 @@ from dlc.lowering.affine.codegen.streaming import (
     bytes_of,
     is_large,
     is_multiple,
+    is_open,
     streamed_bytes,
 )
-from dlc.lowering.affine.cost.loop_work import work_of
+from dlc.lowering.affine.cost.loop_work import work_of, work_of_iteration
 from dlc.lowering.affine.cost.set_conflicts import lines_in_set, ways_of
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.expressions import Linear, result_maps
 from dlc.lowering.affine.ir.lanes import element_bits
-from dlc.lowering.affine.ir.loops import PARALLEL, apply
+from dlc.lowering.affine.ir.loops import PARALLEL, apply, real_ops
 from dlc.lowering.affine_to_llvm.parallel.ranges import declare
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
@@ -41,7 +42,8 @@ class AffineStreamStores(Pass):
     Light parallel nests, all of whose buffers fit in the last cache of a few cores, do so on one thread only: two threads on cores
     of 32 MiB in common write 8 MiB of a layer norm in 0.20 ms past that cache, 0.12 into it.
 
-    That takes static sizes, whole vectors at aligned places, line after line, and a nest that does not read the buffer. 16 MiB
+    That takes whole vectors at aligned places, line after line, and a nest that does not read the buffer. Where run time knows the
+    size, it decides, for nests so light that they wait for memory: others would have two versions for little. 16 MiB
     of max(x, 0) take 1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but then the next kernel may find them in a cache.
     """
 
@@ -84,25 +86,29 @@ def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.B
         place
         for place, op in enumerate(ops)
         if op.name == "affine.vector_store"
-        and is_large(op.operands[1], sizes.with_set_conflicts)
+        and (is_large(op.operands[1], sizes.with_set_conflicts) or is_open(op.operands[1]))
         and _is_whole(op, facts.vector_bits)
-        and (is_large(op.operands[1], sizes.any) or _has_set_conflicts(op, facts))
+        and (is_large(op.operands[1], sizes.any) or is_open(op.operands[1]) or _has_set_conflicts(op, facts))
         and root_of(op.operands[1]) not in read
         and (root_of(op.operands[1]) not in masked or is_large(op.operands[1], sizes.masked))
     ]
-    if not places:
+    if not places or not all(_waits_for_memory(ops[place]) for place in places if is_open(ops[place].operands[1])):
         return
     buffers: list[ir.Value] = []
     for place in places:
         if not any(ops[place].operands[1] == known for known in buffers):
             buffers.append(ops[place].operands[1])
+    opened = [buffer for buffer in buffers if is_open(buffer)]
     is_for_one_thread = _is_for_one_thread(top, [ops[place] for place in places], facts)
-    if is_for_one_thread:
+    has_near_cache = facts.l3_line_cycles <= policy().memory.near_line_cycles
+    if is_for_one_thread or (opened and has_near_cache):
         declare(module_block, _THREADS, [], [ir.IntegerType.get_signless(32)])
     with ir.InsertionPoint(top), top.location:
         condition = _all_aligned(buffers)
         if is_for_one_thread:
             condition = arith.andi(condition, _has_one_thread())
+        for buffer in opened:
+            condition = arith.andi(condition, _is_large_enough(buffer, sizes, has_near_cache))
         choice = ir.Operation.create("scf.if", operands=[condition], regions=2)
         streaming, plain = (region.blocks.append() for region in choice.regions)
         ends = []
@@ -115,6 +121,30 @@ def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.B
     copies = nested_ops(copy.operation)
     for place in places:
         _make_streaming(copies[place])
+
+
+def _waits_for_memory(store: ir.Operation) -> bool:
+    """Whether an iteration of the loop around `store` has little work for each line that it writes."""
+    loop = store.parent.operation
+    if loop.name != "affine.for":
+        return False
+    stored = [ir.VectorType(op.operands[0].type) for op in real_ops(loop.regions[0].blocks[0]) if op.name == "affine.vector_store"]
+    lines = sum(math.prod(kind.shape) * (element_bits(kind.element_type) or 0) for kind in stored) / (8 * LINE_BYTES)
+    return work_of_iteration(loop, 0) <= policy().memory.light_line_work * lines
+
+
+def _is_large_enough(buffer: ir.Value, sizes: _Sizes, has_near_cache: bool) -> ir.Value:
+    """Emit whether a buffer whose size run time knows goes past the caches, and past a last cache near several threads, too."""
+    kind, index = ir.MemRefType(buffer.type), ir.IndexType.get()
+    total = arith.constant(index, -(-(element_bits(kind.element_type) or 64) // 8))
+    for axis in range(kind.rank):
+        size = kind.get_dim_size(axis) if not kind.is_dynamic_dim(axis) else None
+        total = arith.muli(total, memref.dim(buffer, arith.constant(index, axis)) if size is None else arith.constant(index, size))
+    found = arith.cmpi(arith.CmpIPredicate.sge, total, arith.constant(index, sizes.any))
+    if not has_near_cache:
+        return found
+    is_larger = arith.cmpi(arith.CmpIPredicate.sge, total, arith.constant(index, sizes.masked))
+    return arith.andi(found, arith.ori(is_larger, _has_one_thread()))
 
 
 def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts: Machine) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dlc._mlir import ir
 from dlc.dialects import dl
@@ -14,7 +15,7 @@ from dlc.dialects.dl.window import Window
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, functions, groups_of, type_of
 from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet, apply_rules
-from dlc.lowering.dl.weights.transposed_phases import PhasedAxis, by_phases
+from dlc.lowering.dl.weights.transposed_phases import PhasedAxis, by_phases, by_single_taps
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.policy import policy
 
@@ -32,8 +33,8 @@ class ExpandConvTranspose(Pass):
     `strides` phases is a convolution of its own with the taps that it has (`transposed_phases.py`); elementwise ops on the result
     are computed in each. The other way, a convolution over an input that is spread apart by zeros, multiplies with `strides` times
     as many. Phases of one or two channels are channels of one convolution with the taps of all phases, as are phases beyond a
-    number that makes sense as kernels. Kernels are rearranged by ops on weights. Convolutions whose spatial sizes or kernels are
-    not known stay, and strides beyond the result.
+    number that makes sense as kernels. Kernels are rearranged by ops on weights. Convolutions whose kernels are not known stay, and
+    strides beyond the result, and images of unknown sizes but for kernels as large as the strides, whose phases have one tap each.
 
     before: %0 = dl.conv_transpose(%x, %w) {strides = [2], pads = [0, 1]} : (tensor<1x32x5xf32>, tensor<32x16x3xf32>)
                  -> tensor<1x16x10xf32>
@@ -79,7 +80,16 @@ def conv_transpose_to_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
     x, weight, bias = groups_of(op)
     found = attributes_of(op)
     kinds = [type_of(value) for value in (x, weight, op.results[0])]
-    if found["channels_last"] or not rewriter.is_weight(weight) or not all(_is_static_image(kind) for kind in kinds):
+    if found["channels_last"] or not rewriter.is_weight(weight):
+        return False
+    if _has_single_taps(kinds, found):
+        then = _followers(op, rewriter.is_weight)
+        last = then[-1] if then else op
+        with ir.InsertionPoint(last):
+            value = by_single_taps(x, weight, bias, found["strides"], found["groups"], lambda part: _followed(part, op, then))
+        rewriter.replace(last, value)
+        return True
+    if not all(_is_static_image(kind) for kind in kinds):
         return False
     sizes, kernel, results = ([dim for dim in kind.shape[2:] if isinstance(dim, int)] for kind in kinds)
     window = Window.of("", kernel, found["strides"], found["pads"], found["dilations"])
@@ -107,6 +117,20 @@ def conv_transpose_to_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
     product = dl.conv(x, _kernel(weight, axes), shifts, pads=pads)
     rewriter.replace(op, _shuffled(product, axes, outputs))
     return True
+
+
+def _has_single_taps(kinds: Sequence[TensorType], found: Mapping[str, Any]) -> bool:
+    """Whether taps of an image of unknown size, as many as the stride has, meet one element each: some channels of them."""
+    x, weight, result = kinds
+    rank, strides = x.rank - 2, tuple(found["strides"])
+    is_open = not all(isinstance(dim, int) for dim in (*x.shape[2:], *result.shape[2:]))
+    channels = (x.shape[1], *weight.shape)
+    if not is_open or not all(isinstance(dim, int) and dim > 0 for dim in channels) or tuple(weight.shape[2:]) != strides:
+        return False
+    is_plain = not any(found["pads"]) and set(found["dilations"]) <= {1} and not any(found["output_padding"])
+    outputs = weight.shape[1]
+    is_wide = isinstance(outputs, int) and outputs >= policy().graph.fewest_phase_channels
+    return rank == len(strides) and is_plain and is_wide and 1 < math.prod(strides) <= policy().graph.most_phases
 
 
 def _is_static_image(kind: TensorType) -> bool:

@@ -103,6 +103,21 @@ def by_phases(
     return _interleaved(parts, axes)
 
 
+def by_single_taps(
+    x: ir.Value, weight: ir.Value, bias: ir.Value | None, strides: Sequence[int], groups: int, then: Callable[[ir.Value], ir.Value]
+) -> ir.Value:
+    """Build the result for kernels as large as `strides`, without padding: each phase has one tap, whatever the sizes of x are."""
+    phases = [[_phase(offset, stride, stride, 1) for offset in range(stride)] for stride in strides]
+    kernels = [_kernel_of(weight, each, groups) for each in itertools.product(*phases)]
+    joined = _joined([then(dl.conv(x, kernel, bias, groups=groups)) for kernel in kernels], strides)
+    for index in [index for index, stride in reversed(list(enumerate(strides))) if stride > 1]:
+        at = 2 + index + sum(stride > 1 for stride in strides[:index])
+        kept = [axis for axis in range(type_of(joined).rank) if axis != at + 1]
+        copied = [-1 if axis == at else axis for axis in kept]
+        joined = dl.reshape(joined, shape=[-1] * len(kept), copied=copied)
+    return joined
+
+
 def _single(x: ir.Value, weight: ir.Value, bias: ir.Value | None, axes: Sequence[PhasedAxis], groups: int) -> ir.Value:
     """The only phase of strides of 1, with the padding of its own convolution."""
     phases = [axis.phases[0] for axis in axes]
@@ -164,18 +179,21 @@ def _without_taps(x: ir.Value, weight: ir.Value, bias: ir.Value | None, axes: Se
 
 
 def _interleaved(parts: Sequence[ir.Value], axes: Sequence[PhasedAxis]) -> ir.Value:
-    """The results of all phases, those of the last axis fastest, side by side, and cut to the size of the result.
+    """The results of all phases, those of the last axis fastest, side by side, and cut to the size of the result."""
+    joined = _joined(parts, [axis.stride for axis in axes])
+    sizes = [axis.positions * axis.stride for axis in axes]
+    return _cut(_merged(joined, sizes), sizes, [(0, axis.result) for axis in axes])
 
-    Each axis is followed by one for its phases until all are joined, so that every part is a slice of one buffer.
-    """
-    strided = [index for index, axis in enumerate(axes) if axis.stride > 1]
+
+def _joined(parts: Sequence[ir.Value], strides: Sequence[int]) -> ir.Value:
+    """The results of all phases, each axis of several followed by one for them, so that every part is a slice of one buffer."""
+    strided = [index for index, stride in enumerate(strides) if stride > 1]
     places = {index: 3 + index + count for count, index in enumerate(strided)}
     parts = [dl.unsqueeze(part, axes=list(places.values())) for part in parts]
     for index in reversed(strided):
-        runs = [parts[start : start + axes[index].stride] for start in range(0, len(parts), axes[index].stride)]
+        runs = [parts[start : start + strides[index]] for start in range(0, len(parts), strides[index])]
         parts = [reduce(partial(dl.concat, axis=places[index]), run) for run in runs]
-    sizes = [axis.positions * axis.stride for axis in axes]
-    return _cut(_merged(parts[0], sizes), sizes, [(0, axis.result) for axis in axes])
+    return parts[0]
 
 
 def _merged(joined: ir.Value, sizes: Sequence[int]) -> ir.Value:

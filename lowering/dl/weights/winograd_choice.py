@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dlc._mlir import ir
@@ -14,7 +14,7 @@ from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrice
 from dlc.lowering.affine.cost.contractions import direct_cycles
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import multiplies_bf16
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, products_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
@@ -31,7 +31,7 @@ REASONS = {
     "window": "tiles are for 3x3 taps of stride 1 or 2 without dilation, on images",
     "groups": "channels are in groups",
     "type": "tiles would round numbers of this type too often",
-    "sizes": "height, width or channels are known at run time only, or the kernel is computed",
+    "sizes": "channels, or height or width with stride 2, are known at run time only, or the kernel is computed",
     "channels": f"output channels are no multiple of {LANES}",
     "layout": "channels are not last",
     "time": "transforms and a larger kernel would take longer than the products that they save",
@@ -57,7 +57,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """What a convolution of one image costs depends on."""
+    """What a convolution of one image costs depends on; height and width are 0 where run time knows them."""
 
     height: int
     width: int
@@ -109,11 +109,28 @@ def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine
 def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
     sizes, facts = _sizes_of(op), facts_of(op)
+    if not sizes.height or not sizes.width:
+        return _open_estimate(op, sizes, tiles, facts)
     direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     known = BY_STRIDE[sizes.stride]
     cycles, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
     cycles /= policy().winograd.strided_caution if sizes.stride > 1 else 1.0
     return Verdict(tile, "winograd" if cycles * policy().winograd.tiles_margin < direct else "time", direct, cycles)
+
+
+def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts: Machine) -> Verdict:
+    """The same where run time knows height or width: the mean over usual ones, in cycles a result."""
+    usual = [replace(sizes, height=side, width=side) for side in policy().winograd.usual_sides]
+    gain = _bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1
+    direct = sum(_direct_cycles(each, facts) / each.height**2 for each in usual) / (gain * len(usual))
+    costs = {tile: open_blocks(MATRICES[tile], _transformed(sizes, MATRICES[tile]), facts).cycles for tile in tiles}
+    cycles, tile = min((cycles, tile) for tile, cycles in costs.items())
+    return Verdict(tile, "winograd" if cycles * policy().winograd.tiles_margin < direct else "time", direct, cycles)
+
+
+def _transformed(sizes: _Sizes, matrices: Matrices) -> TensorType:
+    """The type of the transformed kernel."""
+    return TensorType((len(matrices.kernels), sizes.out // LANES, sizes.inner, LANES), sizes.dtype)
 
 
 def _refusal(op: ir.Operation) -> str:
@@ -128,7 +145,11 @@ def _refusal(op: ir.Operation) -> str:
         return "groups"
     if kind.dtype not in ("f32", "f64"):
         return "type"
-    dims = (*kind.shape[1:], *type_of(op.results[0]).shape[1:])
+    result = type_of(op.results[0])
+    channels = kind.dim(layout.channel), result.dim(layout.channel)
+    spatial = (*layout.spatial_of(kind.shape), *layout.spatial_of(result.shape))
+    is_open = stride_of(attributes) == 1 and not all(isinstance(dim, int) for dim in spatial)
+    dims = channels if is_open else (*channels, *spatial)
     known = kernel.is_static and all(isinstance(dim, int) and dim > 0 for dim in dims)
     if not known or not is_weight(weight) or is_weight(x):
         return "sizes"
@@ -171,6 +192,6 @@ def _bf16_gain(facts: Machine) -> float:
 
 def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: Machine) -> float:
     """Cycles by tiles."""
-    weight = TensorType((len(matrices.kernels), sizes.out // LANES, sizes.inner, LANES), sizes.dtype)
+    weight = _transformed(sizes, matrices)
     grid = grid_of(sizes.height, sizes.width, matrices, weight, facts)
     return cycles_of(grid, weight, products_of(grid, sizes.height, sizes.width, matrices), facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
+from dlc.analysis.shape_values import fits_where_broadcast
 from dlc.dialects.dl.types import Dim, TensorType
 from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
 
@@ -18,6 +19,8 @@ def broadcast_extents(b: Builder, inputs: Sequence[ir.Value], types: Sequence[Te
 def _broadcast_extent(b: Builder, inputs: Sequence[ir.Value], types: Sequence[TensorType], axis: int) -> Extent:
     found: Extent = 1
     seen: set[Dim] = {1}
+    given = [kind.shape[axis] for kind in types if kind.rank >= -axis]
+    seen |= {dim for dim in given if any(fits_where_broadcast(dim, other) for other in given)}
     for value, kind in zip(inputs, types, strict=True):
         if -axis > kind.rank or kind.shape[axis] in seen:
             continue
@@ -37,16 +40,16 @@ def _not_one(b: Builder, left: ir.Value, right: ir.Value) -> ir.Value:
 def expand_ones(b: Builder, value: ir.Value, kind: TensorType, target: Sequence[Extent], result: TensorType, name: str) -> ir.Value:
     """`value` ready for `Builder.map`: axes whose dynamic size may be 1 where the result's is not are repeated at run time.
 
-    An axis needs that when its symbol differs from the result's. The copy is made only when the size really is 1; a size
-    that is neither 1 nor the result's fails at run time, where `name` stands for `value`.
+    An axis needs that when its symbol differs from the result's, unless it fits wherever it broadcasts. The copy is made only
+    when the size really is 1; a size that is neither 1 nor the result's fails at run time, where `name` stands for `value`.
     """
     for axis, dim in enumerate(kind.shape):
         at = axis - kind.rank
         if dim == 1 or dim == result.shape[at]:
             continue
         wanted = ("the result's", target[at])
-        if isinstance(dim, int):
-            b.require_equal((f"{name} dim {axis}", dim), wanted)
+        if isinstance(dim, int) or fits_where_broadcast(dim, result.shape[at]):
+            b.require_equal((f"{name} dim {axis}", b.dim(value, axis)), wanted)
             continue
         require_broadcast(b, (f"{name} dim {axis}", b.dim(value, axis)), wanted)
         value = _expand_axis(b, value, axis, target[at])

@@ -16,15 +16,16 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd import matrices_of, window_of
-from dlc.dialects.dl.winograd_matrices import Matrices
+from dlc.dialects.dl.winograd_matrices import TAPS, Matrices
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
 from dlc.lowering.dl_to_linalg.building.checks import require_same, size_of
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, zeros
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.building.windows import pad_spatial
+from dlc.lowering.dl_to_linalg.building.windows import pad_spatial, position_extents
 from dlc.lowering.dl_to_linalg.contractions.vnni import integer_products
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, KernelGroup2d, Side, grid_of, parts_of
-from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import transformed
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, KernelGroup2d, Side, grid_of, open_blocks, parts_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_open import OpenTiles
+from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import chosen, transformed
 from dlc.targets.machine import facts_of
 
 _LAYOUT = Layout(2, channels_last=True)
@@ -54,6 +55,8 @@ def lower_pair_winograd_conv(b: Builder, op: SourceOp) -> ir.Value:
 def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None, stride: int) -> ir.Value:
     x, weight = list(op.operands)[:2]
     matrices = matrices_of(op.types[1].dim(0), stride)
+    if not all(isinstance(dim, int) for dim in op.types[0].shape[1:3]):
+        return _convolve_open(b, op, bias, matrices)
     window = window_of(op["pads"], matrices)
     height, width = (int(dim or 0) for dim in window.output_dims("", op.types[0].shape[1:3], 1))
     grid = grid_of(height, width, matrices, op.types[1], facts_of(b.ip.block.owner.operation))
@@ -66,6 +69,26 @@ def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None, stride: int) -> i
     found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices, parts).convolve(padded, weight, bias)
     sizes = [b.dim(found, 0), height, width, b.dim(found, 3)]
     return found if b.shape(found)[1:3] == sizes[1:3] else b.slice(found, [0] * 4, sizes, [1] * 4)
+
+
+def _convolve_open(b: Builder, op: SourceOp, bias: ir.Value | None, matrices: Matrices) -> ir.Value:
+    """The same where run time knows height or width."""
+    x, weight = list(op.operands)[:2]
+    window = window_of(op["pads"], matrices)
+    sizes = position_extents(b, x, [TAPS, TAPS], window, _LAYOUT)
+    rows, columns = (b.extent("ceildiv", size, matrices.outputs) for size in sizes)
+    height = open_blocks(matrices, op.types[1], facts_of(b.ip.block.owner.operation)).rows
+    blocks = b.extent("ceildiv", rows, height) if height else 1
+    tiles = OpenTiles(b, op.result.dtype, matrices, blocks, height or rows, columns)
+    read = [
+        b.extent("add", b.extent("mul", count, matrices.step), TAPS - 1) for count in (b.extent("mul", blocks, tiles.rows), columns)
+    ]
+    have = [b.extent("add", b.dim(x, axis + 1), begin) for axis, begin in enumerate(window.pads_begin)]
+    high = [b.extent("max", b.extent("sub", last, size), 0) for last, size in zip(read, have, strict=True)]
+    padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.types[0].dtype))
+    found = tiles.convolve(padded, weight, bias)
+    shape = [b.dim(found, 0), *sizes, b.dim(found, 3)]
+    return b.slice(found, [0] * 4, shape, [1] * 4)
 
 
 @dataclass(frozen=True)
@@ -103,7 +126,7 @@ class _Tiles:
         def body(*scalars: ir.Value) -> ir.Value:
             found = transformed(b, of_rows.factors, of_columns.factors, scalars[:-1], self.given)
             values = dict(zip(product(part.rows.kernels, part.columns.kernels), found, strict=True))
-            return self._chosen([3], [values[kernels] for kernels in self._kernels(part)])
+            return chosen(b, [3], [values[kernels] for kernels in self._kernels(part)])
 
         maps = [*reads, ir.AffineMap.get_identity(6)]
         return b.generic([x] * len(reads), b.empty(shape, self.given), maps, [PARALLEL] * 6, body)
@@ -175,25 +198,12 @@ class _Tiles:
             found = transformed(b, back, back, scalars[: self.matrices.products**2], self.dtype)
             if self._is_paired:
                 found = [b.binary("arith.shrsi", value, b.scalar(_QUARTER, self.dtype)) for value in found]
-            chosen = self._chosen([_LOOPS[3], _LOOPS[6]], found)
-            return chosen if bias is None else b.arith("add", chosen, scalars[-2], self.dtype)
+            value = chosen(b, [_LOOPS[3], _LOOPS[6]], found)
+            return value if bias is None else b.arith("add", value, scalars[-2], self.dtype)
 
         written = ir.AffineMap.get(9, 0, [image, rows, row, below, columns, column, beside, channel, lane])
         found = b.generic(values, b.empty(shape, self.dtype), [*reads, written], [PARALLEL] * 9, body)
         return b.collapse(found, [[0], [1, 2, 3], [4, 5, 6], [7, 8]])
-
-    def _chosen(self, loops: Sequence[int], values: Sequence[ir.Value]) -> ir.Value:
-        """That of `values` which the iteration of `loops`, of as many values each, is at; the first loop counts most."""
-        b = self.b
-        if len(loops) > 1:
-            share = round(len(values) ** (1 / len(loops)))
-            groups = [values[start : start + share] for start in range(0, len(values), share)]
-            values = [self._chosen(loops[1:], group) for group in groups]
-        index = b.iteration(loops[0])
-        chosen = values[-1]
-        for place, value in enumerate(values[:-1]):
-            chosen = b.select(b.compare_index("eq", index, b.index(place)), value, chosen)
-        return chosen
 
     def _place(self, side: Side, tile: ir.AffineExpr, product: int, tiles: int) -> ir.AffineExpr:
         """The place in a block of a tile's product of one dimension; one that is not computed is at any."""

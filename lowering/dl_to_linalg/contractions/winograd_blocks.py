@@ -144,6 +144,33 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
     return min([*whole, *parts], key=cycles, default=Grid(0, 0, 1, columns))
 
 
+@dataclass(frozen=True)
+class OpenBlocks:
+    """Blocks of images whose sizes run time knows: `rows` rows of tiles each, 0 for all; cycles of a result."""
+
+    rows: int
+    cycles: float
+
+
+def open_blocks(matrices: Matrices, weight: TensorType, facts: Machine) -> OpenBlocks:
+    """The blocks that are estimated to take the least time for a result, in the mean over usual images; of stride 1.
+
+    Blocks have all columns of tiles, so that rows of tiles alone may lie beyond the image.
+    """
+    sides = policy().winograd.usual_sides
+
+    def cycles(rows: int) -> float:
+        total = 0.0
+        for side in sides:
+            tiles = -(-side // matrices.outputs)
+            height = min(rows or tiles, tiles)
+            grid = Grid(-(-tiles // height), height, 1, tiles)
+            total += cycles_of(grid, weight, matrices.products**2 * grid.tiles, facts) / side**2
+        return total / len(sides)
+
+    return min((OpenBlocks(rows, cycles(rows)) for rows in (*policy().winograd.open_rows, 0)), key=lambda found: found.cycles)
+
+
 def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> float:
     """Cycles of one image in such blocks, each of which takes `taken` products for each pair of channels."""
     kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else policy().cost.assumed_trips for dim in weight.shape)

@@ -20,6 +20,19 @@ def transformed(b: Builder, rows: np.ndarray, columns: np.ndarray, tile: Sequenc
     return [value for row in zip(*found, strict=True) for value in sums.product(columns, row)]
 
 
+def chosen(b: Builder, loops: Sequence[int], values: Sequence[ir.Value]) -> ir.Value:
+    """That of `values` which the iteration of `loops`, of as many values each, is at; the first loop counts most."""
+    if len(loops) > 1:
+        share = round(len(values) ** (1 / len(loops)))
+        groups = [values[start : start + share] for start in range(0, len(values), share)]
+        values = [chosen(b, loops[1:], group) for group in groups]
+    index = b.iteration(loops[0])
+    found = values[-1]
+    for place, value in enumerate(values[:-1]):
+        found = b.select(b.compare_index("eq", index, b.index(place)), value, found)
+    return found
+
+
 class _Sums:
     """Builds sums of multiples. Products and sums may be contracted to one instruction: their factors are exact."""
 

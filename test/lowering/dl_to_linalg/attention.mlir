@@ -55,3 +55,23 @@ func.func @many_queries(%q: tensor<1x2x32x8xf32>, %k: tensor<1x2x32x8xf32>) -> t
   %0 = "dl.attention"(%q, %k, %k) : (tensor<1x2x32x8xf32>, tensor<1x2x32x8xf32>, tensor<1x2x32x8xf32>) -> tensor<1x2x32x8xf32>
   return %0 : tensor<1x2x32x8xf32>
 }
+
+// -----
+
+// As many queries as keys, however many: they are transposed as well.
+// CHECK-LABEL: func.func @as_many_queries(
+// CHECK: linalg.transpose {{.*}} permutation = [0, 1, 3, 2]
+func.func @as_many_queries(%q: tensor<1x2x?x8xf32> {dl.dims = ["", "", "s", ""]}, %k: tensor<1x2x?x8xf32> {dl.dims = ["", "", "s", ""]}) -> tensor<1x2x?x8xf32> {
+  %0 = "dl.attention"(%q, %k, %k) : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  return %0 : tensor<1x2x?x8xf32>
+}
+
+// -----
+
+// no-match: one query, as in a step of decoding, would wait for all keys to be transposed.
+// CHECK-LABEL: func.func @unknown_queries(
+// CHECK-NOT: linalg.transpose
+func.func @unknown_queries(%q: tensor<1x2x?x8xf32> {dl.dims = ["", "", "s", ""]}, %k: tensor<1x2x?x8xf32> {dl.dims = ["", "", "t", ""]}) -> tensor<1x2x?x8xf32> {
+  %0 = "dl.attention"(%q, %k, %k) : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  return %0 : tensor<1x2x?x8xf32>
+}

@@ -120,3 +120,22 @@ func.func @needs_linalg(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Rows of a length that run time knows, cut out of longer ones, are copied: their distance is not that of a plain buffer.
+// CHECK-LABEL: func.func private @rows_apart(
+// CHECK: %[[CUT:.*]] = memref.subview
+// CHECK: %[[COPY:.*]] = memref.alloc
+// CHECK: memref.copy %[[CUT]], %[[COPY]]
+// CHECK: return %[[COPY]]
+func.func private @rows_apart(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %h = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %w = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%h, %w) : tensor<?x?xf32>
+  %y = linalg.exp ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %z = tensor.extract_slice %y[0, 0] [%h, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}

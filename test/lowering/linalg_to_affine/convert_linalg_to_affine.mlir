@@ -111,6 +111,26 @@ func.func private @one_element(%x: memref<i64>, %y: memref<i64>, %z: memref<4xi6
 
 // -----
 
+// Sizes of one name are one value.
+// CHECK-LABEL: func.func private @one_size(
+// CHECK-NOT: memref.dim %arg1
+// CHECK: memref.alloc
+// CHECK-NOT: memref.dim %arg1
+// CHECK: affine.for
+// CHECK: affine.for
+// CHECK: return
+func.func private @one_size(%x: memref<?xf32> {dl.dims = ["n"]}, %y: memref<?xf32> {dl.dims = ["n"]}) {
+  %axis = arith.constant 0 : index
+  %n = memref.dim %y, %axis : memref<?xf32>
+  %z = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%x : memref<?xf32>) outs(%z : memref<?xf32>)
+  linalg.exp ins(%z : memref<?xf32>) outs(%y : memref<?xf32>)
+  memref.dealloc %z : memref<?xf32>
+  return
+}
+
+// -----
+
 func.func @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{convert-linalg-to-affine needs memrefs; run one-shot-bufferize first}}
   %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>

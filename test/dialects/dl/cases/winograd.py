@@ -6,7 +6,7 @@ from case import Case, spec
 
 
 def winograd(x: Any, weight: Any, bias: Any = None, **attributes: Any) -> Case:
-    reason = "the size of a tile and of the image are known when it is compiled"
+    reason = "the size of a tile is known when it is compiled"
     return Case("winograd_conv", (x, weight, bias), attributes, dynamic=False, reason=reason)
 
 

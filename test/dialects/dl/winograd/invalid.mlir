@@ -67,7 +67,7 @@ func.func @winograd_conv_c6(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<16x1x4x4xf
 
 func.func @winograd_conv_c7(%arg0: tensor<1x?x8x4xf32>, %arg1: tensor<16x1x4x4xf32>) {
   // expected-error @+1 {{'dl.winograd_conv' op c7: x dim 1 must be known}}
-  %0 = "dl.winograd_conv"(%arg0, %arg1) : (tensor<1x?x8x4xf32>, tensor<16x1x4x4xf32>) -> tensor<1x?x6x4xf32>
+  %0 = "dl.winograd_conv"(%arg0, %arg1) {stride = 2 : i64} : (tensor<1x?x8x4xf32>, tensor<16x1x4x4xf32>) -> tensor<1x?x3x4xf32>
   return
 }
 

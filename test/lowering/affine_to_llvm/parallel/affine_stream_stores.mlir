@@ -84,11 +84,45 @@ func.func private @moved(%y: memref<64x66xf32>) {
   return
 }
 
-// no-match: a small buffer, rows that are not a multiple of vectors, a buffer that is read, a size that is not known, odd places.
+// Run time knows the size, and decides.
+// CHECK-LABEL: func.func private @open(
+// CHECK: %[[SIZE:.*]] = memref.dim %[[Y:.*]], %
+// CHECK: %[[BYTES:.*]] = arith.muli %{{.*}}, %[[SIZE]]
+// CHECK: %[[LARGE:.*]] = arith.cmpi sge, %[[BYTES]]
+// CHECK: %[[BOTH:.*]] = arith.andi %{{.*}}, %[[LARGE]]
+// CHECK: scf.if %[[BOTH]] {
+// CHECK: vector.store {{.*}}nontemporal
+// CHECK: } else {
+// CHECK: affine.vector_store
+func.func private @open(%y: memref<?xf32>, %n: index) {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  affine.for %i = 0 to affine_map<()[s0] -> (s0 floordiv 4 * 4)>()[%n] step 4 {
+    affine.vector_store %zero, %y[%i] : memref<?xf32>, vector<4xf32>
+  }
+  return
+}
+
+// no-match: an unknown size and much work for each line, as in a product.
+// CHECK-LABEL: func.func private @heavy(
+// CHECK-NOT: nontemporal
+func.func private @heavy(%y: memref<?xf32>, %k: memref<128xf32>, %n: index) {
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  affine.for %i = 0 to affine_map<()[s0] -> (s0 floordiv 4 * 4)>()[%n] step 4 {
+    %sum = affine.for %j = 0 to 128 iter_args(%a = %zero) -> (vector<4xf32>) {
+      %e = affine.load %k[%j] : memref<128xf32>
+      %v = vector.broadcast %e : f32 to vector<4xf32>
+      %s = arith.addf %a, %v : vector<4xf32>
+      affine.yield %s : vector<4xf32>
+    }
+    affine.vector_store %sum, %y[%i] : memref<?xf32>, vector<4xf32>
+  }
+  return
+}
+
+// no-match: a small buffer, rows that are not a multiple of vectors, a buffer that is read, odd places.
 // CHECK-LABEL: func.func private @others(
 // CHECK-NOT: nontemporal
-func.func private @others(%small: memref<64xf32>, %rows: memref<64x17xf32>, %read: memref<1024xf32>, %any: memref<?xf32>,
-                          %n: index) {
+func.func private @others(%small: memref<64xf32>, %rows: memref<64x17xf32>, %read: memref<1024xf32>, %n: index) {
   %zero = arith.constant dense<0.0> : vector<4xf32>
   affine.for %i = 0 to 64 step 4 {
     affine.vector_store %zero, %small[%i] : memref<64xf32>, vector<4xf32>
@@ -101,7 +135,6 @@ func.func private @others(%small: memref<64xf32>, %rows: memref<64x17xf32>, %rea
     affine.vector_store %a, %read[%i] : memref<1024xf32>, vector<4xf32>
   }
   affine.for %i = 0 to 1024 step 4 {
-    affine.vector_store %zero, %any[%i] : memref<?xf32>, vector<4xf32>
     affine.vector_store %zero, %read[%n] : memref<1024xf32>, vector<4xf32>
   }
   return

@@ -89,3 +89,24 @@ func.func @stride_beyond_the_result(%x: tensor<1x1x4x3xf32>) -> tensor<1x2x10x8x
   %0 = "dl.conv_transpose"(%x, %w) {strides = array<i64: 2147483648, 2>, pads = array<i64: 0, 0, 6442450937, 0>, output_padding = array<i64: 0, 1>} : (tensor<1x1x4x3xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x10x8xf32>
   return %0 : tensor<1x2x10x8xf32>
 }
+
+// Images of unknown sizes, and kernels as large as the stride: each phase has one tap, and the merged axes have what is left over.
+// CHECK-LABEL: func.func @single_taps(
+// CHECK-COUNT-4: "dl.conv"(%arg0, {{.*}} : (tensor<?x32x?x?xf32>, tensor<16x32x1x1xf32>) -> tensor<?x16x?x?xf32>
+// CHECK: "dl.concat"{{.*}} -> tensor<?x16x?x2x?x2xf32>
+// CHECK: "dl.reshape"({{.*}}) {copied = array<i64: 0, 1, 2, 3, -1>, shape = array<i64: -1, -1, -1, -1, -1>}
+// CHECK: "dl.reshape"({{.*}}) {copied = array<i64: 0, 1, -1, 4>, shape = array<i64: -1, -1, -1, -1>}
+func.func @single_taps(%x: tensor<?x32x?x?xf32>) -> tensor<?x16x?x?xf32> {
+  %w = "dl.param"() {key = "w2", shape = array<i64: 32, 16, 2, 2>, dtype = f32} : () -> tensor<32x16x2x2xf32>
+  %0 = "dl.conv_transpose"(%x, %w) {strides = array<i64: 2, 2>} : (tensor<?x32x?x?xf32>, tensor<32x16x2x2xf32>) -> tensor<?x16x?x?xf32>
+  return %0 : tensor<?x16x?x?xf32>
+}
+
+// no-match: kernels that overlap, on images of unknown sizes.
+// CHECK-LABEL: func.func @overlapping_open(
+// CHECK: "dl.conv_transpose"
+func.func @overlapping_open(%x: tensor<?x32x?x?xf32>) -> tensor<?x16x?x?xf32> {
+  %w = "dl.param"() {key = "w3", shape = array<i64: 32, 16, 3, 3>, dtype = f32} : () -> tensor<32x16x3x3xf32>
+  %0 = "dl.conv_transpose"(%x, %w) {strides = array<i64: 2, 2>} : (tensor<?x32x?x?xf32>, tensor<32x16x3x3xf32>) -> tensor<?x16x?x?xf32>
+  return %0 : tensor<?x16x?x?xf32>
+}

@@ -1,0 +1,146 @@
+"""Models whose sizes run time knows: one compilation, compared with the NumPy meaning at sizes around those of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dlc
+from dlc.dialects.dl import op_class
+
+_EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31)
+"""One, primes, and sizes just below and above those of register tiles, vectors and blocks of rows."""
+
+
+def compiled(arguments: str, result: str, op: str, kinds: str, attributes: str = "") -> dlc.CompiledModel:
+    """The model of one dl op."""
+    names = ", ".join(f"%a{place}" for place in range(kinds.count("tensor")))
+    return dlc.compile(
+        f"func.func @main_graph({arguments}) -> {result} {{\n"
+        f'  %0 = "dl.{op}"({names}) {{{attributes}}} : ({kinds}) -> {result}\n  return %0 : {result}\n}}',
+        num_threads=1,
+    )
+
+
+def meaning_of(op: str, *absent: None, **attributes: Any) -> Callable[..., np.ndarray]:
+    """The NumPy meaning of an op with these attributes, its optional operands absent."""
+    known = op_class(op)
+    assert known is not None
+    given, meaning = known.bind_attributes(attributes), known.reference
+
+    def computed(*operands: np.ndarray) -> np.ndarray:
+        found = meaning(*operands, *absent, **given)
+        assert isinstance(found, np.ndarray)
+        return found
+
+    return computed
+
+
+def agree(model: dlc.CompiledModel, meaning: Callable[..., np.ndarray], shapes: Sequence[Sequence[tuple[int, ...]]]) -> None:
+    """Compare a model with what it means, for each list of shapes of its arguments."""
+    random = np.random.default_rng(0)
+    for given in shapes:
+        arrays = [random.standard_normal(shape).astype(np.float32) for shape in given]
+        wanted = meaning(*arrays)
+        np.testing.assert_allclose(
+            model(*arrays)[0], wanted, rtol=1e-4, atol=1e-4 * max(1.0, float(np.abs(wanted).max())), err_msg=f"{given}"
+        )
+
+
+def test_rows_of_products() -> None:
+    """Each number of rows that is left over has a step of its own."""
+    model = compiled(
+        "%a0: tensor<?x40xf32>, %a1: tensor<40x100xf32>", "tensor<?x100xf32>", "matmul", "tensor<?x40xf32>, tensor<40x100xf32>"
+    )
+    agree(model, np.matmul, [[(rows, 40), (40, 100)] for rows in range(1, 40)])
+
+
+def test_attention() -> None:
+    """As many keys as queries: the keys are transposed, and rows of scores are worked on in blocks."""
+    kind = 'tensor<?x3x?x16xf32> {dl.dims = ["n", "", "s", ""]}'
+    plain = "tensor<?x3x?x16xf32>"
+    model = compiled(f"%a0: {kind}, %a1: {kind}, %a2: {kind}", plain, "attention", ", ".join([plain] * 3))
+
+    meaning = meaning_of("attention", None)
+    agree(model, meaning, [[(batch, 3, size, 16)] * 3 for size in (*_EDGES, 33, 47, 64) for batch in (1, 2)])
+
+
+@pytest.mark.parametrize(
+    ("taps", "stride", "pads"), [(3, 1, (1, 1, 1, 1)), (3, 2, (1, 1, 1, 1)), (5, 2, (1, 2, 2, 1)), (7, 1, (3, 3, 3, 3))]
+)
+@pytest.mark.parametrize("channels", [7, 40])
+def test_depthwise_convolutions(taps: int, stride: int, pads: tuple[int, ...], channels: int) -> None:
+    """Tiles at edges, which run time finds, read padding as zeros; images may be smaller than windows."""
+    image, kernel = f"tensor<?x?x?x{channels}xf32>", f"tensor<{taps}x{taps}x1x{channels}xf32>"
+    attributes = (
+        f"channels_last = true, groups = {channels} : i64, strides = array<i64: {stride}, {stride}>, "
+        f"pads = array<i64: {', '.join(map(str, pads))}>"
+    )
+    model = compiled(f"%a0: {image}, %a1: {kernel}", image, "conv", f"{image}, {kernel}", attributes)
+
+    meaning = meaning_of("conv", None, strides=(stride, stride), pads=pads, groups=channels, channels_last=True)
+    sizes = [(1, height, width) for height in _EDGES for width in (1, 2, 5, 8, 16, 17)] + [(3, 9, 8), (2, 5, 17)]
+    fit = [(n, h, w) for n, h, w in sizes if h + pads[0] + pads[2] >= taps and w + pads[1] + pads[3] >= taps]
+    agree(model, meaning, [[(*size, channels), (taps, taps, 1, channels)] for size in fit])
+
+
+@pytest.mark.parametrize("op", ["max_pool", "avg_pool"])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_poolings(op: str, stride: int) -> None:
+    """Padding is no part of maxima and, here, of means."""
+    kind = "tensor<?x?x?x24xf32>"
+    attributes = (
+        f"channels_last = true, kernel = array<i64: 3, 3>, strides = array<i64: {stride}, {stride}>, pads = array<i64: 1, 1, 1, 1>"
+    )
+    model = compiled(f"%a0: {kind}", kind, op, kind, attributes)
+    meaning = meaning_of(op, kernel=(3, 3), strides=(stride, stride), pads=(1, 1, 1, 1), channels_last=True)
+    agree(model, meaning, [[(1, height, width, 24)] for height in _EDGES for width in (1, 2, 5, 8, 17)])
+
+
+@pytest.mark.parametrize(("channels", "out"), [(64, 64), (128, 32)])
+def test_winograd_tiles(channels: int, out: int) -> None:
+    """Images that end within a tile, and within a block of rows of tiles."""
+    image, result, kernel = f"tensor<?x?x?x{channels}xf32>", f"tensor<?x?x?x{out}xf32>", f"tensor<16x{out // 16}x{channels}x16xf32>"
+    model = compiled(f"%a0: {image}, %a1: {kernel}", result, "winograd_conv", f"{image}, {kernel}", "pads = array<i64: 1, 1, 1, 1>")
+    sizes = [(1, height, width) for height in (1, 2, 3, 7, 8, 9, 16, 17) for width in (1, 2, 5, 16)] + [(2, 9, 7)]
+    meaning = meaning_of("winograd_conv", None, pads=(1, 1, 1, 1))
+    agree(model, meaning, [[(*size, channels), (16, out // 16, channels, 16)] for size in sizes])
+
+
+def test_positions_of_as_many_tokens() -> None:
+    """As many rows of a table as there are tokens, of which one is no reason to repeat a row; too many are refused."""
+    model = dlc.compile(
+        """func.func @main_graph(%x: tensor<?x8xf32> {dl.dims = ["s", ""]}, %t: tensor<12x8xf32>) -> tensor<?x8xf32> {
+          %0 = "dl.shape_of"(%x) {end = 1 : i64} : (tensor<?x8xf32>) -> tensor<1xi64>
+          %1 = "dl.constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+          %2 = "dl.concat"(%1, %0) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+          %3 = "dl.slice"(%t, %2) {axes = array<i64: 0>, steps = array<i64: 1>}
+            : (tensor<12x8xf32>, tensor<2xi64>) -> tensor<?x8xf32>
+          %4 = "dl.add"(%x, %3) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+          return %4 : tensor<?x8xf32>
+        }""",
+        num_threads=1,
+    )
+    agree(model, lambda x, table: x + table[: len(x)], [[(size, 8), (12, 8)] for size in range(1, 13)])
+    with pytest.raises(dlc.InvalidInputError, match="12"):
+        model(np.zeros((13, 8), np.float32), np.zeros((12, 8), np.float32))
+
+
+@pytest.mark.parametrize("strides", [(2, 2), (2, 3), (1, 2)])
+def test_transposed_convolutions(strides: tuple[int, int]) -> None:
+    """Kernels as large as the strides: each phase is a convolution by one tap. Weights are params, which alone are rearranged."""
+    shape = (32, 16, *strides)
+    weight = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    kernel = "tensor<" + "x".join(map(str, shape)) + "xf32>"
+    text = f"""func.func @main_graph(%x: tensor<?x32x?x?xf32>) -> tensor<?x16x?x?xf32> {{
+      %w = "dl.param"() {{key = "w", shape = array<i64: {", ".join(map(str, shape))}>, dtype = f32}} : () -> {kernel}
+      %0 = "dl.conv_transpose"(%x, %w) {{strides = array<i64: {strides[0]}, {strides[1]}>}} : (tensor<?x32x?x?xf32>, {kernel})
+        -> tensor<?x16x?x?xf32>
+      return %0 : tensor<?x16x?x?xf32>
+    }}"""
+    model = dlc.compile(text, num_threads=1, params={"w": weight})
+    meaning = meaning_of("conv_transpose", None, strides=strides)
+    agree(model, lambda x: meaning(x, weight), [[(1, 32, height, width)] for height in (1, 2, 5, 8, 17) for width in (1, 3, 16)])
