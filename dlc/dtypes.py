@@ -24,6 +24,8 @@ NUMPY_DTYPES: dict[str, np.dtype] = {
     "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
     "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
     "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
+    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
     "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
     "i4": np.dtype(ml_dtypes.int4),
     "ui4": np.dtype(ml_dtypes.uint4),

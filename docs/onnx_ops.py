@@ -67,7 +67,7 @@ def onnx_page(note: str) -> Iterator[str]:
     yield "*host* ops are functions of the host, between compiled code ([0010](../design/0010-host-ops.md)), "
     yield "as others on strings and complex numbers. "
     yield "Missing types are those of the newest version that dlc has not; those that it has for storage alone "
-    yield "(float8, float4, int4, int2) are taken by ops that move or convert elements.\n"
+    yield "(float8, float6, float4, int4, int2) are taken by ops that move or convert elements.\n"
     for domain in _STANDARD:
         members = [op for op in ops if op.domain == domain]
         yield from _section(domain or "ai.onnx", members)

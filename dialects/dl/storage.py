@@ -46,6 +46,8 @@ SMALL_FLOATS = {
     "f8E4M3FNUZ": SmallFloat(4, 3, 8, 0x7F, None, 0x80, has_negative_zero=False),
     "f8E5M2": SmallFloat(5, 2, 15, 0x7B, 0x7C, 0x7E),
     "f8E5M2FNUZ": SmallFloat(5, 2, 16, 0x7F, None, 0x80, has_negative_zero=False),
+    "f6E2M3FN": SmallFloat(2, 3, 1, 0x1F, None, 0x20),
+    "f6E3M2FN": SmallFloat(3, 2, 3, 0x1F, None, 0x20),
     "f4E2M1FN": SmallFloat(2, 1, 1, 0x07, None, 0x08),
 }
 """What the names say: bits of exponent (E) and significand (M), finite numbers and NaN only (FN), no negative zero (UZ)."""
