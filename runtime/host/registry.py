@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-_MODULES = ("images", "labels", "maps", "moves", "optionals", "sequences", "strings", "texts")
+_MODULES = ("images", "labels", "maps", "moves", "optionals", "parts", "sequences", "slices", "strings", "texts")
 
 
 class HostOpError(ValueError):
