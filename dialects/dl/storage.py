@@ -63,6 +63,14 @@ ROUNDINGS = ("up", "down", "nearest")
 """Towards which power of two numbers go that are none: away from zero, towards it, to the nearest one with halves up."""
 
 
+def bits_of(dtype: str) -> int:
+    """Bits of an element of any type; an i1 has a byte."""
+    if dtype in SMALL_INTS:
+        return SMALL_INTS[dtype]
+    kind = SMALL_FLOATS.get(dtype)
+    return 1 + kind.magnitude_bits if kind is not None else 8 * NUMPY_DTYPES[dtype].itemsize
+
+
 def from_storage(array: np.ndarray, dtype: str) -> np.ndarray:
     """Stored values as f32 or i32, which hold them exactly."""
     return array.astype(np.int32 if dtype in SMALL_INTS else np.float32)
