@@ -11,6 +11,7 @@ import onnx.helper
 
 from dlc.dialects.dl.types import MOVABLE, dtype_of_numpy
 from dlc.frontends.onnx.importers import Importer, importers
+from dlc.hosting.decomposition import DECOMPOSED
 from dlc.runtime.host.registry import HostFunction, host_ops
 
 _STANDARD = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
@@ -18,7 +19,11 @@ _SIZED_BY_DATA = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
 """Ops whose results are as large as elements say; nothing in their schemas tells."""
 _REFUSED = {("ai.onnx.preview.training", "Gradient"): "derivatives are not computed"}
 """Ops whose importer does nothing but say why they are not supported."""
-_BODIES = {"LinearAttention": ("Scan",), "SequenceMap": ("Loop", "SequenceAt", "SequenceEmpty", "SequenceInsert", "SequenceLength")}
+_BODIES = {
+    "CenterCropPad": ("Concat", "Constant", "Gather", "Pad", "Shape", "Slice"),
+    "LinearAttention": ("Scan",),
+    "SequenceMap": ("Loop", "SequenceAt", "SequenceEmpty", "SequenceInsert", "SequenceLength"),
+}
 """What functions that depend on types have beside ops of tensors."""
 _BRANCHING = ("If", "Loop", "Scan")
 _HOST_TYPES = frozenset({"string", "complex64", "complex128", "sequences", "optionals", "maps"})
@@ -54,9 +59,12 @@ class _Op:
     def missing_types(self) -> list[str]:
         """Types of the newest version that dlc has not; those of sequences, optionals and maps as one each."""
         missing = {_shown(kind) for kind in self.kinds() if not _is_known(kind)}
-        return (
-            sorted(missing - _HOST_TYPES) if (self.domain, self.name) in host_ops() or self.name in _BRANCHING else sorted(missing)
-        )
+        return sorted(missing - _HOST_TYPES) if self._is_hosted() else sorted(missing)
+
+    def _is_hosted(self) -> bool:
+        """Whether the host computes the op, or all that it stands for, with values that compiled code does not take."""
+        names = {(self.domain, self.name)} if self.name not in _BODIES else {("", name) for name in _BODIES[self.name]}
+        return names <= {*host_ops(), *DECOMPOSED, *(("", name) for name in _BRANCHING)}
 
 
 def onnx_page(note: str) -> Iterator[str]:
@@ -67,7 +75,7 @@ def onnx_page(note: str) -> Iterator[str]:
     yield "*host* ops are functions of the host, between compiled code ([0010](../design/0010-host-ops.md)), "
     yield "as others on strings and complex numbers. "
     yield "Missing types are those of the newest version that dlc has not; those that it has for storage alone "
-    yield "(float8, float4, int4, int2) are taken by ops that move or convert elements.\n"
+    yield "(float8, float6, float4, int4, int2) are taken by ops that move or convert elements.\n"
     for domain in _STANDARD:
         members = [op for op in ops if op.domain == domain]
         yield from _section(domain or "ai.onnx", members)

@@ -157,9 +157,10 @@ class Cast(Mapped, name="cast"):
     integers wrap; i1 is x != 0, and counts as 0 or 1. Instructions that round f32 to bf16 take a subnormal number as 0: `flush`
     allows them.
 
-    Types that are only stored have 8, 4 or 2 bits. Floats of 8 bits saturate at their largest number, infinity too; without
-    `saturate` what is beyond is infinity, or NaN where the type has none. f4E2M1FN saturates always, and NaN is -0. Integers of
-    4 and 2 bits take the low bits. f8E8M0FNU takes the exponent of the power of two that `rounding` says, without the sign.
+    Types that are only stored have 8, 6, 4 or 2 bits. Floats of 8 bits saturate at their largest number, infinity too; without
+    `saturate` what is beyond is infinity, or NaN where the type has none. Those of 6 and 4 bits saturate always, and NaN is -0.
+    Integers of 4 and 2 bits take the low bits. f8E8M0FNU takes the exponent of the power of two that `rounding` says, without
+    the sign.
     """
 
     accepts = MOVABLE

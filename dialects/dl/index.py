@@ -14,6 +14,7 @@ from dlc.dialects.dl.numerics import widen
 from dlc.dialects.dl.shape import require_scalar_or_attribute, scalar_or_attribute
 from dlc.dialects.dl.types import (
     INDICES,
+    MOVABLE,
     NUMERIC,
     Dim,
     TensorType,
@@ -241,7 +242,7 @@ class UpdateSlice(DLOp, name="update_slice"):
     """
 
     fusion_class = "opaque"
-    accepts = {"starts": INDICES}
+    accepts = {"x": MOVABLE, "update": MOVABLE, "starts": INDICES}
     x: Operand[Tensor]
     update: Operand[Tensor]
     starts: Operand[Tensor]

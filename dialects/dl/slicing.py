@@ -131,6 +131,7 @@ class Pad(DLOp, name="pad"):
     """
 
     fusion_class = "injective"
+    accepts = MOVABLE
     x: Operand[Tensor]
     value: Optional[Operand[Tensor]]
     result: Result[Tensor]
@@ -177,7 +178,7 @@ class DynamicPad(DLOp, name="dynamic_pad"):
     """
 
     fusion_class = "opaque"
-    accepts = {"counts": ("i64",)}
+    accepts = {"x": MOVABLE, "counts": ("i64",), "value": MOVABLE}
     x: Operand[Tensor]
     counts: Operand[Tensor]
     value: Optional[Operand[Tensor]]

@@ -46,6 +46,8 @@ SMALL_FLOATS = {
     "f8E4M3FNUZ": SmallFloat(4, 3, 8, 0x7F, None, 0x80, has_negative_zero=False),
     "f8E5M2": SmallFloat(5, 2, 15, 0x7B, 0x7C, 0x7E),
     "f8E5M2FNUZ": SmallFloat(5, 2, 16, 0x7F, None, 0x80, has_negative_zero=False),
+    "f6E2M3FN": SmallFloat(2, 3, 1, 0x1F, None, 0x20),
+    "f6E3M2FN": SmallFloat(3, 2, 3, 0x1F, None, 0x20),
     "f4E2M1FN": SmallFloat(2, 1, 1, 0x07, None, 0x08),
 }
 """What the names say: bits of exponent (E) and significand (M), finite numbers and NaN only (FN), no negative zero (UZ)."""
@@ -59,6 +61,14 @@ SMALL_INTS = {"i4": 4, "ui4": 4, "i2": 2, "ui2": 2}
 STORAGE = (*SMALL_FLOATS, POWERS, *SMALL_INTS)
 ROUNDINGS = ("up", "down", "nearest")
 """Towards which power of two numbers go that are none: away from zero, towards it, to the nearest one with halves up."""
+
+
+def bits_of(dtype: str) -> int:
+    """Bits of an element of any type; an i1 has a byte."""
+    if dtype in SMALL_INTS:
+        return SMALL_INTS[dtype]
+    kind = SMALL_FLOATS.get(dtype)
+    return 1 + kind.magnitude_bits if kind is not None else 8 * NUMPY_DTYPES[dtype].itemsize
 
 
 def from_storage(array: np.ndarray, dtype: str) -> np.ndarray:

@@ -114,6 +114,8 @@ def _small_floats() -> dict[str, type]:
         "f8E5M2": ir.Float8E5M2Type,
         "f8E5M2FNUZ": ir.Float8E5M2FNUZType,
         "f8E8M0FNU": ir.Float8E8M0FNUType,
+        "f6E2M3FN": ir.Float6E2M3FNType,
+        "f6E3M2FN": ir.Float6E3M2FNType,
         "f4E2M1FN": ir.Float4E2M1FNType,
     }
 

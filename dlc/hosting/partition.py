@@ -12,6 +12,7 @@ import onnx
 from dlc.errors import UnsupportedError, UnsupportedNode
 from dlc.frontends.onnx.importers import importers
 from dlc.frontends.onnx.loader import PreparedModel, infer_shapes, opset_of
+from dlc.hosting.decomposition import decomposed
 from dlc.hosting.graph import ControlFlow, HostCall, HostGraph, Segment, Step
 from dlc.hosting.types import HostTensor, HostType, type_of_proto
 from dlc.runtime.host.registry import HostNode, host_ops
@@ -67,7 +68,7 @@ class _Cutter:
         scope = self._scope_of(graph, outer)
         own = {tensor.name: tensor for tensor in graph.initializer}
         scope.tensors.update(own)
-        nodes = [node for node in graph.node if not self._take_constant(node, scope, own)]
+        nodes = [node for node in _decomposed(graph.node, scope) if not self._take_constant(node, scope, own)]
         places = _places(nodes, [self._is_hosted(node, scope) for node in nodes])
         wanted = _wanted(nodes, places, [entry.name for entry in graph.output])
         steps: list[Step] = []
@@ -169,6 +170,17 @@ class _Cutter:
         wanted = ("then_branch", "else_branch") if node.op_type == "If" else ("body",)
         missing = [name for name in wanted if name not in _bodies(node)]
         return f"the attribute '{missing[0]}' is missing" if missing else ""
+
+
+def _decomposed(nodes: Sequence[onnx.NodeProto], scope: _Scope) -> Iterator[onnx.NodeProto]:
+    """The nodes, those with another form for strings or complex numbers in that form."""
+    for node in nodes:
+        found = decomposed(node, scope.types)
+        if found is None:
+            yield node
+            continue
+        scope.types.update(found.types)
+        yield from found.nodes
 
 
 def _places(nodes: Sequence[onnx.NodeProto], hosted: Sequence[bool]) -> list[_Place]:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable
 
 from dlc._mlir import ir
+from dlc.dialects.dl.storage import bits_of
 from dlc.dialects.dl.types import FLOATS, UNSIGNED_INTS, width_of
 from dlc.lowering.dl_to_linalg.building.broadcasting import broadcast_extents, expand_ones
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import operand_name, require_no_zero
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
+from dlc.lowering.dl_to_linalg.building.small_types import same_bits
 
 _ROUNDINGS = {"floor": "math.floor", "ceil": "math.ceil", "round": "math.roundeven", "trunc": "math.trunc"}
 
@@ -130,6 +132,8 @@ def lower_bitcast(b: Builder, op: SourceOp) -> ir.Value:
     """One arith.bitcast; nothing between integers, whose sign is not in their type; i1 grows to a byte."""
     x, source, target = op.operands[0], op.types[0].dtype, op["to"]
     kind = b.element(target)
+    if bits_of(target) < 8 and source != target:
+        return b.map([x], b.shape(x), target, lambda element: same_bits(b, element, target))
     if b.element(source) == kind:
         return x
     if source == "i1":

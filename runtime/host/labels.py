@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dlc.dtypes import NUMPY_DTYPES
+from dlc.runtime.host.moves import within
 from dlc.runtime.host.registry import HostNode, HostOpError, host_op
 from dlc.runtime.host.strings import STRINGS
 
@@ -68,6 +69,13 @@ def category_mapper(node: HostNode, x: np.ndarray) -> np.ndarray:
     filler = node.get("default_int64", -1) if is_text else node.get("default_string", "_Unused")
     found = [table.get(key, filler) for key in x.reshape(-1).tolist()]
     return np.array(found, np.int64 if is_text else object).reshape(x.shape)
+
+
+@host_op("ArrayFeatureExtractor", STRINGS, domain=_ML, always=False)
+def array_feature_extractor(node: HostNode, x: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Elements of the last axis at given places; a list gives one row (ai.onnx.ml ArrayFeatureExtractor)."""
+    found: np.ndarray = x.take(within(places.reshape(-1), x.shape[-1]), -1)
+    return found.reshape(1, -1) if x.ndim == 1 else found
 
 
 @host_op("OneHotEncoder", STRINGS, domain=_ML, always=False)

@@ -119,7 +119,7 @@ def slice_(
 def gather(node: HostNode, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Slices along `axis` by their numbers (ONNX Gather)."""
     axis = node.get("axis", 0)
-    found: np.ndarray = x.take(_within(indices, x.shape[axis]), axis)
+    found: np.ndarray = x.take(within(indices, x.shape[axis]), axis)
     return found
 
 
@@ -127,7 +127,7 @@ def gather(node: HostNode, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def gather_elements(node: HostNode, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Elements by their places along `axis` (ONNX GatherElements)."""
     axis = node.get("axis", 0) % x.ndim
-    return np.take_along_axis(_beside(x, indices, axis), _within(indices, x.shape[axis]), axis)
+    return np.take_along_axis(_beside(x, indices, axis), within(indices, x.shape[axis]), axis)
 
 
 def _beside(x: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
@@ -142,7 +142,7 @@ def _beside(x: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
     return x[tuple(slice(None if at == axis else size) for at, size in enumerate(indices.shape))]
 
 
-def _within(indices: np.ndarray, size: int) -> np.ndarray:
+def within(indices: np.ndarray, size: int) -> np.ndarray:
     """Indices from 0 on."""
     wrong = indices[(indices < -size) | (indices >= size)]
     if wrong.size:
@@ -198,7 +198,7 @@ def gather_nd(node: HostNode, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Slices by their places along several axes, behind `batch_dims` axes that both have (ONNX GatherND)."""
     batch = node.get("batch_dims", 0)
     depth, shape = indices.shape[-1], x.shape[:batch]
-    places = np.stack([_within(indices[..., at], x.shape[batch + at]) for at in range(depth)], -1)
+    places = np.stack([within(indices[..., at], x.shape[batch + at]) for at in range(depth)], -1)
     flat = places.reshape(int(np.prod(shape, dtype=np.int64)), -1, depth)
     rows = x.reshape(len(flat), *x.shape[batch:])
     found = np.stack([row[tuple(np.moveaxis(each, -1, 0))] for row, each in zip(rows, flat, strict=True)]) if len(flat) else rows
@@ -211,7 +211,7 @@ def scatter_elements(node: HostNode, x: np.ndarray, indices: np.ndarray, updates
     """x with `updates` at places along `axis` (ONNX ScatterElements)."""
     _refuse_reduction(node)
     found, axis = x.copy(), node.get("axis", 0) % x.ndim
-    np.put_along_axis(_beside(found, indices, axis), _within(indices, x.shape[axis]), updates, axis)
+    np.put_along_axis(_beside(found, indices, axis), within(indices, x.shape[axis]), updates, axis)
     return found
 
 
@@ -220,7 +220,7 @@ def scatter_nd(node: HostNode, x: np.ndarray, indices: np.ndarray, updates: np.n
     """x with slices of `updates` at places along its first axes (ONNX ScatterND)."""
     _refuse_reduction(node)
     found = x.copy()
-    places = tuple(_within(indices[..., at], x.shape[at]) for at in range(indices.shape[-1]))
+    places = tuple(within(indices[..., at], x.shape[at]) for at in range(indices.shape[-1]))
     found[places] = updates
     return found
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-_MODULES = ("images", "labels", "maps", "moves", "optionals", "sequences", "strings", "texts")
+_MODULES = ("images", "labels", "maps", "moves", "optionals", "parts", "sequences", "slices", "strings", "texts")
 
 
 _Made = TypeVar("_Made")

@@ -14,12 +14,14 @@ _MOST_BYTES = 1 << 47
 """The user's half of the address space of x86-64 and AArch64 with pages of 4 KiB."""
 
 _KINDS = onnx.TensorProto.DataType
-_PACKED_BITS = {_KINDS.INT4: 4, _KINDS.UINT4: 4, _KINDS.FLOAT4E2M1: 4} | {
-    _KINDS.Value(name): 2
-    for name in ("INT2", "UINT2")
+_PACKED_BITS = {
+    _KINDS.Value(name): bits
+    for name, bits in {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2, "FLOAT6E2M3": 6, "FLOAT6E3M2": 6}.items()
     if name in _KINDS.keys()  # noqa: SIM118
 }
-"""Bits of an element of the types of which several share a byte."""
+"""Bits of an element of the types of which several share a byte; older onnx packages lack some of them."""
+_UNPACKED = {"FLOAT6E2M3", "FLOAT6E3M2"}
+"""Those of which int32_data holds one a number."""
 
 
 def check_tensors(graph: onnx.GraphProto, problems: Problems) -> None:
@@ -82,7 +84,7 @@ def _data_fault(tensor: onnx.TensorProto, count: int) -> str:
 def _typed_fault(tensor: onnx.TensorProto, typed: str, count: int) -> str:
     if tensor.data_type in (_KINDS.COMPLEX64, _KINDS.COMPLEX128):
         count *= 2
-    elif tensor.data_type in _PACKED_BITS:
+    elif tensor.data_type in _PACKED_BITS and _KINDS.Name(tensor.data_type) not in _UNPACKED:
         count = -(-count * _PACKED_BITS[tensor.data_type] // 8)
     have = len(getattr(tensor, typed))
     return "" if have == count else f"has {have} numbers in {typed} but its dims {list(tensor.dims)} need {count}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlc._mlir import ir
-from dlc.dialects.dl.storage import POWERS, SMALL_FLOATS, SMALL_INTS, SmallFloat
+from dlc.dialects.dl.storage import POWERS, SMALL_FLOATS, SMALL_INTS, SmallFloat, bits_of
 
 if TYPE_CHECKING:
     from dlc.lowering.dl_to_linalg.building.scalars import Scalars
@@ -35,6 +35,12 @@ def write_small(b: Scalars, x: ir.Value, source: str, dtype: str, saturate: bool
     bits = b.create("arith.bitcast", [b.element("i32")], [_as_f32(b, x, source, odd=dtype != POWERS)])
     code = _power_code(b, bits, saturate, rounding) if dtype == POWERS else _float_code(b, bits, SMALL_FLOATS[dtype], saturate)
     return b.create("arith.trunci", [b.element("i8")], [code])
+
+
+def same_bits(b: Scalars, x: ir.Value, dtype: str) -> ir.Value:
+    """The low bits of a stored i8 as they are stored for a type of fewer than 8 bits: integers with a sign fill the byte."""
+    spare = b.scalar(8 - bits_of(dtype), "i8")
+    return b.binary("arith.shrsi" if dtype in ("i4", "i2") else "arith.shrui", b.binary("arith.shli", x, spare), spare)
 
 
 def _signed(b: Scalars, code: ir.Value, dtype: str) -> ir.Value:

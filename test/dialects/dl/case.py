@@ -38,7 +38,7 @@ class InputSpec:
         if dtype == "i1":
             return generator.integers(0, 2, self.shape).astype(numpy_dtype)
         if dtype in STORAGE:
-            codes = generator.integers(0, 16 if dtype == "f4E2M1FN" else 256, self.shape).astype(np.uint8)
+            codes = generator.integers(0, 1 << int(dtype[1]) if dtype.startswith("f") else 256, self.shape).astype(np.uint8)
             return codes.view(np.int8).astype(np.int8).astype(numpy_dtype) if dtype in SMALL_INTS else codes.view(numpy_dtype)
         if dtype in FLOATS:
             return np.asarray(generator.uniform(self.low, self.high, self.shape)).astype(numpy_dtype)

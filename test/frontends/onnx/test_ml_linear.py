@@ -141,7 +141,6 @@ def test_probabilities_of_two_classes() -> None:
     [
         ("LinearRegressor", {"coefficients": [1.0] * 3}, "coefficients has 3 numbers, but 1 times 4 are needed"),
         ("LinearRegressor", {"coefficients": [1.0] * 4, "intercepts": [1.0] * 2}, "intercepts has 2 numbers for 1 scores"),
-        ("LinearClassifier", {"coefficients": [1.0] * 4, "classlabels_strings": ["a", "b"]}, "texts \\(classlabels_strings\\)"),
         ("LinearClassifier", {"coefficients": [1.0] * 8, "classlabels_ints": [0, 1, 2]}, "coefficients of 2 scores for 3 classes"),
         ("SVMRegressor", {"n_supports": 1, "support_vectors": [1.0] * 4, "kernel_type": "COSINE"}, "kernel_type COSINE is not one"),
         ("SVMClassifier", {"classlabels_ints": [0, 1]}, "support vectors of 0 classes for 2 labels"),

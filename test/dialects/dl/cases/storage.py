@@ -13,7 +13,7 @@ _SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, -1e-30, 464.
 
 def _codes(dtype: str) -> InputSpec:
     """Every value of a type."""
-    bits = SMALL_INTS.get(dtype, 4 if dtype.startswith("f4") else 8)
+    bits = SMALL_INTS.get(dtype, int(dtype[1]) if dtype.startswith("f") else 8)
     codes = np.arange(1 << bits, dtype=np.uint8)
     return array(codes.astype(NUMPY_DTYPES[dtype]) if dtype in SMALL_INTS else codes.view(NUMPY_DTYPES[dtype]), dtype)
 
@@ -61,4 +61,7 @@ CASES = [
         for saturate in (True, False)
     ),
     Case("transpose", ((3, 5),), {"perm": [1, 0]}, STORAGE, "storage"),
+    Case("pad", ((3, 5), None), {"low": [1, 0], "high": [0, -2]}, STORAGE, "storage"),
+    Case("pad", ((3, 5), None), {"low": [1, 0], "high": [0, 2], "mode": "edge"}, ("f8E5M2", "i4"), "storage-edge"),
+    Case("update_slice", ((2, 6, 3), (2, 2, 3), array([3], "i64")), {}, STORAGE, "storage"),
 ]

@@ -227,6 +227,13 @@ tensor("tensor_dims_overflow", "more than any machine can address", data_type=FL
 tensor(
     "tensor_int4_too_short", "has 1 bytes of data but its dims .* need 2", data_type=TensorProto.INT4, dims=[4], raw_data=bytes(1)
 )
+tensor(
+    "tensor_float6_too_short",
+    "has 2 bytes of data but its dims .* need 3",
+    data_type=TensorProto.FLOAT6E2M3,
+    dims=[4],
+    raw_data=bytes(2),
+)
 tensor("tensor_bool_too_long", "has 5 bytes of data", data_type=TensorProto.BOOL, dims=[4], raw_data=bytes(5))
 tensor("tensor_strings_too_few", "has 1 numbers in string_data", data_type=TensorProto.STRING, dims=[4], string_data=[b"a"])
 simple(
