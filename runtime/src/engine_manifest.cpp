@@ -54,6 +54,7 @@ constexpr ElementType kElements[] = {
     {"f64", 8},        {"f32", 4},          {"f16", 2},    {"bf16", 2},       {"i64", 8},       {"i32", 4},  {"i16", 2}, {"i8", 1},
     {"ui8", 1},        {"ui16", 2},         {"ui32", 4},   {"ui64", 8},       {"i1", 1},        {"i4", 1},   {"ui4", 1}, {"i2", 1},
     {"ui2", 1},        {"f8E4M3FN", 1},     {"f8E5M2", 1}, {"f8E4M3FNUZ", 1}, {"f8E5M2FNUZ", 1}, {"f8E8M0FNU", 1}, {"f4E2M1FN", 1},
+    {"f6E2M3FN", 1},   {"f6E3M2FN", 1},
 };
 
 [[noreturn]] void refuse(const std::string &reason) { throw EngineError(DLC_BAD_ENGINE, reason); }

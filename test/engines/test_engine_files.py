@@ -314,6 +314,20 @@ def test_models_without_one_code_are_refused(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(given)[0], [[2, 2, 2]])
 
 
+@pytest.mark.parametrize("dtype", list(NUMPY_DTYPES))
+def test_every_element_type(tmp_path: Path, dtype: str) -> None:
+    text = f"""
+    func.func @main_graph(%x: tensor<2x3x{dtype}>) -> tensor<3x2x{dtype}> {{
+      %0 = "dl.transpose"(%x) {{perm = array<i64: 1, 0>}} : (tensor<2x3x{dtype}>) -> tensor<3x2x{dtype}>
+      return %0 : tensor<3x2x{dtype}>
+    }}"""
+    dlc.compile(text).save(tmp_path / "m.dlce")
+    given = np.array([[1, 0, 1], [0, 0, 1]]).astype(NUMPY_DTYPES[dtype])
+    (result,) = dlc.load(tmp_path / "m.dlce")(given)
+    assert result.dtype == given.dtype
+    np.testing.assert_array_equal(result.astype(np.float32), given.T.astype(np.float32))
+
+
 def test_models_of_several_sizes_are_saved_version_by_version(tmp_path: Path) -> None:
     text = """
     func.func @main_graph(%x: tensor<?x4xf32> {dl.dims = ["n", ""]}) -> tensor<?x4xf32> {
