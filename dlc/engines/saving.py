@@ -118,6 +118,8 @@ class _File:
 def _separate(table: WeightTable, path: Path, library: RuntimeLibrary) -> dict[str, Any]:
     """Write the weights to a file of their own, beside the engine."""
     target = path.with_suffix(".weights")
+    if target == path or "\\" in target.name:
+        raise InvalidInputError(f"the weights of '{path.name}' would be '{target.name}'; give the engine another name, as m.dlce")
     with replacing(target) as temporary, temporary.open("wb") as stream:
         file = _File(stream, library)
         file.pad(WEIGHTS_HEADER.size + _CHECKSUM.size)

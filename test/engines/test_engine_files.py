@@ -165,6 +165,13 @@ def test_separate_weights(model: dlc.CompiledModel, tmp_path: Path) -> None:
     np.testing.assert_array_equal(dlc.load(file.read_bytes(), weights=other)(x)[0], model(x)[0])
 
 
+@pytest.mark.parametrize("name", ["m.weights", "a\\b.dlce"])
+def test_names_without_room_for_weights(model: dlc.CompiledModel, tmp_path: Path, name: str) -> None:
+    with pytest.raises(dlc.InvalidInputError, match="give the engine another name"):
+        model.save(tmp_path / name, separate_weights=True)
+    assert not list(tmp_path.iterdir())
+
+
 def test_swapped_weights_are_refused(model: dlc.CompiledModel, tmp_path: Path) -> None:
     changed = model.with_params({key: array * 2 for key, array in model._source.params.items()})
     for name, each in (("a", model), ("b", changed)):
