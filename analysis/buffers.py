@@ -88,6 +88,8 @@ def _is_apart(root: ir.Value, fresh: ir.Value) -> bool:
 
 def nested_ops(op: ir.Operation) -> list[ir.Operation]:
     """`op` and every op inside its regions, in order, listed before the first is looked at."""
+    if not len(op.regions):
+        return [op]
     found: list[ir.Operation] = []
     advance = ir.WalkResult.ADVANCE
 
@@ -126,14 +128,13 @@ def written_roots(op: ir.Operation) -> list[ir.Value]:
 def written_values(op: ir.Operation) -> list[ir.Value]:
     """The memref operands that `op` itself may write."""
     name = op.name
-    operands = [value for value in op.operands if is_memref(value)]
-    if name in VIEW_OPS or name in _QUERIES or name in ALLOCATIONS or name in _READERS:
+    if name in _NEVER_WRITES or (name.startswith("arith.") and name != "arith.select"):
         return []
     if is_linalg(op):
         return [value for value in outputs_of(op) if is_memref(value)]
     if name in _WRITERS:
         return [op.operands[_WRITERS[name]]]
-    return operands
+    return [value for value in op.operands if is_memref(value)]
 
 
 _READERS = frozenset(
@@ -150,6 +151,7 @@ _READERS = frozenset(
         "scf.yield",
     }
 )
+_NEVER_WRITES = _READERS | VIEW_OPS | _QUERIES | ALLOCATIONS
 _WRITERS = {
     "memref.copy": 1,
     "memref.store": 1,

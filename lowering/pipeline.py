@@ -11,6 +11,7 @@ when an element enters a pipeline, before anything runs.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
@@ -23,6 +24,7 @@ from dlc.lowering.pipeline_run import Instrument, PipelineRun, verify_result
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource, parse_nodes
 from dlc.lowering.pipelines import PIPELINES, STAGES, NamedPipeline, path, positions
 from dlc.lowering.policy import policy_of, using
+from dlc.lowering.registry import plugin_passes
 
 ROOT = "builtin.module"
 
@@ -158,7 +160,8 @@ class Pipeline:
 
     def _checked(self, element: Given) -> list[Element]:
         if isinstance(element, str):
-            return _elements(parse_nodes(PipelineSource(element)), self.anchor, PipelineSource(element))
+            read = _read_elements.__wrapped__ if plugin_passes() else _read_elements  # plugins can give names another meaning
+            return [_editable(found) for found in read(element, self.anchor)]
         if isinstance(element, Pipeline):
             return list(element) if element.anchor == self.anchor else [element]
         text = str(element)
@@ -215,6 +218,22 @@ class Pipeline:
             PipelineRun(op, verify and verify_each, instruments).run(op, (op.name,), chosen._elements)
         if verify and not verify_each:
             verify_result(op)
+
+
+@functools.lru_cache(maxsize=512)
+def _read_elements(text: str, anchor: str) -> tuple[Element, ...]:
+    """What `text` says on `anchor`. Passes never change; pipelines are the caller's after a copy."""
+    source = PipelineSource(text)
+    return tuple(_elements(parse_nodes(source), anchor, source))
+
+
+def _editable(element: Element) -> Element:
+    """The element itself where nothing can change it, else a copy."""
+    if not isinstance(element, Pipeline):
+        return element
+    copy = Pipeline((), element.anchor)
+    copy._elements = [_editable(inner) for inner in element._elements]
+    return copy
 
 
 def _is_called(element: Element, name: str) -> bool:

@@ -12,6 +12,7 @@ from dlc.errors import DLCError, PassError
 from dlc.lowering.native import native_manager
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.pipeline_elements import NativePass
+from dlc.lowering.registry import plugin_passes
 
 if TYPE_CHECKING:
     from dlc.lowering.pipeline import Pipeline
@@ -93,6 +94,8 @@ class PipelineRun:
         if isinstance(element, NativePass):
             self._run_native(what, op, element)
             return
+        if step.name in plugin_passes():
+            op.context.load_all_available_dialects()  # nobody knows which ops it builds
         _guard(what, op, lambda: element.run(op))
         if self.verify:
             _guard(what, op, op.verify, "left IR that does not verify")

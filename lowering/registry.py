@@ -112,6 +112,7 @@ def pass_name_of(level: str, stem: str) -> str:
     return kebab if "_to_" in level else f"{level}-{kebab}".replace("_", "-")
 
 
+@functools.cache
 def pass_name_of_module(module: str) -> str:
     """Name of the pass that module `dlc.lowering.<level>.<stem>` or `dlc.lowering.<level>.<job>.<stem>` holds."""
     parts = module.split(".")

@@ -76,6 +76,10 @@ class Target(ABC):
         nothing can run here.
         """
 
+    def obstacle(self, name: str) -> str:
+        """What keeps this machine from running code for its machine `name`; empty where nothing does."""
+        return ""
+
     def require_runnable(self, module: ir.Module, name: str) -> None:
         """Raise `TargetError` with a remedy where this machine cannot run code of `module` for `name`; asked before any pass."""
         return

@@ -40,7 +40,6 @@ def load(context: ir.Context) -> None:
     with _LOADING, context:
         if not context.is_dialect_loaded("dl"):
             DL.load()
-            DL._mlir_module = None  # would keep the context alive until the next one is made
 
 
 def op_class(name: str) -> type[DLOp] | None:

@@ -13,7 +13,7 @@ from typing import Any, Optional, TypeAlias, cast
 
 import numpy as np
 
-from dlc._mlir import ext, ir
+from dlc._mlir import ext, ir, irdl
 from dlc.dialects.dl.attributes import REQUIRED, Attr, AttributeMismatch
 from dlc.dialects.dl.types import (
     ALL_DTYPES,
@@ -57,13 +57,18 @@ class DL(ext.Dialect, name="dl"):  # type: ignore[call-arg]  # the bindings have
     _bytecode = b""
 
     @classmethod
-    def _emit_module(cls) -> ir.Module:
-        """The dialect's definition in IRDL. It is the same in every context, and read eight times as fast as it is built."""
-        if not cls._bytecode:
-            text = io.BytesIO()
-            super()._emit_module().operation.write_bytecode(text)
-            cls._bytecode = text.getvalue()
-        return ir.Module.parse(cls._bytecode)
+    def load(cls) -> None:
+        """Load the dialect into the current context. Its IRDL is built, checked and simplified in the first context only."""
+        if cls._bytecode:
+            irdl.load_dialects(ir.Module.parse(cls._bytecode))
+            for op in cls.operations:
+                op._attach_traits()
+            return
+        super().load()
+        text = io.BytesIO()
+        cls._mlir_module.operation.write_bytecode(text)
+        cls._mlir_module = None  # would keep the context alive
+        cls._bytecode = text.getvalue()
 
 
 class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings

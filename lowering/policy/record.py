@@ -70,6 +70,8 @@ class Policy:
 
     def changes(self) -> dict[str, Any]:
         """The fields that differ from their defaults, sorted."""
+        if self is _DEFAULT:
+            return {}
         return {name: self.value_of(name) for name in sorted(_GROUP_OF) if self.value_of(name) != _DEFAULT.value_of(name)}
 
     def text(self) -> str:

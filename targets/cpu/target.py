@@ -52,6 +52,10 @@ class CpuTarget(Target):
         code = LinkedCode(objects, functions)
         return [code.address(function) for function in functions], code
 
+    def obstacle(self, name: str) -> str:
+        missing = self.machine(name).missing_in(host_facts())
+        return f"it lacks {', '.join(missing)}" if missing else ""
+
     def require_runnable(self, module: ir.Module, name: str) -> None:
         is_default = name == self.name
         facts = facts_of(module.operation) if is_default else self.machine(name)

@@ -45,6 +45,9 @@ class GpuTarget(Target):
     def load(self, objects: Sequence[bytes], functions: Sequence[str]) -> tuple[list[int], object]:
         _refuse(self.name)
 
+    def obstacle(self, name: str) -> str:
+        return "dlc has no device driver for it yet"
+
     def require_runnable(self, module: ir.Module, name: str) -> None:
         _refuse(name)
 
