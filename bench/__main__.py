@@ -7,6 +7,8 @@ import sys
 
 _TABLES = (
     "models",
+    "control",
+    "recurrent",
     "gemm",
     "products",
     "conv",

@@ -22,7 +22,7 @@ _LARGE = 1 << 30
 class Case:
     """A model of a table. `flops` and `moved` (bytes) are those of one call, 0 where nobody counts them.
 
-    `values` are inputs that are not random (a whole input filled with one number); `sizes` are those of dynamic dims; dlc may
+    `values` are inputs that are not random (an array, or a number that fills the input); `sizes` are those of dynamic dims; dlc may
     write inputs that are in `donate`. `tolerance` is the largest relative difference of an output that is right, where it is more
     than that of the precision.
     """
@@ -31,7 +31,7 @@ class Case:
     build: Callable[[], onnx.ModelProto]
     flops: float = 0.0
     moved: float = 0.0
-    values: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, int | np.ndarray] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     donate: tuple[str, ...] = ()
     tolerance: float = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,16 @@ class GraphBuilder:
         self._nodes.append(helper.make_node("Identity", [value], [name], name=f"{name}/Identity"))
         self._outputs.append(helper.make_tensor_value_info(name, element, list(shape)))
 
+    def input_sequence(self, name: str, shape: Dims, element: int = TensorProto.FLOAT) -> str:
+        """A graph input that is a sequence of tensors."""
+        self._inputs.append(helper.make_tensor_sequence_value_info(name, element, list(shape)))
+        return name
+
+    def output_sequence(self, name: str, value: str, shape: Dims, element: int = TensorProto.FLOAT) -> None:
+        """Make `value`, a sequence of tensors, the graph output `name`."""
+        self._nodes.append(helper.make_node("Identity", [value], [name], name=f"{name}/Identity"))
+        self._outputs.append(helper.make_tensor_sequence_value_info(name, element, list(shape)))
+
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Append a node with one output and return that."""
         return self.ops(kind, *inputs, outputs=1, **attributes)[0]
@@ -90,10 +101,24 @@ class GraphBuilder:
         """Weights of variance `gain / fan_in`: 2 before a ReLU (He), 1 else."""
         return self.normal(name, shape, math.sqrt(gain / fan_in))
 
-    def model(self) -> onnx.ModelProto:
-        """The finished model, checked."""
+    @contextmanager
+    def body(self, name: str) -> Iterator[GraphBuilder]:
+        """A builder of the body of a branch or loop, which may read all values of this one; weights are those of the whole."""
+        inner = copy.copy(self)
+        inner._name = self._unique(name)
+        inner._nodes, inner._inputs, inner._outputs = [], [], []
+        with inner.scope(name):
+            yield inner
+
+    def graph(self) -> onnx.GraphProto:
+        """What a body is, for an attribute of the node."""
+        return helper.make_graph(self._nodes, self._name, self._inputs, self._outputs)
+
+    def model(self, *domains: str) -> onnx.ModelProto:
+        """The finished model, checked; `domains` are those of ops beside the default one, at version 1 (3 for ai.onnx.ml)."""
         graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, self._weights)
-        opsets = [helper.make_opsetid("", self._opset)]
+        versions = {"ai.onnx.ml": 3}
+        opsets = [helper.make_opsetid("", self._opset), *(helper.make_opsetid(name, versions.get(name, 1)) for name in domains)]
         model = helper.make_model(graph, producer_name="dlc", ir_version=_IR_VERSION, opset_imports=opsets)
         onnx.checker.check_model(model)
         return model
