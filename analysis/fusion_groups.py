@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dlc._mlir import ir
 from dlc.analysis.work_graph import Node, OperandEdge, WorkGraph
 from dlc.dialects.dl.reduce import reduced_axes
 from dlc.dialects.dl.types import Dim, Shape
@@ -136,12 +137,17 @@ def _rows_of(node: Node) -> ReducedAxes | None:
 
 def costs_nothing(node: Node) -> bool:
     """Whether the op only moves elements, which index arithmetic of its consumer does, or widens them."""
-    return node.name in _MOVES or _widens(node)
+    return node.name in _MOVES or _widens(node) or _takes_slice(node)
 
 
 def moves_only(group: FusionCandidate, graph: WorkGraph) -> bool:
     """Whether all ops of a group cost nothing."""
     return all(costs_nothing(graph.nodes[node]) for node in group.nodes)
+
+
+def _takes_slice(node: Node) -> bool:
+    """Whether the op is a gather of one index, whose result lies in x."""
+    return node.name == "gather" and ir.RankedTensorType(node.op.operands[1].type).rank == 0
 
 
 def _widens(node: Node) -> bool:

@@ -138,7 +138,7 @@ def _lstm(node: NodeContext, layer: Layer, form: CellForm) -> tuple[ir.Value | N
         return dl.add(x, dl.mul(layer.peepholes[index], memory)) if layer.peepholes else x
 
     def cell(share: ir.Value, state: State) -> tuple[ir.Value, ...]:
-        total, before = dl.add(share, dl.matmul(state[0], layer.of_state)), state[1]
+        total, before = dl.add(dl.matmul(state[0], layer.of_state), share), state[1]
         write = form.apply(0, looked(layer.gate(total, 0), before, 0))
         new = dl.mul(write, form.apply(1, layer.gate(total, 3)))
         if couples:

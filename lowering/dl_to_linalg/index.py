@@ -21,13 +21,18 @@ Placed = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[Extent]]
 
 @lowering("gather")
 def lower_gather(b: Builder, op: SourceOp) -> ir.Value:
-    """result[a.., i.., b..] = x[a.., indices[i..], b..]; indices are streamed, x is read at their positions."""
+    """result[a.., i.., b..] = x[a.., indices[i..], b..]; indices are streamed, x is read at their positions.
+
+    A single index without axes gives a slice of x, which is no copy.
+    """
     x, indices = op.operands
     axis, count = op["axis"] % op.types[0].rank, op.types[1].rank
     own, given = b.shape(x), b.shape(indices)
     require_elements(b, op, [axis], given)
     size = own[axis]
     require_positions(b, op, axis, size)
+    if count == 0 and 0 not in own:
+        return b.slice_at(x, axis, in_range(b, element_at(b, indices, []), size))
     inner = [ir.AffineExpr.get_dim(axis + at) for at in range(count)]
 
     def position(index: ir.Value, at: Sequence[ir.Value]) -> Sequence[Extent]:

@@ -185,6 +185,14 @@ class Builder(Scalars):
         operands, attributes = _window([tensor], offsets, sizes, strides)
         return self.create("tensor.extract_slice", [kind], operands, attributes)
 
+    def slice_at(self, tensor: ir.Value, axis: int, place: Extent) -> ir.Value:
+        """`tensor` at one place of an axis, without that axis. No other axis may be empty."""
+        sizes = self.shape(tensor)
+        kept = [_static(size) for size in (*sizes[:axis], *sizes[axis + 1 :])]
+        offsets: list[Extent] = [place if at == axis else 0 for at in range(len(sizes))]
+        operands, attributes = _window([tensor], offsets, [*sizes[:axis], 1, *sizes[axis + 1 :]], [1] * len(sizes))
+        return self.create("tensor.extract_slice", [ir.RankedTensorType.get(kept, tensor.type.element_type)], operands, attributes)
+
     def insert_slice(
         self, source: ir.Value, target: ir.Value, offsets: Sequence[Extent], sizes: Sequence[Extent], strides: Sequence[Extent]
     ) -> ir.Value:

@@ -15,6 +15,16 @@ func.func @gather(%table: tensor<?x8xf32>, %i: tensor<2x?xi64>) -> tensor<2x?x8x
   return %0 : tensor<2x?x8xf32>
 }
 
+// One index gives a slice.
+// CHECK-LABEL: func.func @gather_slice(
+// CHECK: %[[I:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
+// CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[0, %[[I]], 0] [%{{.*}}, 1, 8] [1, 1, 1] : tensor<?x5x8xf32> to tensor<?x8xf32>
+// CHECK-NEXT: return %[[S]]
+func.func @gather_slice(%x: tensor<?x5x8xf32>, %i: tensor<i64>) -> tensor<?x8xf32> {
+  %0 = "dl.gather"(%x, %i) {axis = 1} : (tensor<?x5x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // CHECK-LABEL: func.func @gather_elements(
 // CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<5x2xi32>)
 // CHECK: tensor.extract %arg0[%{{.*}}, %{{.*}}] : tensor<5x4xf32>

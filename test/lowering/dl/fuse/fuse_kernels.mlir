@@ -72,6 +72,20 @@ func.func @views(%x: tensor<4x8xf32>, %w: tensor<2x3xf32>) -> tensor<16x3xf32> {
   return %4 : tensor<16x3xf32>
 }
 
+// A slice at a place that is a value lies in the larger tensor, so that a product may add it.
+// CHECK-LABEL: func.func @slice_of_step
+// CHECK: "dl.kernel"() ({
+// CHECK-DAG: "dl.matmul"
+// CHECK-DAG: "dl.gather"
+// CHECK: "dl.add"
+// CHECK-NOT: "dl.kernel"
+func.func @slice_of_step(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %all: tensor<9x4x3xf32>, %step: tensor<i64>) -> tensor<4x3xf32> {
+  %0 = "dl.matmul"(%x, %w) : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  %1 = "dl.gather"(%all, %step) : (tensor<9x4x3xf32>, tensor<i64>) -> tensor<4x3xf32>
+  %2 = "dl.add"(%0, %1) : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+
 // no-match: views alone, results of two types, and a private function.
 // CHECK-LABEL: func.func @no_work
 // CHECK-NOT: "dl.kernel"
