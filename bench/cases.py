@@ -23,7 +23,7 @@ class Case:
     """A model of a table. `flops` and `moved` (bytes) are those of one call, 0 where nobody counts them.
 
     `values` are inputs that are not random (an array, or a number that fills the input); `sizes` are those of dynamic dims; dlc may
-    write inputs that are in `donate`. `tolerance` is the largest relative difference of an output that is right, where it is more
+    write inputs that are in `donate`. `inputs` are all there are, for models whose inputs are strings. `tolerance` is the largest relative difference of an output that is right, where it is more
     than that of the precision.
     """
 
@@ -35,6 +35,7 @@ class Case:
     sizes: Mapping[str, int] = field(default_factory=dict)
     donate: tuple[str, ...] = ()
     tolerance: float = 0.0
+    inputs: Mapping[str, np.ndarray] | None = None
 
     @contextmanager
     def files(self) -> Iterator[tuple[Path, dict[str, np.ndarray]]]:
@@ -42,8 +43,8 @@ class Case:
         with tempfile.TemporaryDirectory(prefix="dlc-bench-") as folder:
             file = Path(folder) / "model.onnx"
             model = self.build()
-            specs = input_specs(model)
+            specs = input_specs(model) if self.inputs is None else ()
             onnx.save(model, file, save_as_external_data=model.ByteSize() > _LARGE)
             del model
-            inputs = dlc.random_inputs(specs, sizes=self.sizes)
+            inputs = dict(self.inputs or dlc.random_inputs(specs, sizes=self.sizes))
             yield file, inputs | {name: np.full_like(inputs[name], value) for name, value in self.values.items()}

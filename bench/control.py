@@ -29,7 +29,7 @@ CASES = (
     Case("masked tokens by NonZero", selecting.masked_tokens, values={"mask": _MASK}),
     Case("mixture of 8 experts by TopK", selecting.experts),
     Case("list of chunks in sequences", texts.chunks, values={"sizes": _CHUNKS}, sizes={"k": len(_CHUNKS)}),
-    Case("text normaliser", texts.normaliser, values={"words": texts.text()}),
+    Case("text normaliser", texts.normaliser, inputs={"words": texts.text()}),
     Case("encoder of several lengths", recurrences.encoder, values={"lengths": _LENGTHS}),
     Case("fixed point, steps by data", recurrences.fixed_point),
     Case("state space by Scan", recurrences.state_space),

@@ -53,12 +53,13 @@ Step = Segment | HostCall | ControlFlow
 
 @dataclass(frozen=True)
 class HostGraph:
-    """Inputs and outputs by name, the arrays of constants, and the steps. A body reads values of the graph around, too."""
+    """Inputs and outputs by name, the arrays of constants, and the steps; `captured` are values that a body reads of around."""
 
     inputs: Mapping[str, HostType]
     outputs: Mapping[str, HostType]
     constants: Mapping[str, Any]
     steps: tuple[Step, ...]
+    captured: tuple[str, ...] = ()
 
     def host_steps(self) -> Iterator[HostCall | ControlFlow]:
         """All steps that the host computes, those of bodies among them."""

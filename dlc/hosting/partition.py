@@ -81,9 +81,10 @@ class _Cutter:
             steps += [step for node in hosted if (step := self._host_step(node, scope)) is not None]
         inputs = {entry.name: scope.types[entry.name] for entry in graph.input if entry.name not in own}
         outputs = {entry.name: scope.types.get(entry.name, HostTensor(None)) for entry in graph.output}
-        used = {*outputs, *(name for step in steps for name in _reads(step))}
+        used = dict.fromkeys((*outputs, *(name for step in steps for name in _reads(step) if name)))
         constants = {name: array_of(tensor) for name, tensor in scope.tensors.items() if name in used}
-        return HostGraph(inputs, outputs, constants, tuple(steps))
+        made = {*inputs, *constants, *(name for step in steps for name in step.outputs)}
+        return HostGraph(inputs, outputs, constants, tuple(steps), tuple(name for name in used if name not in made))
 
     def _scope_of(self, graph: onnx.GraphProto, outer: _Scope) -> _Scope:
         """What is known inside of a graph; values of the graph around are inputs to shape inference."""
@@ -194,9 +195,7 @@ def _reads(step: Step) -> Iterator[str]:
     yield from step.inputs
     if isinstance(step, ControlFlow):
         for body in step.bodies.values():
-            own = {*body.inputs, *(name for inner in body.steps for name in inner.outputs)}
-            yield from (name for inner in body.steps for name in _reads(inner) if name not in own)
-            yield from (name for name in body.outputs if name not in own)
+            yield from body.captured
 
 
 def free_names(node: onnx.NodeProto) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,18 +29,22 @@ class HostProgram:
         """The outputs in order; `check` is called before each step. `InvalidInputError` names the node that refuses a value."""
         return self._run(self.graph, inputs, {}, check)
 
-    def _run(self, graph: HostGraph, inputs: Mapping[str, Any], around: MutableMapping[str, Any], check: Check) -> list[Any]:
-        values: ChainMap[str, Any] = ChainMap({**graph.constants, **inputs}, around)
+    def _run(self, graph: HostGraph, inputs: Mapping[str, Any], around: Mapping[str, Any], check: Check) -> list[Any]:
+        values: dict[str, Any] = {name: around[name] for name in graph.captured}
+        values.update(graph.constants)
+        values.update(inputs)
+        values[""] = None  # an input that is left out
         for step in graph.steps:
             check()
-            outputs = self._outputs_of(step, values, check)
-            values.update((name, value) for name, value in zip(step.outputs, outputs, strict=False) if name)
+            values.update(zip(step.outputs, self._outputs_of(step, values, check), strict=False))
+            if "" in step.outputs:
+                values[""] = None
         return [values[name] for name in graph.outputs]
 
-    def _outputs_of(self, step: Step, values: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
+    def _outputs_of(self, step: Step, values: Mapping[str, Any], check: Check) -> Sequence[Any]:
         if isinstance(step, Segment):
             return self._run_segment(step, [values[name] for name in step.inputs])
-        inputs = [values[name] if name else None for name in step.inputs]
+        inputs = [values[name] for name in step.inputs]
         try:
             if isinstance(step, HostCall):
                 found = step.function(step.node, *inputs)
@@ -56,12 +59,12 @@ class HostProgram:
                 raise
             raise OutOfMemoryError(f"out of memory: node '{step.label}': {error}; give smaller inputs or free memory") from error
 
-    def _if(self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
+    def _if(self, step: ControlFlow, inputs: Sequence[Any], around: Mapping[str, Any], check: Check) -> Sequence[Any]:
         """One of two bodies (ONNX If)."""
         branch = "then_branch" if _is_true(inputs[0]) else "else_branch"
         return self._run(step.bodies[branch], {}, around, check)
 
-    def _loop(self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
+    def _loop(self, step: ControlFlow, inputs: Sequence[Any], around: Mapping[str, Any], check: Check) -> Sequence[Any]:
         """A body again and again, at most M times and while the condition holds (ONNX Loop)."""
         body = step.bodies["body"]
         most, condition, *carried = inputs
@@ -84,7 +87,7 @@ class HostProgram:
         kinds = list(body.outputs.values())[len(carried) + 1 :]
         return [*carried, *(_stacked(parts, kind, 0, False) for parts, kind in zip(scanned, kinds, strict=True))]
 
-    def _scan(self, step: ControlFlow, inputs: Sequence[Any], around: MutableMapping[str, Any], check: Check) -> Sequence[Any]:
+    def _scan(self, step: ControlFlow, inputs: Sequence[Any], around: Mapping[str, Any], check: Check) -> Sequence[Any]:
         """A body for each slice of some inputs, side by side (ONNX Scan from opset 9 on)."""
         body, attributes = step.bodies["body"], step.attributes
         count = int(attributes["num_scan_inputs"])

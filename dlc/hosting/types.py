@@ -180,15 +180,16 @@ def _checked_tensor(spec: HostSpec, kind: HostTensor, value: Any) -> np.ndarray:
 
 def _checked_strings(spec: HostSpec, kind: HostTensor, value: Any) -> np.ndarray:
     array = np.array(value, dtype=object)
-    wrong = next((each for each in array.reshape(-1) if not isinstance(each, str)), None)
-    if wrong is not None:
-        raise _unfit(spec, value, f"{wrong!r} is no string")
+    if set(map(type, array.reshape(-1).tolist())) - {str}:
+        wrong = next((each for each in array.flat if not isinstance(each, str)), None)
+        if wrong is not None:
+            raise _unfit(spec, value, f"{wrong!r} is no string")
     _check_shape(spec, kind, array)
     return array
 
 
 def _check_shape(spec: HostSpec, kind: HostTensor, array: np.ndarray) -> None:
-    if kind.shape is None:
+    if kind.shape is None or kind.shape == array.shape:
         return
     fits = len(kind.shape) == array.ndim and all(
         not isinstance(want, int) or want == have for want, have in zip(kind.shape, array.shape, strict=True)

@@ -104,10 +104,14 @@ class _Peak:
 
 
 class _Dlc:
-    """Inputs and outputs are bound here, too: each call writes the arrays that the first one gave, but for donated inputs."""
+    """Inputs and outputs are bound here, too: each call writes the arrays that the first one gave.
+
+    Not so where inputs are donated, or some are strings.
+    """
 
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
         import dlc
+        from dlc.runtime.signature import TensorSpec
 
         shapes = dict(options.shapes) or None
         precision = None if options.precision == "f32" else options.precision
@@ -123,7 +127,8 @@ class _Dlc:
             values=options.values or None,
         )
         self._inputs = [inputs[spec.name] for spec in self.model.inputs]
-        self._binds = not options.donate
+        are_numbers = all(isinstance(spec, TensorSpec) for spec in (*self.model.inputs, *self.model.outputs))
+        self._binds = not options.donate and are_numbers
         self._outputs: list[np.ndarray] = []
         self._bound: list[np.ndarray] | None = None
 
@@ -137,7 +142,7 @@ class _Dlc:
 
 
 class _OnnxRuntime:
-    """Inputs and outputs are bound, so that a call neither copies nor allocates them."""
+    """Inputs and outputs are bound, so that a call neither copies nor allocates them; strings cannot be."""
 
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
         import onnxruntime
@@ -148,6 +153,10 @@ class _OnnxRuntime:
         session = onnxruntime.InferenceSession(_onnx_source(file, options), settings, providers=["CPUExecutionProvider"])
         names = [output.name for output in session.get_outputs()]
         self._session, self._binding = session, session.io_binding()
+        has_strings = any(entry.type == "tensor(string)" for entry in (*session.get_inputs(), *session.get_outputs()))
+        self._fed = dict(inputs) if has_strings else None
+        if self._fed:
+            return
         self._values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in inputs.items()}
         for name, value in self._values.items():
             self._binding.bind_ortvalue_input(name, value)
@@ -156,10 +165,13 @@ class _OnnxRuntime:
             self._binding.bind_ortvalue_output(name, self._values[f"output {name}"])
 
     def call(self) -> None:
-        self._session.run_with_iobinding(self._binding)
+        if self._fed:
+            self._given = self._session.run(None, self._fed)
+        else:
+            self._session.run_with_iobinding(self._binding)
 
     def outputs(self) -> list[np.ndarray]:
-        return [np.asarray(array) for array in self._binding.copy_outputs_to_cpu()]
+        return [np.asarray(array) for array in (self._given if self._fed else self._binding.copy_outputs_to_cpu())]
 
 
 class _OpenVino:

@@ -74,12 +74,18 @@ def time_calls(model: LoadedModel, calls: int, warm: int) -> list[float]:
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Named arrays as bytes; element types that NumPy does not know go as their bits."""
+    """Named arrays as bytes; element types that NumPy does not know go as their bits, strings as arrays of `str_`."""
     stream = io.BytesIO()
     kinds = {name: str(array.dtype) for name, array in arrays.items()}
-    plain = {f"a {name}": array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array for name, array in arrays.items()}
+    plain = {f"a {name}": _plain(array) for name, array in arrays.items()}
     np.savez(stream, allow_pickle=False, **plain, **{f"t {name}": np.array(kind) for name, kind in kinds.items()})  # type: ignore[arg-type]
     return stream.getvalue()
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    if array.dtype == object:
+        return array.astype(np.str_)
+    return array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array
 
 
 def unpack_arrays(content: bytes) -> dict[str, np.ndarray]:
@@ -89,7 +95,11 @@ def unpack_arrays(content: bytes) -> dict[str, np.ndarray]:
     del ml_dtypes
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         names = [name[2:] for name in file.files if name.startswith("a ")]
-        return {name: file[f"a {name}"].view(np.dtype(str(file[f"t {name}"]))) for name in names}
+        return {name: _unpacked(file[f"a {name}"], str(file[f"t {name}"])) for name in names}
+
+
+def _unpacked(array: np.ndarray, kind: str) -> np.ndarray:
+    return array.astype(object) if kind == "object" else array.view(np.dtype(kind))
 
 
 def main(engine: str) -> None:

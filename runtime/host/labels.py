@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,14 @@ _DEFAULTS = {"strings": ("default_string", "_Unused"), "int64s": ("default_int64
 @host_op("LabelEncoder", STRINGS, domain=_ML, always=False)
 def label_encoder(node: HostNode, x: np.ndarray) -> np.ndarray:
     """The value of each key (ai.onnx.ml LabelEncoder), a default for those that the table lacks; nan is a key like others."""
+    known, filler, dtype = node.once(_labels)
+    keys = x.reshape(-1).tolist()
+    keys = keys if x.dtype.kind in "Oiu" else map(_key, keys)
+    return np.fromiter(map(known.get, keys, itertools.repeat(filler)), dtype, x.size).reshape(x.shape)
+
+
+def _labels(node: HostNode) -> tuple[dict[Any, Any], Any, Any]:
+    """Values by key, the value of all others, and the dtype of values."""
     keys, _ = _table(node, "keys")
     values, kind = _table(node, "values")
     if len(keys) != len(values):
@@ -26,11 +35,7 @@ def label_encoder(node: HostNode, x: np.ndarray) -> np.ndarray:
     name, otherwise = _DEFAULTS[kind]
     filler = default.reshape(-1)[0] if default is not None else node.get(name, otherwise)
     known = {_key(key): value for key, value in zip(keys, values, strict=True)}
-    found = np.empty(x.shape, values.dtype if isinstance(values, np.ndarray) else _KINDS[kind])
-    flat = found.reshape(-1)
-    for place, key in enumerate(x.reshape(-1).tolist()):
-        flat[place] = known.get(_key(key), filler)
-    return found
+    return known, filler, values.dtype if isinstance(values, np.ndarray) else _KINDS[kind]
 
 
 def _table(node: HostNode, side: str) -> tuple[Any, str]:

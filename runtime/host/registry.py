@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 _MODULES = ("images", "labels", "maps", "moves", "optionals", "sequences", "strings", "texts")
+
+
+_Made = TypeVar("_Made")
 
 
 class HostOpError(ValueError):
@@ -22,6 +25,14 @@ class HostNode:
     attributes: Mapping[str, Any]
     opset: int
     num_outputs: int
+    _made: dict[Callable[[HostNode], Any], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, make: Callable[[HostNode], _Made]) -> _Made:
+        """What `make` gives for this node, made at the first call: tables and sets of what the attributes say."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: _Made = self._made[make]
+        return found
 
     def get(self, name: str, default: Any = None) -> Any:
         """An attribute, or `default` where the node has none such."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from dlc.runtime.host.registry import HostNode, HostOpError, host_op
-from dlc.runtime.host.strings import STRINGS, map_strings
+from dlc.runtime.host.strings import STRINGS
 
 _CASES: Mapping[str, Callable[[str], str]] = {"LOWER": str.lower, "UPPER": str.upper, "NONE": str}
 
@@ -18,15 +18,22 @@ def string_normalizer(node: HostNode, x: np.ndarray) -> np.ndarray:
     """Words without `stopwords`, in one case (ONNX StringNormalizer). x is [C] or [1, C]; no words left give one ""."""
     if x.ndim not in (1, 2) or (x.ndim == 2 and x.shape[0] != 1):
         raise HostOpError(f"its input has the shape {list(x.shape)}; give [C] or [1, C]")
+    change, fold, stopwords = node.once(_normal_form)
+    words = x.reshape(-1).tolist()
+    kept = [word for word in words if word not in stopwords] if fold is str else [w for w in words if fold(w) not in stopwords]
+    kept = kept or [""]
+    changed = np.fromiter(map(change, kept), object, len(kept))
+    return changed if x.ndim == 1 else changed.reshape(1, -1)
+
+
+def _normal_form(node: HostNode) -> tuple[Callable[[str], str], Callable[[str], str], Set[str]]:
+    """The form of words, the form in which they are compared with stop words, and these in that."""
     action = node.get("case_change_action", "NONE")
     change = _CASES.get(action)
     if change is None:
         raise HostOpError(f"case_change_action is '{action}'; give LOWER, UPPER or NONE")
     fold = str if node.get("is_case_sensitive", 0) else str.lower
-    stopwords = {fold(word) for word in node.get("stopwords", ())}
-    kept = [word for word in x.reshape(-1) if fold(word) not in stopwords] or [""]
-    changed = map_strings(change, np.array(kept, object))
-    return changed if x.ndim == 1 else changed.reshape(1, -1)
+    return change, fold, frozenset(fold(word) for word in node.get("stopwords", ()))
 
 
 Gram = tuple[Any, ...]
@@ -40,7 +47,7 @@ def tf_idf_vectorizer(node: HostNode, x: np.ndarray) -> np.ndarray:
     """
     if x.ndim > 2 or (x.ndim == 2 and not x.shape[0]):
         raise HostOpError(f"its input has the shape {list(x.shape)}; give [C], or [B, C] with rows")
-    pool = _pool(node)
+    pool = node.once(_pool)
     rows = x.reshape(1, -1) if x.ndim < 2 else x
     indexes = node.get("ngram_indexes")
     counts = np.zeros((len(rows), max(indexes) + 1), np.float32)
