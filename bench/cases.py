@@ -23,8 +23,8 @@ class Case:
     """A model of a table. `flops` and `moved` (bytes) are those of one call, 0 where nobody counts them.
 
     `values` are inputs that are not random (an array, or a number that fills the input); `sizes` are those of dynamic dims; dlc may
-    write inputs that are in `donate`. `inputs` are all there are, for models whose inputs are strings. `tolerance` is the largest relative difference of an output that is right, where it is more
-    than that of the precision.
+    write inputs that are in `donate`. `inputs` are all of a model that takes strings. `tolerance` is the largest relative
+    difference of an output that is right, where it is more than that of the precision.
     """
 
     name: str

@@ -16,7 +16,6 @@ from bench.options import read_settings
 from dlc.measuring.contenders import Effort
 
 _LENGTHS = np.array([64, 48, 17, 5])
-_CHUNKS = np.array([8, 24, 3, 16, 1, 12])
 _MASK = (np.arange(128) % 7 == 3)[None]
 
 CASES = (
@@ -28,7 +27,7 @@ CASES = (
     Case("early exit after two of three", selecting.early_exit),
     Case("masked tokens by NonZero", selecting.masked_tokens, values={"mask": _MASK}),
     Case("mixture of 8 experts by TopK", selecting.experts),
-    Case("list of chunks in sequences", texts.chunks, values={"sizes": _CHUNKS}, sizes={"k": len(_CHUNKS)}),
+    Case("list of chunks in sequences", texts.chunks),
     Case("text normaliser", texts.normaliser, inputs={"words": texts.text()}),
     Case("encoder of several lengths", recurrences.encoder, values={"lengths": _LENGTHS}),
     Case("fixed point, steps by data", recurrences.fixed_point),

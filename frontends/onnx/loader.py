@@ -20,6 +20,7 @@ from google.protobuf.message import DecodeError, Message
 from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError, ParseError
 from dlc.frontends.onnx.functions import expand_functions
+from dlc.frontends.onnx.sequences import replace_sequences
 from dlc.frontends.onnx.validation.model import validate
 from dlc.frontends.onnx.values import InputValues, bind_values
 
@@ -117,7 +118,23 @@ def prepare_model(
     if shapes:
         slim = override_shapes(slim, shapes)
         _declare(slim, weights)
-    return PreparedModel(infer_shapes(slim), weights, bound, expansions)
+    slim = _replace_sequences(infer_shapes(slim), expansions)
+    return PreparedModel(slim, weights, bound, expansions)
+
+
+def _replace_sequences(model: onnx.ModelProto, expansions: list[Expansion]) -> onnx.ModelProto:
+    """Put tensors in the place of sequences that are no more than those; `expansions` gets what was replaced."""
+    shapes: dict[str, list[int | None]] = {}
+    for entry in (*model.graph.value_info, *model.graph.output, *model.graph.input):
+        if entry.type.HasField("tensor_type") and entry.type.tensor_type.HasField("shape"):
+            dims = entry.type.tensor_type.shape.dim
+            shapes[entry.name] = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+
+    def note(node: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
+        expansions.append(Expansion(node, tuple(each.op_type for each in nodes)))
+
+    found = replace_sequences(model, opset_of(model), shapes, note)
+    return model if found is model else infer_shapes(found)
 
 
 def _split_weights(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, onnx.TensorProto]]:

@@ -20,8 +20,8 @@ _DEFAULTS = {"strings": ("default_string", "_Unused"), "int64s": ("default_int64
 def label_encoder(node: HostNode, x: np.ndarray) -> np.ndarray:
     """The value of each key (ai.onnx.ml LabelEncoder), a default for those that the table lacks; nan is a key like others."""
     known, filler, dtype = node.once(_labels)
-    keys = x.reshape(-1).tolist()
-    keys = keys if x.dtype.kind in "Oiu" else map(_key, keys)
+    given = x.reshape(-1).tolist()
+    keys = given if x.dtype.kind in "Oiu" else list(map(_key, given))
     return np.fromiter(map(known.get, keys, itertools.repeat(filler)), dtype, x.size).reshape(x.shape)
 
 

@@ -29,7 +29,7 @@ MODELS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "early_exit": partial(selecting.early_exit, hidden=32, classes=7),
     "masked_tokens": partial(selecting.masked_tokens, tokens=17, hidden=24, vocab=31),
     "experts": partial(selecting.experts, tokens=9, hidden=24, count=3),
-    "chunks": partial(texts.chunks, rows=12, width=20),
+    "chunks": partial(texts.chunks, sizes=(3, 1, 6, 2), width=20),
     "normaliser": partial(texts.normaliser, words=9, hidden=16, classes=5),
     "encoder": partial(recurrences.encoder, batch=3, steps=6, inputs=10, hidden=12),
     "fixed_point": partial(recurrences.fixed_point, width=24, most=40),
@@ -37,7 +37,6 @@ MODELS: Mapping[str, Callable[[], onnx.ModelProto]] = {
 }
 _GIVEN: Mapping[str, Mapping[str, Any]] = {
     "masked_tokens": {"mask": (np.arange(17) % 3 == 1)[None]},
-    "chunks": {"sizes": np.array([3, 1, 6, 2])},
     "normaliser": {"words": texts.text(9)},
     "encoder": {"lengths": np.array([6, 1, 4])},
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import onnx
 from onnx import TensorProto
@@ -52,14 +54,13 @@ def normaliser(words: int = 32, hidden: int = 256, classes: int = 32, seed: int 
     return g.model("ai.onnx.ml")
 
 
-def chunks(rows: int = 64, width: int = 256, seed: int = 0) -> onnx.ModelProto:
-    """f32 `x` [rows, width] and i64 `sizes` [k] to `y` [k, width]: chunks of several sizes, a loop over them, a list of results.
+def chunks(sizes: Sequence[int] = (8, 24, 3, 16, 1, 12), width: int = 256, seed: int = 0) -> onnx.ModelProto:
+    """f32 `x` [rows, width] to `y` [chunks, width]: chunks of several sizes, a loop over them, a list of results.
 
     So a list comprehension of PyTorch is exported: SplitToSequence, SequenceAt and SequenceInsert in a Loop, ConcatFromSequence.
     """
     g = GraphBuilder("chunks", seed)
-    x, sizes = g.input("x", (rows, width)), g.input("sizes", ("k",), TensorProto.INT64)
-    parts = g.op("SplitToSequence", x, sizes, axis=0)
+    parts = g.op("SplitToSequence", g.input("x", (sum(sizes), width)), g.integers(*sizes), axis=0)
     empty = g.op("SequenceEmpty", dtype=TensorProto.FLOAT)
     weight = g.matrix("w", (width, width), width)
     with g.body("each") as body:
@@ -72,5 +73,5 @@ def chunks(rows: int = 64, width: int = 256, seed: int = 0) -> onnx.ModelProto:
         body.output_sequence("results_out", body.op("SequenceInsert", before, mean), (width,))
     count = g.op("SequenceLength", parts)
     results = g.op("Loop", count, "", empty, body=body.graph())
-    g.output("y", g.op("ConcatFromSequence", results, axis=0, new_axis=1), ("k", width))
+    g.output("y", g.op("ConcatFromSequence", results, axis=0, new_axis=1), (len(sizes), width))
     return g.model()
