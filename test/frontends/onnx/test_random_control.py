@@ -1,4 +1,7 @@
-"""Random graphs of nested branches, loops and scans against onnxruntime. All values are of [batch, 4]."""
+"""Random graphs of nested branches, loops, scans and sizes that depend on data against onnxruntime. All values are of [batch, 4].
+
+What decides is rounded first, and sums are halved, so that rounding errors change no decision and values stay small.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,18 @@ import dlc
 _DEEPEST = 2
 _WEIGHTS = {
     "zero": np.float32(0),
-    "limit": np.float32(2),
+    "limit": np.float32(16),
+    "half": np.float32(0.5),
+    "eight": np.float32(8),
+    "none": np.array([0]),
+    "one": np.array(1),
+    "column": np.array([1, 1, -1]),
+    "boxed": np.array([1, -1, 4]),
+    "most": np.array([3]),
+    "four": np.array(4),
+    "pair": np.array(2),
+    "number": np.array(0),
+    "overlap": np.float32([0.5]),
     "three": np.array(3),
     "first": np.array([0]),
     "second": np.array([1]),
@@ -40,6 +54,7 @@ class _Maker:
         values = list(seen)
         for _ in range(count):
             makers = [self._unary, self._binary, self._product]
+            makers += [self._compressed, self._places, self._distinct, self._largest, self._cut, self._counted, self._kept_boxes]
             makers += [self._branch, self._loop, self._scan, self._growing] if depth < _DEEPEST else []
             nodes, made = self.random.choice(makers)(values, depth)
             found += nodes
@@ -52,7 +67,14 @@ class _Maker:
 
     def _binary(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
         op, result = self.random.choice(["Add", "Sub", "Max", "Min"]), self.name()
-        return [helper.make_node(op, self.random.choices(values, k=2), [result])], [result]
+        if op in ("Max", "Min"):
+            return [helper.make_node(op, self.random.choices(values, k=2), [result])], [result]
+        total = self.name()
+        nodes = [
+            helper.make_node(op, self.random.choices(values, k=2), [total]),
+            helper.make_node("Mul", [total, "half"], [result]),
+        ]
+        return nodes, [result]
 
     def _product(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
         inner, result = self.name(), self.name()
@@ -61,10 +83,101 @@ class _Maker:
 
     def _less(self, value: str, bound: str) -> tuple[list[onnx.NodeProto], str]:
         total, result = self.name(), self.name()
-        return [
-            helper.make_node("ReduceSum", [value], [total], keepdims=0),
-            helper.make_node("Less", [total, bound], [result]),
-        ], result
+        nodes, rounded = self._rounded(total)
+        first = helper.make_node("ReduceSum", [value], [total], keepdims=0)
+        return [first, *nodes, helper.make_node("Less", [rounded, bound], [result])], result
+
+    def _rounded(self, value: str) -> tuple[list[onnx.NodeProto], str]:
+        wide, result = self.name(), self.name()
+        return [helper.make_node("Mul", [value, "eight"], [wide]), helper.make_node("Round", [wide], [result])], result
+
+    def _chain(self, value: str, *steps: tuple[str, Sequence[str], dict[str, object]]) -> tuple[list[onnx.NodeProto], str]:
+        """Nodes one after the other, each on what the last one gave ("_" among its inputs)."""
+        nodes = []
+        for op, inputs, attributes in steps:
+            result = self.name()
+            nodes.append(helper.make_node(op, [value if name == "_" else name for name in inputs], [result], **attributes))
+            value = result
+        return nodes, value
+
+    def _spread(self, value: str) -> tuple[list[onnx.NodeProto], str]:
+        """[batch, 4] of numbers that broadcast with that."""
+        return self._chain(value, ("Tanh", ["_"], {}), ("Add", ["_", "p"], {}), ("Mul", ["_", "half"], {}))
+
+    def _ended(self, nodes: list[onnx.NodeProto], value: str) -> tuple[list[onnx.NodeProto], list[str]]:
+        ends, result = self._spread(value)
+        return [*nodes, *ends], [result]
+
+    def _positive(self, value: str) -> tuple[list[onnx.NodeProto], str]:
+        nodes, rounded = self._rounded(value)
+        more, result = self._chain(rounded, ("Greater", ["_", "zero"], {}))
+        return [*nodes, *more], result
+
+    def _count(self, value: str, most: int) -> tuple[list[onnx.NodeProto], str]:
+        """How many elements are positive, from 1 to `most`, as [1]."""
+        nodes, mask = self._positive(value)
+        whole = ("Cast", ["_"], {"to": TensorProto.INT64})
+        limits = ("Mod", ["_", {4: "four", 2: "pair"}[most]], {}), ("Add", ["_", "one"], {}), ("Reshape", ["_", "second"], {})
+        more, result = self._chain(mask, whole, ("ReduceSum", ["_"], {"keepdims": 0}), *limits)
+        return [*nodes, *more], result
+
+    def _compressed(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        """The rows of a value whose sum is positive."""
+        total, value = self.name(), self.random.choice(values)
+        nodes, mask = self._positive(total)
+        first = helper.make_node("ReduceSum", [value, "second"], [total], keepdims=0)
+        more, rows = self._chain(value, ("Compress", ["_", mask], {"axis": 0}), ("ReduceSum", ["_", "first"], {}))
+        return self._ended([first, *nodes, *more], rows)
+
+    def _places(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        """What stands at the places of positive elements."""
+        one, other = self.random.choices(values, k=2)
+        nodes, mask = self._positive(one)
+        steps = (
+            ("NonZero", ["_"], {}),
+            ("Transpose", ["_"], {}),
+            ("GatherND", [other, "_"], {}),
+            ("ReduceSum", ["_"], {"keepdims": 0}),
+        )
+        more, total = self._chain(mask, *steps)
+        return self._ended([*nodes, *more], total)
+
+    def _distinct(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        nodes, rounded = self._rounded(self.random.choice(values))
+        steps = ("Unique", ["_"], {}), ("Mul", ["_", "half"], {}), ("ReduceMean", ["_"], {"keepdims": 0})
+        more, mean = self._chain(rounded, *steps)
+        return self._ended([*nodes, *more], mean)
+
+    def _largest(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        one, other = self.random.choices(values, k=2)
+        nodes, count = self._count(one, 4)
+        more, sums = self._chain(other, ("TopK", ["_", count], {}), ("ReduceSum", ["_", "second"], {}))
+        return self._ended([*nodes, *more], sums)
+
+    def _cut(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        one, other = self.random.choices(values, k=2)
+        nodes, count = self._count(one, 2)
+        times, tiles = self._chain(count, ("Concat", ["_", "second"], {"axis": 0}))
+        cut = ("Slice", ["_", "none", count, "first"], {})
+        more, most = self._chain(other, cut, ("Tile", ["_", tiles], {}), ("ReduceMax", ["_"], {"axes": [0]}))
+        return self._ended([*nodes, *times, *more], most)
+
+    def _counted(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        """Numbers up to a count, as many as that says."""
+        nodes, count = self._count(self.random.choice(values), 4)
+        steps = ("Squeeze", ["_"], {}), ("Range", ["number", "_", "one"], {}), ("Cast", ["_"], {"to": TensorProto.FLOAT})
+        more, total = self._chain(count, *steps, ("ReduceSum", ["_"], {"keepdims": 0}))
+        return self._ended([*nodes, *more], total)
+
+    def _kept_boxes(self, values: Sequence[str], depth: int) -> tuple[list[onnx.NodeProto], list[str]]:
+        """How many boxes are left; what is compared is rounded."""
+        nodes, rounded = self._rounded(self.random.choice(values))
+        more, boxes = self._chain(rounded, ("Reshape", ["_", "boxed"], {}))
+        sums, scores = self._chain(rounded, ("ReduceSum", ["_", "second"], {"keepdims": 0}), ("Reshape", ["_", "column"], {}))
+        suppression = ("NonMaxSuppression", [boxes, "_", "most", "overlap"], {})
+        steps = suppression, ("Cast", ["_"], {"to": TensorProto.FLOAT}), ("ReduceSum", ["_"], {"keepdims": 0})
+        last, total = self._chain(scores, *steps)
+        return self._ended([*nodes, *more, *sums, *last], total)
 
     def _given(self, values: Sequence[str], count: int) -> tuple[list[onnx.NodeProto], list[str]]:
         """Values of a body under new names, for its outputs."""
@@ -149,9 +262,11 @@ def _model(seed: int, batch: int | str) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
-@pytest.mark.parametrize("batch", [2, "B"])
-@pytest.mark.parametrize("seed", range(12))
-def test_random_graphs(seed: int, batch: int | str) -> None:
+_QUICK = 6
+"""Seeds of the quick tests; the slow ones bring the graphs to 500."""
+
+
+def _check(seed: int, batch: int | str) -> None:
     model, generator = _model(seed, batch), np.random.default_rng(seed)
     session, compiled = onnxruntime.InferenceSession(model.SerializeToString()), dlc.compile(model)
     for steps in (1, 4):
@@ -159,3 +274,16 @@ def test_random_graphs(seed: int, batch: int | str) -> None:
         feeds = {name: generator.standard_normal((rows, 4)).astype(np.float32) for name in "pq"} | {"n": np.array(steps)}
         for have, want in zip(compiled(feeds), session.run(None, feeds), strict=True):
             np.testing.assert_allclose(have, want, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [2, "B"])
+@pytest.mark.parametrize("seed", range(_QUICK))
+def test_random_graphs(seed: int, batch: int | str) -> None:
+    _check(seed, batch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", [2, "B"])
+@pytest.mark.parametrize("seed", range(_QUICK, 250))
+def test_many_random_graphs(seed: int, batch: int | str) -> None:
+    _check(seed, batch)
