@@ -49,6 +49,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "dl-unroll-loops",
                     "cse",
                     "dl-hoist-invariants",
+                    "dl-sink-products",
                     "dl-outline-bodies",
                     "dl-fuse-quantization",
                     "dl-recompose-norms",

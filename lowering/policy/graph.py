@@ -40,4 +40,5 @@ class GraphPolicy:
     )
     box_group: int = setting(64, "boxes", "boxes that are passed over at once where none is a candidate", 1, 1 << 16)
     box_vector: int = setting(16, "boxes", "boxes that a candidate is held against at once", 1, 1 << 10)
+    sunk_rows: int = setting(8, "rows", "rows of a step of a loop from which a product of them is computed in the step", 1, 1 << 16)
     unrolled_ops: int = setting(48, "ops", "ops of all steps of a loop together up to which it is written out", 0, 1 << 16)

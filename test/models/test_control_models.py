@@ -61,7 +61,7 @@ def test_control_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["static", "dynamic", "lengths"])
-@pytest.mark.parametrize(("kind", "batch"), [("LSTM", 1), ("GRU", 3)])
+@pytest.mark.parametrize(("kind", "batch"), [("LSTM", 1), ("GRU", 8)])
 def test_recurrent_layer(kind: str, batch: int, form: str) -> None:
     sizes = {"inputs": 12, "hidden": 20, "batch": batch}
     flags = {"dynamic_steps": form == "dynamic", "lengths": form == "lengths"}

@@ -96,7 +96,8 @@ class _Maker:
         nodes = []
         for op, inputs, attributes in steps:
             result = self.name()
-            nodes.append(helper.make_node(op, [value if name == "_" else name for name in inputs], [result], **attributes))
+            results = [result, self.name()] if op == "TopK" else [result]
+            nodes.append(helper.make_node(op, [value if name == "_" else name for name in inputs], results, **attributes))
             value = result
         return nodes, value
 
