@@ -16,7 +16,6 @@ from dlc.dialects.dl.types import TensorType, mlir_type, type_of_value
 from dlc.frontends.onnx.importers import Imported
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.stacks import (
-    Grown,
     Placement,
     Slices,
     Stack,
@@ -27,6 +26,7 @@ from dlc.frontends.onnx.stacks import (
     index_of,
     relaxed,
     scalar,
+    stack_of,
 )
 
 
@@ -115,8 +115,7 @@ class _Loop:
         for item, placement in zip(step.kept, placements, strict=True):
             with self.draft.place():
                 value = as_value(self.node, item)
-            fixed = counted and (type_of_value(value).is_static or placement.like is not None)
-            self.stacked.append((Slices if fixed else Grown)(value, placement, self.steps if fixed else None, steps))
+            self.stacked.append(stack_of(value, placement, self.steps, steps, counted))
         arguments = [relaxed(value, kind) for value, kind in zip(carried, self.kinds, strict=True)]
         arguments += [stack.begin() for stack in self.stacked]
         with self.draft.place():
@@ -127,8 +126,8 @@ class _Loop:
         # Upstream takes what an `scf.for` carries to keep its shape.
         is_shaped = all(kind.is_static for kind in self.kinds) and all(isinstance(stack, Slices) for stack in self.stacked)
         is_for = counted and is_shaped
-        results = self._for(steps, arguments, values) if is_for else self._while(steps, arguments, values, go_on)
-        ends = [stack.end(value) for stack, value in zip(self.stacked, results[len(self.kinds) :], strict=True)]
+        count, *results = self._for(steps, arguments, values) if is_for else self._while(steps, arguments, values, go_on)
+        ends = [stack.end(value, count) for stack, value in zip(self.stacked, results[len(self.kinds) :], strict=True)]
         return [*results[: len(self.kinds)], *ends]
 
     def _count(self) -> ir.Value:
@@ -139,17 +138,18 @@ class _Loop:
         return arith("maxsi", index_of(self.steps), constant(0))
 
     def _for(self, steps: ir.Value, arguments: Sequence[ir.Value], values: Sequence[ir.Value]) -> list[ir.Value]:
+        """The number of steps, then what is carried."""
         operands = [constant(0), steps, constant(1), *arguments]
         op = ir.Operation.create("scf.for", results=[value.type for value in arguments], operands=operands, regions=1)
         with self.draft.place():
             ir.Operation.create("scf.yield", operands=values)
         self.draft.block.append_to(op.regions[0])
-        return list(op.results)
+        return [steps, *op.results]
 
     def _while(
         self, steps: ir.Value, arguments: Sequence[ir.Value], values: Sequence[ir.Value], go_on: Imported | None
     ) -> list[ir.Value]:
-        """Carried are the step's number, the values, and whether to go on."""
+        """The number of steps, then what is carried. The loop itself carries whether to go on, too."""
         starts = [constant(0), *arguments, constant(1, bool_type()) if self.start is None else scalar(self.start)]
         kinds = [value.type for value in starts]
         op = ir.Operation.create("scf.while", results=kinds, operands=starts, regions=2)
@@ -164,7 +164,7 @@ class _Loop:
             wish = constant(1, bool_type()) if go_on is None else scalar(as_value(self.node, go_on))
             ir.Operation.create("scf.yield", operands=[following, *values, wish])
         self.draft.block.append_to(op.regions[1])
-        return list(op.results)[1:-1]
+        return list(op.results)[:-1]
 
 
 class _Draft:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import TensorType, mlir_type, type_of_value
+from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType, mlir_type, type_of_value
+
+_MOST_ROOM = 1 << 24
+"""Bytes that are taken for steps which may not come: they cost no time, but count as memory of the call."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,8 @@ class Stack:
         """`before` with the value of step `number`, in the body."""
         raise NotImplementedError
 
-    def end(self, value: ir.Value) -> ir.Value:
-        """The result, from what there is after the last step."""
+    def end(self, value: ir.Value, count: ir.Value) -> ir.Value:
+        """The result, from what there is after the last step, and how many there were (an index)."""
         return value
 
 
@@ -88,6 +91,25 @@ class Slices(Stack):
         return ir.Operation.create("tensor.insert_slice", results=[before.type], operands=operands, attributes=attributes).result
 
 
+class Bounded(Slices):
+    """Of fixed sizes, and of a number of steps that only the loop shows, up to one that is known: slices of room for all."""
+
+    def end(self, value: ir.Value, count: ir.Value) -> ir.Value:
+        found: ir.Value = dl.slice(value, as_tensor(count, (1,)), starts=[0], ends=[], axes=[self.axis], steps=[1])
+        return found
+
+
+def stack_of(value: ir.Value, placement: Placement, steps: ir.Value | int | None, count: ir.Value, is_counted: bool) -> Stack:
+    """How the values of all steps, up to `steps` (as an index: `count`), are kept; `is_counted` says that there are as many."""
+    kind = type_of_value(value)
+    if is_counted and (kind.is_static or placement.like is not None):
+        return Slices(value, placement, steps, count)
+    if not isinstance(steps, int) or not kind.is_static or placement.is_reversed:
+        return Grown(value, placement, None, count)
+    room = max(steps, 0) * (kind.num_elements or 0) * NUMPY_DTYPES[kind.dtype].itemsize
+    return Bounded(value, placement, steps, count) if room <= _MOST_ROOM else Grown(value, placement, None, count)
+
+
 class Grown(Stack):
     """Of a number of steps, or of sizes, that only the loop shows: each is put at the end of those before."""
 
@@ -116,7 +138,7 @@ class Grown(Stack):
         parts = (row, before) if self.placement.is_reversed else (before, row)
         return relaxed(dl.concat(*parts, axis=0), self.kind)
 
-    def end(self, value: ir.Value) -> ir.Value:
+    def end(self, value: ir.Value, count: ir.Value) -> ir.Value:
         rank = self.kind.rank
         axis = self.placement.axis % rank
         order = [*range(1, axis + 1), 0, *range(axis + 1, rank)]

@@ -68,3 +68,9 @@ def test_recurrent_layer(kind: str, batch: int, form: str) -> None:
     model = recurrent.build(kind, steps=7, direction="bidirectional", **sizes, **flags)
     given = {"lengths": np.arange(7, 7 - batch, -1, np.int32)} if form == "lengths" else {}
     _compare(model, given, {"steps": 7})
+
+
+def test_steps_that_are_bounded_are_kept_in_place() -> None:
+    text = str(dlc.lower(MODELS["fixed_point"](), to="affine"))
+    assert "memref<40x24xf32>" in text
+    assert "concat" not in text
