@@ -39,6 +39,10 @@ class GraphPolicy:
         32, "entries", "entries up to which each is compared with all others instead of sorted by digits", 1, 1 << 12
     )
     box_group: int = setting(64, "boxes", "boxes that are passed over at once where none is a candidate", 1, 1 << 16)
+    box_turn: int = setting(8, "boxes", "candidates until the number of boxes that are taken is looked at", 1, 1 << 16)
+    chosen_boxes: int = setting(
+        256, "boxes", "candidates up to which each next one is looked for instead of all sorted", 0, 1 << 16
+    )
     box_vector: int = setting(16, "boxes", "boxes that a candidate is held against at once", 1, 1 << 10)
     sunk_rows: int = setting(8, "rows", "rows of a step of a loop from which a product of them is computed in the step", 1, 1 << 16)
     unrolled_ops: int = setting(48, "ops", "ops of all steps of a loop together up to which it is written out", 0, 1 << 16)

@@ -1,4 +1,4 @@
-"""Lowering of non_max_suppression: candidates of a class are sorted, and each is held against all that were taken."""
+"""Lowering of non_max_suppression: candidates of a class come by falling scores, and each is held against all that were taken."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES
 from dlc.lowering.policy import policy
 
 _F32 = "f32"
+_SIGN, _LAST, _INDEX = -(1 << 63), (1 << 63) - 1, (1 << 32) - 1
+"""The bit that makes entries ascend as signed numbers, what is behind all of them, and the bits of an entry's index."""
 
 
 @lowering("non_max_suppression")
@@ -46,7 +48,7 @@ class _Classes:
 
     @property
     def group(self) -> int:
-        """Boxes that are passed over at once, and candidates until the number of those that are taken is looked at."""
+        """Boxes that are passed over at once."""
         return policy().graph.box_group
 
     def is_candidate(self, b: Builder, score: ir.Value) -> ir.Value:
@@ -81,7 +83,8 @@ class _Classes:
         lanes = policy().graph.box_vector
         room = b.extent("ceildiv", b.extent("add", b.binary("arith.minsi", most, self.wanted), 1), lanes)
         edges = b.empty([5, b.extent("mul", room, lanes)], _F32)
-        entries = b.empty([2, b.extent("add", most, 1)], "i64")
+        blocks = b.extent("ceildiv", b.extent("add", most, 1), self.group)
+        entries = b.empty([2, b.extent("mul", blocks, self.group)], "i64")
         rows = b.empty([b.extent("add", bound, 1), 3], "i64")
 
         def by_batch(image: ir.Value, *state: ir.Value) -> Sequence[ir.Value]:
@@ -90,7 +93,8 @@ class _Classes:
 
             return b.loop(b.dim(self.scores, 1), state, by_kind)
 
-        found = b.loop(b.dim(self.scores, 0), [rows, entries, edges, b.empty([], _F32), b.index(0)], by_batch)
+        scratch = [b.empty([], _F32), b.empty([], "i64")]
+        found = b.loop(b.dim(self.scores, 0), [rows, entries, edges, *scratch, b.index(0)], by_batch)
         return read_at(b, found[0], [found[-1], 3], "i64", lambda at: at)
 
     def _bounds(self, b: Builder, counts: ir.Value) -> tuple[ir.Value, ir.Value]:
@@ -118,21 +122,28 @@ class _Classes:
     ) -> Sequence[ir.Value]:
         """The state with the rows of one class behind those of the classes before.
 
-        The state is the rows, memory for the entries, the numbers of boxes that are taken, the greatest overlap of one, and
-        the number of rows. Candidates come in turns, which end with the boxes that are wanted.
+        The state is the rows, memory for the entries, the numbers of boxes that are taken, the greatest overlap of one, memory
+        for the next entry, and the number of rows. Candidates come in turns, which end with the boxes that are wanted. Few
+        candidates are not sorted: the next one is the least entry behind the last.
         """
         *work, start = rest
         count = b.index_cast(element_at(b, counts[1], at), ir.IndexType.get())
-        order = self._candidates(b, at, counts[0], count, entries).sort(b, count)
+        is_few = b.compare_index("le", count, b.index(policy().graph.chosen_boxes))
+        few, many = b.select(is_few, count, b.index(0)), b.select(is_few, b.index(0), count)
+        order, size = self._candidates(b, at, counts[0], count, entries).sort(b, many), policy().graph.box_turn
 
         def visit_turn(turn: ir.Value, *state: ir.Value) -> Sequence[ir.Value]:
-            first = b.extent("mul", turn, self.group)
-            left = b.extent("min", b.extent("sub", count, first), self.group)
+            first = b.extent("mul", turn, size)
+            left = b.extent("min", b.extent("sub", count, first), size)
             trips = b.select(b.compare_index("lt", state[-1], self.wanted), b.index(left), b.index(0))
             return b.loop(trips, state, lambda place, *state: visit(b.index(b.extent("add", first, place)), *state))
 
-        def visit(place: ir.Value, rows: ir.Value, edges: ir.Value, best: ir.Value, number: ir.Value) -> Sequence[ir.Value]:
-            index = order.index_at(b, place)
+        def visit(
+            place: ir.Value, rows: ir.Value, edges: ir.Value, best: ir.Value, least: ir.Value, last: ir.Value, number: ir.Value
+        ) -> Sequence[ir.Value]:
+            least = _next_entry(b, order, few, last, least)
+            last = element_at(b, least, [])
+            index = b.select(is_few, b.binary("arith.andi", last, b.scalar(_INDEX, "i64")), order.index_at(b, place))
             box = self._edges(b, at[0], b.index_cast(index, ir.IndexType.get()))
             is_open = b.compare_index("lt", number, self.wanted)
             best = _greatest_overlap(b, edges, box, number, insert_at(b, b.scalar(0, _F32), best, []))
@@ -144,10 +155,10 @@ class _Classes:
                 rows = insert_at(b, value, rows, [row, b.index(column)])
             for part, value in enumerate(box):
                 edges = insert_at(b, value, edges, [b.index(part), at_most])
-            return [rows, edges, best, b.binary("arith.addi", number, step)]
+            return [rows, edges, best, least, last, b.binary("arith.addi", number, step)]
 
-        turns = b.extent("ceildiv", count, self.group)
-        rows, *work, number = b.loop(turns, [rows, *work, b.index(0)], visit_turn)
+        turns = b.extent("ceildiv", count, size)
+        rows, *work, _, number = b.loop(turns, [rows, *work, b.scalar(_SIGN, "i64"), b.index(0)], visit_turn)
         return [rows, order.rows, *work, b.binary("arith.addi", start, number)]
 
     def _candidates(self, b: Builder, at: Sequence[ir.Value], by_group: ir.Value, count: ir.Value, rows: ir.Value) -> Entries:
@@ -189,6 +200,28 @@ class _Classes:
             edges = [choose(b, one, other) for choose in (_smaller, _greater) for one, other in pairs]
         sides = [b.arith("sub", edges[2 + axis], edges[axis], _F32) for axis in (0, 1)]
         return [*edges, b.arith("mul", sides[0], sides[1], _F32)]
+
+
+def _next_entry(b: Builder, entries: Entries, count: ir.Value, last: ir.Value, found: ir.Value) -> ir.Value:
+    """The least of the first `count` entries that is greater than `last`, as a scalar tensor; both with the sign bit turned."""
+    lanes = policy().graph.box_group
+    maps = [ir.AffineMap.get_identity(1), ir.AffineMap.get(1, 0, [])]
+
+    def of_block(block: ir.Value, found: ir.Value) -> Sequence[ir.Value]:
+        start = b.extent("mul", block, lanes)
+        row = b.collapse(b.slice(entries.rows, [entries.side, start], [1, lanes], [1, 1]), [[0, 1]])
+        left = b.index_cast(b.index(b.extent("sub", count, start)), b.element("i64"))
+
+        def body(entry: ir.Value, least: ir.Value) -> ir.Value:
+            turned = b.binary("arith.xori", entry, b.scalar(_SIGN, "i64"))
+            is_there = b.compare("lt", b.index_cast(b.iteration(0), b.element("i64")), left, "i64")
+            is_behind = b.binary("arith.andi", is_there, b.compare("gt", turned, last, "i64"))
+            return b.binary("arith.minsi", least, b.select(is_behind, turned, b.scalar(_LAST, "i64")))
+
+        return [b.generic([row], found, maps, [REDUCTION], body)]
+
+    start = insert_at(b, b.scalar(_LAST, "i64"), found, [])
+    return b.loop(b.extent("ceildiv", count, lanes), [start], of_block)[0]
 
 
 def _greatest_overlap(b: Builder, edges: ir.Value, box: Sequence[ir.Value], count: ir.Value, best: ir.Value) -> ir.Value:
