@@ -42,7 +42,12 @@ class Entries:
 
     def index_at(self, b: Builder, place: ir.Value) -> ir.Value:
         """The index of an entry, i64."""
-        return b.binary("arith.andi", self.at(b, place), b.scalar((1 << _KEY_BITS) - 1, "i64"))
+        return Entries.index_of(b, self.at(b, place))
+
+    @staticmethod
+    def index_of(b: Builder, entry: ir.Value) -> ir.Value:
+        """The index in an entry, i64."""
+        return b.binary("arith.andi", entry, b.scalar((1 << _KEY_BITS) - 1, "i64"))
 
     def put(self, b: Builder, entry: ir.Value, place: Extent) -> Entries:
         """With another entry at a place."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, Extent
 from dlc.lowering.dl_to_linalg.building.checks import require_same, size_at
@@ -15,8 +17,8 @@ from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES
 from dlc.lowering.policy import policy
 
 _F32 = "f32"
-_SIGN, _LAST, _INDEX = -(1 << 63), (1 << 63) - 1, (1 << 32) - 1
-"""The bit that makes entries ascend as signed numbers, what is behind all of them, and the bits of an entry's index."""
+_ENTRIES = np.iinfo(np.int64)
+"""Entries with the sign bit turned ascend as signed numbers; the greatest one is behind all."""
 
 
 @lowering("non_max_suppression")
@@ -143,7 +145,7 @@ class _Classes:
         ) -> Sequence[ir.Value]:
             least = _next_entry(b, order, few, last, least)
             last = element_at(b, least, [])
-            index = b.select(is_few, b.binary("arith.andi", last, b.scalar(_INDEX, "i64")), order.index_at(b, place))
+            index = b.select(is_few, Entries.index_of(b, last), order.index_at(b, place))
             box = self._edges(b, at[0], b.index_cast(index, ir.IndexType.get()))
             is_open = b.compare_index("lt", number, self.wanted)
             best = _greatest_overlap(b, edges, box, number, insert_at(b, b.scalar(0, _F32), best, []))
@@ -158,7 +160,7 @@ class _Classes:
             return [rows, edges, best, least, last, b.binary("arith.addi", number, step)]
 
         turns = b.extent("ceildiv", count, size)
-        rows, *work, _, number = b.loop(turns, [rows, *work, b.scalar(_SIGN, "i64"), b.index(0)], visit_turn)
+        rows, *work, _, number = b.loop(turns, [rows, *work, b.scalar(int(_ENTRIES.min), "i64"), b.index(0)], visit_turn)
         return [rows, order.rows, *work, b.binary("arith.addi", start, number)]
 
     def _candidates(self, b: Builder, at: Sequence[ir.Value], by_group: ir.Value, count: ir.Value, rows: ir.Value) -> Entries:
@@ -213,14 +215,14 @@ def _next_entry(b: Builder, entries: Entries, count: ir.Value, last: ir.Value, f
         left = b.index_cast(b.index(b.extent("sub", count, start)), b.element("i64"))
 
         def body(entry: ir.Value, least: ir.Value) -> ir.Value:
-            turned = b.binary("arith.xori", entry, b.scalar(_SIGN, "i64"))
+            turned = b.binary("arith.xori", entry, b.scalar(int(_ENTRIES.min), "i64"))
             is_there = b.compare("lt", b.index_cast(b.iteration(0), b.element("i64")), left, "i64")
             is_behind = b.binary("arith.andi", is_there, b.compare("gt", turned, last, "i64"))
-            return b.binary("arith.minsi", least, b.select(is_behind, turned, b.scalar(_LAST, "i64")))
+            return b.binary("arith.minsi", least, b.select(is_behind, turned, b.scalar(int(_ENTRIES.max), "i64")))
 
         return [b.generic([row], found, maps, [REDUCTION], body)]
 
-    start = insert_at(b, b.scalar(_LAST, "i64"), found, [])
+    start = insert_at(b, b.scalar(int(_ENTRIES.max), "i64"), found, [])
     return b.loop(b.extent("ceildiv", count, lanes), [start], of_block)[0]
 
 
