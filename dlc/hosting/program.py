@@ -30,15 +30,14 @@ class HostProgram:
         return self._run(self.graph, inputs, {}, check)
 
     def _run(self, graph: HostGraph, inputs: Mapping[str, Any], around: Mapping[str, Any], check: Check) -> list[Any]:
-        values: dict[str, Any] = {name: around[name] for name in graph.captured}
-        values.update(graph.constants)
-        values.update(inputs)
-        values[""] = None  # an input that is left out
+        values: dict[str, Any] = {**graph.constants, **inputs, "": None}  # "" is an input that is left out
+        for name in graph.captured:
+            values[name] = around[name]
         for step in graph.steps:
             check()
-            values.update(zip(step.outputs, self._outputs_of(step, values, check), strict=False))
-            if "" in step.outputs:
-                values[""] = None
+            for name, value in zip(step.outputs, self._outputs_of(step, values, check), strict=False):
+                if name:
+                    values[name] = value
         return [values[name] for name in graph.outputs]
 
     def _outputs_of(self, step: Step, values: Mapping[str, Any], check: Check) -> Sequence[Any]:
