@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.dialects import dl
 from dlc.dialects.dl.control import CONTROL
-from dlc.dialects.dl.types import NUMPY_DTYPES
+from dlc.dialects.dl.types import NUMPY_DTYPES, Shape
 from dlc.lowering.dl.control.scalars import control_ops
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, functions, has_one_use, source, type_of, users
 from dlc.lowering.pass_base import Pass, option
@@ -73,13 +72,13 @@ def _sink(product: ir.Operation, rows: int, cache: int) -> None:
         op.erase()
 
 
-def _suits(x: Sequence[int | None], weight: Sequence[int | None], size: int, rows: int, cache: int) -> bool:
+def _suits(x: Shape, weight: Shape, size: int, rows: int, cache: int) -> bool:
     """Whether a step has `rows` rows, its weight leaves room in the cache for another one, and the whole product does not fit."""
-    steps, *lead = x[:-1]
-    if any(dim is None for dim in (*lead, *weight)):
+    lead, sizes = [dim for dim in x[1:-1] if isinstance(dim, int)], [dim for dim in weight if isinstance(dim, int)]
+    if len(lead) != len(x) - 2 or len(sizes) != len(weight):
         return False
-    own, (depth, width) = math.prod(dim or 0 for dim in lead), (weight[0] or 0, weight[1] or 0)
-    is_small = steps is not None and 2 * steps * own * width * size <= cache
+    own, steps, (depth, width) = math.prod(lead), x[0], sizes
+    is_small = isinstance(steps, int) and 2 * steps * own * width * size <= cache
     return own >= rows and 3 * depth * width * size <= cache and not is_small
 
 
