@@ -57,7 +57,7 @@ def _count(number: int) -> str:
 
 def _by_name(specs: Sequence[TensorSpec], given: Mapping[str, Any]) -> list[Any]:
     names = [spec.name for spec in specs]
-    if given.keys() == set(names):
+    if len(given) == len(names) and all(map(given.__contains__, names)):
         return [given[name] for name in names]
     missing = [name for name in names if name not in given]
     unknown = [str(name) for name in given if name not in names]

@@ -42,6 +42,8 @@ class HostedModel(CompiledModel):
         self._compiled = {id(segment): CompiledSegment(segment, compile_segment, Variants(limit)) for segment in graph.segments()}
         self._specs = tuple(spec_of(name, kind) for name, kind in graph.inputs.items())
         self._results = tuple(spec_of(name, kind) for name, kind in graph.outputs.items())
+        self._names = frozenset(graph.inputs)
+        self._program = HostProgram(graph, self._run_segment)
         self._cancellations = 0
 
     def prepare(self, progress: Progress | None) -> None:
@@ -85,9 +87,13 @@ class HostedModel(CompiledModel):
         return [variant for compiled in self._compiled.values() for variant in compiled.variants.kept()]
 
     def __call__(self, *arguments: Any) -> list[Any]:
-        given = in_order(self._specs, self._wrapped(arguments))  # type: ignore[arg-type]
-        values = {spec.name: checked_value(spec, value) for spec, value in zip(self._specs, given, strict=True)}
-        return HostProgram(self.graph, self._run_segment).run(values, self._check_of_call())
+        if len(arguments) == 1 and type(arguments[0]) is dict and arguments[0].keys() == self._names:
+            named = arguments[0]
+        else:
+            given = in_order(self._specs, self._wrapped(arguments))  # type: ignore[arg-type]
+            named = {spec.name: value for spec, value in zip(self._specs, given, strict=True)}
+        values = {spec.name: checked_value(spec, named[spec.name]) for spec in self._specs}
+        return self._program.run(values, self._check_of_call())
 
     def _wrapped(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments of a call; a list for the only input, if that is a sequence, is no list of arguments."""
@@ -143,6 +149,7 @@ class HostedModel(CompiledModel):
         if unknown is not None:
             raise InvalidInputError(f"the model has no parameter '{unknown}'{did_you_mean(unknown, known)}")
         changed = copy.copy(self)
+        changed._program = HostProgram(self.graph, changed._run_segment)
         changed._compiled = {key: compiled.with_params(params) for key, compiled in self._compiled.items()}
         return changed
 

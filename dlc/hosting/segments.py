@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TensorTypes = tuple[tuple[str, tuple[Dim, ...]], ...]
 """Element type and shape of each input."""
+_MOST_TYPES = 64
 CompileModel = Callable[["onnx.ModelProto", "Progress | None"], "CompiledModel"]
 
 
@@ -34,6 +35,8 @@ class CompiledSegment:
     compile: CompileModel
     variants: Variants
     params: Mapping[str, np.ndarray] = field(default_factory=dict)
+    _types: dict[tuple[object, ...], TensorTypes] = field(default_factory=dict)
+    """Those of the inputs of late calls, by their dtypes and shapes."""
 
     def prepare(self, progress: Progress | None) -> None:
         """Compile it if its types are known before any call."""
@@ -43,9 +46,19 @@ class CompiledSegment:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for `arrays`."""
-        types = tuple(map(_type_in_call, self.segment.inputs.items(), arrays))
-        variant = self.variants.find(types, functools.partial(self._built, types))
+        types = self._types_of(arrays)
+        variant = self.variants.get(types) or self.variants.find(types, functools.partial(self._built, types))
         return variant(list(arrays))
+
+    def _types_of(self, arrays: Sequence[np.ndarray]) -> TensorTypes:
+        key = tuple([(type(array), getattr(array, "dtype", None), getattr(array, "shape", None)) for array in arrays])
+        types = self._types.get(key)
+        if types is None:
+            types = tuple(map(_type_in_call, self.segment.inputs.items(), arrays))
+            if len(self._types) >= _MOST_TYPES:
+                self._types.clear()
+            self._types[key] = types
+        return types
 
     def _built(self, types: TensorTypes, progress: Progress) -> CompiledModel:
         compiled = self.compile(model_of(self.segment, types), progress)

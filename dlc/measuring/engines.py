@@ -106,7 +106,7 @@ class _Peak:
 class _Dlc:
     """Inputs and outputs are bound here, too: each call writes the arrays that the first one gave.
 
-    Not so where inputs are donated, or some are strings.
+    Not so where inputs are donated, where some are strings, or where data decide how large outputs are.
     """
 
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
@@ -127,8 +127,11 @@ class _Dlc:
             values=options.values or None,
         )
         self._inputs = [inputs[spec.name] for spec in self.model.inputs]
+        known = {dim for spec in self.model.inputs if isinstance(spec, TensorSpec) for dim in spec.shape}
+        sizes = [dim for spec in self.model.outputs if isinstance(spec, TensorSpec) for dim in spec.shape]
         are_numbers = all(isinstance(spec, TensorSpec) for spec in (*self.model.inputs, *self.model.outputs))
-        self._binds = not options.donate and are_numbers
+        are_known = all(isinstance(dim, int) or (dim is not None and dim in known) for dim in sizes)
+        self._binds = not options.donate and are_numbers and are_known
         self._outputs: list[np.ndarray] = []
         self._bound: list[np.ndarray] | None = None
 
