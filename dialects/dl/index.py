@@ -36,7 +36,7 @@ class Gather(DLOp, name="gather"):
     """
 
     fusion_class = "injective"
-    accepts = {"indices": INDICES}
+    accepts = {"x": MOVABLE, "indices": INDICES}
     x: Operand[Tensor]
     indices: Operand[Tensor]
     result: Result[Tensor]

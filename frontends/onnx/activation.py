@@ -11,6 +11,7 @@ from dlc.dialects.dl.types import FLOATS, type_of_value
 from dlc.frontends.onnx.elementwise import import_same
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.widening import in_floats
 
 _SAME = {
     "HardSwish": "hard_swish",
@@ -74,7 +75,11 @@ def import_celu(node: NodeContext) -> ir.Value:
 
 @importer("Shrink")
 def import_shrink(node: NodeContext) -> ir.Value:
-    """x - bias above lambd, x + bias below -lambd, else 0."""
+    """x - bias above lambd, x + bias below -lambd, else 0; integers in floats, of which the fraction is cut off."""
+    return in_floats(node, _shrunk)
+
+
+def _shrunk(node: NodeContext) -> ir.Value:
     x, dtype = node.value(0), node.type(0).dtype
     lambd, bias = float(node.attribute("lambd", 0.5)), float(node.attribute("bias", 0.0))
     offset, zero = node.constant_value(bias, dtype), node.constant_value(0, dtype)

@@ -25,6 +25,7 @@ def import_attention(node: NodeContext) -> list[ir.Value | None]:
     """`dl.attention`, or its parts where scores are capped or are an output."""
     heads = _Heads.of(node)
     k, v = (_with_past(node, past, new) for past, new in ((4, heads.k), (5, heads.v)))
+    present, v = v, _as_type_of(heads.q, v)
     mask = AttentionMask(node, heads.q, heads.k, k)
     scale = node.attribute("scale")
     scores = None
@@ -36,7 +37,13 @@ def import_attention(node: NodeContext) -> list[ir.Value | None]:
         result = dl.attention(heads.q, k, v, value, scale=scale, is_causal=True, aligned_at_end=aligned)
     else:
         result = dl.attention(heads.q, k, v, mask.value(), scale=scale)
-    return [merged_heads(result) if node.rank(0) == 3 else result, k, v, *([scores] if scores else [])]
+    return [merged_heads(result) if node.rank(0) == 3 else result, k, present, *([scores] if scores else [])]
+
+
+def _as_type_of(q: ir.Value, v: ir.Value) -> ir.Value:
+    """Values may have another element type than queries, keys and the result."""
+    dtype = type_of_value(q).dtype
+    return v if type_of_value(v).dtype == dtype else dl.cast(v, to=dtype)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dlc.dialects import dl
 from dlc.frontends.onnx.elementwise import import_same
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.widening import as_computed
 
 _SAME = {
     "And": "and",
@@ -15,7 +16,6 @@ _SAME = {
     "BitwiseOr": "or",
     "BitwiseXor": "xor",
     "Equal": "equal",
-    "IsNaN": "isnan",
     "Less": "less",
     "LessOrEqual": "less_equal",
     "Not": "not",
@@ -41,7 +41,12 @@ def import_greater(node: NodeContext) -> ir.Value:
 @importer("IsInf")
 def import_isinf(node: NodeContext) -> ir.Value:
     flags = {name: bool(node.attribute(name, 1)) for name in ("detect_positive", "detect_negative")}
-    return dl.isinf(node.value(0), **flags)
+    return dl.isinf(as_computed(node.value(0)), **flags)
+
+
+@importer("IsNaN")
+def import_isnan(node: NodeContext) -> ir.Value:
+    return dl.isnan(as_computed(node.value(0)))
 
 
 @importer("BitShift")

@@ -121,7 +121,11 @@ def import_cast(node: NodeContext) -> ir.Value:
 
 @importer("BitCast")
 def import_bit_cast(node: NodeContext) -> ir.Value:
-    return dl.bitcast(node.value(0), to=dtype_of_onnx(node, node.attribute("to")))
+    """To i1 come bytes of 0 or 1 alone; others have no meaning there, and count as 1."""
+    x, to = node.value(0), dtype_of_onnx(node, node.attribute("to"))
+    if to != "i1" or node.type(0).dtype == "i1":
+        return dl.bitcast(x, to=to)
+    return dl.cast(dl.bitcast(x, to="i8"), to="i1")
 
 
 @importer("CastLike")

@@ -17,6 +17,8 @@ _DEEPEST = 8
 """Functions within functions; ONNX's own are 3 deep."""
 
 Types = Mapping[str, onnx.TypeProto]
+_I64_INPUTS = {"CenterCropPad": 1}
+"""Inputs of functions that may be i32 but that the bodies compute with as i64."""
 
 
 def expand_functions(
@@ -83,7 +85,17 @@ def _body_of(node: onnx.NodeProto, schema: onnx.defs.OpSchema, version: int, typ
     body = onnx.FunctionProto()
     body.ParseFromString(text)
     _fill_references(body.node, {attribute.name: attribute for attribute in full.attribute})
+    if node.op_type in _I64_INPUTS:
+        _widen_input(body, body.input[_I64_INPUTS[node.op_type]])
     return body
+
+
+def _widen_input(body: onnx.FunctionProto, name: str) -> None:
+    """Read an input as i64."""
+    wide = f"{name}_i64"
+    for node in body.node:
+        node.input[:] = [wide if each == name else each for each in node.input]
+    body.node.insert(0, onnx.helper.make_node("Cast", [name], [wide], to=onnx.TensorProto.INT64))
 
 
 def _function_text(node: onnx.NodeProto, schema: onnx.defs.OpSchema, version: int, types: Types) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -63,6 +63,19 @@ class NodeContext:
         if not self.has_input(index):
             self.unsupported(f"input {index} is missing")
         return self.materialize(self.node.input[index])
+
+    def with_value(self, index: int, value: ir.Value) -> NodeContext:
+        """The node with another value for an input, whose elements are not known."""
+        name = f"{self.node.input[index]}#{index}"
+        node = onnx.NodeProto()
+        node.CopyFrom(self.node)
+        node.input[index] = name
+        return replace(
+            self,
+            node=node,
+            materialize=lambda each: value if each == name else self.materialize(each),
+            constants=lambda each: None if each == name else self.constants(each),
+        )
 
     def optional_value(self, index: int) -> ir.Value | None:
         """MLIR value of an input, or None where it is absent."""

@@ -9,6 +9,7 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import type_of_value
+from dlc.frontends.onnx.elementwise import dtype_of_onnx
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.pool import lp_norm
@@ -119,7 +120,7 @@ def import_layer_norm(node: NodeContext) -> list[ir.Value]:
 
 
 def _statistics(node: NodeContext, axis: int, epsilon: float) -> list[ir.Value]:
-    """The mean and the inverse standard deviation, in f32 (f64 for f64)."""
+    """The mean and the inverse standard deviation, computed in f32 (f64 for f64), in the type that `stash_type` says."""
     kind = node.type(0)
     axes = list(range(axis % kind.rank, kind.rank))
     dtype = "f64" if kind.dtype == "f64" else "f32"
@@ -127,7 +128,8 @@ def _statistics(node: NodeContext, axis: int, epsilon: float) -> list[ir.Value]:
     mean = dl.reduce_mean(x, axes=axes, keepdims=True)
     distance = dl.sub(x, mean)
     variance = dl.reduce_mean(dl.mul(distance, distance), axes=axes, keepdims=True)
-    return [mean, dl.rsqrt(dl.add(variance, node.constant_value(epsilon, dtype)))]
+    inverse, given = dl.rsqrt(dl.add(variance, node.constant_value(epsilon, dtype))), node.attribute("stash_type", 1)
+    return [_as(each, dtype_of_onnx(node, given)) for each in (mean, inverse)]
 
 
 @importer("RMSNormalization")

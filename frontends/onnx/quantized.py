@@ -7,12 +7,13 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.storage import SMALL_FLOATS, SMALL_INTS, STORAGE
-from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
+from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES, type_of_value
 from dlc.frontends.onnx.conv import convolution
 from dlc.frontends.onnx.elementwise import dtype_of_onnx
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.linear import centered, matmul
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.widening import as_computed
 
 _INTEGERS = ("ui8", "i8", "ui16", "i16", *SMALL_INTS)
 _QUANTISED = (*_INTEGERS, *SMALL_FLOATS)
@@ -24,11 +25,17 @@ def import_quantize_linear(node: NodeContext) -> ir.Value:
     """saturate(round(x / scale) + zero point), halves to the even integer; floats round as `dl.cast` does."""
     x, scale = node.value(0), node.value(1)
     axis, dtype = _axis(node, type_of_value(x).rank), _quantised_dtype(node)
-    precision = dtype_of_onnx(node, node.attribute("precision")) if node.attribute("precision", 0) else type_of_value(scale).dtype
+    asked = dtype_of_onnx(node, node.attribute("precision")) if node.attribute("precision", 0) else None
+    precision = asked or _float_of(type_of_value(scale).dtype)
     ratio = dl.div(_as(x, precision), _as(_spread(node, 1, axis), precision))
     if dtype in _INTEGERS:
         return _quantized(ratio, _spread(node, 2, axis) if node.has_input(2) else None, dtype)
     return dl.cast(ratio, to=dtype, saturate=bool(node.attribute("saturate", 1)))
+
+
+def _float_of(scale: str) -> str:
+    """The type that numbers are divided in for scales of a type: their own, but for integers and powers of two."""
+    return scale if scale in FLOATS else "f32" if scale in STORAGE else "f64"
 
 
 def _quantised_dtype(node: NodeContext) -> str:
@@ -46,7 +53,8 @@ def import_dequantize_linear(node: NodeContext) -> ir.Value:
     """(x - zero point) * scale"""
     x, scale = node.value(0), node.value(1)
     rank, stored = type_of_value(x).rank, type_of_value(x).dtype
-    dtype = dtype_of_onnx(node, node.attribute("output_dtype")) if node.attribute("output_dtype", 0) else type_of_value(scale).dtype
+    given = dtype_of_onnx(node, node.attribute("output_dtype")) if node.attribute("output_dtype", 0) else None
+    dtype = given or _float_of(type_of_value(scale).dtype)
     axis, wide = _axis(node, rank), "f32" if stored in SMALL_FLOATS else "i32"
     whole = dl.cast(x, to=wide)
     known = node.constant(2) if node.has_input(2) else np.zeros((), np.int32)
@@ -54,7 +62,7 @@ def import_dequantize_linear(node: NodeContext) -> ir.Value:
         whole = dl.sub(whole, dl.cast(_spread(node, 2, axis), to=wide))
     elif known.astype(np.float32).any():
         whole = dl.sub(whole, node.constant_value(known.astype(NUMPY_DTYPES[wide]).reshape(-1)[0]))
-    factor = _spread(node, 1, axis)
+    factor = as_computed(_spread(node, 1, axis))
     return _as(dl.mul(_as(whole, type_of_value(factor).dtype), factor), dtype)
 
 
@@ -121,8 +129,7 @@ def _spread(node: NodeContext, index: int, axis: int) -> ir.Value:
     length, count = whole.shape[axis], blocks.shape[axis] if blocks.rank == whole.rank else None
     if not isinstance(length, int) or count != -(-length // size):
         node.unsupported(f"blocks of {size} (block_size) need input {index} with a known number of blocks on axis {axis}")
-    if blocks.dtype in STORAGE:
-        value = dl.cast(value, to="i32" if blocks.dtype in SMALL_INTS else "f32")
+    value = as_computed(value)
     repeats = [size if place == axis + 1 else 1 for place in range(whole.rank + 1)]
     repeated = dl.tile(dl.unsqueeze(value, axes=[axis + 1]), repeats=repeats)
     shape = [count * size if place == axis else -1 for place in range(whole.rank)]

@@ -68,6 +68,22 @@ def import_multinomial(node: NodeContext) -> ir.Value:
     return found if dtype == "i64" else dl.cast(found, to=dtype)
 
 
+def dropped(node: NodeContext, ratio: np.ndarray | np.generic | None) -> list[ir.Value]:
+    """Elements times 1 / (1 - ratio) where an even number is not less than the ratio, else 0; and whether they are kept.
+
+    Dropout in training mode. A `ratio` that is not known is input 1.
+    """
+    kind = node.type(0)
+    if ratio is not None and (np.size(ratio) != 1 or not 0 <= float(np.reshape(ratio, ())) < 1):
+        node.unsupported(f"ratio is {np.asarray(ratio).tolist()}; give a number from 0 to less than 1")
+    wide = "f64" if kind.dtype == "f64" else "f32"
+    share = node.constant_value(0.5, wide) if not node.has_input(1) else dl.reshape(dl.cast(node.value(1), to=wide), shape=[])
+    kept = dl.less_equal(share, dl.random_uniform(node.value(0), to=wide, seed=_seed(node)))
+    scale = dl.div(node.constant_value(1.0, wide), dl.sub(node.constant_value(1.0, wide), share))
+    scaled = dl.mul(dl.cast(node.value(0), to=wide), scale)
+    return [dl.cast(dl.where(kept, scaled, node.constant_value(0.0, wide)), to=kind.dtype), kept]
+
+
 def _shaped(node: NodeContext) -> ir.Value:
     """A value of the shape that the node asks for: its input, or zeros."""
     if node.num_inputs:

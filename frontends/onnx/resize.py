@@ -13,6 +13,7 @@ from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.resampling import antialiased, cropped, resampled
 from dlc.frontends.onnx.shape_values import list_length, list_value
+from dlc.frontends.onnx.widening import in_floats
 
 _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
 _CROP = "tf_crop_and_resize"
@@ -22,12 +23,21 @@ _COORDINATES = {_CROP, "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric
 @importer("Upsample")
 def import_upsample(node: NodeContext) -> ir.Value:
     """Nearest takes the element before; coordinates are asymmetric."""
+    return _upsampled(node) if _mode(node) == "nearest" else in_floats(node, _upsampled, rounded=True)
+
+
+def _upsampled(node: NodeContext) -> ir.Value:
     scales = node.attribute("scales")
     return _scaled_by_input(node) if scales is None else _scaled(node, scales)
 
 
 @importer("Resize")
 def import_resize(node: NodeContext) -> ir.Value:
+    """Integers that are combined are so in floats, and rounded, as ONNX's reference does."""
+    return _resized(node) if _mode(node) == "nearest" else in_floats(node, _resized, rounded=True)
+
+
+def _resized(node: NodeContext) -> ir.Value:
     if node.opset == 10:
         return _scaled_by_input(node)
     coordinates = node.attribute("coordinate_transformation_mode", "half_pixel")

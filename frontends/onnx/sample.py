@@ -14,6 +14,7 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, Shape
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.shape_values import list_length, list_value
+from dlc.frontends.onnx.widening import in_floats
 from dlc.frontends.onnx.windows import WindowAttributes, read_window
 
 _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic", "bicubic": "cubic"}
@@ -22,9 +23,16 @@ _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic
 
 @importer("GridSample")
 def import_grid_sample(node: NodeContext) -> ir.Value:
+    """Integers that are combined are so in floats, and rounded, as those of Resize are."""
     mode = node.attribute("mode", "linear")
     if mode not in _MODES:
         node.unsupported(f"mode {mode} is not supported (supported: {', '.join(_MODES)})")
+    is_moved = _MODES[mode] == "nearest" and node.type(0).dtype != "i1"
+    return _grid_sample(node) if is_moved else in_floats(node, _grid_sample, rounded=True)
+
+
+def _grid_sample(node: NodeContext) -> ir.Value:
+    mode = node.attribute("mode", "linear")
     return dl.grid_sample(
         node.value(0),
         node.value(1),

@@ -61,7 +61,7 @@ def import_transpose(node: NodeContext) -> ir.Value:
 
 @importer("Squeeze")
 def import_squeeze(node: NodeContext) -> ir.Value:
-    """Without axes every axis of size 1 goes, which needs static dims."""
+    """Without axes every axis of size 1 goes, which needs static dims; an empty list takes none, as in ONNX's reference."""
     axes, kind = attribute_or_input(node, "axes", 1), node.type(0)
     if axes is None and not kind.is_static:
         node.unknown(0, f"without axes the dims of its input must be known at compile time, but it is {kind}", of_dims=True)

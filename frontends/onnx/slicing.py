@@ -9,6 +9,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.storage import STORAGE
 from dlc.dialects.dl.types import Dim
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
@@ -192,6 +193,12 @@ def _pad_value(node: NodeContext) -> ir.Value | None:
         return None
     known = node.constant(2)
     if known is not None:
-        return node.constant_value(known.reshape(()), dtype) if known.reshape(()) != 0 else None
+        return _pad_constant(node, known.reshape(())) if known.reshape(()) != 0 else None
     value = node.value(2)
     return value if node.rank(2) == 0 else dl.reshape(value, shape=[])
+
+
+def _pad_constant(node: NodeContext, value: np.ndarray) -> ir.Value:
+    """A scalar of x's element type, which is a weight where such are only stored."""
+    dtype = node.type(0).dtype
+    return node.new_param(value, node.node.input[2]) if dtype in STORAGE else node.constant_value(value, dtype)

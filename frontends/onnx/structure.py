@@ -11,6 +11,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES
 from dlc.frontends.onnx.importers import Imported, importer
 from dlc.frontends.onnx.node import NodeContext
+from dlc.frontends.onnx.random import dropped
 from dlc.frontends.onnx.shape_values import filled_like, list_length
 
 _VALUES = {
@@ -49,11 +50,11 @@ def import_constant_of_shape(node: NodeContext) -> Imported:
 
 @importer("Dropout")
 def import_dropout(node: NodeContext) -> Sequence[Imported]:
-    """The input, and a mask that keeps everything; in training mode it stays random unless its ratio is 0."""
+    """The input, and a mask that keeps everything; in training mode it is random unless its ratio is 0."""
     if node.has_input(2) and node.required_constant(2, "training_mode").any():
-        ratio = node.required_constant(1, "ratio") if node.has_input(1) else np.float32(0.5)
-        if ratio != 0:
-            node.unsupported("training mode is not supported")
+        ratio = node.constant(1) if node.has_input(1) else np.float32(0.5)
+        if ratio is None or np.any(ratio != 0):
+            return dropped(node, ratio)
     if not node.uses_output(1):
         return [node.value(0)]
     one = np.ones((), np.bool_) if node.opset >= 10 else np.ones((), NUMPY_DTYPES[node.type(0).dtype])

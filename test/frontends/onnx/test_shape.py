@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx_check import check, check_backend_cases, node
+from onnx_check import build_model, check, check_backend_cases, node
+
+import dlc
 
 _GENERATOR = np.random.default_rng(3)
 _OPS = ("Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Expand", "Tile", "Shape", "Size", "SpaceToDepth")
@@ -46,6 +48,13 @@ def test_squeeze_and_unsqueeze() -> None:
     feeds, axes = {"x": _floats(1, 3, 1, 4)}, {"a": _ints(0, -2), "b": _ints(2)}
     check([node("Squeeze", ["x", "a"]), node("Unsqueeze", ["x", "a"]), node("Unsqueeze", ["x", "b"])], feeds, axes)
     check([node("Squeeze", ["x"])], feeds, dynamic=False)
+
+
+def test_an_empty_list_squeezes_nothing() -> None:
+    """As ONNX's reference has it; onnxruntime takes every axis of size 1."""
+    x = _floats(1, 3, 1)
+    (found,) = dlc.compile(build_model([node("Squeeze", ["x", "a"])], {"x": x}, {"a": np.empty(0, np.int64)}))(x)
+    np.testing.assert_array_equal(found, x)
 
 
 def test_squeeze_and_unsqueeze_of_old_opsets() -> None:

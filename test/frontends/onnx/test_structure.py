@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from onnx_check import check, check_backend_cases, node
+from onnx_check import build_model, check, check_backend_cases, node
 
 import dlc
 
@@ -52,10 +52,29 @@ def test_dropout() -> None:
     check([node("Dropout", ["x"], ["y"], ratio=0.3)], {"x": _X}, opset=10)
 
 
-def test_training_dropout_is_reported() -> None:
+@pytest.mark.parametrize(("ratio", "dtype"), [(0.5, np.float32), (0.75, np.float64), (0.1, np.float16), (None, np.float32)])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_dropout_in_training(ratio: float | None, dtype: type, is_known: bool) -> None:
+    """About a share of `ratio` is 0, the rest is scaled, the mask says which, and each call and model drops the same."""
+    x = np.random.default_rng(2).uniform(1, 2, (100, 100)).astype(dtype)
+    given = {} if ratio is None else {"r": np.array(ratio, np.float32)}
+    nodes = [node("Dropout", ["x", "r" if given else "", "t"], ["y", "mask"], seed=7)]
+    model = build_model(nodes, {"x": x} | ({} if is_known else given), {"t": np.array(True)} | (given if is_known else {}))
+    compiled = dlc.compile(model)
+    feeds = {"x": x} | ({} if is_known else given)
+    y, mask = compiled(feeds)
+    share = 0.5 if ratio is None else ratio
+    assert (y.dtype, mask.dtype) == (x.dtype, np.bool_)
+    assert abs(mask.mean() - (1 - share)) < 0.03
+    np.testing.assert_allclose(y.astype(np.float64), np.where(mask, x / (1 - share), 0), rtol=2e-3 if dtype == np.float16 else 1e-6)
+    np.testing.assert_array_equal(compiled(feeds)[1], mask)
+
+
+def test_dropout_that_drops_nothing_or_everything() -> None:
     nodes = [node("Dropout", ["x", "r", "t"], ["y"])]
-    with pytest.raises(dlc.UnsupportedError, match="training mode is not supported"):
-        check(nodes, {"x": _X}, {"r": np.array(0.5, np.float32), "t": np.array(True)})
+    check(nodes, {"x": _X}, {"r": np.array(0.0, np.float32), "t": np.array(True)})
+    with pytest.raises(dlc.UnsupportedError, match=r"ratio is 1\.0; give a number from 0 to less than 1"):
+        dlc.compile(build_model(nodes, {"x": _X}, {"r": np.array(1.0, np.float32), "t": np.array(True)}))
 
 
 @pytest.mark.slow

@@ -63,5 +63,6 @@ CASES = [
     Case("transpose", ((3, 5),), {"perm": [1, 0]}, STORAGE, "storage"),
     Case("pad", ((3, 5), None), {"low": [1, 0], "high": [0, -2]}, STORAGE, "storage"),
     Case("pad", ((3, 5), None), {"low": [1, 0], "high": [0, 2], "mode": "edge"}, ("f8E5M2", "i4"), "storage-edge"),
+    Case("gather", ((4, 3), array([2, -1], "i64")), {"axis": 0}, STORAGE, "storage"),
     Case("update_slice", ((2, 6, 3), (2, 2, 3), array([3], "i64")), {}, STORAGE, "storage"),
 ]
