@@ -14,9 +14,6 @@ _MODULES = ("images", "labels", "maps", "moves", "optionals", "parts", "sequence
 _Made = TypeVar("_Made")
 
 
-_Made = TypeVar("_Made")
-
-
 class HostOpError(ValueError):
     """Values that a host function does not take; the message says which, and what to give instead."""
 
