@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
@@ -11,7 +11,7 @@ from dlc.lowering.affine.codegen.copied_panels import copy_panels
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
 from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
-from dlc.lowering.affine.cost.instructions import balanced
+from dlc.lowering.affine.cost.instructions import balanced, falling_heights
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
 from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, build_for
@@ -132,24 +132,11 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
             start += trips * count
         return parts
     parts, left = [], loop.upper
-    for count in _falling_heights(factor):
+    for count in falling_heights(factor):
         rest = left.modulo(count)
         parts.append((loop.upper.less(left) if parts else Bound.constant(0), loop.upper.less(rest), count))
         left = rest
     return parts
-
-
-def _falling_heights(factor: int) -> Iterator[int]:
-    """The heights of steps of a loop of unknown extent: from few copies on each number of those left has its own step.
-
-    Steps of one copy are slow, since each reads a panel for one row: 7 rows of 784x512 in steps of 4 and 1 took 1.5 times as long
-    as in one of 7, and take as long in steps of 4 and 3.
-    """
-    height = factor
-    while height > policy().tiles.exact_heights:
-        yield height
-        height //= 2
-    yield from range(height, 0, -1)
 
 
 def apply_blocks(nest: Nest, tile: Tile) -> None:
