@@ -68,7 +68,9 @@ def _sampled(node: onnx.NodeProto, kind: HostTensor, types: Mapping[str, HostTyp
     if kind.dtype == STRING:
         return _by_places(node, kind, types) if _only_moves(node) else None
     part = _PARTS[str(kind.dtype)]
-    nodes, known, made = [], {}, []
+    nodes: list[onnx.NodeProto] = []
+    known: dict[str, HostType] = {}
+    made: list[str] = []
     for what, op in (("real", "Real"), ("imaginary", "Imaginary")):
         taken, given = _fresh(node, f"{what}_input", types), _fresh(node, what, types)
         nodes.append(onnx.helper.make_node(op, [node.input[0]], [taken], f"{_label(node)}.{what}", domain=DOMAIN))

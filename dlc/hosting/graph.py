@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
@@ -14,12 +14,16 @@ from dlc.runtime.host.registry import HostFunction, HostNode
 
 @dataclass(frozen=True)
 class Segment:
-    """Nodes that are compiled together, as a model of their own. Types of `inputs` that are not known are those of a call."""
+    """Nodes that are compiled together, as a model of their own. Types of `inputs` that are not known are those of a call.
+
+    `declared` is what the file says of the outputs.
+    """
 
     model: onnx.ModelProto
     name: str
     inputs: Mapping[str, HostType]
     outputs: tuple[str, ...]
+    declared: Mapping[str, HostType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from dlc.errors import UnsupportedError, UnsupportedNode
+from dlc.errors import ParseError, UnsupportedError, UnsupportedNode
 from dlc.frontends.onnx.importers import importers
 from dlc.frontends.onnx.loader import PreparedModel, infer_shapes, opset_of
+from dlc.frontends.onnx.validation.problems import place_of
 from dlc.hosting.decomposition import decomposed
 from dlc.hosting.graph import ControlFlow, HostCall, HostGraph, Segment, Step
 from dlc.hosting.types import HostTensor, HostType, type_of_proto
@@ -21,13 +22,14 @@ _CONTROL_FLOW = ("If", "Loop", "Scan")
 _BODIES = "its body has ops of the host, or cannot be compiled"
 
 
-def partition(prepared: PreparedModel, name: str) -> HostGraph | None:
-    """The model `name` as a program of the host; None where nothing in it is the host's.
+def partition(prepared: PreparedModel, name: str, declared: Mapping[str, HostType]) -> HostGraph | None:
+    """The model `name` as a program of the host; None where nothing in it is the host's. `declared` holds types by name.
 
-    Raises `UnsupportedError` with nodes that neither the host nor compiled code computes.
+    Raises `ParseError` where a node makes another type than is declared, and `UnsupportedError` with nodes that neither the
+    host nor compiled code computes.
     """
     model = prepared.proto
-    cutter = _Cutter(model, name)
+    cutter = _Cutter(model, name, declared)
     tensors = {tensor.name: tensor for tensor in (*model.graph.initializer, *prepared.weights.values())}
     graph = cutter.cut(model.graph, _Scope({}, tensors))
     if cutter.unsupported:
@@ -60,6 +62,7 @@ class _Place:
 class _Cutter:
     model: onnx.ModelProto
     name: str
+    declared: Mapping[str, HostType]
     unsupported: list[UnsupportedNode] = field(default_factory=list)
     segments: int = 0
 
@@ -68,7 +71,7 @@ class _Cutter:
         scope = self._scope_of(graph, outer)
         own = {tensor.name: tensor for tensor in graph.initializer}
         scope.tensors.update(own)
-        nodes = [node for node in _decomposed(graph.node, scope) if not self._take_constant(node, scope, own)]
+        nodes = [node for node in self._decomposed(graph.node, scope) if not self._take_constant(node, scope, own)]
         places = _places(nodes, [self._is_hosted(node, scope) for node in nodes])
         wanted = _wanted(nodes, places, [entry.name for entry in graph.output])
         steps: list[Step] = []
@@ -86,6 +89,21 @@ class _Cutter:
         constants = {name: array_of(tensor) for name, tensor in scope.tensors.items() if name in used}
         made = {*inputs, *constants, *(name for step in steps for name in step.outputs)}
         return HostGraph(inputs, outputs, constants, tuple(steps), tuple(name for name in used if name not in made))
+
+    def _decomposed(self, nodes: Sequence[onnx.NodeProto], scope: _Scope) -> Iterator[onnx.NodeProto]:
+        """The nodes, those with another form for strings or complex numbers in that form."""
+        for node in nodes:
+            found = decomposed(node, scope.types)
+            if found is None:
+                yield node
+                continue
+            for name, kind in found.types.items():
+                declared = self.declared.get(name)
+                if isinstance(declared, HostTensor) and isinstance(kind, HostTensor) and declared.dtype not in (None, kind.dtype):
+                    what = f"{place_of(node)}: makes '{name}' as {kind} but the model declares {declared}"
+                    raise ParseError(f"{self.name}: error: {what}; correct the declaration, or export the model again")
+            scope.types.update(found.types)
+            yield from found.nodes
 
     def _scope_of(self, graph: onnx.GraphProto, outer: _Scope) -> _Scope:
         """What is known inside of a graph; values of the graph around are inputs to shape inference."""
@@ -140,7 +158,7 @@ class _Cutter:
         model.graph.node.extend(nodes)
         model.graph.initializer.extend(scope.tensors[each] for each in free if each in scope.tensors)
         model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(each) for each in outputs)
-        return Segment(model, name, inputs, outputs)
+        return Segment(model, name, inputs, outputs, {each: self.declared[each] for each in outputs if each in self.declared})
 
     def _host_step(self, node: onnx.NodeProto, scope: _Scope) -> Step | None:
         """The step of a node; None, and an entry of `unsupported`, where there is none."""
@@ -170,17 +188,6 @@ class _Cutter:
         wanted = ("then_branch", "else_branch") if node.op_type == "If" else ("body",)
         missing = [name for name in wanted if name not in _bodies(node)]
         return f"the attribute '{missing[0]}' is missing" if missing else ""
-
-
-def _decomposed(nodes: Sequence[onnx.NodeProto], scope: _Scope) -> Iterator[onnx.NodeProto]:
-    """The nodes, those with another form for strings or complex numbers in that form."""
-    for node in nodes:
-        found = decomposed(node, scope.types)
-        if found is None:
-            yield node
-            continue
-        scope.types.update(found.types)
-        yield from found.nodes
 
 
 def _places(nodes: Sequence[onnx.NodeProto], hosted: Sequence[bool]) -> list[_Place]:

@@ -11,11 +11,11 @@ import numpy as np
 import onnx
 
 from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
-from dlc.errors import InvalidInputError
+from dlc.errors import InvalidInputError, ParseError
 from dlc.hosting.graph import Segment
 from dlc.hosting.types import HostTensor, HostType
 from dlc.lowering.deadline import Progress
-from dlc.runtime.signature import Dim
+from dlc.runtime.signature import Dim, TensorSpec
 from dlc.variants import Variants
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class CompiledSegment:
 
     def _built(self, types: TensorTypes, progress: Progress) -> CompiledModel:
         compiled = self.compile(model_of(self.segment, types), progress)
+        _check_declared(self.segment, compiled.outputs)
         params = self._own(self.params)
         return compiled.with_params(params) if params else compiled
 
@@ -78,6 +79,18 @@ class CompiledSegment:
     def weights(self) -> set[str]:
         """Names of the initializers that it reads."""
         return {tensor.name for tensor in self.segment.model.graph.initializer}
+
+
+def _check_declared(segment: Segment, made: Sequence[TensorSpec]) -> None:
+    """`ParseError` where a segment makes another element type or rank than the file declares."""
+    for name, spec in zip(segment.outputs, made, strict=True):
+        declared = segment.declared.get(name)
+        if not isinstance(declared, HostTensor):
+            continue
+        is_any_rank = declared.shape is None or spec.unranked
+        if declared.dtype not in (None, spec.dtype) or not (is_any_rank or len(declared.shape or ()) == len(spec.shape)):
+            what = f"makes {spec} but the model declares {declared}"
+            raise ParseError(f"{segment.name}: error: {what}; correct the declaration, or export the model again")
 
 
 def model_of(segment: Segment, types: TensorTypes) -> onnx.ModelProto:

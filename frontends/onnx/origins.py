@@ -83,6 +83,8 @@ def origin_of(
         producer = producers.get(value)
         if value in inputs:
             _note(value, inputs[value], is_shape, elements, dims)
+        elif producer is not None and producer.op_type == "If":
+            waiting += [(producer.input[0], False), *((given, is_shape) for given in _given_by_branches(producer, value))]
         elif producer is None or not (is_shape or can_fold(producer)):
             return Origin(tuple(elements), tuple(dims), place_of(producer) if producer else f"what gives '{value}'")
         else:
@@ -98,6 +100,14 @@ def _with_bodies(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 yield from _with_bodies(attribute.g.node)
+
+
+def _given_by_branches(node: onnx.NodeProto, name: str) -> Iterator[str]:
+    """The values of the branches of an If that its output `name` is."""
+    place = list(node.output).index(name)
+    for attribute in node.attribute:
+        if attribute.HasField("g") and place < len(attribute.g.output):
+            yield attribute.g.output[place].name
 
 
 def _note(name: str, kind: TensorType, is_shape: bool, elements: dict[str, None], dims: dict[str, None]) -> None:

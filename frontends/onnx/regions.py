@@ -53,6 +53,8 @@ def build_if(node: NodeContext, condition: ir.Value, branches: Sequence[Callable
     if len(given[0]) != len(given[1]):
         node.unsupported(f"its branches give {len(given[0])} and {len(given[1])} values; both have to give those of the node")
     names = list(node.node.output)
+    for name, left, right in zip(names, *given, strict=False):
+        _require_one_rank(node, name, type_of_value(left), type_of_value(right))
     kinds = [
         _joined(node, f"output '{name}'", type_of_value(left), type_of_value(right), "branches give it")
         for name, left, right in zip(names, *given, strict=False)
@@ -183,6 +185,13 @@ class _Draft:
 
 def _is_true(item: Imported) -> bool:
     return isinstance(item, np.ndarray) and bool(item.all())
+
+
+def _require_one_rank(node: NodeContext, name: str, left: TensorType, right: TensorType) -> None:
+    """Branches whose values have other ranks are no code: which one is taken must be known."""
+    if left.dtype == right.dtype and left.rank != right.rank:
+        reason = f"branches give '{name}' as {left} and {right}, so that the condition (input 0) must be known at compile time"
+        node.unknown(0, reason)
 
 
 def _joined(node: NodeContext, what: str, left: TensorType, right: TensorType, how: str) -> TensorType:

@@ -32,7 +32,7 @@ def imaginary(node: HostNode, x: np.ndarray) -> np.ndarray:
 @host_op("Complex", _COMPLEX, domain=DOMAIN)
 def join(node: HostNode, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The complex numbers of two parts."""
-    found = np.empty(x.shape, _WHOLE["f32" if x.dtype == NUMPY_DTYPES["f32"] else "f64"])
+    found: np.ndarray = np.empty(x.shape, _WHOLE["f32" if x.dtype == NUMPY_DTYPES["f32"] else "f64"])
     found.real, found.imag = x, y
     return found
 

@@ -70,7 +70,7 @@ def _laid(columns: np.ndarray, place: np.ndarray, size: int) -> np.ndarray:
     """[rows, size]: the elements of each row at their places."""
     if columns.dtype != object:
         found = np.zeros((len(columns), size), columns.dtype)
-        np.add.at(found, (slice(None), place), columns)
+        np.add.at(found.T, place, columns.T)
         return found
     if len(np.unique(place)) != len(place):
         raise HostOpError("blocks of strings overlap, and strings have no sum; give strides from the block's sizes on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -168,6 +169,21 @@ def test_nodes_that_nobody_computes_are_told() -> None:
     nodes = [node("StringConcat", ["a", "a"], ["b"]), node("Mod", ["b", "b"], ["c"], "odd")]
     with pytest.raises(dlc.UnsupportedError, match=r"node 'odd' \(Mod\): the op is not supported for string"):
         dlc.compile(model_of(nodes, [tensor("a", STRING, ["N"])], [tensor("c", STRING, ["N"])]), lenient=True)
+
+
+def test_declared_types_of_what_segments_make() -> None:
+    """A type that contradicts is refused, here once a call has made it; with `lenient` it passes, and each warning comes once."""
+    model, feeds = words_model(), {"words": np.array(["a"], object), "which": np.array(0, np.int64)}
+    model.graph.value_info.append(tensor("mean", FLOAT, ["K"]))
+    dlc.compile(model)(feeds)
+    model.graph.value_info[0].CopyFrom(tensor("mean", FLOAT, ["K", 2]))
+    with pytest.raises(dlc.ParseError, match=r"segment 1\).*makes mean: f32\[.*but the model declares f32\[K, 2\]; correct"):
+        dlc.compile(model)(feeds)
+    model.graph.node[1].attribute.append(helper.make_attribute("nothing", 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dlc.compile(model, lenient=True)(feeds)
+    assert len([each for each in caught if "nothing" in str(each.message)]) == 1
 
 
 def test_an_endless_loop_is_cancelled() -> None:

@@ -286,6 +286,24 @@ def test_branches_of_two_types() -> None:
     assert "output 'y' has two types: branches give it as tensor<3xf32> and tensor<3xi64>" in _refusal(text)
 
 
+def test_branches_of_two_ranks() -> None:
+    """Code is made for the condition of a call; sizes within branches are known where the input is that they come from."""
+    text = """g (int64[2] s, float[6] x) => (float[N] y, float[K] z) {
+      zero = Constant <value_int = 0> ()  one = Constant <value_int = 1> ()  last = Constant <value_ints = [-1]> ()
+      first = Gather (s, zero)  c = Equal (first, one)
+      h = If <then_branch = t () => (float[6] a) { a = Relu (x) },
+              else_branch = e () => (float[P, Q] b) { b = Reshape (x, s) }> (c)
+      y = Reshape (h, last)
+      z = Squeeze (h)
+    }"""
+    compiled = dlc.compile(_model(text, 21))
+    x = np.arange(-2, 4, dtype=np.float32)
+    for sizes, want in (([1, 6], np.maximum(x, 0)), ([2, 3], x)):
+        y, z = compiled(np.array(sizes), x)
+        np.testing.assert_array_equal(y, want)
+        np.testing.assert_array_equal(z, want.reshape(-1) if sizes == [1, 6] else x.reshape(2, 3))
+
+
 def test_number_of_carried_values() -> None:
     text = """g (int64 n, float[3] x) => (float[3] y) {
       y = Loop <body = b (int64 i, bool go) => (bool more) { more = Identity (go) }> (n, , x)

@@ -257,9 +257,9 @@ def test_malformed(change: dict[str, Any], message: str) -> None:
         dlc.compile(_model("TreeEnsembleRegressor", attributes | change, [("y", TensorProto.FLOAT)]))
 
 
-def test_texts_are_refused() -> None:
+def test_texts_that_are_declared_as_numbers_are_refused() -> None:
     model = _classifier(np.random.default_rng(9), [0, 1], [1], "shares")
     entry = next(entry for entry in model.graph.node[0].attribute if entry.name == "classlabels_int64s")
     entry.CopyFrom(helper.make_attribute("classlabels_strings", ["no", "yes"]))
-    with pytest.raises(dlc.UnsupportedError, match="texts \\(classlabels_strings\\) are not supported"):
+    with pytest.raises(dlc.ParseError, match=r"makes 'label' as string\[.*\] but the model declares i64"):
         dlc.compile(model)
