@@ -20,7 +20,7 @@ from dlc.runtime.library import find_library
 ROOT = Path(__file__).resolve().parent.parent
 _BLOCK = re.compile(r"^( *)```(?:python|mlir)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(r"(?:#|//) (\S+\.(?:py|mlir))\n")
-_FOLDERS = ("dialects", "frontends", "analysis", "lowering", "targets", "runtime", "tools")
+_FOLDERS = ("dialects", "frontends", "analysis", "lowering", "targets", "runtime", "serving", "tools")
 
 # The editable install's finder comes before sys.path, so it has to go for the copy to be imported.
 _LAUNCHER = """

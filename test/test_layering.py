@@ -12,10 +12,19 @@ from dlc.lowering.registry import passes
 
 ROOT = Path(__file__).resolve().parent.parent
 BINDINGS = {"torch_mlir", "mlir"}
-LEAVES = {"dlc._mlir", "dlc.devices", "dlc.errors", "dlc.diagnostics", "dlc.dtypes", "dlc.memory_limit", "dlc.partial_files"}
+LEAVES = {
+    "dlc.__version__",
+    "dlc._mlir",
+    "dlc.devices",
+    "dlc.errors",
+    "dlc.diagnostics",
+    "dlc.dtypes",
+    "dlc.memory_limit",
+    "dlc.partial_files",
+}
 MACHINE = "dlc.targets.machine"
 """All that lowering sees of targets."""
-PARTS = {"analysis", "dialects", "frontends", "lowering", "runtime", "targets", "tools"}
+PARTS = {"analysis", "dialects", "frontends", "lowering", "runtime", "serving", "targets", "tools"}
 ALLOWED = {
     "dialects": set(),
     "frontends": {"dialects"},
@@ -23,6 +32,7 @@ ALLOWED = {
     "lowering": {"analysis", "dialects"},
     "targets": {"analysis", "dialects", "lowering", "runtime"},
     "runtime": set(),
+    "serving": {"runtime"},
     "tools": PARTS,
     "dlc": PARTS,
 }

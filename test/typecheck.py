@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TREE = ROOT / "build" / "typecheck"
-PARTS = ("analysis", "dialects", "frontends", "lowering", "runtime", "targets", "tools")
+PARTS = ("analysis", "dialects", "frontends", "lowering", "runtime", "serving", "targets", "tools")
 
 
 def link_tree() -> None:

@@ -8,7 +8,7 @@ import sys
 
 TYPE_CHECKING = False  # importing typing takes longer than this module
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
 _HELD = "held"
@@ -33,7 +33,7 @@ def start() -> NoReturn:
 
 def dlc() -> NoReturn:
     """`dlc`; does not return."""
-    _end(_supervised("dlc", _dlc))
+    _end(_dlc() if _serves(sys.argv[1:]) else _supervised("dlc", _dlc))
 
 
 def dlc_opt() -> NoReturn:
@@ -56,6 +56,11 @@ def _show_as(command: str) -> None:
     except OSError:  # nothing of ours depends on it
         return
     os.close(file)
+
+
+def _serves(arguments: Sequence[str]) -> bool:
+    """`dlc serve` ends by itself when it is told to stop, once all requests are answered: nobody may end it before."""
+    return [argument for argument in arguments if argument != "--debug"][:1] == ["serve"]
 
 
 def _dlc() -> int:

@@ -1,0 +1,63 @@
+"""What a server counts, in Prometheus' text format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+class ModelMetrics:
+    """Figures of the runs of one model."""
+
+    def __init__(self, metrics: Metrics, name: str) -> None:
+        self._waits = metrics.waits.labels(name)
+        self._runs = metrics.runs.labels(name)
+        self._rows = metrics.rows.labels(name)
+
+    def ran(self, waits: Sequence[float], seconds: float, rows: int) -> None:
+        """One run: how long its requests waited, how long it took, and its rows."""
+        for wait in waits:
+            self._waits.observe(wait)
+        self._runs.observe(seconds)
+        self._rows.observe(rows)
+
+
+class Metrics:
+    """Counters and histograms of one server. The label `model` is empty for requests of unknown models."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "dlc_requests", "answered inference requests", ("model", "protocol", "status"), registry=self._registry
+        )
+        self._seconds = self._histogram("dlc_request_seconds", "from the arrival to the answer", ("model", "protocol"))
+        self.waits = self._histogram("dlc_wait_seconds", "from the arrival in the queue to the run")
+        self.runs = self._histogram("dlc_run_seconds", "of one call of the model, of a batch or of a single request")
+        self.rows = Histogram("dlc_run_rows", "rows of one call of the model", ("model",), buckets=_ROWS, registry=self._registry)
+        self._waiting = Gauge("dlc_waiting_requests", "requests in the queue", ("model",), registry=self._registry)
+        self._reloads = Counter("dlc_reloads", "changed files of models", ("model", "result"), registry=self._registry)
+
+    def _histogram(self, name: str, text: str, labels: Sequence[str] = ("model",)) -> Histogram:
+        return Histogram(name, text, labels, buckets=_SECONDS, registry=self._registry)
+
+    def answered(self, model: str, protocol: str, status: str, seconds: float) -> None:
+        """One inference request; `status` is `ok`, or the gRPC code of its error."""
+        self._requests.labels(model, protocol, status).inc()
+        self._seconds.labels(model, protocol).observe(seconds)
+
+    def reloaded(self, model: str, result: str) -> None:
+        """A changed file: `loaded`, `failed` or `removed`."""
+        self._reloads.labels(model, result).inc()
+
+    def watch_queue(self, model: str, waiting: Callable[[], int]) -> None:
+        """Let the gauge of `model` show what `waiting` returns."""
+        self._waiting.labels(model).set_function(waiting)
+
+    def text(self) -> bytes:
+        """All figures."""
+        return generate_latest(self._registry)

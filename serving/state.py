@@ -1,0 +1,50 @@
+"""What the servers of both protocols share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import __version__
+from .errors import ServingError, error_of_call
+from .metrics import Metrics
+from .options import ServeOptions
+from .repository import Repository
+
+SERVER_METADATA = {"name": "dlc", "version": __version__, "extensions": ["binary_tensor_data"]}
+
+
+@dataclass
+class ServerState:
+    """Models, options and figures of one server, and whether it takes requests."""
+
+    options: ServeOptions
+    repository: Repository
+    metrics: Metrics
+    is_ready: bool = False
+    active: int = 0
+    """Inference requests that are being answered."""
+
+    @contextlib.contextmanager
+    def answering(self, protocol: str, model: str) -> Iterator[float]:
+        """Count the inference request that the block answers; gives the time of its beginning."""
+        begin, status = time.perf_counter(), "ok"
+        self.active += 1
+        try:
+            yield begin
+        except asyncio.CancelledError:
+            status = "CANCELLED"
+            raise
+        except ServingError as error:
+            status = error.grpc_code
+            raise
+        except Exception as error:
+            status = error_of_call(error).grpc_code
+            raise
+        finally:
+            self.active -= 1
+            known = model if model in self.repository.models else ""
+            self.metrics.answered(known, protocol, status, time.perf_counter() - begin)

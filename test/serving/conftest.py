@@ -1,0 +1,48 @@
+"""Engines that the tests of the folder serve, and one server for tests that change nothing of it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from served import Running
+
+_NEEDED = ("aiohttp", "grpc", "prometheus_client", "tritonclient")
+_MISSING = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+collect_ignore_glob = ["test_*.py"] if _MISSING else []
+
+
+def pytest_report_header() -> str | None:
+    return f"serving: not tested without {', '.join(_MISSING)}; install dlc[test]" if _MISSING else None
+
+
+@pytest.fixture(scope="session")
+def small_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from served import small_engine
+
+    file = tmp_path_factory.mktemp("serving") / "small.dlce"
+    small_engine(file)
+    return file
+
+
+@pytest.fixture(scope="session")
+def types_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from served import types_engine
+
+    file = tmp_path_factory.mktemp("serving") / "types.dlce"
+    types_engine(file)
+    return file
+
+
+@pytest.fixture(scope="session")
+def server(small_file: Path, types_file: Path) -> Iterator[Running]:
+    """Serves `small` and `types`, without batching; requests of 1 MiB at most."""
+    from served import running
+
+    with running([small_file, types_file], max_request_bytes=1 << 20) as found:
+        yield found
