@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -45,10 +46,15 @@ class Metrics:
     def _histogram(self, name: str, text: str, labels: Sequence[str] = ("model",)) -> Histogram:
         return Histogram(name, text, labels, buckets=_SECONDS, registry=self._registry)
 
+    @functools.lru_cache(maxsize=1024)  # noqa: B019  # a server has one object, for as long as it lives
+    def _of(self, model: str, protocol: str, status: str) -> tuple[Counter, Histogram]:
+        return self._requests.labels(model, protocol, status), self._seconds.labels(model, protocol)
+
     def answered(self, model: str, protocol: str, status: str, seconds: float) -> None:
         """One inference request; `status` is `ok`, or the gRPC code of its error."""
-        self._requests.labels(model, protocol, status).inc()
-        self._seconds.labels(model, protocol).observe(seconds)
+        count, histogram = self._of(model, protocol, status)
+        count.inc()
+        histogram.observe(seconds)
 
     def reloaded(self, model: str, result: str) -> None:
         """A changed file: `loaded`, `failed` or `removed`."""

@@ -1,0 +1,248 @@
+"""Queues and batches, with models that tests hold up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from dlc.errors import CancelledError, InvalidInputError, OutOfMemoryError
+from dlc.runtime.signature import TensorSpec
+from dlc.serving.batching import batch_key, reason_against_batching
+from dlc.serving.errors import InvalidRequestError, QueueFullError, ServingError, StoppingError
+from dlc.serving.interface import Interface
+from dlc.serving.options import BatchOptions
+from dlc.serving.scheduler import Call, Scheduler
+
+SECONDS = 30
+
+
+class Doubling:
+    """Doubles its input once it is let go; 13 makes it fail, with the error given. `calls` are the inputs it was called with."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.go = threading.Event()
+        self.began = threading.Event()
+        self.calls: list[list[float]] = []
+        self.cancelled = 0
+        self._error = error
+
+    def __call__(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        self.calls.append(inputs[0][:, 0].tolist())
+        self.began.set()
+        assert self.go.wait(SECONDS)
+        if self._error is not None and 13 in inputs[0]:
+            raise self._error
+        return [inputs[0] * 2]
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+        self.go.set()
+
+
+class Figures:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+
+    def ran(self, waits: Sequence[float], seconds: float, rows: int) -> None:
+        assert all(0 <= wait < SECONDS for wait in waits) and 0 <= seconds < SECONDS
+        self.rows.append(rows)
+
+
+class Bench:
+    """A scheduler on a loop of its own, and calls to it."""
+
+    def __init__(self, **options: float) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
+        self.figures = Figures()
+        self.scheduler = Scheduler("m", BatchOptions(**options), self.loop, self.figures)
+
+    def submit(self, runner: Doubling, value: float, rows: int = 1, width: int = 2, is_batched: bool = True) -> Call:
+        async def submitted() -> Call:
+            inputs = [np.full((rows, width), value, np.float32)]
+            call = Call(runner, inputs, batch_key(inputs) if is_batched else None, rows, self.loop.create_future())
+            self.scheduler.submit(call)
+            return call
+
+        return asyncio.run_coroutine_threadsafe(submitted(), self.loop).result(SECONDS)
+
+    def answer(self, call: Call) -> np.ndarray:
+        async def answered() -> list[np.ndarray]:
+            return await asyncio.wait_for(call.answer, SECONDS)
+
+        (found,) = asyncio.run_coroutine_threadsafe(answered(), self.loop).result(SECONDS)
+        return found
+
+    def close(self) -> None:
+        self.scheduler.close()
+        assert self.scheduler.join(SECONDS)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(SECONDS)
+        self.loop.close()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench(max_batch=4, max_delay=0.0, max_queue=6)
+    yield made
+    made.close()
+
+
+def held(bench: Bench, runner: Doubling) -> Call:
+    """A call that runs until `runner.go`, behind which others wait."""
+    call = bench.submit(runner, 0.0)
+    assert runner.began.wait(SECONDS)
+    return call
+
+
+def test_calls_that_wait_become_batches(bench: Bench) -> None:
+    runner = Doubling()
+    calls = [held(bench, runner), *(bench.submit(runner, float(value)) for value in range(1, 7))]
+    runner.go.set()
+    assert [bench.answer(call).tolist() for call in calls] == [[[2.0 * value] * 2] for value in range(7)]
+    assert runner.calls == [[0.0], [1.0, 2.0, 3.0, 4.0], [5.0, 6.0]]
+    assert bench.figures.rows == [1, 4, 2]
+
+
+def test_batches_hold_what_fits(bench: Bench) -> None:
+    """Other widths and other models are not joined; a call of many rows runs alone; the oldest goes first."""
+    runner, other = Doubling(), Doubling()
+    other.go.set()
+    calls = [held(bench, runner)]
+    calls += [bench.submit(runner, 1.0, rows=3), bench.submit(runner, 2.0, width=3), bench.submit(runner, 3.0, rows=2)]
+    calls += [bench.submit(other, 4.0), bench.submit(runner, 5.0), bench.submit(runner, 6.0, rows=9)]
+    runner.go.set()
+    assert [bench.answer(call).shape for call in calls] == [(1, 2), (3, 2), (1, 3), (2, 2), (1, 2), (1, 2), (9, 2)]
+    assert runner.calls == [[0.0], [1.0, 1.0, 1.0, 5.0], [2.0], [3.0, 3.0], [6.0] * 9]
+    assert other.calls == [[4.0]]
+
+
+def test_the_first_of_a_batch_waits_for_others() -> None:
+    bench, runner = Bench(max_batch=3, max_delay=SECONDS), Doubling()
+    runner.go.set()
+    calls = [bench.submit(runner, float(value)) for value in range(3)]  # full: the delay is not waited for
+    assert [bench.answer(call)[0, 0] for call in calls] == [0.0, 2.0, 4.0]
+    assert runner.calls == [[0.0, 1.0, 2.0]]
+    bench.close()
+    bench = Bench(max_batch=3, max_delay=0.05)
+    begin = time.perf_counter()
+    assert bench.answer(bench.submit(runner, 1.0))[0, 0] == 2.0
+    assert time.perf_counter() - begin >= 0.05
+    bench.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (InvalidInputError("13 is bad luck"), InvalidRequestError),
+        (OutOfMemoryError("no memory for 13"), QueueFullError),
+        (ZeroDivisionError("a bug"), ServingError),
+    ],
+)
+def test_a_request_that_fails_hurts_no_other(bench: Bench, error: Exception, kind: type[ServingError]) -> None:
+    runner = Doubling(error)
+    calls = [held(bench, runner), *(bench.submit(runner, value) for value in (1.0, 13.0, 2.0))]
+    runner.go.set()
+    assert [bench.answer(call)[0, 0] for call in (calls[0], calls[1], calls[3])] == [0.0, 2.0, 4.0]
+    with pytest.raises(kind, match=str(error)):
+        bench.answer(calls[2])
+    assert runner.calls == [[0.0], [1.0, 13.0, 2.0], [1.0], [13.0], [2.0]]
+
+
+def test_the_queue_is_bounded(bench: Bench) -> None:
+    runner = Doubling()
+    calls = [held(bench, runner), *(bench.submit(runner, 1.0) for _ in range(6))]
+    assert bench.scheduler.waiting == 6
+    with pytest.raises(QueueFullError, match="6 requests wait for model 'm' already; try again later"):
+        bench.submit(runner, 1.0)
+    runner.go.set()
+    for call in calls:
+        bench.answer(call)
+    assert bench.answer(bench.submit(runner, 3.0))[0, 0] == 6.0
+
+
+def test_abandoned_calls_leave_the_queue_and_end(bench: Bench) -> None:
+    runner = Doubling(CancelledError("cancelled"))
+    running = bench.submit(runner, 13.0)
+    assert runner.began.wait(SECONDS)
+    waiting = bench.submit(runner, 1.0)
+    last = bench.submit(runner, 2.0)
+    bench.scheduler.abandon(waiting)
+    assert (bench.scheduler.waiting, runner.cancelled) == (1, 0)
+    bench.scheduler.abandon(running)
+    assert runner.cancelled == 1
+    assert bench.answer(last)[0, 0] == 4.0
+    assert runner.calls == [[13.0], [2.0]]
+
+
+def test_a_batch_is_ended_when_nobody_wants_it(bench: Bench) -> None:
+    runner, blocker = Doubling(), Doubling()
+    held(bench, blocker)
+    calls = [bench.submit(runner, 1.0), bench.submit(runner, 2.0)]
+    blocker.go.set()
+    assert runner.began.wait(SECONDS)
+    bench.scheduler.abandon(calls[0])
+    assert not runner.cancelled
+    bench.scheduler.abandon(calls[1])
+    assert runner.cancelled
+
+
+def test_a_call_that_another_was_cancelled_for_runs_again(bench: Bench) -> None:
+    class Once(Doubling):
+        def __call__(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+            found = super().__call__(inputs)
+            if len(self.calls) == 1:
+                raise CancelledError("cancelled")
+            return found
+
+    runner = Once()
+    runner.go.set()
+    assert bench.answer(bench.submit(runner, 4.0))[0, 0] == 8.0
+    assert runner.calls == [[4.0], [4.0]]
+
+
+def test_quick_calls_run_at_once(bench: Bench) -> None:
+    runner = Doubling()
+    runner.go.set()
+    threads = []
+    runner.began.set = lambda: threads.append(threading.current_thread())  # type: ignore[method-assign]
+    for value in range(50):
+        assert bench.answer(bench.submit(runner, float(value), is_batched=False))[0, 0] == 2.0 * value
+    assert threads[0] is bench.scheduler._thread
+    assert bench._thread in threads
+
+
+def test_what_waits_is_answered_after_closing(bench: Bench) -> None:
+    runner = Doubling()
+    calls = [held(bench, runner), bench.submit(runner, 1.0)]
+    bench.scheduler.close()
+    with pytest.raises(StoppingError, match="model 'm' is being stopped"):
+        bench.submit(runner, 2.0)
+    runner.go.set()
+    assert [bench.answer(call)[0, 0] for call in calls] == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "reason"),
+    [
+        ([("N", 3), ("N",), ("N", "M")], None),
+        ([(1, 3), (1, 3)], "the first dims of x0: f32[1, 3] and x0: f32[1, 3] are not one symbol"),
+        ([(None, 3), (None, 3)], "the first dims of x0: f32[?, 3] and x0: f32[?, 3] are not one symbol"),
+        ([("N", 3), ("M", 3)], "the first dims of x0: f32[N, 3] and y: f32[M, 3] are not one symbol"),
+        ([("N", 3), ()], "the first dims of x0: f32[N, 3] and y: f32[] are not one symbol"),
+        ([("N", 3), ("N", "N")], "y: f32[N, N] has the symbol twice"),
+        ([()], "it has no inputs"),
+    ],
+)
+def test_which_models_can_be_batched(shapes: list[tuple], reason: str | None) -> None:
+    """The last shape is that of the output."""
+    inputs = [TensorSpec(f"x{number}", shape, "f32") for number, shape in enumerate(shapes[:-1])]
+    assert reason_against_batching(Interface.of("m", inputs, [TensorSpec("y", shapes[-1], "f32")])) == reason
