@@ -139,7 +139,7 @@ class Repository:
         source = path.read_bytes() if self._options.in_memory else path
         engine = load(source, self._options.num_threads, verify=True)
         interface = Interface.of(name, engine.inputs, engine.outputs)
-        reason = reason_against_batching(interface) if self._options.batching.max_batch > 1 else ""
+        reason = reason_against_batching(interface, engine) if self._options.batching.max_batch > 1 else ""
         if reason:
             LOG.warning("model '%s': each request runs alone: %s", name, reason)
         return Loaded(engine, interface, reason is None, stamp)
