@@ -21,6 +21,8 @@ from .state import ServerState
 
 _KEEP_ALIVE = 75.0
 """Seconds that a connection without requests is kept."""
+_LINGER = 2.0
+"""Seconds that the rest of a refused request is read and dropped, so that its sender sees the answer."""
 
 
 class Server:
@@ -59,7 +61,9 @@ class Server:
             HttpService(self._state).application(),
             handler_cancellation=True,  # a client that vanishes takes its request along
             access_log=None,
+            logger=_http_log(),
             keepalive_timeout=_KEEP_ALIVE,
+            lingering_time=_LINGER,
             shutdown_timeout=options.grace,
         )
         await self._http.setup()
@@ -77,6 +81,21 @@ class Server:
         self._watch.cancel()
         await asyncio.gather(self._http.cleanup(), self._grpc.stop(self._state.options.grace))
         self._state.repository.close()
+
+
+def _http_log() -> logging.Logger:
+    """aiohttp's messages without tracebacks: what they tell of are clients' faults."""
+    log = logging.getLogger("dlc.serve.http")
+    log.filters = [_without_traceback]
+    return log
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    if record.exc_info and record.exc_info[1] is not None:
+        reason = str(record.exc_info[1]).split("\n")[0][:200]
+        record.msg, record.args = f"{record.getMessage()}: {reason}", ()
+        record.exc_info = None
+    return True
 
 
 def serve(sources: Sequence[str], options: ServeOptions, show: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ from .. import __version__
 from .errors import ServingError, error_of_call
 from .metrics import Metrics
 from .options import ServeOptions
-from .repository import Repository
+from .repository import LOG, Repository
 
 SERVER_METADATA = {"name": "dlc", "version": __version__, "extensions": ["binary_tensor_data"]}
 
@@ -38,12 +38,12 @@ class ServerState:
         except asyncio.CancelledError:
             status = "CANCELLED"
             raise
-        except ServingError as error:
+        except Exception as raised:
+            error = error_of_call(raised)
             status = error.grpc_code
-            raise
-        except Exception as error:
-            status = error_of_call(error).grpc_code
-            raise
+            if type(error) is ServingError:
+                LOG.error("model '%s': %s", model, error)
+            raise error from None
         finally:
             self.active -= 1
             known = model if model in self.repository.models else ""
