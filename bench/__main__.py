@@ -20,6 +20,7 @@ _TABLES = (
     "dynamic",
     "driver",
     "engines",
+    "serve",
     "polybench",
     "generic",
     "fit",

@@ -19,6 +19,7 @@ from .interface import VERSION, Interface
 
 LENGTH_HEADER = "Inference-Header-Content-Length"
 """Bytes of the JSON before the binary data."""
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 REFUSED_PARAMETERS = ("shared_memory_region", "classification", "sequence_id", "priority")
 """Parameters of extensions which change what a request means and are not served."""
 
@@ -74,7 +75,7 @@ def write_answer(interface: Interface, request: InferRequest, results: Sequence[
     record = {"model_name": interface.name, "model_version": VERSION, "outputs": outputs}
     if request.id:
         record["id"] = request.id
-    head = json.dumps(record, separators=(",", ":")).encode()
+    head = _ENCODER.encode(record).encode()
     return (b"".join([head, *blobs]), len(head)) if blobs else (head, None)
 
 

@@ -46,6 +46,10 @@ class ServedModel:
 
     async def infer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None = None) -> list[np.ndarray]:
         """All outputs. `ServingError` says why there are none; a task that is cancelled drops the call."""
+        if not loaded.is_batched:
+            answer = self.scheduler.answer_at_once(loaded.engine, inputs)
+            if answer is not None:
+                return answer
         loop = asyncio.get_running_loop()
         is_batched = loaded.is_batched and bool(rows := len(inputs[0]))
         key = batch_key(inputs) if is_batched else None

@@ -210,14 +210,25 @@ def test_a_call_that_another_was_cancelled_for_runs_again(bench: Bench) -> None:
 
 
 def test_quick_calls_run_at_once(bench: Bench) -> None:
-    runner = Doubling()
+    """Such as the last with their shapes was, where nobody waits; failures are theirs alone."""
+    runner = Doubling(InvalidInputError("13 is bad luck"))
     runner.go.set()
-    threads = []
-    runner.began.set = lambda: threads.append(threading.current_thread())  # type: ignore[method-assign]
-    for value in range(50):
-        assert bench.answer(bench.submit(runner, float(value), is_batched=False))[0, 0] == 2.0 * value
-    assert threads[0] is bench.scheduler._thread
-    assert bench._thread in threads
+    inputs = [np.full((1, 2), 3.0, np.float32)]
+    assert bench.scheduler.answer_at_once(runner, inputs) is None
+    found = None
+    for _ in range(100):
+        bench.answer(bench.submit(runner, 3.0, is_batched=False))
+        found = found or bench.scheduler.answer_at_once(runner, inputs)
+    assert found is not None and found[0].tolist() == [[6.0, 6.0]]
+    assert bench.scheduler.answer_at_once(runner, [np.full((2, 2), 3.0, np.float32)]) is None
+    bench.scheduler._quick = dict.fromkeys(bench.scheduler._quick, True)
+    with pytest.raises(InvalidRequestError, match="13 is bad luck"):
+        bench.scheduler.answer_at_once(runner, [np.full((1, 2), 13.0, np.float32)])
+    blocker = Doubling()
+    held(bench, blocker)
+    bench.scheduler._quick = dict.fromkeys(bench.scheduler._quick, True)
+    assert bench.scheduler.answer_at_once(runner, inputs) is None
+    blocker.go.set()
 
 
 def test_what_waits_is_answered_after_closing(bench: Bench) -> None:
