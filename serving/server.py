@@ -92,9 +92,9 @@ def _http_log() -> logging.Logger:
 
 def _without_traceback(record: logging.LogRecord) -> bool:
     if record.exc_info and record.exc_info[1] is not None:
-        reason = str(record.exc_info[1]).split("\n")[0][:200]
+        reason = " ".join(str(record.exc_info[1]).split())[:200]
         record.msg, record.args = f"{record.getMessage()}: {reason}", ()
-        record.exc_info = None
+        record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
     return True
 
 

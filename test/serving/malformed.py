@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import struct
@@ -39,12 +40,12 @@ def wrong_record(generator: random.Random, x: np.ndarray) -> dict[str, Any]:
             if generator.random() < 0.25:
                 parent.pop(key, None)
             else:
-                parent[key] = generator.choice(JUNK)
+                parent[key] = copy.deepcopy(generator.choice(JUNK))
         elif parent and generator.random() < 0.3:
-            parent.append(parent[0])
+            parent.append(copy.deepcopy(parent[0]))
         elif parent:
-            parent[generator.randrange(len(parent))] = generator.choice(JUNK)
-    return json.loads(json.dumps(record))  # parts that are there twice become two
+            parent[generator.randrange(len(parent))] = copy.deepcopy(generator.choice(JUNK))
+    return record
 
 
 def _containers(value: Any) -> Any:

@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +22,10 @@ import tritonclient.grpc as triton_grpc
 
 import dlc
 from bench.networks import mlp
+from dlc.runtime.library import find_library
 
 RECORD = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 12], "data": [0.5] * 12}]}
+ROOT = Path(__file__).resolve().parents[2]
 DLC = Path(sys.executable).parent / "dlc"
 
 
@@ -48,9 +50,11 @@ class Process:
 
 
 @contextlib.contextmanager
-def serving(*arguments: object) -> Iterator[Process]:
-    command = [DLC, "serve", "--http-port=0", "--grpc-port=0", *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def serving(
+    *arguments: object, command: Sequence[object] = (DLC, "serve"), environment: Mapping[str, str] | None = None
+) -> Iterator[Process]:
+    given = [*map(str, command), "--http-port=0", "--grpc-port=0", *map(str, arguments)]
+    process = subprocess.Popen(given, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield Process(process)
     finally:
@@ -129,6 +133,24 @@ assert not found and not parts & {{"lowering", "dialects", "frontends", "targets
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_runtime_alone_serves(small_file: Path, tmp_path: Path) -> None:
+    """The layout of the wheel dlc-runtime, by links."""
+    package = tmp_path / "dlc_runtime"
+    package.mkdir()
+    (package / "__init__.py").symlink_to(ROOT / "packaging" / "dlc-runtime" / "dlc_runtime" / "__init__.py")
+    for leaf in ("errors", "dtypes", "memory_limit"):
+        (package / f"{leaf}.py").symlink_to(ROOT / "dlc" / f"{leaf}.py")
+    for folder in ("runtime", "serving"):
+        (package / folder).symlink_to(ROOT / folder)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "DLC_RUNTIME_LIBRARY": str(find_library())}
+    command = [sys.executable, "-m", "dlc_runtime.serving"]
+    with serving(small_file, command=command, environment=environment) as server:
+        assert len(server.infer("small", RECORD)["outputs"][0]["data"]) == 5
+        assert server.end()[0] == 0
+    done = subprocess.run([*command, "none.dlce"], capture_output=True, text=True, timeout=60, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (1, "none.dlce: error: no such file\n")
 
 
 def test_errors_are_one_message(tmp_path: Path, small_file: Path) -> None:
