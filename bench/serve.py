@@ -112,7 +112,7 @@ def serve_onnxruntime() -> None:
 class _Session:
     """A model of onnxruntime, to the server what an engine is."""
 
-    def __init__(self, file: Path, num_threads: int | None, verify: bool) -> None:
+    def __init__(self, file: Path, num_threads: int | None, verify: bool, verify_key: str | None) -> None:
         import onnxruntime
 
         from dlc.runtime.signature import TensorSpec

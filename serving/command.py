@@ -33,6 +33,7 @@ _PORT = click.IntRange(0, 65535)
     "--poll", type=click.FloatRange(0), default=1, show_default=True, help="Seconds between looks for changed files; 0: none."
 )
 @click.option("--num-threads", type=click.IntRange(1), help="Threads of a call; all processors by default.")
+@click.option("--verify-key", metavar="FILE", help="Public key (Ed25519, PEM) by which all engines must be signed.")
 @click.option("--in-memory", is_flag=True, help="Read files instead of mapping them, so that they may be overwritten in place.")
 def command(
     models: tuple[str, ...],
@@ -47,6 +48,7 @@ def command(
     grace: float,
     poll: float,
     num_threads: int | None,
+    verify_key: str | None,
     in_memory: bool,
 ) -> None:
     """Serve engine files by the Open Inference Protocol (KServe v2), over HTTP and gRPC.
@@ -71,6 +73,7 @@ def command(
         grace=grace,
         poll=poll,
         num_threads=num_threads,
+        verify_key=verify_key,
         in_memory=in_memory,
     )
     serve(models, options, lambda line: click.echo(line))

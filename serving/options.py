@@ -36,5 +36,7 @@ class ServeOptions:
     """Seconds between two looks at the files of models; 0 for none."""
     num_threads: int | None = None
     """Threads of one call; None for all processors."""
+    verify_key: str | None = None
+    """A file with a public key by which all engines must be signed."""
     in_memory: bool = False
     """Read files instead of mapping them, so that they may be overwritten in place."""

@@ -141,7 +141,7 @@ class Repository:
         if stamp is None:
             raise RuntimeLoadError(f"{path}: error: no such file")
         source = path.read_bytes() if self._options.in_memory else path
-        engine = load(source, self._options.num_threads, verify=True)
+        engine = load(source, self._options.num_threads, verify=True, verify_key=self._options.verify_key)
         interface = Interface.of(name, engine.inputs, engine.outputs)
         reason = reason_against_batching(interface, engine) if self._options.batching.max_batch > 1 else ""
         if reason:

@@ -40,14 +40,14 @@ TYPES = {
 """Datatypes of the protocol, all that dlc has."""
 
 
-def small_engine(file: Path, bias: float = 0.0) -> dlc.CompiledModel:
+def small_engine(file: Path, bias: float = 0.0, sign_key: Path | None = None) -> dlc.CompiledModel:
     """Two layers, `x` f32 [N, 12] to `logits` [N, 5], whose results `bias` shifts."""
     model = mlp.build(widths=WIDTHS, dynamic_batch=True)
     for tensor in model.graph.initializer:
         if bias and len(tensor.dims) == 1 and tensor.dims[0] == WIDTHS[-1]:
             tensor.CopyFrom(onnx.numpy_helper.from_array(np.full(WIDTHS[-1], bias, np.float32), tensor.name))
     compiled = dlc.compile(model, num_threads=1)
-    compiled.save(file)
+    compiled.save(file, sign_key=sign_key)
     return compiled
 
 

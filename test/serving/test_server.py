@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tritonclient.grpc as triton_grpc
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from served import Running, running, small_engine, small_input
 from tritonclient.utils import InferenceServerException
 
@@ -241,6 +243,23 @@ def test_models_that_cannot_be_served(small_file: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(dlc.RuntimeLoadError, match=reason), running(sources):
             pass
+
+
+def test_engines_must_be_signed_where_a_key_is_given(small_file: Path, tmp_path: Path) -> None:
+    key = Ed25519PrivateKey.from_private_bytes(bytes(32))
+    private, public, file = tmp_path / "key.pem", tmp_path / "key.pub", tmp_path / "m.dlce"
+    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    small_engine(file, sign_key=private)
+    with running([file], verify_key=str(public)) as server:
+        before = server.infer("m", RECORD)
+        assert before[0] == 200
+        shutil.copy(small_file, tmp_path / "new")
+        (tmp_path / "new").replace(file)
+        until(lambda: server.metrics().get('dlc_reloads_total{model="m",result="failed"}') == 1)
+        assert server.infer("m", RECORD) == before
+    with pytest.raises(dlc.RuntimeLoadError, match="has no signature"), running([small_file], verify_key=str(public)):
+        pass
 
 
 def test_ports_that_are_taken(server: Running, small_file: Path) -> None:
