@@ -11,7 +11,7 @@ from dlc.dialects.discardable import ATTRIBUTES
 from dlc.dialects.dl import ops
 
 _ROOT = Path(__file__).resolve().parent.parent
-_FOLDERS = ("analysis", "dialects", "dlc", "frontends", "lowering", "runtime", "serving", "targets", "tools")
+_FOLDERS = ("analysis", "dialects", "dlc", "frontends", "lowering", "runtime", "targets", "tools")
 _NAME = re.compile(r"dlc?\.[a-z_]*[a-z]")
 _TABLE = "dialects/discardable.py"
 

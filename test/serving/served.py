@@ -92,12 +92,12 @@ class Running:
             connection.close()
 
     def infer(self, name: str, record: Any, blob: bytes = b"", **headers: str) -> tuple[int, Any]:
-        """Status and JSON of the answer to a request whose answer has no binary data."""
+        """Status and JSON of the answer to a request; binary data after it is left out."""
         head = record if isinstance(record, bytes) else json.dumps(record).encode()
         if blob:
             headers.setdefault("Inference_Header_Content_Length", str(len(head)))
         status, body = self.request(f"/v2/models/{name}/infer", head + blob, **headers)
-        return status, json.loads(body)
+        return status, json.JSONDecoder().raw_decode(body.decode("utf-8", "replace"))[0]
 
     def metrics(self) -> dict[str, float]:
         """Samples by name with labels."""

@@ -216,12 +216,11 @@ def fuzz_json(server: Running, engine: dlc.Engine, generator: random.Random, cou
     found: collections.Counter = collections.Counter()
     for _ in range(count):
         record = wrong_record(generator, X)
-        if any(isinstance(each, dict) and each.get("parameters", {}) for each in record.get("outputs") or []):
-            record["outputs"] = []
         status, answer = server.infer("small", record)
         found[status] += 1
         if status == 200:
-            check_answer(answer, meaning_of(record), engine)
+            if "data" in answer["outputs"][0]:  # else it asks for binary data
+                check_answer(answer, meaning_of(record), engine)
         else:
             assert status == 400 and answer["error"], record
     return found
