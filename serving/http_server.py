@@ -16,6 +16,8 @@ from .metrics import CONTENT_TYPE
 from .off_loop import off_loop
 from .state import SERVER_METADATA, ServerState
 
+_LARGE_TO_COMPRESS = 1 << 16
+"""Bytes from which on another thread compresses."""
 _ENCODINGS = ("identity", "gzip", "deflate")
 
 
@@ -99,7 +101,7 @@ def _infer_response(request: web.Request, answer: bytes, head: int | None) -> we
     headers = {"Content-Type": "application/json" if head is None else "application/octet-stream"}
     if head is not None:
         headers[LENGTH_HEADER] = str(head)
-    response = web.Response(body=answer, headers=headers)
+    response = web.Response(body=answer, headers=headers, zlib_executor_size=_LARGE_TO_COMPRESS)
     if request.headers.get("Accept-Encoding"):
         response.enable_compression()
     return response

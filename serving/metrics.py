@@ -39,7 +39,13 @@ class Metrics:
         self._seconds = self._histogram("dlc_request_seconds", "from the arrival to the answer", ("model", "protocol"))
         self.waits = self._histogram("dlc_wait_seconds", "from the arrival in the queue to the run")
         self.runs = self._histogram("dlc_run_seconds", "of one call of the model, of a batch or of a single request")
-        self.rows = Histogram("dlc_run_rows", "rows of one call of the model", ("model",), buckets=_ROWS, registry=self._registry)
+        self.rows = Histogram(
+            "dlc_run_rows",
+            "rows of one call of the model; 1 where it is not batched",
+            ("model",),
+            buckets=_ROWS,
+            registry=self._registry,
+        )
         self._waiting = Gauge("dlc_waiting_requests", "requests in the queue", ("model",), registry=self._registry)
         self._reloads = Counter("dlc_reloads", "changed files of models", ("model", "result"), registry=self._registry)
 

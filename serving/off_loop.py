@@ -1,4 +1,4 @@
-"""Work that would keep the event loop from other requests."""
+"""Work that would keep the event loop from other requests, as far as Python's lock allows: reading JSON holds it."""
 
 from __future__ import annotations
 

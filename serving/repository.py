@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import DLCError, RuntimeLoadError
+from ..errors import RuntimeLoadError
 from ..runtime.engine import Engine, load
 from .batching import batch_key, reason_against_batching
 from .errors import TimedOutError, UnknownModelError
@@ -41,8 +41,6 @@ class ServedModel:
     def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, timeout: float) -> None:
         self.name, self.path, self.loaded = name, path, loaded
         self.scheduler, self._timeout = scheduler, timeout
-        self.seen = loaded.stamp
-        """Of the file, when it was looked at last: a file that does not load is tried again once it changes."""
 
     async def infer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None = None) -> list[np.ndarray]:
         """All outputs. `ServingError` says why there are none; a task that is cancelled drops the call."""
@@ -74,12 +72,15 @@ class Repository:
         named, self._folders = _named_files(sources)
         self._files = dict(named)
         self.models: dict[str, ServedModel] = {}
+        self._seen: dict[str, Stamp] = {}
+        """Of each file when it was looked at last: one that does not load is tried again once it changes."""
 
     def open(self, loop: asyncio.AbstractEventLoop) -> None:
         """Load all models; `RuntimeLoadError` or `TargetError` of the first that fails."""
         self._loop = loop
         for name, path in {**_files_in(self._folders), **self._files}.items():
             self.models[name] = self._serve(name, path, self._load(name, path))
+            self._seen[name] = self.models[name].loaded.stamp
 
     def find(self, name: str, version: str = "") -> ServedModel:
         """`UnknownModelError` if there is no such model or version; each has the version 1."""
@@ -100,22 +101,21 @@ class Repository:
         """Load what is new or changed since the last look; a file that does not load leaves its model as it is."""
         found = await asyncio.to_thread(lambda: {**_files_in(self._folders), **self._files})
         for name, path in found.items():
-            model, stamp = self.models.get(name), _stamp(path)
-            if stamp is None or (model is not None and model.seen == stamp):
-                continue
-            await self._refresh_one(name, path, stamp)
+            stamp = _stamp(path)
+            if stamp is not None and self._seen.get(name) != stamp:
+                self._seen[name] = stamp
+                await self._refresh_one(name, path)
         for name in set(self.models) - set(found):
             LOG.info("model '%s': its file is gone; it is served no more", name)
             self._metrics.reloaded(name, "removed")
+            self._seen.pop(name, None)
             self.models.pop(name).scheduler.close()
 
-    async def _refresh_one(self, name: str, path: Path, stamp: Stamp) -> None:
+    async def _refresh_one(self, name: str, path: Path) -> None:
         model = self.models.get(name)
-        if model is not None:
-            model.seen = stamp
         try:
             loaded = await asyncio.to_thread(self._load, name, path)
-        except (DLCError, OSError) as error:
+        except Exception as error:  # whatever a file does, those that are served stay so
             LOG.error("model '%s': %s; %s", name, error, "not served" if model is None else "the one before is still served")
             self._metrics.reloaded(name, "failed")
             return

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tritonclient.grpc as triton_grpc
+import tritonclient.http as triton_http
 
 import dlc
 from bench.networks import mlp
@@ -85,21 +86,22 @@ def test_requests_that_run_are_answered_before_it_ends(large_file: Path, number:
     (expected,) = dlc.load(large_file, num_threads=1)(x)
     results: list[object] = []
 
-    def ask() -> None:
-        tensor = triton_grpc.InferInput("x", list(x.shape), "FP32")
+    def ask(module, address: str) -> None:
+        tensor = module.InferInput("x", list(x.shape), "FP32")
         tensor.set_data_from_numpy(x)
-        with triton_grpc.InferenceServerClient(server.grpc) as client:
+        with module.InferenceServerClient(address) as client:
             try:
                 results.append(client.infer("large", [tensor]).as_numpy("logits"))
             except Exception as error:
                 results.append(error)
 
     with serving(large_file, "--num-threads=1") as server:
-        threads = [threading.Thread(target=ask) for _ in range(3)]
+        clients = [(triton_grpc, server.grpc), (triton_http, server.http)] * 2
+        threads = [threading.Thread(target=ask, args=arguments) for arguments in clients]
         for thread in threads:
             thread.start()
         text = ""
-        while 'dlc_waiting_requests{model="large"} 2.0' not in text:  # one runs, two wait
+        while 'dlc_waiting_requests{model="large"} 3.0' not in text:  # one runs
             with urllib.request.urlopen(f"http://{server.http}/metrics", timeout=60) as answer:
                 text = answer.read().decode()
             assert server.process.poll() is None and not results, results
@@ -108,7 +110,7 @@ def test_requests_that_run_are_answered_before_it_ends(large_file: Path, number:
         for thread in threads:
             thread.join(60)
     assert status == 0, messages
-    assert len(results) == 3
+    assert len(results) == 4
     for result in results:
         np.testing.assert_array_equal(result, expected)
 

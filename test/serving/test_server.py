@@ -228,6 +228,11 @@ def test_folders_show_what_is_in_them(small_file: Path, tmp_path: Path) -> None:
         (tmp_path / "hidden").replace(tmp_path / "late.dlce")
         until(lambda: server.infer("late", RECORD)[0] == 200)
         assert server.infer("named", RECORD)[0] == 200
+        (tmp_path / "bad.dlce").write_bytes(b"no engine")
+        until(lambda: server.metrics().get('dlc_reloads_total{model="bad",result="failed"}') == 1)
+        for _ in range(3):
+            server.do(server.server._state.repository.refresh())  # which says so once
+        assert server.metrics()['dlc_reloads_total{model="bad",result="failed"}'] == 1
         (tmp_path / "late.dlce").unlink()
         until(lambda: server.infer("late", RECORD)[0] == 404)
         assert server.metrics()['dlc_reloads_total{model="late",result="removed"}'] == 1
