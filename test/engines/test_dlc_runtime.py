@@ -90,7 +90,8 @@ def test_the_wheel(model: dlc.CompiledModel, engine_file: Path, tmp_path: Path) 
     subprocess.run([*pip, "wheel", "--no-deps", str(PACKAGE), "-w", str(tmp_path)], check=True, timeout=500)
     (wheel,) = tmp_path.glob("dlc_runtime-*-py3-none-*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", str(tmp_path / "packages"), str(wheel)], check=True, timeout=120)
-    assert (tmp_path / "packages" / "dlc_runtime" / "runtime" / "include" / "dlc" / "runtime.h").is_file()
+    for file in ("runtime/include/dlc/runtime.h", "serving/command.py"):
+        assert (tmp_path / "packages" / "dlc_runtime" / file).is_file()
     check(model, engine_file, tmp_path, tmp_path / "packages")
 
 
