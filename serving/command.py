@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import math
+from typing import Any
 
 import click
 
@@ -11,7 +13,22 @@ from .options import BatchOptions, ServeOptions
 
 _NEEDED = ("aiohttp", "grpc", "google.protobuf", "prometheus_client")
 _PACKAGE = (__package__ or "").split(".")[0].replace("_", "-")
+_LONGEST = 1e6
+"""Of all times, in their units."""
+_MOST_MIB = 2047
+"""gRPC's sizes are numbers of 32 bits."""
+_MOST_THREADS, _MOST_WAITING = 4096, 1 << 20
 _PORT = click.IntRange(0, 65535)
+
+
+class _Number(click.FloatRange):
+    """No NaN, which no range refuses."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is no number.", param, ctx)
+        return found
 
 
 @click.command("serve")
@@ -19,20 +36,28 @@ _PORT = click.IntRange(0, 65535)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--http-port", type=_PORT, default=8000, show_default=True, help="Port of HTTP; 0 for a free one.")
 @click.option("--grpc-port", type=_PORT, default=8001, show_default=True, help="Port of gRPC; 0 for a free one.")
-@click.option("--max-batch", type=click.IntRange(1), default=1, show_default=True, help="Most rows that run as one call.")
 @click.option(
-    "--max-delay", type=click.FloatRange(0), default=0, show_default=True, help="Milliseconds that a request waits for others."
+    "--max-batch", type=click.IntRange(1, _MOST_WAITING), default=1, show_default=True, help="Most rows that run as one call."
 )
-@click.option("--max-queue", type=click.IntRange(1), default=1024, show_default=True, help="Most requests that wait for a model.")
-@click.option("--max-request", type=click.IntRange(1), default=64, show_default=True, help="Most MiB of a request.")
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=60, show_default=True, help="Seconds that a request may take."
+    "--max-delay", type=_Number(0, _LONGEST), default=0, show_default=True, help="Milliseconds that a request waits for others."
 )
-@click.option("--grace", type=click.FloatRange(0), default=30, show_default=True, help="Seconds to answer the last requests in.")
 @click.option(
-    "--poll", type=click.FloatRange(0), default=1, show_default=True, help="Seconds between looks for changed files; 0: none."
+    "--max-queue",
+    type=click.IntRange(1, _MOST_WAITING),
+    default=1024,
+    show_default=True,
+    help="Most requests that wait for a model.",
 )
-@click.option("--num-threads", type=click.IntRange(1), help="Threads of a call; all processors by default.")
+@click.option("--max-request", type=click.IntRange(1, _MOST_MIB), default=64, show_default=True, help="Most MiB of a request.")
+@click.option(
+    "--timeout", type=_Number(0, _LONGEST, min_open=True), default=60, show_default=True, help="Seconds that a request may take."
+)
+@click.option("--grace", type=_Number(0, _LONGEST), default=30, show_default=True, help="Seconds to answer the last requests in.")
+@click.option(
+    "--poll", type=_Number(0, _LONGEST), default=1, show_default=True, help="Seconds between looks for changed files; 0: none."
+)
+@click.option("--num-threads", type=click.IntRange(1, _MOST_THREADS), help="Threads of a call; all processors by default.")
 @click.option("--verify-key", metavar="FILE", help="Public key (Ed25519, PEM) by which all engines must be signed.")
 @click.option("--in-memory", is_flag=True, help="Read files instead of mapping them, so that they may be overwritten in place.")
 def command(

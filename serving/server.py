@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import signal
 import time
@@ -102,11 +101,21 @@ def serve(sources: Sequence[str], options: ServeOptions, show: Callable[[str], N
     """Serve until SIGTERM or SIGINT; a second one ends at once. `show` is told where the server listens."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     LOG.setLevel(logging.INFO)
-    with contextlib.suppress(ImportError):  # a faster event loop
-        import uvloop
+    loop = _new_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_until_complete(_serve(Server(sources, options), options, show))
+    finally:
+        loop.close()
 
-        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-    asyncio.run(_serve(Server(sources, options), options, show))
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's, which is faster, where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 async def _serve(server: Server, options: ServeOptions, show: Callable[[str], None]) -> None:

@@ -51,8 +51,8 @@ _FILES = (
     "missing",
 )
 _OP_NAMES = ("builtin.module", "func.func", "any", "gpu.module", "module", "", "llvm.func")
-_NOT_RUN = ("demo", "bench", "repro-check")
-"""Commands that take minutes; their wrong uses are tried."""
+_NOT_RUN = ("demo", "bench", "repro-check", "serve")
+"""Commands that take minutes, or do not end; their wrong uses are tried."""
 
 
 @functools.cache

@@ -161,6 +161,8 @@ def test_errors_are_one_message(tmp_path: Path, small_file: Path) -> None:
         ([tmp_path / "none.dlce"], "none.dlce: error: no such file"),
         ([tmp_path], "bad.dlce"),
         ([small_file, "--http-port=99999"], "99999 is not in the range"),
+        ([small_file, "--timeout=nan"], "nan is no number"),
+        ([small_file, "--max-request=4000"], "4000 is not in the range"),
         ([small_file, "--host=256.1.1.1"], "cannot listen on 256.1.1.1"),
     ):
         command = [DLC, "serve", "--grpc-port=0", *map(str, arguments)]
