@@ -63,27 +63,30 @@ bool mayBegin(const DlcCall &call, CallScope &scope) {
 
 __thread ThreadState threadState;
 
-int32_t dlc_call(const DlcCall *call) {
+int32_t callWith(const DlcCall &call, const DlcAllocator *allocator) {
   ThreadState &state = threadState;
   const DlcCall *outer = state.call;
   CallScope *outerScope = state.scope;
   int outerThreads = state.threadSetting;
   CallScope scope;
-  scope.limit = call->limit;
-  scope.cancellations = call->cancellations;
+  scope.limit = call.limit;
+  scope.allocator = allocator;
+  scope.cancellations = call.cancellations;
   if (scope.cancellations)
     scope.cancellationsBefore = scope.cancellations->load(std::memory_order_relaxed);
-  state.threadSetting = std::max(static_cast<int>(call->threads), 0);
-  state.call = call;
+  state.threadSetting = std::max(static_cast<int>(call.threads), 0);
+  state.call = &call;
   state.scope = &scope;
   enterCall(state);
-  int32_t failed = mayBegin(*call, scope) ? invoke(state, call->entry, call->arguments) : 1;
+  int32_t failed = mayBegin(call, scope) ? invoke(state, call.entry, call.arguments) : 1;
   leaveCall(state);
   state.scope = outerScope;
   state.call = outer;
   state.threadSetting = outerThreads;
   return failed;
 }
+
+int32_t dlc_call(const DlcCall *call) { return callWith(*call, nullptr); }
 
 void dlc_cancel(std::atomic<int64_t> *model) {
   model->fetch_add(1);

@@ -4,12 +4,24 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+
+struct DlcCall;
+
+// Where a call takes its memory from, if not from the process: functions that threads may call at the same time.
+struct DlcAllocator {
+  void *(*allocate)(void *user, size_t bytes) = nullptr;
+  void (*release)(void *user, void *memory) = nullptr;
+  void *user = nullptr;
+};
 
 // Shared by the threads that work for a call.
 struct CallScope {
   // Bytes that the call may hold at once; 0 for no bound.
   int64_t limit = 0;
+  // Null for the process's memory. It must live as long as the blocks that it gave.
+  const DlcAllocator *allocator = nullptr;
   // Counts the cancellations of the model; null where it has none.
   const std::atomic<int64_t> *cancellations = nullptr;
   // The count when the call began.
@@ -23,3 +35,6 @@ struct CallScope {
 
   bool isCancelled() const { return cancellations && cancellations->load(std::memory_order_relaxed) != cancellationsBefore; }
 };
+
+// dlc_call with memory of `allocator`; null for the process's.
+int32_t callWith(const DlcCall &call, const DlcAllocator *allocator);

@@ -2,6 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "interrupts.h"
+
+#if defined(DLC_WITHOUT_PYTHON)
+
+bool isInterrupted(CallScope &) { return false; }
+
+#else
+
 #include "python.h"
 
 #include <chrono>
@@ -52,3 +59,5 @@ bool handlersRaise() {
 } // namespace
 
 bool isInterrupted(CallScope &scope) { return isTimeToLook(scope) && handlersRaise(); }
+
+#endif

@@ -28,6 +28,8 @@ struct BlockHeader {
   AllocationRecord *record;
   BlockHeader *previous;
   BlockHeader *next;
+  // Who gave the block; null for the process.
+  const DlcAllocator *allocator;
 
   void *start() { return this + 1; }
   static BlockHeader *of(void *start) { return static_cast<BlockHeader *>(start) - 1; }
@@ -71,16 +73,19 @@ bool failsOnPurpose() {
   return allocationsUntilFailure.fetch_sub(1) == 0;
 }
 
-// A block from the system with room for `capacity` bytes; null when there is none.
-BlockHeader *newBlock(uint64_t alignment, uint64_t capacity) {
+// A block from the system, or from `allocator`, with room for `capacity` bytes; null when there is none.
+BlockHeader *newBlock(uint64_t alignment, uint64_t capacity, const DlcAllocator *allocator = nullptr) {
   uint64_t total = capacity + alignment + sizeof(BlockHeader);
-  void *block = total < capacity ? nullptr : std::malloc(total);
+  void *block = nullptr;
+  if (total >= capacity)
+    block = allocator ? allocator->allocate(allocator->user, total) : std::malloc(total);
   if (!block)
     return nullptr;
   uintptr_t first = reinterpret_cast<uintptr_t>(block) + sizeof(BlockHeader);
   uintptr_t start = (first + alignment - 1) & ~static_cast<uintptr_t>(alignment - 1);
   BlockHeader *header = BlockHeader::of(reinterpret_cast<void *>(start));
   header->block = block;
+  header->allocator = allocator;
   return header;
 }
 
@@ -240,7 +245,9 @@ LargeBlocks &largeBlocks() {
 
 void freeBlock(BlockHeader *header) {
   liveBytes.fetch_sub(static_cast<int64_t>(header->size));
-  if (header->capacity)
+  if (header->allocator)
+    header->allocator->release(header->allocator->user, header->block);
+  else if (header->capacity)
     largeBlocks().give(header);
   else
     std::free(header->block);
@@ -324,10 +331,12 @@ void *tryAllocate(uint64_t alignment, uint64_t size) {
   const ThreadState &state = threadState;
   if (exceedsLimit(state.scope, size) || failsOnPurpose())
     return nullptr;
-  BlockHeader *header = isLarge ? largeBlocks().take(alignment, size) : newBlock(alignment, size);
+  const DlcAllocator *allocator = state.scope ? state.scope->allocator : nullptr;
+  bool isKept = isLarge && !allocator;
+  BlockHeader *header = isKept ? largeBlocks().take(alignment, size) : newBlock(alignment, size, allocator);
   if (!header)
     return nullptr;
-  if (!isLarge)
+  if (!isKept)
     header->capacity = 0;
   header->size = size;
   header->enter(state.openRecord);
