@@ -86,7 +86,7 @@ class Target(ABC):
 
         `TargetError` where engines hold no such code.
         """
-        raise TargetError(f"target '{self.name}' makes no engine files; name a CPU, as cpu:haswell")
+        raise TargetError(f"target '{self.name}' makes no engine files and no native code; name a CPU, as cpu:haswell")
 
     def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> CodeImage:
         """Code of the first form as an engine file holds it. Only where there are `engine_features`."""

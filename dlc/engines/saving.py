@@ -120,6 +120,11 @@ def _separate(table: WeightTable, path: Path, library: RuntimeLibrary) -> dict[s
     target = path.with_suffix(".weights")
     if target == path or "\\" in target.name:
         raise InvalidInputError(f"the weights of '{path.name}' would be '{target.name}'; give the engine another name, as m.dlce")
+    return write_weights(table, target, library)
+
+
+def write_weights(table: WeightTable, target: Path, library: RuntimeLibrary) -> dict[str, Any]:
+    """Write the weights to a file of their own; its name, where they lie in it, and their sums."""
     with replacing(target) as temporary, temporary.open("wb") as stream:
         file = _File(stream, library)
         file.pad(WEIGHTS_HEADER.size + _CHECKSUM.size)

@@ -47,12 +47,12 @@ class EngineVariant:
 
 def variant_of(source: Source, target: str, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
     """A variant of code and arrays that are there. `TargetError` where engines hold no such code."""
-    facts, features = _needs(source, target)
+    facts, features = needs_of(source, target)
     image = find_target(target).link(code.objects, [packed_name(code.signature.entry)])
     return EngineVariant(target, facts.arch, features, code.signature, image, tuple(params), code.profiled)
 
 
-def _needs(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
+def needs_of(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
     """The machine that code for `target` is for, and what it needs of a processor."""
     found = find_target(target)
     facts = facts_of(source.module.operation) if target == DEFAULT_TARGET else found.machine(target)
@@ -73,7 +73,7 @@ def build_variants(
 
     variants = []
     for target in targets:
-        _needs(source, target)
+        needs_of(source, target)
     for target in dict.fromkeys(targets):
         if progress and len(targets) > 1:
             progress(f"compile for {target}")
@@ -84,16 +84,19 @@ def build_variants(
 
 
 def _variant_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> EngineVariant:
-    """A variant of what compiling has made. Weights that code lays out itself are laid out here, by that code.
+    return variant_of(source, options.target, record.code, arrays_for(source, options, record, weights))
+
+
+def arrays_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """The arrays that the entry of `record` reads. Weights that code lays out itself are laid out here, by that code.
 
     `TargetError` where this machine cannot run it.
     """
     signature = record.code.signature
     if signature.precompute is None:
-        return variant_of(source, options.target, record.code, [weights[spec.name] for spec in signature.params])
+        return [weights[spec.name] for spec in signature.params]
     try:
         find_target(options.target).require_runnable(source.module, options.target)
     except TargetError as error:
         raise TargetError(f"its weights are laid out by code for '{options.target}': {error}; save it on such a machine") from None
-    session = record.code.session(weights, options.num_threads, options.memory_limit)
-    return variant_of(source, options.target, record.code, session.bound_params)
+    return record.code.session(weights, options.num_threads, options.memory_limit).bound_params

@@ -12,11 +12,13 @@ import click
 import dlc
 from dlc.accuracy import with_accuracy
 from dlc.lowering.deadline import timed
+from dlc.native.forms import FORMS
 from dlc.sources import Source, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target, targets
 from dlc.targets.schedules import read_schedules
-from dlc.tools.commands.engine_output import ENGINE, PLACES, EngineOutput
+from dlc.tools.commands.engine_output import ENGINE, PLACES
+from dlc.tools.commands.native_output import file_asked
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
@@ -42,21 +44,20 @@ from dlc.tools.commands.terminal import steps
 _LEVELS = tuple(dict.fromkeys(level for target in targets() for level in target.stages))
 _CODE = tuple(dict.fromkeys(form for target in targets() for form in target.forms))
 _SCHEDULE = "schedule"
-_EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE]
+_EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE, *FORMS]
 
 
 @click.command("compile")
 @MODEL
-@click.option(
-    "--emit", type=click.Choice([*_LEVELS, *_CODE, _SCHEDULE, ENGINE]), help="What to write: by default obj, for GPUs ptx."
-)
+@click.option("--emit", type=click.Choice(_EMITTED), help="What to write: by default obj, for GPUs ptx.")
 @output_option(
     "File to write; FILE.dlce is an engine. By default MODEL.o in the current folder for obj, MODEL.dlce for engine, "
     "else standard output, also called '-'.",
     None,
 )
-@click.option("--weights", type=click.Choice(PLACES), default=PLACES[0], help="Where an engine has its weights.")
+@click.option("--weights", type=click.Choice(PLACES), default=PLACES[0], help="Where an engine or native code has its weights.")
 @click.option("--sign-key", type=click.Path(path_type=Path), help="Ed25519 private key (PEM) that signs an engine.")
+@click.option("--name", help="What names in C begin with, in native code: by default the model's file name.")
 @shape_option
 @sizes_option
 @value_option
@@ -73,6 +74,7 @@ def command(
     output: Path | None,
     weights: str,
     sign_key: Path | None,
+    name: str | None,
     shapes: tuple[str, ...],
     sizes: tuple[str, ...],
     values: tuple[str, ...],
@@ -92,9 +94,10 @@ def command(
     to a file named *.safetensors. An object file has the entry `_mlir_ciface_main_graph` and needs dlc's runtime library. GPUs have
     the levels gpu and nvvm, and ptx. This machine need not be able to run code for --target. `schedule` is a file for --schedule:
     how each loop nest becomes code. An engine is one file that dlc.load, dlc_runtime and C programs run without the compiler; it
-    holds code for each of several names of --target, with commas between.
+    holds code for each of several names of --target, with commas between. Native code is a shared library (lib), an archive
+    (static-lib) or a program (exe) that needs the C library alone, and a header for C and C++; a C compiler makes it.
     """
-    engine = EngineOutput.asked(model, emit, output, weights, sign_key, target)
+    engine = file_asked(model, emit, output, weights, sign_key, target, name)
     options = [dlc.CompileOptions(name, num_threads, opt_level) for name in (engine.targets if engine else (target,))]
     for each in options:
         each.check()

@@ -50,7 +50,7 @@ def test_modules_of_each_level(dlc_command, network: Path, tmp_path: Path, level
     ("arguments", "message"),
     [
         (("--target=cpu:haswell,cpu:skylake",), "only engines hold code for several; write one with -o FILE.dlce"),
-        (("--weights=separate",), "only engines have weights; write one with -o FILE.dlce"),
+        (("--weights=separate",), "only engines and native code have weights; write an engine with -o FILE.dlce"),
         (("--sign-key=k.pem",), "only engines are signed; write one with -o FILE.dlce"),
         (("--emit=engine", "--sign-key=k.pem"), "the key 'k.pem' cannot be read"),
         (("--emit=engine", "-o", "-"), "an engine is written to a file, not to standard output"),

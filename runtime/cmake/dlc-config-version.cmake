@@ -1,0 +1,9 @@
+# The version of dlc/runtime.h: a newer minor version does for an older one.
+set(PACKAGE_VERSION 1.0.0)
+string(REGEX MATCH "^[0-9]+" wanted "${PACKAGE_FIND_VERSION}")
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION AND wanted STREQUAL "1")
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()

@@ -1,0 +1,63 @@
+"""What `dlc compile` is asked for where it writes native code: a library, an archive, a header or a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+import dlc
+from dlc.lowering.deadline import Progress
+from dlc.native.forms import ARCHIVE, FORMS, HEADER, LIBRARY, PROGRAM
+from dlc.native.names import model_name
+from dlc.sources import Source
+from dlc.tools.commands.engine_output import PLACES, EngineOutput
+from dlc.tools.commands.options import STDOUT, check_output
+
+_FILES = {LIBRARY: "lib{}.so", ARCHIVE: "lib{}.a", HEADER: "{}.h", PROGRAM: "{}"}
+
+
+@dataclass(frozen=True)
+class NativeOutput:
+    """Native code of one of `FORMS`, written to `path`; its names in C begin with `name`."""
+
+    form: str
+    path: Path
+    name: str
+    targets: tuple[str, ...]
+    has_separate_weights: bool
+
+    @classmethod
+    def asked(cls, model: Path, form: str, output: Path | None, weights: str, target: str, name: str | None) -> NativeOutput:
+        """What options ask for; `click.BadParameter` where they clash, `InvalidInputError` for a name that C does not have."""
+        called = model_name(name or model.stem)
+        if "," in target:
+            raise click.BadParameter(f"'{form}' holds code for one; write an engine for several, with -o FILE.dlce", param_hint="--target")
+        path = output or check_output(Path(_FILES[form].format(called)))
+        if path == STDOUT:
+            raise click.BadParameter(f"'{form}' is written to a file, not to standard output", param_hint="-o")
+        return cls(form, path, called, (target,), weights == PLACES[1])
+
+    def write(self, source: Source, options: dlc.CompileOptions, progress: Progress | None) -> None:
+        """Compile `source`, and write the files."""
+        from dlc.native.building import write_native
+        from dlc.native.compiling import compile_native
+
+        model = compile_native(source, options, self.name, progress)
+        if progress:
+            progress("write")
+        write_native(model, self.form, self.path, self.has_separate_weights)
+
+
+def file_asked(
+    model: Path, emit: str | None, output: Path | None, weights: str, sign_key: Path | None, target: str, name: str | None
+) -> EngineOutput | NativeOutput | None:
+    """The engine or native code that options ask for; None where they ask for something else."""
+    if emit in FORMS:
+        if sign_key is not None:
+            raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
+        return NativeOutput.asked(model, str(emit), output, weights, target, name)
+    if name is not None:
+        raise click.BadParameter(f"only native code has names in C; add --emit with one of {', '.join(FORMS)}", param_hint="--name")
+    return EngineOutput.asked(model, emit, output, weights, sign_key, target)
