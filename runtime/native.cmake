@@ -31,7 +31,9 @@ else()
     # Groups would be joined with those of C++ programs, whose copies the linker may take instead.
     COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -Wl,--force-group-allocation -o dlc_native_all.o
             $<TARGET_OBJECTS:dlc_native_objects> ${cxx_archive} ${unwind_archive}
-    COMMAND ${CMAKE_OBJCOPY} --redefine-syms=${CMAKE_CURRENT_SOURCE_DIR}/runtime/native_names.txt dlc_native_all.o
+    # Names that GNU's linker keeps unique become local only once they are weak.
+    COMMAND ${CMAKE_OBJCOPY} --redefine-syms=${CMAKE_CURRENT_SOURCE_DIR}/runtime/native_names.txt --wildcard --weaken-symbol=_Z*
+            dlc_native_all.o
     COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=dlc_*" --strip-debug dlc_native_all.o dlc_native.o
     COMMAND ${CMAKE_COMMAND} -E rm -f ${native_archive}
     COMMAND ${CMAKE_AR} rcs ${native_archive} dlc_native.o

@@ -38,7 +38,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class NativeModel:
-    """Code of a model for one target: `objects` that define `entry`, which takes one table, and the arrays of `signature.params`."""
+    """Code for one target: `objects`, which define `entry`, a function of one table, and the arrays of `signature.params`."""
 
     name: str
     title: str
@@ -118,7 +118,9 @@ class _Builder:
             part = write_weights(table, path, load_library())
             return WeightsPart(part["size"], None, path.name, part["offset"], part["crc32c"], part["sha256"])
         if table.size >= _MOST_INSIDE:
-            raise InvalidInputError(f"the weights have {table.size} bytes, and code holds less than {_MOST_INSIDE}; add --weights=separate")
+            raise InvalidInputError(
+                f"the weights have {table.size} bytes, and code holds less than {_MOST_INSIDE}; add --weights=separate"
+            )
         with (self._folder / _WEIGHTS).open("wb") as stream:
             stream.writelines(piece.data for piece in table.pieces())
         return WeightsPart(table.size, _WEIGHTS)

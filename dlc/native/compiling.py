@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import dlc
 from dlc.engines.variants import arrays_for, needs_of
 from dlc.lowering.deadline import Progress
 from dlc.native.building import NativeModel
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from dlc.compiler import CompileOptions
 
 
-def compile_native(source: Source, options: CompileOptions, name: str | None = None, progress: Progress | None = None) -> NativeModel:
+def compile_native(
+    source: Source, options: CompileOptions, name: str | None = None, progress: Progress | None = None
+) -> NativeModel:
     """The code of `source` for `options.target`, whose names in C begin with `name`: by default the file's name.
 
     `TargetError` where the target makes no such code, `InvalidInputError` for a name that C does not have.
@@ -32,5 +33,13 @@ def compile_native(source: Source, options: CompileOptions, name: str | None = N
     signature = record.code.signature
     title = f"The model {Path(source.name).name} for {facts.processor or facts.arch}"
     return NativeModel(
-        called, title, options.target, facts.arch, features, signature, record.code.objects, packed_name(signature.entry), tuple(params)
+        called,
+        title,
+        options.target,
+        facts.arch,
+        features,
+        signature,
+        record.code.objects,
+        packed_name(signature.entry),
+        tuple(params),
     )

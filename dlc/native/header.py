@@ -82,7 +82,11 @@ _END = """
 def header_text(interface: CInterface, title: str, version: str, weights_file: str | None) -> str:
     """The header of a model that `title` describes; `weights_file` is where its weights lie, if not in the code."""
     name, upper = interface.name, interface.name.upper()
-    weights = f"path of the file of the weights; null: \"{weights_file}\" in the current folder" if weights_file else "of no use: they are in the code"
+    weights = (
+        f'path of the file of the weights; null: "{weights_file}" in the current folder'
+        if weights_file
+        else "of no use: they are in the code"
+    )
     names = {"name": name, "upper": upper, "title": commented(title), "version": version, "weights": commented(weights)}
     parts = [_HEAD.format(**names), *_counts(interface, upper), "".join(_inputs(interface)), "".join(_outputs(interface))]
     release = _RELEASE.format(**names) if interface.makes_memory else ""
@@ -118,7 +122,7 @@ def _outputs(interface: CInterface) -> Iterator[str]:
         yield f"  {tensor.c_type} *{tensor.field}; /* {_described(tensor)} */\n"
         if tensor.is_known:
             continue
-        yield f"  int64_t {tensor.field}_room; /* elements that {tensor.field} has room for; where it is null, the call makes memory */\n"
+        yield f"  int64_t {tensor.field}_room; /* elements that there is room for; without memory, the call makes it */\n"
         yield f"  int64_t {tensor.field}_sizes[{max(len(tensor.sizes), 1)}]; /* written by the call */\n"
     if not interface.outputs:
         yield "  char unused; /* the model gives nothing */\n"

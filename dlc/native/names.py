@@ -7,14 +7,17 @@ from collections.abc import Iterable
 
 from dlc.errors import InvalidInputError
 
-_KEYWORDS = frozenset(
-    "alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl concept const const_cast consteval "
-    "constexpr constinit continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum explicit export "
-    "extern false final float for friend goto if import inline int long main module mutable namespace new noexcept not not_eq nullptr "
-    "operator or or_eq override private protected public register reinterpret_cast requires restrict return short signed sizeof static "
-    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union unix linux "
-    "unsigned using virtual void volatile wchar_t while xor xor_eq".split()
-)
+_KEYWORDS = frozenset({
+    "alignas", "alignof", "and", "and_eq", "asm", "atomic", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+    "class", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "co_await",
+    "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
+    "export", "extern", "false", "final", "float", "for", "friend", "goto", "if", "import", "inline", "int", "long", "main",
+    "module", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "override",
+    "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short", "signed",
+    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true",
+    "try", "typedef", "typeid", "typename", "typeof", "union", "unix", "linux", "unsigned", "using", "virtual", "void",
+    "volatile", "wchar_t", "while", "xor", "xor_eq",
+})  # fmt: skip
 """What C or C++ keeps for itself."""
 _RUNTIME = "dlc"
 _MOST = 64
@@ -29,7 +32,9 @@ def model_name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in _KEYWORDS or len(name) > _MOST:
         raise InvalidInputError(f"names in C cannot begin with '{name}', of model '{text}'; give another with --name")
     if name == _RUNTIME or name.startswith(f"{_RUNTIME}_"):
-        raise InvalidInputError(f"names in C that begin with '{_RUNTIME}' are the runtime's, and the model is '{text}'; give another with --name")
+        raise InvalidInputError(
+            f"names in C that begin with '{_RUNTIME}' are the runtime's, and the model is '{text}'; give another with --name"
+        )
     return name
 
 

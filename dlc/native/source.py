@@ -11,6 +11,7 @@ from dlc.runtime.signature import TensorSpec
 
 MODEL = "model"
 """What the record is called after the model's name."""
+_SHOWN = '#define SHOWN __attribute__((visibility("default")))'
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class WeightsPart:
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """What the record says beside the interface. `entry` takes one table of pointers; `places` are those of `params` in the weights."""
+    """What the record says beside the interface. `entry` takes one table; `places` are where `params` begin in the weights."""
 
     target: str
     arch: str
@@ -55,26 +56,37 @@ def source_text(interface: CInterface, facts: SourceFacts) -> str:
         *_functions(interface),
     ]
     if facts.is_program:
-        parts.append(f"\nint main(int count, char **arguments) {{ return dlc_native_main(&{interface.name}_{MODEL}, count, arguments); }}\n")
+        parts.append(
+            f"\nint main(int count, char **arguments) {{ return dlc_native_main(&{interface.name}_{MODEL}, count, arguments); }}\n"
+        )
     return "".join(parts)
 
 
 def _head(name: str) -> str:
-    return f'#include "{name}.h"\n#include <dlc/native_model.h>\n#include <dlc/runtime.h>\n\n#define SHOWN __attribute__((visibility("default")))\n\n'
+    lines = (f'#include "{name}.h"', "#include <dlc/native_model.h>", "#include <dlc/runtime.h>", "", _SHOWN, "", "")
+    return "\n".join(lines)
 
 
 def _weights(name: str, weights: WeightsPart) -> Iterator[str]:
     """The bytes of the weights under a name that the record takes the address of."""
     if weights.content is None:
         return
-    lines = (f'.pushsection .rodata.{name}_weights,\\"a\\"', ".balign 64", f"{name}_weights:", f'.incbin \\"{weights.content}\\"', ".popsection")
+    lines = (
+        f'.pushsection .rodata.{name}_weights,\\"a\\"',
+        ".balign 64",
+        f"{name}_weights:",
+        f'.incbin \\"{weights.content}\\"',
+        ".popsection",
+    )
     yield "__asm__(" + "\n        ".join(f'"{line}\\n"' for line in lines) + ");\n"
     yield f'extern const unsigned char {name}_weights[] __attribute__((visibility("hidden")));\n\n'
 
 
 def _sizes(tensor: CTensor, interface: CInterface) -> list[str]:
     numbers = {size: f"DLC_NATIVE_SIZE({number})" for number, size in enumerate(interface.sizes)}
-    return [str(size) if isinstance(size, int) else numbers[size] if size is not None else "DLC_NATIVE_UNKNOWN" for size in tensor.sizes]
+    return [
+        str(size) if isinstance(size, int) else numbers[size] if size is not None else "DLC_NATIVE_UNKNOWN" for size in tensor.sizes
+    ]
 
 
 def _tensors(kind: str, tensors: Sequence[tuple[TensorSpec, Sequence[str]]]) -> Iterator[str]:

@@ -52,7 +52,11 @@ def _find_compiler(arch: str, host_arch: str) -> tuple[str, ...]:
     if found is not None:
         return tuple(found)
     shown = " or ".join(name[0] for name in names) or "a compiler"
-    remedy = f"install gcc, or name a compiler for {arch} in {_VARIABLE}" if arch == host_arch else f"install gcc-{arch}-linux-gnu, or name one in {_VARIABLE}"
+    remedy = (
+        f"install gcc, or name a compiler for {arch} in {_VARIABLE}"
+        if arch == host_arch
+        else f"install gcc-{arch}-linux-gnu, or name one in {_VARIABLE}"
+    )
     raise TargetError(f"native code for {arch} needs a C compiler, and there is no {shown}; {remedy}")
 
 
@@ -60,9 +64,14 @@ def _find_runtime(arch: str, host_arch: str) -> Path:
     told = os.environ.get(_RUNTIME_VARIABLE)
     path = Path(told) if told else find_library().with_name(_ARCHIVE)
     if not told and arch != host_arch:
-        raise TargetError(f"dlc's runtime here is of {host_arch}; build {_ARCHIVE} for {arch} (docs/native-code.md) and name it in {_RUNTIME_VARIABLE}")
+        raise TargetError(
+            f"dlc's runtime here is of {host_arch}; build {_ARCHIVE} for {arch} (docs/native-code.md) and name it in "
+            f"{_RUNTIME_VARIABLE}"
+        )
     if not path.is_file():
-        raise TargetError(f"there is no '{path}'; install dlc where a C++ compiler with a static libstdc++ is, or name one in {_RUNTIME_VARIABLE}")
+        raise TargetError(
+            f"there is no '{path}'; install dlc where a C++ compiler with a static libstdc++ is, or name one in {_RUNTIME_VARIABLE}"
+        )
     return path.resolve()
 
 

@@ -35,7 +35,9 @@ class EngineOutput:
         is_engine = emit == ENGINE or (emit is None and output is not None and output.suffix == _SUFFIX)
         if not is_engine:
             if weights != PLACES[0]:
-                raise click.BadParameter("only engines and native code have weights; write an engine with -o FILE.dlce", param_hint="--weights")
+                raise click.BadParameter(
+                    "only engines and native code have weights; write an engine with -o FILE.dlce", param_hint="--weights"
+                )
             if sign_key is not None:
                 raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
             if "," in target:

@@ -33,7 +33,9 @@ class NativeOutput:
         """What options ask for; `click.BadParameter` where they clash, `InvalidInputError` for a name that C does not have."""
         called = model_name(name or model.stem)
         if "," in target:
-            raise click.BadParameter(f"'{form}' holds code for one; write an engine for several, with -o FILE.dlce", param_hint="--target")
+            raise click.BadParameter(
+                f"'{form}' holds code for one; write an engine for several, with -o FILE.dlce", param_hint="--target"
+            )
         path = output or check_output(Path(_FILES[form].format(called)))
         if path == STDOUT:
             raise click.BadParameter(f"'{form}' is written to a file, not to standard output", param_hint="-o")

@@ -1,0 +1,75 @@
+"""Models that tests build as native code, and programs that call them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "native"
+COMPILER, CXX, NM, VALGRIND = (shutil.which(tool) for tool in ("cc", "g++", "nm", "valgrind"))
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
+LIBRARIES = ("-lm", "-lpthread")
+
+
+def example_model() -> onnx.ModelProto:
+    """The model of the examples."""
+    folder = str(EXAMPLES)
+    sys.path.insert(0, folder)
+    try:
+        from model import build
+
+        return build()
+    finally:
+        sys.path.remove(folder)
+
+
+def small_cnn() -> onnx.ModelProto:
+    """`image` f32 [1, 3, 16, 16] to `probabilities` f32 [1, 4]: convolution, pool, product, softmax."""
+    random = np.random.default_rng(1)
+    weights = {"w": (8, 3, 3, 3), "b": (8,), "dense": (8, 4)}
+    arrays = [numpy_helper.from_array(random.standard_normal(shape).astype(np.float32), name) for name, shape in weights.items()]
+    nodes = [
+        helper.make_node("Conv", ["image", "w", "b"], ["features"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["features"], ["positive"]),
+        helper.make_node("GlobalAveragePool", ["positive"], ["pooled"]),
+        helper.make_node("Flatten", ["pooled"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "dense"], ["logits"]),
+        helper.make_node("Softmax", ["logits"], ["probabilities"]),
+    ]
+    return _proto(nodes, [("image", TensorProto.FLOAT, [1, 3, 16, 16])], [("probabilities", TensorProto.FLOAT, [1, 4])], arrays)
+
+
+def mixed_types() -> onnx.ModelProto:
+    """Names that are none of C, element types, a scalar, several outputs, and a size in two inputs."""
+    nodes = [
+        helper.make_node("Add", ["input.1", "int"], ["sum/0"]),
+        helper.make_node("Cast", ["sum/0"], ["1half"], to=TensorProto.FLOAT16),
+        helper.make_node("Greater", ["sum/0", "scalar"], ["is:greater"]),
+    ]
+    whole = TensorProto.INT64
+    inputs = [("input.1", whole, ["n", 3]), ("int", whole, ["n", 3]), ("scalar", whole, [])]
+    outputs = [("sum/0", whole, ["n", 3]), ("1half", TensorProto.FLOAT16, ["n", 3]), ("is:greater", TensorProto.BOOL, ["n", 3])]
+    return _proto(nodes, inputs, outputs, [])
+
+
+def _proto(nodes: list[onnx.NodeProto], inputs: list, outputs: list, arrays: list[onnx.TensorProto]) -> onnx.ModelProto:
+    given, results = ([helper.make_tensor_value_info(*each) for each in values] for values in (inputs, outputs))
+    graph = helper.make_graph(nodes, "small", given, results, arrays)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def checked_run(command: Sequence[object], **options: object) -> str:
+    """What a command prints; its message where it fails."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300, **options)  # type: ignore
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
