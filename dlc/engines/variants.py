@@ -15,7 +15,7 @@ from dlc.model_cache import ModelRecord
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
 from dlc.targets.engine_code import CodeImage
-from dlc.targets.machine import Machine, facts_of
+from dlc.targets.machine import GpuMachine, Machine, facts_of
 from dlc.targets.model_code import ModelCode, packed_name
 from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
@@ -54,11 +54,15 @@ def variant_of(source: Source, target: str, code: ModelCode, params: Sequence[np
 
 def needs_of(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
     """The machine that code for `target` is for, and what it needs of a processor."""
-    found = find_target(target)
-    facts = facts_of(source.module.operation) if target == DEFAULT_TARGET else found.machine(target)
-    features = found.engine_features(facts)
+    facts = machine_for(source, target)
+    features = find_target(target).engine_features(facts)
     assert isinstance(facts, Machine)
     return facts, features
+
+
+def machine_for(source: Source, target: str) -> Machine | GpuMachine:
+    """The machine that code of `source` for `target` is for."""
+    return facts_of(source.module.operation) if target == DEFAULT_TARGET else find_target(target).machine(target)
 
 
 def build_variants(

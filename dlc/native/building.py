@@ -17,7 +17,7 @@ from dlc.errors import InvalidInputError
 from dlc.native.forms import ARCHIVE, HEADER, LIBRARY, PROGRAM
 from dlc.native.header import header_text
 from dlc.native.interface import CInterface
-from dlc.native.source import SourceFacts, WeightsPart, source_text
+from dlc.native.source import Entry, SourceFacts, WeightsPart, source_text
 from dlc.native.toolchain import Toolchain
 from dlc.partial_files import replacing
 from dlc.runtime.library import load_library
@@ -38,7 +38,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class NativeModel:
-    """Code for one target: `objects`, which define `entry`, a function of one table, and the arrays of `signature.params`."""
+    """Code for one target: `objects`, which define `entry`, and the arrays of `signature.params`."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class NativeModel:
     features: tuple[str, ...]
     signature: Signature
     objects: tuple[bytes, ...]
-    entry: str
+    entry: Entry
     params: tuple[np.ndarray, ...]
 
     @property

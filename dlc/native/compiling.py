@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlc.engines.variants import arrays_for, needs_of
+import numpy as np
+
+from dlc.engines.variants import arrays_for, machine_for, needs_of
+from dlc.errors import TargetError
+from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.lowering.deadline import Progress
 from dlc.native.building import NativeModel
 from dlc.native.names import model_name
+from dlc.native.source import Entry
+from dlc.runtime.signature import Signature
 from dlc.sources import Source
+from dlc.targets.machine import Machine, host_facts
 from dlc.targets.model_code import packed_name
+from dlc.targets.registry import find_target
+from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe
 
 if TYPE_CHECKING:
     from dlc.compiler import CompileOptions
+
+_KERNELS_APART = "x86_64"
+"""The architecture whose kernels are compiled each once and kept, on a machine of it."""
 
 
 def compile_native(
@@ -24,22 +37,54 @@ def compile_native(
 
     `TargetError` where the target makes no such code, `InvalidInputError` for a name that C does not have.
     """
+    called = model_name(name or Path(source.name).stem)
+    facts = machine_for(source, options.target)
+    is_foreign = isinstance(facts, Machine) and not facts.arch == host_facts().arch == _KERNELS_APART
+    if is_foreign:
+        _require_elf(facts)
+        features: Sequence[str] = sorted(facts.features)
+        signature, entry, objects, params = _whole(source, options, progress)
+    else:
+        _, features = needs_of(source, options.target)
+        signature, entry, objects, params = _by_kernels(source, options, progress)
+    title = f"The model {Path(source.name).name} for {facts.processor or facts.arch}"
+    return NativeModel(called, title, options.target, facts.arch, tuple(features), signature, objects, entry, tuple(params))
+
+
+_Code = tuple[Signature, Entry, tuple[bytes, ...], Sequence[np.ndarray]]
+
+
+def _by_kernels(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
+    """From the cache as far as it is there; the code that a compiled model runs."""
     from dlc.compiler import find_or_build
 
-    called = model_name(name or Path(source.name).stem)
-    facts, features = needs_of(source, options.target)
     record, _ = find_or_build(source, options, progress)
     params = arrays_for(source, options, record, WeightRecipe.evaluate(record.recipe, source.params))
     signature = record.code.signature
-    title = f"The model {Path(source.name).name} for {facts.processor or facts.arch}"
-    return NativeModel(
-        called,
-        title,
-        options.target,
-        facts.arch,
-        features,
-        signature,
-        record.code.objects,
-        packed_name(signature.entry),
-        tuple(params),
-    )
+    return signature, Entry(packed_name(signature.entry)), record.code.objects, params
+
+
+def _whole(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
+    """The whole module as one object, by the LLVM that has other architectures."""
+    from dlc.compiler import lower, optimize
+
+    optimized = optimize(source, progress, options.target)
+    module = lower(optimized, progress=progress, target=options.target, schedule=options.schedules)
+    signature = signature_of(module)
+    if signature.precompute is not None:
+        raise TargetError(
+            f"its weights are laid out by code for '{options.target}', which cannot run here; compile it on such a machine"
+        )
+    if progress:
+        progress("generate machine code")
+    content = find_target(options.target).emit(module, "obj", options.opt_level)
+    arguments = len(signature.inputs) + len(signature.params) + bool(signature.outputs)
+    params = [np.ascontiguousarray(optimized.params[spec.name]).astype(spec.numpy_dtype, copy=False) for spec in signature.params]
+    return signature, Entry(f"{C_INTERFACE}{signature.entry}", arguments), (content,), params
+
+
+def _require_elf(facts: Machine) -> None:
+    """Code for Apple's systems is Mach-O, which the tools of other systems do not link."""
+    if facts.processor.startswith("apple"):
+        remedy = "write the object with --emit=obj, and link it on such a machine"
+        raise TargetError(f"native code for {facts.processor} is for macOS, whose linker is Apple's alone; {remedy}")

@@ -11,6 +11,7 @@ from dlc.runtime.signature import TensorSpec
 
 MODEL = "model"
 """What the record is called after the model's name."""
+_ENTRY = "run_entry"
 _SHOWN = '#define SHOWN __attribute__((visibility("default")))'
 
 
@@ -27,13 +28,21 @@ class WeightsPart:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A function of the code by its name, which takes one table of pointers, or so many pointers one by one."""
+
+    name: str
+    arguments: int | None = None
+
+
+@dataclass(frozen=True)
 class SourceFacts:
-    """What the record says beside the interface. `entry` takes one table; `places` are where `params` begin in the weights."""
+    """What the record says beside the interface. `places` are where `params` begin in the weights."""
 
     target: str
     arch: str
     features: Sequence[str]
-    entry: str
+    entry: Entry
     params: Sequence[TensorSpec]
     places: Sequence[int]
     weights: WeightsPart
@@ -45,7 +54,7 @@ def source_text(interface: CInterface, facts: SourceFacts) -> str:
     parts = [
         _head(interface.name),
         *_weights(interface.name, facts.weights),
-        f"extern void {facts.entry}(void **table);\n\n",
+        *_entry(facts.entry),
         *_tensors("inputs", [(tensor.spec, _sizes(tensor, interface)) for tensor in interface.inputs]),
         *_tensors("outputs", [(tensor.spec, _sizes(tensor, interface)) for tensor in interface.outputs]),
         *_tensors("params", [(spec, [str(dim) for dim in spec.shape]) for spec in facts.params]),
@@ -82,6 +91,17 @@ def _weights(name: str, weights: WeightsPart) -> Iterator[str]:
     yield f'extern const unsigned char {name}_weights[] __attribute__((visibility("hidden")));\n\n'
 
 
+def _entry(entry: Entry) -> Iterator[str]:
+    """A function of one table, of the record's type."""
+    if entry.arguments is None:
+        yield f"extern void {entry.name}(void **table);\nstatic void {_ENTRY}(void **table) {{ {entry.name}(table); }}\n\n"
+        return
+    types = ", ".join(["void *"] * entry.arguments) or "void"
+    given = ", ".join(f"*(void **)table[{number}]" for number in range(entry.arguments))
+    unused = "" if entry.arguments else "(void)table; "
+    yield f"extern void {entry.name}({types});\nstatic void {_ENTRY}(void **table) {{ {unused}{entry.name}({given}); }}\n\n"
+
+
 def _sizes(tensor: CTensor, interface: CInterface) -> list[str]:
     numbers = {size: f"DLC_NATIVE_SIZE({number})" for number, size in enumerate(interface.sizes)}
     return [
@@ -113,7 +133,7 @@ def _record(interface: CInterface, facts: SourceFacts) -> Iterator[str]:
         "name": quoted(name),
         "target": quoted(facts.target),
         "architecture": quoted(facts.arch),
-        "entry": facts.entry,
+        "entry": _ENTRY,
         "input_count": len(interface.inputs),
         "output_count": len(interface.outputs),
         "param_count": len(facts.params),

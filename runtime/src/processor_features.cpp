@@ -1,4 +1,4 @@
-// Features of x86-64 by CPUID. One with wide registers counts where the system saves these, too.
+// Features of x86-64 by CPUID: one with wide registers counts where the system saves these, too. Those of AArch64 as Linux tells them.
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "processor_features.h"
@@ -91,6 +91,32 @@ Presence presenceOf(std::string_view name) {
     return Presence::missing;
   bool isThere = (registers[found->where] >> found->bit & 1) && (savedState() & found->state) == found->state;
   return isThere ? Presence::present : Presence::missing;
+}
+
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+
+namespace {
+
+struct Feature {
+  std::string_view name;
+  unsigned long word;
+  int bit;
+};
+
+// Linux, Documentation/arch/arm64/elf_hwcaps.rst.
+constexpr Feature kFeatures[] = {
+    {"asimd", AT_HWCAP, 1}, {"asimdhp", AT_HWCAP, 10}, {"asimddp", AT_HWCAP, 20},
+    {"sve", AT_HWCAP, 22},  {"i8mm", AT_HWCAP2, 13},   {"bf16", AT_HWCAP2, 14},
+};
+
+} // namespace
+
+Presence presenceOf(std::string_view name) {
+  auto found = std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature &each) { return each.name == name; });
+  if (found == std::end(kFeatures))
+    return Presence::unknown;
+  return getauxval(found->word) >> found->bit & 1 ? Presence::present : Presence::missing;
 }
 
 #else
