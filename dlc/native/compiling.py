@@ -38,17 +38,19 @@ def compile_native(
     `TargetError` where the target makes no such code, `InvalidInputError` for a name that C does not have.
     """
     called = model_name(name or Path(source.name).stem)
-    facts = machine_for(source, options.target)
-    is_foreign = isinstance(facts, Machine) and not facts.arch == host_facts().arch == _KERNELS_APART
-    if is_foreign:
-        _require_elf(facts)
-        features: Sequence[str] = sorted(facts.features)
-        signature, entry, objects, params = _whole(source, options, progress)
-    else:
-        _, features = needs_of(source, options.target)
-        signature, entry, objects, params = _by_kernels(source, options, progress)
+    facts, features, is_whole = _machine(source, options.target)
+    signature, entry, objects, params = (_whole if is_whole else _by_kernels)(source, options, progress)
     title = f"The model {Path(source.name).name} for {facts.processor or facts.arch}"
     return NativeModel(called, title, options.target, facts.arch, tuple(features), signature, objects, entry, tuple(params))
+
+
+def _machine(source: Source, target: str) -> tuple[Machine, Sequence[str], bool]:
+    """The machine, what it needs of a processor, and whether its code is compiled as a whole. `TargetError` where there is none."""
+    found = machine_for(source, target)
+    if isinstance(found, Machine) and not found.arch == host_facts().arch == _KERNELS_APART:
+        _require_elf(found)
+        return found, sorted(found.features), True
+    return *needs_of(source, target), False
 
 
 _Code = tuple[Signature, Entry, tuple[bytes, ...], Sequence[np.ndarray]]

@@ -73,3 +73,46 @@ def checked_run(command: Sequence[object], **options: object) -> str:
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300, **options)  # type: ignore
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def residual_block() -> onnx.ModelProto:
+    """`x` f32 [1, 8, 14, 14] to `y`: two convolutions and a sum."""
+    random = np.random.default_rng(4)
+    arrays = [numpy_helper.from_array((random.standard_normal((8, 8, 3, 3)) / 8).astype(np.float32), name) for name in ("w0", "w1")]
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["first"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["first"], ["positive"]),
+        helper.make_node("Conv", ["positive", "w1"], ["second"], pads=[1, 1, 1, 1]),
+        helper.make_node("Add", ["second", "x"], ["sum"]),
+        helper.make_node("Relu", ["sum"], ["y"]),
+    ]
+    shape = [1, 8, 14, 14]
+    return _proto(nodes, [("x", TensorProto.FLOAT, shape)], [("y", TensorProto.FLOAT, shape)], arrays)
+
+
+def small_lstm() -> onnx.ModelProto:
+    """`x` f32 [5, 2, 6] to the states of an LSTM of 4, `y` [5, 1, 2, 4]."""
+    random = np.random.default_rng(5)
+    shapes = {"w": (1, 16, 6), "r": (1, 16, 4), "b": (1, 32)}
+    arrays = [
+        numpy_helper.from_array((random.standard_normal(shape) / 4).astype(np.float32), name) for name, shape in shapes.items()
+    ]
+    nodes = [helper.make_node("LSTM", ["x", "w", "r", "b"], ["y"], hidden_size=4)]
+    return _proto(nodes, [("x", TensorProto.FLOAT, [5, 2, 6])], [("y", TensorProto.FLOAT, [5, 1, 2, 4])], arrays)
+
+
+def small_attention() -> onnx.ModelProto:
+    """`x` f32 [2, 8, 16] to `y`: one head of attention, a sum and a layer norm."""
+    random = np.random.default_rng(6)
+    arrays = [numpy_helper.from_array((random.standard_normal((16, 16)) / 4).astype(np.float32), name) for name in ("q", "k", "v")]
+    arrays.append(numpy_helper.from_array(np.ones(16, np.float32), "scale"))
+    nodes = [
+        *(helper.make_node("MatMul", ["x", name], [f"x{name}"]) for name in ("q", "k", "v")),
+        helper.make_node("Transpose", ["xk"], ["kt"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["xq", "kt"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["weights"]),
+        helper.make_node("MatMul", ["weights", "xv"], ["mixed"]),
+        helper.make_node("Add", ["mixed", "x"], ["sum"]),
+        helper.make_node("LayerNormalization", ["sum", "scale"], ["y"]),
+    ]
+    return _proto(nodes, [("x", TensorProto.FLOAT, [2, 8, 16])], [("y", TensorProto.FLOAT, [2, 8, 16])], arrays)

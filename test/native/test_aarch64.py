@@ -1,0 +1,89 @@
+"""Native code for AArch64: the compiled code, and programs that run under QEMU."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from native_models import ROOT, checked_run, example_model, mixed_types, residual_block, small_attention, small_cnn, small_lstm
+
+import dlc
+from dlc.native.compiling import compile_native
+from dlc.sources import read_source
+from dlc.tools.commands.compile_command import command
+
+_PREFIX = "aarch64-linux-gnu-"
+GCC, CXX, OBJCOPY, AR = (shutil.which(_PREFIX + tool) for tool in ("gcc", "g++", "objcopy", "ar"))
+QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+CMAKE = shutil.which("cmake")
+FLAGS = os.environ.get("DLC_TEST_AARCH64_FLAGS", "").split()
+"""What the cross-compiler needs besides, such as --sysroot=FOLDER."""
+MODELS = (example_model, small_cnn, mixed_types, residual_block, small_lstm, small_attention)
+TOLERANCE = 1e-5
+can_run = pytest.mark.skipif(
+    not (GCC and CXX and OBJCOPY and AR and QEMU and CMAKE), reason=f"needs {_PREFIX}gcc, {_PREFIX}g++, qemu-aarch64 and CMake"
+)
+
+
+@pytest.mark.parametrize("target", ["cpu:neoverse-n1", "cpu:cortex-a72"])
+def test_code_is_of_aarch64(target: str) -> None:
+    model = compile_native(read_source(example_model()), dlc.CompileOptions(target=target), "mlp")
+    machine = int.from_bytes(model.objects[0][18:20], "little")
+    assert (model.arch, machine, len(model.objects)) == ("aarch64", 183, 1)
+    assert model.entry.arguments == 1 + 1 + len(model.params)
+    assert ("asimddp" in model.features) == (target == "cpu:neoverse-n1")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """CC and DLC_NATIVE_RUNTIME for AArch64; the runtime is built for it."""
+    build = tmp_path_factory.mktemp("aarch64")
+    options = {
+        "SYSTEM_NAME": "Linux",
+        "SYSTEM_PROCESSOR": "aarch64",
+        "CXX_COMPILER": CXX,
+        "CXX_FLAGS": " ".join(FLAGS),
+        "OBJCOPY": OBJCOPY,
+        "AR": AR,
+    }
+    checked_run([CMAKE, "-S", ROOT, "-B", build, *(f"-DCMAKE_{name}={value}" for name, value in options.items())])
+    checked_run([CMAKE, "--build", build, "--target", "dlc_native", "--parallel", "2"])
+    return {"CC": " ".join([str(GCC), *FLAGS]), "DLC_NATIVE_RUNTIME": str(build / "libdlc_native.a")}
+
+
+@can_run
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cpu:neoverse-n1", "cpu:cortex-a72"])
+@pytest.mark.parametrize("make", MODELS)
+def test_results_under_qemu(
+    make: object, target: str, environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proto = make()  # type: ignore[operator]
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    onnx.save(proto, tmp_path / "model.onnx")
+    options = ["--emit=exe", "--target", target, "-o", str(tmp_path / "program")]
+    command.main([str(tmp_path / "model.onnx"), *options], standalone_mode=False)
+    model = dlc.compile(proto)
+    random = np.random.default_rng(3)
+    inputs = {}
+    for spec in model.inputs:
+        shape = [dim if isinstance(dim, int) else 2 for dim in spec.shape]
+        inputs[spec.name] = (4 * random.standard_normal(shape)).astype(spec.numpy_dtype)
+        np.save(tmp_path / f"{spec.name}.npy", inputs[spec.name])
+    run_under_qemu([tmp_path / "program", *(f"{name}={name}.npy" for name in inputs)], tmp_path)
+    for spec, result in zip(model.outputs, model(inputs), strict=True):
+        found = np.load(tmp_path / f"{spec.name.replace('/', '_')}.npy")
+        np.testing.assert_allclose(found.astype(float), result.astype(float), rtol=TOLERANCE, atol=TOLERANCE)
+
+
+def run_under_qemu(program: list[object], folder: Path) -> None:
+    libraries = Path(checked_run([GCC, *FLAGS, "-print-file-name=libc.so.6"]).strip()).resolve().parents[1]
+    command_line = [str(part) for part in (QEMU, "-L", libraries, *program)]
+    done = subprocess.run(command_line, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
