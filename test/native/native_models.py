@@ -116,3 +116,11 @@ def small_attention() -> onnx.ModelProto:
         helper.make_node("LayerNormalization", ["sum", "scale"], ["y"]),
     ]
     return _proto(nodes, [("x", TensorProto.FLOAT, [2, 8, 16])], [("y", TensorProto.FLOAT, [2, 8, 16])], arrays)
+
+
+def byte_product() -> onnx.ModelProto:
+    """`x` ui8 [9, 64] to its product with signed bytes, `y` i32 [9, 48]."""
+    weights = np.random.default_rng(7).integers(-128, 128, (64, 48)).astype(np.int8)
+    nodes = [helper.make_node("MatMulInteger", ["x", "w", "zero"], ["y"])]
+    arrays = [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(np.array(3, np.uint8), "zero")]
+    return _proto(nodes, [("x", TensorProto.UINT8, [9, 64])], [("y", TensorProto.INT32, [9, 48])], arrays)

@@ -10,11 +10,22 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from native_models import ROOT, checked_run, example_model, mixed_types, residual_block, small_attention, small_cnn, small_lstm
+from native_models import (
+    ROOT,
+    byte_product,
+    checked_run,
+    example_model,
+    mixed_types,
+    residual_block,
+    small_attention,
+    small_cnn,
+    small_lstm,
+)
 
 import dlc
 from dlc.native.compiling import compile_native
 from dlc.sources import read_source
+from dlc.targets.registry import find_target
 from dlc.tools.commands.compile_command import command
 
 _PREFIX = "aarch64-linux-gnu-"
@@ -23,7 +34,7 @@ QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
 CMAKE = shutil.which("cmake")
 FLAGS = os.environ.get("DLC_TEST_AARCH64_FLAGS", "").split()
 """What the cross-compiler needs besides, such as --sysroot=FOLDER."""
-MODELS = (example_model, small_cnn, mixed_types, residual_block, small_lstm, small_attention)
+MODELS = (example_model, small_cnn, mixed_types, residual_block, small_lstm, small_attention, byte_product)
 TOLERANCE = 1e-5
 can_run = pytest.mark.skipif(
     not (GCC and CXX and OBJCOPY and AR and QEMU and CMAKE), reason=f"needs {_PREFIX}gcc, {_PREFIX}g++, qemu-aarch64 and CMake"
@@ -37,6 +48,13 @@ def test_code_is_of_aarch64(target: str) -> None:
     assert (model.arch, machine, len(model.objects)) == ("aarch64", 183, 1)
     assert model.entry.arguments == 1 + 1 + len(model.params)
     assert ("asimddp" in model.features) == (target == "cpu:neoverse-n1")
+
+
+@pytest.mark.parametrize("target, name", [("cpu:neoverse-n1", "sdot"), ("cpu:neoverse-v1", "usdot"), ("cpu:cortex-a72", "mla")])
+def test_bytes_have_dot_products(target: str, name: str) -> None:
+    optimized = dlc.optimize(read_source(byte_product()), target=target)
+    code = find_target(target).emit(dlc.lower(optimized, target=target), "asm").decode()
+    assert f"\t{name}\t" in code
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +92,9 @@ def test_results_under_qemu(
     inputs = {}
     for spec in model.inputs:
         shape = [dim if isinstance(dim, int) else 2 for dim in spec.shape]
-        inputs[spec.name] = (4 * random.standard_normal(shape)).astype(spec.numpy_dtype)
+        values = 4 * random.standard_normal(shape)
+        values = (128 + 40 * values).clip(0, 255) if spec.dtype == "ui8" else values
+        inputs[spec.name] = values.astype(spec.numpy_dtype)
         np.save(tmp_path / f"{spec.name}.npy", inputs[spec.name])
     run_under_qemu([tmp_path / "program", *(f"{name}={name}.npy" for name in inputs)], tmp_path)
     for spec, result in zip(model.outputs, model(inputs), strict=True):

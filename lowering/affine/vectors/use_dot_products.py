@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir, vector
@@ -19,7 +19,11 @@ _PAIRS = {512: "llvm.x86.avx512.pmaddw.d.512", 256: "llvm.x86.avx2.pmadd.wd", 12
 _PAIRS_NEED = {512: "avx512bw", 256: "avx2", 128: "sse2"}
 _BF16 = {bits: f"llvm.x86.avx512bf16.dpbf16ps.{bits}" for bits in (512, 256, 128)}
 _BF16_ARM = "llvm.aarch64.neon.bfdot.v4f32.v8bf16"
+_BYTES_ARM = {"i8mm": "llvm.aarch64.neon.usdot.v4i32.v16i8", "asimddp": "llvm.aarch64.neon.sdot.v4i32.v16i8"}
+"""By the feature that has it: unsigned bytes by signed ones, and signed ones by signed ones."""
 _EVEN_BYTES = 0x00FF00FF
+_SIGNS = 0x80808080 - (1 << 32)
+"""The sign bits of four bytes, as an i32."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class UseDotProducts(Pass):
     after:  %s = vpmaddwd (the two numbers in all lanes), %w + %acc
 
     Without VNNI, or with a slow one, x86 multiplies the even bytes and the odd ones as pairs of i16 (vpmaddwd), which is exact,
-    too. Other targets keep the products, and those without dot products of bf16, or with slow ones, keep the multiply-adds. Sums
+    too. AArch64 has usdot, or sdot on bytes that are lowered by 128, less what a row of -128 gives, once for all rows.
+    Other targets keep the products, and those without dot products of bf16, or with slow ones, keep the multiply-adds. Sums
     that follow each other are ordered by their numbers, so that few registers hold them. Neighbours that an affine.load each reads
     become one load of a group, where nothing around it writes memory.
     """
@@ -76,6 +81,8 @@ def _instruction(facts: Machine, dot: Dot) -> str | None:
     bits = 32 * dot.lanes
     if isinstance(dot.values[0].type, ir.BF16Type):
         return _bf16_instruction(facts, bits)
+    if facts.arch == "aarch64":
+        return _bytes_instruction_arm(facts, dot) if bits == VECTOR_BITS[0] else None
     if facts.arch != "x86_64" or bits > facts.vector_bits or bits not in _VNNI:
         return None
     if len(dot.values) == PAIR:
@@ -95,6 +102,12 @@ def _bf16_instruction(facts: Machine, bits: int) -> str | None:
     return _BF16[bits] if fits else None
 
 
+def _bytes_instruction_arm(facts: Machine, dot: Dot) -> str | None:
+    if len(dot.values) == PAIR:
+        return None
+    return next((name for feature, name in _BYTES_ARM.items() if feature in facts.features), None)
+
+
 def _replace(dots: Sequence[Dot], facts: Machine) -> None:
     """Emit the sums of a run where the first one stands, in the order of their bytes."""
     order: dict[ir.Value, int] = {}
@@ -111,10 +124,17 @@ def _replace(dots: Sequence[Dot], facts: Machine) -> None:
             if dot.values[0] not in groups:
                 groups[dot.values[0]] = _group(dot.values, first.block if may_move else None)
             group = groups[dot.values[0]]
-            emit = _at_once if name not in _PAIRS.values() else _pair_at_once if len(dot.values) == PAIR else _by_pairs
-            dot.total.results[0].replace_all_uses_with(emit(name, dot, group, pairs))
+            dot.total.results[0].replace_all_uses_with(_emitter(name, dot)(name, dot, group, pairs))
     for dot in dots:
         dot.erase()
+
+
+def _emitter(name: str, dot: Dot) -> Callable[[str, Dot, ir.Value, dict[ir.Value, tuple[ir.Value, ir.Value]]], ir.Value]:
+    if name == _BYTES_ARM["asimddp"]:
+        return _signed_at_once
+    if name not in _PAIRS.values():
+        return _at_once
+    return _pair_at_once if len(dot.values) == PAIR else _by_pairs
 
 
 def _group(values: Sequence[ir.Value], block: ir.Block | None) -> ir.Value:
@@ -146,6 +166,24 @@ def _at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[i
     parts = ir.VectorType.get([len(dot.values) * dot.lanes], element)
     everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, group).result)
     return _call(name, dot.accumulator.type, dot.accumulator, everywhere, _bitcast(parts, dot.packed))
+
+
+def _signed_at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
+    """acc + (bytes - 128) * weights - (-128) * weights; what is subtracted is the same for all rows."""
+    parts = ir.VectorType.get([4 * dot.lanes], ir.IntegerType.get_signless(8))
+    kind, weights = dot.accumulator.type, _bitcast(parts, dot.packed)
+    if dot.packed not in pairs:
+        none = ir.Operation.create(
+            "arith.constant",
+            results=[kind],
+            attributes={"value": ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(kind.element_type, 0))},
+        ).result
+        lowest = _bitcast(parts, vector.BroadcastOp(kind, _constant(_SIGNS)).result)
+        moved = _call(name, kind, none, lowest, weights)
+        pairs[dot.packed] = (moved, moved)
+    everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, _i32("arith.xori", group, _constant(_SIGNS))).result)
+    found = _call(name, kind, dot.accumulator, everywhere, weights)
+    return ir.Operation.create("arith.subi", results=[kind], operands=[found, pairs[dot.packed][0]]).result
 
 
 def _pair_at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:

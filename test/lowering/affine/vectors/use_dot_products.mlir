@@ -1,6 +1,7 @@
 // RUN: dlc-opt %s --dl-set-target=target=cascadelake --affine-use-dot-products | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=haswell --affine-use-dot-products | filecheck %s --check-prefix=PAIRS
-// RUN: dlc-opt %s --dl-set-target=target=neoverse-n1 --affine-use-dot-products | filecheck %s --check-prefix=NONE
+// RUN: dlc-opt %s --dl-set-target=target=cortex-a72 --affine-use-dot-products | filecheck %s --check-prefix=NONE
+// RUN: dlc-opt %s --dl-set-target=target=neoverse-n1 --affine-use-dot-products | filecheck %s --check-prefix=SDOT
 // RUN: dlc-opt %s --dl-set-target=target=generic --affine-use-dot-products | filecheck %s --check-prefix=SSE
 // RUN: dlc-opt %s --dl-set-target=target=znver4 --affine-use-dot-products | filecheck %s --check-prefix=BF16
 // RUN: dlc-opt %s --dl-set-target=target=neoverse-v1 --affine-use-dot-products | filecheck %s --check-prefix=ARM
@@ -53,6 +54,51 @@ func.func @dot(%a: i8, %b: i8, %c: i8, %d: i8, %w: vector<8xi32>, %acc: vector<8
   %four = arith.addi %low, %high : vector<8xi32>
   %sum = arith.addi %acc, %four : vector<8xi32>
   return %sum : vector<8xi32>
+}
+
+// AArch64 has them for four lanes: of unsigned bytes by signed ones, or of signed ones, for which 128 is taken off.
+// ARM-LABEL: func.func @four_lanes(
+// ARM: llvm.call_intrinsic "llvm.aarch64.neon.usdot.v4i32.v16i8"
+// ARM-NOT: arith.muli
+// ARM: return
+// SDOT-LABEL: func.func @four_lanes(
+// SDOT: %[[MOVED:.*]] = llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%cst
+// SDOT: %[[LOWERED:.*]] = arith.xori
+// SDOT: vector.broadcast %[[LOWERED]]
+// SDOT: %[[SUM:.*]] = llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"
+// SDOT: %[[RESULT:.*]] = arith.subi %[[SUM]], %[[MOVED]]
+// SDOT-NOT: arith.muli
+// SDOT: return %[[RESULT]]
+// NONE-LABEL: func.func @four_lanes(
+// NONE-NOT: llvm.call_intrinsic
+func.func @four_lanes(%a: i8, %b: i8, %c: i8, %d: i8, %w: vector<4xi32>, %acc: vector<4xi32>) -> vector<4xi32> {
+  %c8 = arith.constant dense<8> : vector<4xi32>
+  %c16 = arith.constant dense<16> : vector<4xi32>
+  %c24 = arith.constant dense<24> : vector<4xi32>
+  %a0 = arith.extui %a : i8 to i32
+  %b0 = arith.extui %b : i8 to i32
+  %c0 = arith.extui %c : i8 to i32
+  %d0 = arith.extui %d : i8 to i32
+  %a1 = vector.broadcast %a0 : i32 to vector<4xi32>
+  %b1 = vector.broadcast %b0 : i32 to vector<4xi32>
+  %c1 = vector.broadcast %c0 : i32 to vector<4xi32>
+  %d1 = vector.broadcast %d0 : i32 to vector<4xi32>
+  %w0 = arith.shli %w, %c24 : vector<4xi32>
+  %w1 = arith.shli %w, %c16 : vector<4xi32>
+  %w2 = arith.shli %w, %c8 : vector<4xi32>
+  %s0 = arith.shrsi %w0, %c24 : vector<4xi32>
+  %s1 = arith.shrsi %w1, %c24 : vector<4xi32>
+  %s2 = arith.shrsi %w2, %c24 : vector<4xi32>
+  %s3 = arith.shrsi %w, %c24 : vector<4xi32>
+  %p0 = arith.muli %a1, %s0 : vector<4xi32>
+  %p1 = arith.muli %b1, %s1 : vector<4xi32>
+  %p2 = arith.muli %c1, %s2 : vector<4xi32>
+  %p3 = arith.muli %d1, %s3 : vector<4xi32>
+  %low = arith.addi %p0, %p1 : vector<4xi32>
+  %high = arith.addi %p2, %p3 : vector<4xi32>
+  %four = arith.addi %low, %high : vector<4xi32>
+  %sum = arith.addi %acc, %four : vector<4xi32>
+  return %sum : vector<4xi32>
 }
 
 // no-match: products of numbers that are no bytes.
