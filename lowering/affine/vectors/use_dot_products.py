@@ -22,8 +22,6 @@ _BF16_ARM = "llvm.aarch64.neon.bfdot.v4f32.v8bf16"
 _BYTES_ARM = {"i8mm": "llvm.aarch64.neon.usdot.v4i32.v16i8", "asimddp": "llvm.aarch64.neon.sdot.v4i32.v16i8"}
 """By the feature that has it: unsigned bytes by signed ones, and signed ones by signed ones."""
 _EVEN_BYTES = 0x00FF00FF
-_SIGNS = 0x80808080 - (1 << 32)
-"""The sign bits of four bytes, as an i32."""
 
 
 @dataclass(frozen=True)
@@ -178,12 +176,17 @@ def _signed_at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, 
             results=[kind],
             attributes={"value": ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(kind.element_type, 0))},
         ).result
-        lowest = _bitcast(parts, vector.BroadcastOp(kind, _constant(_SIGNS)).result)
+        lowest = _bitcast(parts, vector.BroadcastOp(kind, _constant(_signs())).result)
         moved = _call(name, kind, none, lowest, weights)
         pairs[dot.packed] = (moved, moved)
-    everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, _i32("arith.xori", group, _constant(_SIGNS))).result)
+    everywhere = _bitcast(parts, vector.BroadcastOp(dot.packed.type, _i32("arith.xori", group, _constant(_signs()))).result)
     found = _call(name, kind, dot.accumulator, everywhere, weights)
     return ir.Operation.create("arith.subi", results=[kind], operands=[found, pairs[dot.packed][0]]).result
+
+
+def _signs() -> int:
+    """The sign bits of four bytes, as an i32."""
+    return int.from_bytes(b"\x80\x80\x80\x80", "little", signed=True)
 
 
 def _pair_at_once(name: str, dot: Dot, group: ir.Value, pairs: dict[ir.Value, tuple[ir.Value, ir.Value]]) -> ir.Value:
