@@ -98,6 +98,43 @@ def test_cnn_as_a_program(tmp_path: Path, weights: str) -> None:
     assert np.array_equal(np.load(tmp_path / "probabilities.npy"), dlc.compile(small_cnn())(image)[0])
 
 
+_TWO = """
+#include "mlp.h"
+#include "small.h"
+#include <stdio.h>
+
+int main(void) {
+  static const float image[SMALL_IMAGE_ELEMENTS];
+  float scores[6], probabilities[SMALL_PROBABILITIES_ELEMENTS];
+  const float x[8] = {0};
+  mlp_context *first = NULL;
+  small_context *second = NULL;
+  if (mlp_init(NULL, &first) || small_init(NULL, &second))
+    return 1;
+  mlp_inputs inputs = {x, 2};
+  mlp_outputs outputs = {scores, 6, {0}};
+  small_inputs images = {image};
+  small_outputs results = {probabilities};
+  if (mlp_run(first, &inputs, &outputs) || small_run(second, &images, &results))
+    return 1;
+  for (int i = 0; i < SMALL_PROBABILITIES_ELEMENTS; ++i)
+    printf("%a\\n", probabilities[i]);
+  mlp_free(first);
+  small_free(second);
+  return 0;
+}
+"""
+
+
+def test_two_models_share_a_runtime(native_folder: Path, tmp_path: Path) -> None:
+    emitted(tmp_path, small_cnn(), "--emit=static-lib", "-o", str(tmp_path / "libsmall.a"), name="small")
+    (tmp_path / "two.c").write_text(_TWO, encoding="utf-8")
+    libraries = [native_folder / "libmlp.a", tmp_path / "libsmall.a", *LIBRARIES]
+    checked_run([COMPILER, *STRICT, f"-I{native_folder}", f"-I{tmp_path}", tmp_path / "two.c", *libraries, "-o", tmp_path / "two"])
+    expected = dlc.compile(small_cnn())(np.zeros((1, 3, 16, 16), np.float32))[0]
+    assert floats(checked_run([tmp_path / "two"])) == expected.ravel().tolist()
+
+
 def test_names_and_types_of_all_kinds(tmp_path: Path) -> None:
     emitted(tmp_path, mixed_types(), "--emit=exe", "-o", str(tmp_path / "program"))
     emitted(tmp_path, mixed_types(), "--emit=header", "-o", str(tmp_path / "model.h"))
