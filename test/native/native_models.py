@@ -124,3 +124,19 @@ def byte_product() -> onnx.ModelProto:
     nodes = [helper.make_node("MatMulInteger", ["x", "w", "zero"], ["y"])]
     arrays = [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(np.array(3, np.uint8), "zero")]
     return _proto(nodes, [("x", TensorProto.UINT8, [9, 64])], [("y", TensorProto.INT32, [9, 48])], arrays)
+
+
+def odd_models() -> dict[str, tuple[onnx.ModelProto, list[np.ndarray]]]:
+    """Models of an op each, with inputs: nothing in, one value out twice, sizes that elements tell, none, no elements, no dims."""
+    whole, numbers = TensorProto.INT64, TensorProto.FLOAT
+    relu, weight = helper.make_node("Relu", ["x"], ["y"]), numpy_helper.from_array(np.array([-1, 2], np.float32), "x")
+    same, found = helper.make_node("Identity", ["y"], ["z"]), helper.make_node("NonZero", ["x"], ["y"])
+    total = helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)
+    rows = np.array([[0, 1, 0, 2], [0, 0, 3, 0]], np.float32)
+    return {
+        "no_input": (_proto([relu], [], [("y", numbers, [2])], [weight]), []),
+        "twice": (_proto([relu, same], [("x", numbers, [2, 4])], [("y", numbers, [2, 4]), ("z", numbers, [2, 4])], []), [rows]),
+        "sizes": (_proto([found], [("x", numbers, [None, 4])], [("y", whole, [2, None])], []), [rows]),
+        "empty": (_proto([relu], [("x", numbers, ["n", 4])], [("y", numbers, ["n", 4])], []), [rows[:0]]),
+        "scalar": (_proto([total], [("x", numbers, ["n", 4])], [("y", numbers, [])], []), [rows]),
+    }

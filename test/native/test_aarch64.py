@@ -23,6 +23,7 @@ from native_models import (
 )
 
 import dlc
+from bench.networks import mlp
 from dlc.native.compiling import compile_native
 from dlc.sources import read_source
 from dlc.targets.registry import find_target
@@ -55,6 +56,12 @@ def test_bytes_have_dot_products(target: str, name: str) -> None:
     optimized = dlc.optimize(read_source(byte_product()), target=target)
     code = find_target(target).emit(dlc.lower(optimized, target=target), "asm").decode()
     assert f"\t{name}\t" in code
+
+
+def test_bf16_has_dot_products() -> None:
+    target = "cpu:neoverse-v1"
+    optimized = dlc.optimize(read_source(mlp.build(widths=(64, 128, 16))), target=target, precision="bf16")
+    assert "\tbfdot\t" in find_target(target).emit(dlc.lower(optimized, target=target), "asm").decode()
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from native_models import (
     example_model,
     mixed_types,
     needs_compiler,
+    odd_models,
     small_cnn,
 )
 
@@ -149,6 +150,19 @@ def test_names_and_types_of_all_kinds(tmp_path: Path) -> None:
     for name, result in zip(("sum_0", "1half", "is:greater"), dlc.compile(mixed_types())(*arrays), strict=True):
         found = np.load(tmp_path / f"{name}.npy")
         assert found.dtype == result.dtype and np.array_equal(found, result)
+
+
+@pytest.mark.parametrize("name", list(odd_models()))
+def test_signatures_of_all_kinds(name: str, tmp_path: Path) -> None:
+    model, inputs = odd_models()[name]
+    emitted(tmp_path, model, "--emit=exe", "-o", str(tmp_path / "program"))
+    for number, array in enumerate(inputs):
+        np.save(tmp_path / f"{number}.npy", array)
+    checked_run([tmp_path / "program", *(f"{number}.npy" for number in range(len(inputs)))], cwd=tmp_path)
+    compiled = dlc.compile(model)
+    for spec, result in zip(compiled.outputs, compiled(inputs), strict=True):
+        found = np.load(tmp_path / f"{spec.name}.npy")
+        assert (found.dtype, found.shape) == (result.dtype, result.shape) and np.array_equal(found, result)
 
 
 def test_same_bytes_each_time(native_folder: Path, tmp_path: Path) -> None:
