@@ -18,7 +18,7 @@ else()
   add_library(dlc_native_objects OBJECT ${native_sources} ${native_only})
   target_compile_features(dlc_native_objects PRIVATE cxx_std_17)
   target_compile_options(dlc_native_objects PRIVATE -Wall -Wextra -ffunction-sections -fdata-sections)
-  target_compile_definitions(dlc_native_objects PRIVATE DLC_WITHOUT_PYTHON)
+  target_compile_definitions(dlc_native_objects PRIVATE DLC_WITHOUT_PYTHON DLC_HIDDEN DLC_API= DLC_NATIVE_API=)
   target_include_directories(dlc_native_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime/include)
   set_target_properties(dlc_native_objects PROPERTIES
     POSITION_INDEPENDENT_CODE ON

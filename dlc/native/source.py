@@ -72,7 +72,7 @@ def source_text(interface: CInterface, facts: SourceFacts) -> str:
 
 
 def _head(name: str) -> str:
-    lines = (f'#include "{name}.h"', "#include <dlc/native_model.h>", "#include <dlc/runtime.h>", "", _SHOWN, "", "")
+    lines = (f'#include "{name}.h"', "#include <dlc/native_model.h>", "", _SHOWN, "", "")
     return "\n".join(lines)
 
 
@@ -178,7 +178,7 @@ SHOWN void {name}_cancel({name}_context *context) {{ dlc_native_cancel((dlc_nati
 
 SHOWN void {name}_free({name}_context *context) {{ dlc_native_free((dlc_native_context *)context); }}
 
-SHOWN const char *{name}_message(void) {{ return dlc_last_error(); }}
+SHOWN const char *{name}_message(void) {{ return dlc_native_message(); }}
 """
     if interface.makes_memory:
         yield f"\nSHOWN void {name}_release(void *memory) {{ dlc_native_release(memory); }}\n"

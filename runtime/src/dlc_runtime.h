@@ -6,7 +6,12 @@
 #include <atomic>
 #include <cstdint>
 
+// In libdlc_native.a nothing is shown: a program with a model in it may load the library, too, which must find its own functions.
+#if defined(DLC_HIDDEN)
+#define DLC_EXPORT extern "C"
+#else
 #define DLC_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
 
 // --- memory.cpp -------------------------------------------------------------------------------------------------
 

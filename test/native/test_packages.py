@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx
 import pytest
-from native_models import COMPILER, EXAMPLES, ROOT, checked_run, example_model
+from native_models import COMPILER, EXAMPLES, LIBRARIES, NM, ROOT, checked_run, example_model
 
 from dlc.runtime.library import find_library
 
@@ -38,6 +38,36 @@ def test_pkg_config_finds_the_runtime(tmp_path: Path) -> None:
     checked_run([COMPILER, source, *flags, f"-Wl,-rpath,{FOLDER / 'lib'}", "-o", program])
     major, minor, patch = map(int, api_version().split("."))
     assert int(checked_run([program])) == major * 1000000 + minor * 1000 + patch
+
+
+_BOTH = """
+#include "mlp.h"
+#include <dlc/runtime.h>
+#include <stdio.h>
+
+int main(void) {
+  const mlp_options options = {.threads = -1};
+  mlp_context *context = NULL;
+  dlc_engine *engine = NULL;
+  mlp_init(&options, &context);
+  dlc_engine_load("nowhere.dlce", NULL, &engine);
+  printf("%s\\n%s\\n", mlp_message(), dlc_last_error());
+  return 0;
+}
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+def test_engines_and_native_code_in_one_program(native_folder: Path, tmp_path: Path) -> None:
+    source, program = tmp_path / "both.c", tmp_path / "both"
+    source.write_text(_BOTH, encoding="utf-8")
+    paths = [f"-I{native_folder}", f"-I{FOLDER / 'include'}", f"-Wl,-rpath,{FOLDER / 'lib'}"]
+    runtime = FOLDER / "lib" / "libdlc_runtime.so"
+    checked_run([COMPILER, source, *paths, native_folder / "libmlp.a", runtime, *LIBRARIES, "-o", program])
+    of_model, of_engine = checked_run([program]).splitlines()
+    assert of_model.startswith("options of model 'mlp'") and "nowhere.dlce" in of_engine
+    exported = checked_run([NM, "-D", "--defined-only", native_folder / "mlp"]) if NM else ""
+    assert "dlc_" not in exported
 
 
 @pytest.mark.skipif(CMAKE is None or COMPILER is None, reason="needs CMake and a C compiler")

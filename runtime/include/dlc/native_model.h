@@ -15,7 +15,9 @@
 #define DLC_NATIVE_UNKNOWN INT64_MIN
 #define DLC_NATIVE_SIZE(index) (-1 - (int64_t)(index))
 
+#ifndef DLC_NATIVE_API
 #define DLC_NATIVE_API __attribute__((visibility("default")))
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,7 +83,10 @@ typedef struct dlc_native_result {
 
 typedef struct dlc_native_context dlc_native_context;
 
-/* These return a dlc_status (dlc/runtime.h); dlc_last_error() has the message. */
+/* Message of the last error on this thread. */
+DLC_NATIVE_API const char *dlc_native_message(void);
+
+/* These return a dlc_status (dlc/runtime.h); dlc_native_message() has the message. */
 DLC_NATIVE_API int32_t dlc_native_init(const dlc_native_model *model, const dlc_native_options *options, dlc_native_context **context);
 DLC_NATIVE_API int32_t dlc_native_run(dlc_native_context *context, const void *const *inputs, const int64_t *sizes,
                                       dlc_native_result *results);

@@ -23,7 +23,9 @@
 /* In a signature: a size that each call chooses. */
 #define DLC_DYNAMIC (-1)
 
+#ifndef DLC_API
 #define DLC_API __attribute__((visibility("default")))
+#endif
 
 #ifdef __cplusplus
 extern "C" {
