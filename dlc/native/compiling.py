@@ -58,9 +58,9 @@ _Code = tuple[Signature, Entry, tuple[bytes, ...], Sequence[np.ndarray]]
 
 def _by_kernels(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
     """From the cache as far as it is there; the code that a compiled model runs."""
-    from dlc.compiler import find_or_build
+    from dlc.compiler import compile_record
 
-    record, _ = find_or_build(source, options, progress)
+    record, _ = compile_record(source, options, progress)
     params = arrays_for(source, options, record, WeightRecipe.evaluate(record.recipe, source.params))
     signature = record.code.signature
     return signature, Entry(packed_name(signature.entry)), record.code.objects, params

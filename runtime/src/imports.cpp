@@ -39,6 +39,7 @@ const Provided kProvided[] = {
     DLC_PROVIDED(dlc_result_memory),
     DLC_PROVIDED(dlc_parallel_for),
     DLC_PROVIDED(dlc_parallel_for_uneven),
+    DLC_PROVIDED(dlc_num_threads),
     DLC_PROVIDED(dlc_doacross),
     DLC_PROVIDED(dlc_await_column),
     DLC_PROVIDED(dlc_finish_column),
