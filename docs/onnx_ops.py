@@ -17,7 +17,7 @@ from dlc.runtime.host.registry import HostFunction, host_ops
 _STANDARD = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 _SIZED_BY_DATA = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
 """Ops whose results are as large as elements say; nothing in their schemas tells."""
-_REFUSED = {("ai.onnx.preview.training", "Gradient"): "derivatives are not computed"}
+_REFUSED = {("ai.onnx.preview.training", "Gradient"): "derivatives of some ops alone (`frontends/onnx/gradient.py`)"}
 """Ops whose importer does nothing but say why they are not supported."""
 _BODIES = {
     "CenterCropPad": ("Concat", "Constant", "Gather", "Pad", "Shape", "Slice"),

@@ -20,6 +20,7 @@ from google.protobuf.message import DecodeError, Message
 from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError, ParseError
 from dlc.frontends.onnx.functions import expand_functions
+from dlc.frontends.onnx.gradient import expand_gradients
 from dlc.frontends.onnx.sequences import replace_sequences
 from dlc.frontends.onnx.validation.model import validate
 from dlc.frontends.onnx.values import InputValues, bind_values
@@ -193,6 +194,7 @@ def _inline_functions(model: onnx.ModelProto, expansions: list[Expansion]) -> on
         expansions += [Expansion(node, ops) for node, ops in called if ops is not None]
         model = onnx.inliner.inline_local_functions(model)
     _declare(model, {tensor.name: tensor for tensor in model.graph.initializer})
+    model = expand_gradients(model, opset_of(model), infer_shapes)
 
     def note(call: onnx.NodeProto, nodes: Sequence[onnx.NodeProto]) -> None:
         expansions.append(Expansion(call, tuple(node.op_type for node in nodes)))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
+from dlc.frontends.onnx.gradient import DERIVED
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 
@@ -16,8 +17,11 @@ _RATE, _STEPS, _FIRST = 0, 1, 2
 
 @importer("Gradient", domain=_TRAINING)
 def import_gradient(node: NodeContext) -> ir.Value:
-    """Derivatives are not computed."""
-    node.unsupported("derivatives are not computed; export the model with the graph of its backward pass in place of this node")
+    """One that `expand_gradients` has left."""
+    node.unsupported(
+        f"derivatives are computed from xs to y where all sizes are known, of matrices in MatMul, and of {', '.join(DERIVED)}; "
+        "export the model with the graph of its backward pass in place of this node"
+    )
 
 
 @importer("Adagrad", domain=_TRAINING)
