@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -12,6 +12,7 @@ from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine_to_llvm.allocations import guard_allocations
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
 from dlc.lowering.affine_to_llvm.bool_storage import move_bools_as_bytes
+from dlc.lowering.affine_to_llvm.computed_addresses import has_computed_addresses, keep_from_vectorizer
 from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE, merge_interfaces
@@ -74,16 +75,19 @@ class ConvertAffineToLlvm(Pass):
             _require_divisors(inner)
             _drop_alignment(inner)
         pass_bare_pointers(op)
-        noalias = {}
+        noalias, scalar = {}, set()
         entries = _entries_of(op)
         for function in _functions(op):
             hoist_scratch(function)
             name = symbol_name(function)
             _set_linkage(function, name in entries if entries else _is_callable(function))
             noalias[name] = _noalias_pointers(function)
+            scalar |= {name} if has_computed_addresses(function) else set()
         lower_assertions(op)
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
+        for function in _named(op, scalar):
+            keep_from_vectorizer(function)
         merge_interfaces(op)
         guard_allocations(op)
         for function in _interfaces(op):
@@ -140,6 +144,13 @@ def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
     """Functions with a body."""
     for op in module.regions[0].blocks[0].operations:
         if op.operation.name == "func.func" and len(op.regions[0].blocks):
+            yield op.operation
+
+
+def _named(module: ir.Operation, names: Set[str]) -> Iterator[ir.Operation]:
+    """The functions with these names."""
+    for op in module.regions[0].blocks[0].operations:
+        if "sym_name" in op.attributes and symbol_name(op.operation) in names:
             yield op.operation
 
 
