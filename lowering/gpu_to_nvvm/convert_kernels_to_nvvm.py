@@ -76,7 +76,7 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
     name = symbol_name(module)
     is_bare = all(_is_plain(value.type) for kernel in kernels for value in kernel.regions[0].blocks[0].arguments)
     pointers = {symbol_name(kernel): _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels}
-    blocks = {symbol_name(kernel): found for kernel in kernels if (found := _blocks_at_a_time(kernel, facts))}
+    blocks = {symbol_name(kernel): count for kernel in kernels if (count := _blocks_at_a_time(kernel, facts))}
     bare = "true" if is_bare else "false"
     run_native(module, *_LOWERING, f"convert-gpu-to-nvvm{{index-bitwidth=64 use-bare-ptr-memref-call-conv={bare}}}", *_LAST)
     use_instructions(nested_ops(module))
@@ -89,8 +89,8 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
         if found:
             _mark(op.operation, found)
         if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
-            count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
-            op.attributes[_LEAST_BLOCKS] = count
+            number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
+            op.attributes[_LEAST_BLOCKS] = number
 
 
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
