@@ -46,8 +46,12 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "depthwise block": _depthwise_block,
     "lstm": partial(lstm.build, unrolled=False, seq=3, layers=1, inputs=4, hidden=6, classes=3),
     "gpt2 decode": partial(gpt2_decode.build, length=6, layers=1, hidden=16, heads=2, vocab=11, context=6),
+    "gpt2 decode, growing": partial(gpt2_decode.build, layers=1, hidden=16, heads=2, vocab=11, context=6, form="growing"),
     "mlp": partial(mlp.build, batch=2, widths=(6, 8, 3)),
 }
+_LENGTH = 3
+"""What a dim counts that is known at run time only."""
+
 _MOST = {"position": 3}
 """Values of integer inputs stay below; 2 where nothing is said."""
 
@@ -56,7 +60,7 @@ def _inputs(model: onnx.ModelProto, random: np.random.Generator) -> dict[str, np
     found = {}
     for entry in model.graph.input:
         kind = entry.type.tensor_type
-        shape = [dim.dim_value for dim in kind.shape.dim]
+        shape = [dim.dim_value or _LENGTH for dim in kind.shape.dim]
         dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
         is_float = np.issubdtype(dtype, np.floating)
         values = random.standard_normal(shape) if is_float else random.integers(0, _MOST.get(entry.name, 2), shape)
