@@ -96,13 +96,15 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
     """Blocks that are to fit a multiprocessor, for kernels whose threads have tiles of results; 0 for others.
 
-    `ptxas` alone would spill some of a tile's registers to fit in one more block.
+    Without, `ptxas` spills some of a tile's registers to fit in one more block; below sm_90 it needs more of them.
     """
     if "known_block_size" not in kernel.attributes:
         return 0
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if sizes[:2] != [side, side]:
         return 0
+    if int(facts.chip.removeprefix("sm_")) < policy().gpu.frugal_chip:
+        return 1
     return facts.registers_per_multiprocessor // (policy().gpu.tile_registers * prod(sizes))
 
 

@@ -20,4 +20,5 @@ class GpuPolicy:
     least_reuse_loads: float = setting(0.4, "share", "loads left by a tile of results in a thread, at most", 0, 1, 1)
     tile_threads: int = setting(16, "threads", "threads of a tile along x and y, and steps of its sum", 4, 32)
     tile_registers: int = setting(128, "registers", "of a thread that computes a tile of results", 32, 255)
+    frugal_chip: int = setting(90, "compute capability", "from which on ptxas does with `tile_registers` for a tile", 70, 200)
     thread_results: tuple[int, ...] = candidates((4, 2), "results", "results of a thread along x and along y, the best first")
