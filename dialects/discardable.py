@@ -82,6 +82,9 @@ ATTRIBUTES = (
         "dlc.on_cpu", "func.func", "unit", "has no kernels for the GPU", ("lowering/affine_to_gpu/affine_map_to_gpu.py",)
     ),
     DiscardableAttribute(
+        "dlc.checks", "func.func", "unit", "checks data and does nothing else", ("lowering/affine_to_gpu/affine_outline_checks.py",)
+    ),
+    DiscardableAttribute(
         "dlc.keep", "linalg op", "unit", "is not fused further in this pass", ("lowering/linalg/fuse_elementwise.py",)
     ),
     DiscardableAttribute(

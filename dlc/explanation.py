@@ -30,10 +30,11 @@ from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.weights.precompute import MARK
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, verdict_of
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
+from dlc.machines import DEFAULT_TARGET, copy_for_target, explained_target
 from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import InputValues, Model, ShapeOverrides, Source, read_source
+from dlc.targets.device_kernels import DeviceReport
 from dlc.targets.schedules import SCHEDULED, ScheduleTable, chosen_schedules, generic_nests
 from dlc.targets.signature import signature_of
 from dlc.targets.units import UNITS
@@ -136,6 +137,8 @@ class Explanation:
     """By kernel, the nests that the polyhedral scheduler takes, or nothing does: their loops, or why they stay."""
     notes: tuple[str, ...] = ()
     """What one may not expect, in sentences."""
+    device: DeviceReport | None = None
+    """What the kernels of a GPU ask of it; None for other targets."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data with the keys that docs/explain.md documents."""
@@ -159,12 +162,18 @@ class Explanation:
             "generic": [{"kernel": kernel, "nests": list(texts)} for kernel, texts in self.generic.items()],
             "entry_calls": self.entry_calls,
             "notes": list(self.notes),
+            **({} if self.device is None else {"device": _device_json(self.device)}),
         }
 
     def to_dot(self) -> str:
         """The graph of kernel calls as Graphviz text."""
         labels = {kernel.name: f"{', '.join(kernel.ops)}\n{_show_flops(kernel.flops)}" for kernel in self.kernels}
         return self.graph.to_dot(self.name, labels)
+
+
+def _device_json(device: DeviceReport) -> dict[str, Any]:
+    kernels = [vars(kernel) | {"grid": list(kernel.grid), "block": list(kernel.block)} for kernel in device.kernels]
+    return vars(device) | {"kernels": kernels, "notes": list(device.notes)}
 
 
 def _kernel_json(kernel: KernelReport) -> dict[str, Any]:
@@ -200,7 +209,7 @@ def explain(
     wanted. `winograd`, `precision`, `timeout` and `values` are those of `compile`. Raises what `compile` raises,
     `ValuesNeededError` where values decide what code there is, and `InvalidInputError` for a model at another level.
     """
-    begin, found = monotonic(), scheduling_target(target)
+    begin, found = monotonic(), explained_target(target)
     source = read_source(model, params={}, shapes=shapes, values=values)  # weights need not be there
     progress = timed(timeout, source.name, progress, begin)
     if (stage := stage_of(source.module)) != "dl":
@@ -224,11 +233,29 @@ def explain(
         progress("choose schedules")
     with module.context, ir.Location.unknown():
         found.passes(_PLANNING, UNITS).run(module, instruments=ending(progress))
-    schedules = chosen_schedules(module, found.passes(UNITS, SCHEDULED), ending(progress))
-    generic = generic_nests(module)
     reports, calls = recorder.reports(), len(graph.calls)
+    schedules, generic, device = ScheduleTable({}), {}, None
+    if found.has_report:
+        device = found.report(module)
+        notes = (*notes, *device.notes)
+    else:
+        schedules = chosen_schedules(module, found.passes(UNITS, SCHEDULED), ending(progress))
+        generic = generic_nests(module)
     return Explanation(
-        source.name, nominal, reports, convolutions, edges, kernels, transposes, memory, schedules, calls, graph, generic, notes
+        source.name,
+        nominal,
+        reports,
+        convolutions,
+        edges,
+        kernels,
+        transposes,
+        memory,
+        schedules,
+        calls,
+        graph,
+        generic,
+        notes,
+        device,
     )
 
 

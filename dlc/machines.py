@@ -31,6 +31,12 @@ def copy_for_target(model: Model, target: str) -> ir.Module:
     return module
 
 
+def explained_target(target: str) -> Target:
+    """The target called `target`, if there is something to tell of its kernels: schedules, or what they ask of a device."""
+    found = find_target(target)
+    return found if found.has_report else scheduling_target(target)
+
+
 def scheduling_target(target: str) -> Target:
     """The target called `target`, if kernels get schedules on the way to it; else `TargetError`."""
     found = find_target(target)

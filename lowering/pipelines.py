@@ -206,9 +206,12 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "map",
                 (
+                    "affine-outline-checks",
+                    "canonicalize",
                     "affine-apply-steps",
                     "affine-split-reductions",
                     "affine-demote-values",
+                    "affine-accumulate-in-place",
                     "affine-expand-buffers",
                     "affine-map-to-gpu{leave-others=true}",
                     "canonicalize",

@@ -15,6 +15,7 @@ from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import PIPELINES, NamedPipeline, path
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
+from dlc.targets.device_kernels import DeviceReport
 from dlc.targets.engine_code import CodeImage
 from dlc.targets.machine import GpuMachine, Machine, set_target
 from dlc.targets.model_code import ModelCode
@@ -35,6 +36,9 @@ class Target(ABC):
     """The pipelines by name: dlc's, and the target's own."""
     forms: tuple[str, ...] = ()
     """What `emit` writes of a module at the last level; the first one is what `dlc compile` writes by itself, and what runs."""
+
+    has_report: bool = False
+    """Whether `report` tells of its kernels."""
 
     def names(self) -> list[str]:
         """All names of its machines, for listings and hints."""
@@ -116,6 +120,13 @@ class Target(ABC):
         signature = signature_of(module)
         content = self.emit(module, self.forms[0], options.opt_level)
         return ModelCode(signature, (content,), target=self.name), BuildReport(1, 1)
+
+    def report(self, module: ir.Module) -> DeviceReport:
+        """What the kernels that become of `module`, which is at stage `units` and is consumed, will ask of the machine.
+
+        For `dlc explain`, of targets that say so by `has_report`; the kernels of others have schedules to tell of.
+        """
+        raise TargetError(f"target '{self.name}' tells nothing of its kernels; name a CPU, as cpu:haswell")
 
     def cache_key(self) -> str | None:
         """What code depends on besides module, passes, options and dlc's sources; None keeps models out of the cache."""

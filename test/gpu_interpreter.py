@@ -9,6 +9,7 @@ that no GPU would take are errors.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,16 @@ import numpy as np
 
 from dlc._mlir import ir
 
-_TYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool_", "i8": "int8", "i32": "int32", "i64": "int64"}
+_TYPES = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool_",
+    "i8": "int8",
+    "ui8": "uint8",
+    "i32": "int32",
+    "i64": "int64",
+}
 
 _INFIX = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
@@ -30,7 +40,8 @@ _CALLS = {
     "arith.maximumf": "np.maximum", "arith.minimumf": "np.minimum", "arith.maxnumf": "np.fmax", "arith.minnumf": "np.fmin",
     "arith.maxsi": "max", "arith.minsi": "min", "arith.negf": "-", "math.sqrt": "np.sqrt", "math.exp": "np.exp",
     "math.log": "np.log", "math.tanh": "np.tanh", "math.absf": "abs", "math.fma": "_fma", "math.powf": "np.power",
-    "math.rsqrt": "_rsqrt", "math.exp2": "np.exp2",
+    "math.rsqrt": "_rsqrt", "math.exp2": "np.exp2", "math.erf": "_erf", "math.sin": "np.sin", "math.cos": "np.cos",
+    "math.floor": "np.floor", "math.ceil": "np.ceil", "math.roundeven": "np.rint", "math.log1p": "np.log1p",
 }  # fmt: skip
 
 _CASTS = (
@@ -61,6 +72,8 @@ class Program:
 
     text: str
     seed: int = 0
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
+    """The `memref.global` ops of the module by name."""
     launches: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -70,15 +83,19 @@ class Program:
             "_launch": self._launch,
             "_fma": _fma,
             "_rsqrt": _rsqrt,
+            "_erf": _erf,
             "_new": _new,
             "_outside": _outside,
+            "_shaped": _shaped,
+            "_globals": self.constants,
         }
         exec(compile(self.text, "<kernels>", "exec"), self.names)
 
-    def run(self, function: str, *arguments: Any) -> None:
-        """Call a function of the host on arrays, which it changes in place, and numbers."""
+    def run(self, function: str, *arguments: Any) -> list[Any]:
+        """Call a function of the host on arrays, which it changes in place, and numbers; what it returns."""
         with np.errstate(all="ignore"):
-            self.names[function](*arguments)
+            found: list[Any] = self.names[function](*arguments)
+            return found
 
     def _launch(
         self, kernel: str, grid: Sequence[int], size: Sequence[int], shared: Sequence[Any], arguments: Sequence[Any]
@@ -116,7 +133,18 @@ def program(module: ir.Module, seed: int = 0) -> Program:
             for inner in op.operation.regions[0].blocks[0].operations:
                 if inner.operation.name == "gpu.func":
                     lines += _Function(inner.operation, f"{_name_of(op.operation)}_").lines()
-    return Program("\n".join(lines), seed)
+    return Program("\n".join(lines), seed, _constants(module))
+
+
+def _constants(module: ir.Module) -> dict[str, np.ndarray]:
+    """The constant data of a module and of its kernels."""
+    found = {}
+    blocks = [module.body, *(op.regions[0].blocks[0] for op in module.body.operations if op.operation.name == "gpu.module")]
+    for op in [op.operation for block in blocks for op in block.operations if op.operation.name == "memref.global"]:
+        kind = ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value)
+        values = ir.DenseElementsAttr(op.attributes["initial_value"])
+        found[_name_of(op)] = np.array(values).astype(_TYPES[str(kind.element_type)]).reshape(kind.shape)
+    return found
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
@@ -131,12 +159,22 @@ def _rsqrt(a: Any) -> Any:
     return type(a)(1) / np.sqrt(a)
 
 
+def _erf(a: Any) -> Any:
+    return type(a)(math.erf(a))
+
+
 def _new(shape: Sequence[int], kind: str) -> np.ndarray:
     return np.full(shape, np.nan if kind.startswith("float") else 99, kind)
 
 
 def _outside() -> None:
     raise IndexError("a subscript is negative")
+
+
+def _shaped(memory: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    view = memory.reshape(shape)
+    assert np.shares_memory(view, memory) or not memory.size, "a view of memory that is not contiguous"
+    return view
 
 
 def _name_of(op: ir.Operation) -> str:
@@ -214,9 +252,52 @@ class _Function:
     # Ops by name.
 
     def _on_func__return(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"return [{', '.join(self.name(value) for value in op.operands)}]")
+
+    def _on_func__call(self, op: ir.Operation) -> None:
+        given = ", ".join(self.name(value) for value in op.operands)
+        results = "".join(f"{self.name(result)}, " for result in op.results)
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        self.say(self.depth, f"{results}{'= ' * bool(results)}{callee}({given})")
+
+    def _on_gpu__return(self, op: ir.Operation) -> None:
         self.say(self.depth, "return")
 
-    _on_gpu__return = _on_func__return
+    def _on_memref__subview(self, op: ir.Operation) -> None:
+        values = iter(self.name(value) for value in list(op.operands)[1:])
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        lists = [list(ir.DenseI64ArrayAttr(op.attributes[f"static_{kind}"])) for kind in ("offsets", "sizes", "strides")]
+        texts = [[next(values) if number == dynamic else str(number) for number in numbers] for numbers in lists]
+        slices = ", ".join(f"{at} : {at} + {size} * {by} : {by}" for at, size, by in zip(*texts, strict=True))
+        kind = ir.MemRefType(op.results[0].type)
+        self.set(op, f"_shaped({self.name(op.operands[0])}[{slices}], {self._sizes(kind, texts[1])})")
+
+    def _sizes(self, kind: ir.MemRefType, texts: Sequence[str]) -> str:
+        """The shape of a view of rank `kind`, whose dims of size 1 may be dropped."""
+        left = list(texts)
+        while len(left) > kind.rank:
+            left.remove("1")
+        return f"({', '.join(left)}{',' * bool(left)})"
+
+    def _on_memref__collapse_shape(self, op: ir.Operation) -> None:
+        kind = ir.MemRefType(op.results[0].type)
+        self.set(op, f"_shaped({self.name(op.operands[0])}, {tuple(kind.shape)!r})")
+
+    _on_memref__expand_shape = _on_memref__collapse_shape
+
+    def _on_memref__cast(self, op: ir.Operation) -> None:
+        self.set(op, self.name(op.operands[0]))
+
+    def _on_scf__for(self, op: ir.Operation) -> None:
+        low, high, step, *given = (self.name(value) for value in op.operands)
+        body, depth = op.regions[0].blocks[0], self.depth
+        variable, *carried = (self.name(argument) for argument in body.arguments)
+        for name, value in zip(carried, given, strict=True):
+            self.say(depth, f"{name} = {value}")
+        self.say(depth, f"for {variable} in range({low}, {high}, {step}):")
+        self.block(body, depth + 1, carried)
+        for result, name in zip(op.results, carried, strict=True):
+            self.say(depth, f"{self.name(result)} = {name}")
 
     def _on_gpu__barrier(self, op: ir.Operation) -> None:
         self.say(self.depth, "yield")
@@ -237,10 +318,25 @@ class _Function:
         shape = ", ".join(next(sizes) if kind.is_dynamic_dim(at) else str(kind.shape[at]) for at in range(kind.rank))
         self.set(op, f"_new(({shape}{',' * bool(shape)}), {_TYPES[str(kind.element_type)]!r})")
 
-    _on_memref__alloca = _on_gpu__alloc
+    _on_memref__alloca = _on_memref__alloc = _on_gpu__alloc
 
     def _on_gpu__dealloc(self, op: ir.Operation) -> None:
         self.say(self.depth, f"del {self.name(op.operands[0])}")
+
+    _on_memref__dealloc = _on_gpu__dealloc
+
+    def _on_memref__get_global(self, op: ir.Operation) -> None:
+        self.set(op, f"_globals[{ir.FlatSymbolRefAttr(op.attributes['name']).value!r}]")
+
+    def _on_memref__copy(self, op: ir.Operation) -> None:
+        source, target = (self.name(value) for value in op.operands)
+        self.say(self.depth, f"{target}[...] = {source}")
+
+    def _on_memref__view(self, op: ir.Operation) -> None:
+        kind, (memref, at, *_) = ir.MemRefType(op.results[0].type), [self.name(value) for value in op.operands]
+        dtype = np.dtype(_TYPES[str(kind.element_type)])
+        size = int(np.prod(kind.shape)) * dtype.itemsize
+        self.set(op, f"{memref}[{at} : {at} + {size}].view({dtype.name!r}).reshape({tuple(kind.shape)!r})")
 
     def _on_memref__dim(self, op: ir.Operation) -> None:
         self.set(op, f"{self.name(op.operands[0])}.shape[{self.name(op.operands[1])}]")
@@ -270,6 +366,15 @@ class _Function:
             if "-" in text or "+" in text or text.isidentifier():
                 self.say(self.depth, f"if {text} < 0: _outside()")
         return f"{self.name(op.operands[first - 1])}[{', '.join(texts) or '()'}]"
+
+    def _on_memref__load(self, op: ir.Operation) -> None:
+        memref, *subscripts = (self.name(value) for value in op.operands)
+        for text in subscripts:
+            self.say(self.depth, f"if {text} < 0: _outside()")
+        self.set(op, f"{memref}[{', '.join(subscripts) or '()'}]")
+
+    def _on_cf__assert(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"assert {self.name(op.operands[0])}, {ir.StringAttr(op.attributes['msg']).value!r}")
 
     def _on_affine__load(self, op: ir.Operation) -> None:
         self.set(op, self._subscripts(op, 1))

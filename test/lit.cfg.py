@@ -1,7 +1,7 @@
 """lit's settings: how the `.mlir` tests find their tools, and which features this machine has.
 
 Tools come from the environment that runs lit. Tests write `filecheck`; `not` is lit's own. Features for `REQUIRES:`:
-`x86`, `aarch64`, `onnxruntime`, `cuda`; `slow` with `--param slow=1`.
+`x86`, `aarch64`, `onnxruntime`, `cuda`, `ptxas`; `slow` with `--param slow=1`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 import lit.formats
+
+from dlc.targets.gpu.ptxas import find_ptxas
 
 ROOT = Path(__file__).resolve().parent
 TOOLS = Path(sys.executable).parent
@@ -35,6 +37,8 @@ def features() -> set[str]:
     found = {machine} if machine else set()
     if importlib.util.find_spec("onnxruntime"):
         found.add("onnxruntime")
+    if find_ptxas() is not None:
+        found.add("ptxas")
     if has_cuda():
         found.add("cuda")
     return found

@@ -25,6 +25,7 @@ from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_sche
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
+from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.bound_loops import map_beside
 from dlc.lowering.affine_to_gpu.grid import has_bound_loops, is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
@@ -35,6 +36,9 @@ from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 ON_CPU = "dlc.on_cpu"
 """Attribute of a function that says why it has no kernels."""
+
+_OF_WEIGHTS = "dl.precompute"
+"""Attribute of the function that computes weights from others: once, on the host."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class AffineMapToGpu(Pass):
     get several results a thread and panels of what they read in memory of the block; loops that follow each other in rows run
     along the threads of a warp. A function that has no parallel loop stays as it is and says so in `dlc.on_cpu`. Memory that loops
     allocate is to be expanded before. The sizes are those of the GPU that the module's `dlc.gpu` describes (`dl-set-target`). Nests
-    with loops that a user has bound (`affine-bind-loop`) stay as they are.
+    with loops that a user has bound (`affine-bind-loop`) stay as they are, and so do functions of checks (`affine-outline-checks`).
     """
 
     anchor = "func.func"
@@ -60,7 +64,7 @@ class AffineMapToGpu(Pass):
     leave_others: bool = option(False, "leave functions that cannot be read or built anew to the CPU, and say why in dlc.on_cpu")
 
     def run(self, op: ir.Operation) -> None:
-        if not has_loops(op):
+        if not has_loops(op) or _OF_WEIGHTS in op.attributes or CHECKS in op.attributes:
             return
         try:
             _map_or_refuse(op)
@@ -88,7 +92,7 @@ def _map(function: ir.Operation) -> None:
     for inner in nested_ops(function):
         if inner.name == "arith.remf":
             raise PassFailure(inner, "the GPU has no exact remainder of floats", "compute it on the host")
-    scop = extract(function)
+    scop = extract(function, allow_gathers=True)
     refuse_unmovable(scop)
     dependences = value_dependences(scop)
     facts = gpu_facts_of(function)

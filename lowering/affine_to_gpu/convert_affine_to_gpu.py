@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, is_memref, nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
+from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.grid import place_of
 from dlc.lowering.affine_to_gpu.launches import Launch, launch_of
+from dlc.lowering.affine_to_gpu.sunk_loads import sink_loads
 from dlc.lowering.affine_to_gpu.thread_code import ThreadCode, end_of, uses_any
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.targets.machine import GpuMachine, gpu_facts_of
@@ -31,14 +33,17 @@ class ConvertAffineToGpu(Pass):
     A grid is the box around its loops, so that iterations which do not exist are guarded. Where a grid may be larger than the GPU
     takes, blocks repeat. Each outermost loop over threads in a block is a phase, with barriers between them; memory that loops over
     blocks allocate is shared memory, memory that threads allocate their own. What such a function does outside of mapped loops
-    is a kernel of one thread, and its own memory the GPU's (`gpu.alloc`). Functions without mapped loops stay.
+    is a kernel of one thread, and its own memory the GPU's (`gpu.alloc`); so are functions of checks. Numbers that
+    kernels need of memory which the function does not write they read themselves. Other functions without mapped loops stay.
     """
 
     anchor = "func.func"
 
     def run(self, op: ir.Operation) -> None:
-        if any(place_of(inner) for inner in nested_ops(op)):
+        if CHECKS in op.attributes or any(place_of(inner) for inner in nested_ops(op)):
             facts = gpu_facts_of(op)
+            for block in [block for region in op.regions for block in region.blocks]:
+                sink_loads(block)
             for block in [block for region in op.regions for block in region.blocks]:
                 _convert(block, facts)
             for allocation in [inner for inner in nested_ops(op) if inner.name in ALLOCATIONS and not _is_in_kernel(inner)]:
@@ -97,7 +102,7 @@ def _launch_alone(ops: Sequence[ir.Operation]) -> None:
 
 def _require_loops(op: ir.Operation) -> None:
     for inner in nested_ops(op):
-        if inner.name.split(".")[0] not in ("affine", "arith", "math", "memref", "vector", "scf"):
+        if inner.name.split(".")[0] not in ("affine", "arith", "math", "memref", "vector", "scf") and inner.name != "cf.assert":
             raise PassFailure(
                 inner, f"'{inner.name}' between kernels", "run convert-linalg-to-affine first, or move it to its own function"
             )

@@ -239,7 +239,8 @@ def _blocks_of(op: ir.Operation) -> list[ir.Block]:
 
 def uses_any(op: ir.Operation, others: Sequence[ir.Operation]) -> bool:
     """Whether an operand of `op` is computed by one of `others`."""
-    return any(defining_op(operand) in others for operand in op.operands)
+    sources = (defining_op(operand) for operand in op.operands)
+    return any(source is not None and source in others for source in sources)
 
 
 def end_of(block: ir.Block) -> ir.Operation:

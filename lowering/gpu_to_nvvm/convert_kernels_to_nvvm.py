@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
+from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 _LOWERING = (
@@ -31,6 +34,8 @@ _MATH = {
 """Functions that the GPU has instructions for, or LLVM a sequence of them."""
 
 _NOALIAS = "llvm.noalias"
+_LEAST_BLOCKS = "nvvm.minctasm"
+"""Attribute of a kernel: how many of its blocks a multiprocessor has to hold at a time."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,8 @@ class ConvertKernelsToNvvm(Pass):
               llvm.func @f_kernel(%A: !llvm.ptr {llvm.noalias}) attributes {nvvm.kernel} { %t = nvvm.read.ptx.sreg.tid.x ... } }
 
     Memrefs of static shape come as bare pointers, others as descriptors. An argument is `llvm.noalias` where the host knows that
-    no other one shares its memory. Kernels are outlined first (`gpu-kernel-outlining`), functions of the C math library expanded
-    (`math-expand-functions`).
+    no other one shares its memory. Symbols of two modules have different names, so that one text can hold all kernels. Kernels are
+    outlined first (`gpu-kernel-outlining`), functions of the C math library expanded (`math-expand-functions`).
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -51,7 +56,8 @@ class ConvertKernelsToNvvm(Pass):
         modules = [inner.operation for inner in op.regions[0].blocks[0].operations if inner.operation.name == "gpu.module"]
         alone = _arguments_alone(op)
         for module in modules:
-            _lower(module, alone)
+            _lower(module, alone, facts)
+        name_apart(op, modules)
         for inner in nested_ops(op):
             if inner.name == "gpu.launch":
                 raise PassFailure(inner, "a kernel lies inside of a function", "run --gpu-kernel-outlining first")
@@ -63,13 +69,14 @@ def _attach(module: ir.Operation, facts: GpuMachine) -> None:
     run_native(module, f"nvvm-attach-target{{chip={facts.chip} features=+ptx{facts.ptx} O=3}}")
 
 
-def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]]) -> None:
+def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: GpuMachine) -> None:
     kernels = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]
     for inner in nested_ops(module):
         _require_instructions(inner)
     name = symbol_name(module)
     is_bare = all(_is_plain(value.type) for kernel in kernels for value in kernel.regions[0].blocks[0].arguments)
     pointers = {symbol_name(kernel): _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels}
+    blocks = {symbol_name(kernel): count for kernel in kernels if (count := _blocks_at_a_time(kernel, facts))}
     bare = "true" if is_bare else "false"
     run_native(module, *_LOWERING, f"convert-gpu-to-nvvm{{index-bitwidth=64 use-bare-ptr-memref-call-conv={bare}}}", *_LAST)
     use_instructions(nested_ops(module))
@@ -81,6 +88,24 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]]) -> None:
         found = pointers.get(symbol_name(op)) if op.operation.name == "llvm.func" else None
         if found:
             _mark(op.operation, found)
+        if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
+            number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
+            op.attributes[_LEAST_BLOCKS] = number
+
+
+def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
+    """Blocks that are to fit a multiprocessor, for kernels whose threads have tiles of results; 0 for others.
+
+    Without, `ptxas` spills some of a tile's registers to fit in one more block; below sm_90 it needs more of them.
+    """
+    if "known_block_size" not in kernel.attributes:
+        return 0
+    sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
+    if sizes[:2] != [side, side]:
+        return 0
+    if int(facts.chip.removeprefix("sm_")) < policy().gpu.frugal_chip:
+        return 1
+    return facts.registers_per_multiprocessor // (policy().gpu.tile_registers * prod(sizes))
 
 
 def _require_instructions(op: ir.Operation) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_contiguous, nested_ops
+from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass
+from dlc.targets.machine import is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,8 @@ class MaterializeCopies(Pass):
     """Turn every `memref.copy` that is not one block of memory into a `linalg.generic` that yields its input.
 
     A contiguous copy stays, since it becomes a `memcpy`; a strided one would become a library call that moves one
-    element at a time, while as a linalg op it becomes a vector loop like any other.
+    element at a time, while as a linalg op it becomes a vector loop like any other. In kernels for a GPU, which has no library to
+    call, every copy becomes a linalg op, and so does what the host would copy between views.
 
     before:
         memref.copy %a, %b : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
@@ -27,13 +30,25 @@ class MaterializeCopies(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for copy in [inner for inner in nested_ops(op) if inner.name == "memref.copy" and _is_strided(inner)]:
+        for copy in [inner for inner in nested_ops(op) if inner.name == "memref.copy" and _is_loops(inner)]:
             _replace_by_generic(copy)
 
 
-def _is_strided(copy: ir.Operation) -> bool:
+def _is_loops(copy: ir.Operation) -> bool:
     kinds = [value.type for value in copy.operands]
-    return all(isinstance(kind, ir.MemRefType) for kind in kinds) and not all(map(is_contiguous, kinds))
+    if not all(isinstance(kind, ir.MemRefType) for kind in kinds):
+        return False
+    if not all(map(is_contiguous, kinds)):
+        return True
+    has_layout = any(isinstance(kind.layout, ir.StridedLayoutAttr) for kind in kinds)
+    return is_for_gpu(copy) and (has_layout or _is_in_kernel(copy))
+
+
+def _is_in_kernel(op: ir.Operation) -> bool:
+    around = op.parent.operation
+    while around.name != "func.func" and around.parent is not None:
+        around = around.parent.operation
+    return around.name == "func.func" and is_kernel(around)
 
 
 def _replace_by_generic(copy: ir.Operation) -> None:

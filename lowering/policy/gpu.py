@@ -13,7 +13,12 @@ class GpuPolicy:
 
     launch_cycles: float = setting(6000.0, "cycles", "from one kernel's start to that of the next", 0, 1e6)
     thread_step_cycles: float = setting(40.0, "cycles", "an iteration in a thread while others run", 1, 1000)
+    most_sectors: float = setting(
+        2.0, "sectors", "moved for each that holds what is asked for, by accesses that count as coalesced", 1, 32
+    )
     sharing_blocks: int = setting(4, "blocks", "blocks that share a multiprocessor's memory", 1, 32)
     least_reuse_loads: float = setting(0.4, "share", "loads left by a tile of results in a thread, at most", 0, 1, 1)
     tile_threads: int = setting(16, "threads", "threads of a tile along x and y, and steps of its sum", 4, 32)
+    tile_registers: int = setting(128, "registers", "of a thread that computes a tile of results", 32, 255)
+    frugal_chip: int = setting(90, "compute capability", "from which on ptxas does with `tile_registers` for a tile", 70, 200)
     thread_results: tuple[int, ...] = candidates((4, 2), "results", "results of a thread along x and along y, the best first")

@@ -36,6 +36,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         63,
         40,
         1024,
+        most_resident_blocks=16,
         clock_mhz=1590,
         shared_per_multiprocessor=64 * _KIB,
         l2_bytes=4 * _MIB,
@@ -51,6 +52,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         71,
         84,
         1536,
+        most_resident_blocks=16,
         clock_mhz=1740,
         shared_per_multiprocessor=100 * _KIB,
         fma_per_cycle=128,
@@ -64,6 +66,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         78,
         128,
         1536,
+        most_resident_blocks=24,
         clock_mhz=2520,
         shared_per_multiprocessor=100 * _KIB,
         fma_per_cycle=128,
@@ -84,6 +87,19 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         l2_bytes=50 * _MIB,
         memory_bytes_per_cycle=1831.0,
         tensor_shapes=_AMPERE | {"m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64"},
+    ),
+    # B200: 8000 GB/s; the clock is that of its 75 TFLOPS of f32 (NVIDIA Blackwell datasheet)
+    "sm_100": GpuMachine(
+        "sm_100",
+        86,
+        148,
+        2048,
+        clock_mhz=1980,
+        shared_per_multiprocessor=228 * _KIB,
+        fma_per_cycle=128,
+        l2_bytes=126 * _MIB,
+        memory_bytes_per_cycle=4040.0,
+        tensor_shapes=_ADA | {"m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64"},
     ),
 }
 """By LLVM's name of the compute capability."""

@@ -12,7 +12,16 @@ from dlc.targets.machine.attributes import GPU, TARGET
 from dlc.targets.machine.cpu import L1_LEAST_WAYS, L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, PAGE_BYTES, VECTOR_BITS, Machine
 from dlc.targets.machine.gpu import GpuMachine
 from dlc.targets.machine.instructions import Instruction, Instructions
-from dlc.targets.machine.lookup import facts_of, gpu_facts_of, host_facts, set_gpu, set_target, state_target, target_facts
+from dlc.targets.machine.lookup import (
+    facts_of,
+    gpu_facts_of,
+    host_facts,
+    is_for_gpu,
+    set_gpu,
+    set_target,
+    state_target,
+    target_facts,
+)
 from dlc.targets.machine.memory import Cache, Memory, Tlb
 
 __all__ = [
@@ -34,6 +43,7 @@ __all__ = [
     "facts_of",
     "gpu_facts_of",
     "host_facts",
+    "is_for_gpu",
     "set_gpu",
     "set_target",
     "state_target",

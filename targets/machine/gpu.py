@@ -28,6 +28,8 @@ class GpuMachine:
     most_threads: int = 1024
     most_blocks_y: int = 65535
     """Blocks that a grid has at most along y and z; along x there are 2^31 - 1."""
+    most_resident_blocks: int = 32
+    """Blocks that one multiprocessor holds at a time, at most."""
     sector_bytes: int = 32
     """What memory moves at least."""
     clock_mhz: int = 1410
@@ -35,7 +37,9 @@ class GpuMachine:
     """Of 32 bits each."""
     shared_per_multiprocessor: int = 164 * 1024
     shared_bytes_per_cycle: float = 128.0
-    """Of one multiprocessor: a word of each of the 32 banks."""
+    """Of one multiprocessor: a word of each of its banks."""
+    shared_banks: int = 32
+    bank_bytes: int = 4
     fma_per_cycle: int = 64
     """Multiply-adds of f32 that one multiprocessor starts in a cycle."""
     l2_bytes: int = 40 * 1024**2

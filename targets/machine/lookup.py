@@ -28,6 +28,11 @@ def gpu_facts_of(op: ir.Operation) -> GpuMachine:
     return read(module.attributes[GPU], GPU, GpuMachine) if GPU in module.attributes else GpuMachine()
 
 
+def is_for_gpu(op: ir.Operation) -> bool:
+    """Whether kernels of the module around `op` are for a GPU, and what suits a CPU's lanes and caches is left out."""
+    return GPU in _module_of(op).attributes
+
+
 def set_target(module: ir.Operation, facts: Machine) -> None:
     """State in `module` that its code is for the CPU `facts`."""
     write(module, TARGET, facts)

@@ -51,7 +51,7 @@ def test_targets_of_folders() -> None:
 
 
 def test_an_unknown_name_lists_the_targets(toy: Toy) -> None:
-    with pytest.raises(dlc.TargetError, match=r"unknown target 'abacus' \(targets: cpu, .*gpu:sm_90, toy\)"):
+    with pytest.raises(dlc.TargetError, match=r"unknown target 'abacus' \(targets: cpu, .*gpu:sm_100, toy\)"):
         find_target("abacus")
     with pytest.raises(dlc.TargetError, match=r"did you mean 'gpu:sm_90'\? \(targets: gpu, gpu:sm_70"):
         find_target("gpu:sm_91")

@@ -22,6 +22,7 @@ from dlc.hosting.explanation import HostedExplanation, explain_hosted
 from dlc.lowering.affine.ir.tile import CODE_GENERATORS
 from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
 from dlc.sources import Source, read_source
+from dlc.tools.commands.device_tables import device_summary, device_tables
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
@@ -140,8 +141,7 @@ def _show(console: Console, found: Explanation) -> None:
         _kernels(found),
         _transposes(found),
         _memory(found),
-        _schedules(found),
-        _generic(found),
+        *((_schedules(found), _generic(found)) if found.device is None else device_tables(found.kernels, found.device)),
     ):
         console.print(table)
         console.print()
@@ -153,9 +153,12 @@ def _summary(found: Explanation) -> Iterator[str]:
     fused = sum(edge.fused for edge in found.edges)
     yield f"{found.name}: {found.entry_calls} calls of {len(found.kernels)} distinct kernels"
     yield f"{fused} of {len(found.edges)} edges fused; {len(found.transposes)} transposes left"
+    if found.device is not None:
+        yield device_summary(found.device)
     nests = [schedule for nests in found.schedules.kernels.values() for schedule in nests.values()]
     generic = sum(tile.code_generator == "generic" for tile in nests)
-    yield f"{len(nests)} loop nests, {generic} of them left as scalar loops, which no code generator takes"
+    if found.device is None:
+        yield f"{len(nests)} loop nests, {generic} of them left as scalar loops, which no code generator takes"
     yield f"arena {_megabytes(found.memory.peak)}, constants {_megabytes(found.memory.constants)}"
     yield from found.notes
     if any("?" in kernel.type for kernel in found.kernels):

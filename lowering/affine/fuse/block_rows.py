@@ -12,7 +12,7 @@ from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
-from dlc.targets.machine import Machine, facts_of
+from dlc.targets.machine import Machine, facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class BlockRows(Pass):
     after:  b to 32 { i to 16 { j { s[16 b + i, j] = ... } } }  b to 32 { i to 16 { ... } }     b to 32 { i to 16 { d { ... } } }
 
     Then `affine-fuse-nests` makes one loop of those over blocks: attention keeps the scores of some queries at a time, while a
-    block has rows enough for the register tiles of both products. Rows that are left over become nests of their own.
+    block has rows enough for the register tiles of both products. Rows that are left over become nests of their own. Nests for a
+    GPU stay as they are: its rows run at the same time.
     """
 
     anchor = "func.func"
@@ -34,7 +35,7 @@ class BlockRows(Pass):
         """Block the rows of one function."""
         if self.rows < 0:
             raise PassFailure(op, f"blocks of {self.rows} rows", "give 0 or more")
-        if not is_kernel(op) or not len(op.regions[0].blocks):
+        if not is_kernel(op) or not len(op.regions[0].blocks) or (is_for_gpu(op) and not self.rows):
             return
         block = op.regions[0].blocks[0]
         allocate_as_viewed(block)

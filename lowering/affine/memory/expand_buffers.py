@@ -17,8 +17,8 @@ class ExpandBuffers(Pass):
     before: affine.for %i = 0 to 8 { %w = memref.alloca() : memref<f64>; affine.store %x, %w[]; ... }
     after:  %w = memref.alloc() : memref<8xf64>; affine.for %i = 0 to 8 { affine.store %x, %w[%i]; ... }; memref.dealloc %w
 
-    Buffers of static shape that loads and stores alone use, in `affine.for` loops. A size that is known at run time alone counts as
-    1024 against the limit.
+    Buffers that loads and stores alone use, in `affine.for` loops, with sizes that are known before these. A size that is known at
+    run time alone counts as 1024 against the limit.
     """
 
     anchor = "func.func"
@@ -39,12 +39,13 @@ class ExpandBuffers(Pass):
         uses = [use.owner.operation for use in allocation.results[0].uses]
         accesses = [use for use in uses if is_access(use)]
         rest = [use for use in uses if not is_access(use)]
-        if loops is None or not kind.has_static_shape or any(use.name != "memref.dealloc" for use in rest):
+        sizes = list(allocation.operands)
+        if loops is None or not loops.come_after(sizes) or any(use.name != "memref.dealloc" for use in rest):
             return
         if loops.likely_bytes(kind) > self.limit:
             return
         with allocation.location:
-            buffer = allocate(loops, kind)
+            buffer = allocate(loops, kind, sizes)
         for access in accesses:
             redirect(access, buffer, loops)
         for use in rest:

@@ -36,9 +36,15 @@ class EnclosingLoops:
         return [_constant(high - low + 1) for low, high in self.ends.values()]
 
     def likely_bytes(self, kind: ir.MemRefType) -> int:
-        """The bytes of memory of that kind, of static shape, for each iteration, about."""
-        likely = [policy().cost.assumed_elements if size is None else size for size in self.sizes]
-        return prod([*likely, *kind.shape]) * -(-getattr(kind.element_type, "width", 64) // 8)
+        """The bytes of memory of that kind for each iteration, about."""
+        own = [None if kind.is_dynamic_dim(axis) else size for axis, size in enumerate(kind.shape)]
+        likely = [policy().cost.assumed_elements if size is None else size for size in (*self.sizes, *own)]
+        return prod(likely) * -(-getattr(kind.element_type, "width", 64) // 8)
+
+    def come_after(self, values: Sequence[ir.Value]) -> bool:
+        """Whether all of `values` are defined before the loops, in the block around."""
+        blocks = (value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block for value in values)
+        return all(block == self.root.operation.block for block in blocks)
 
     def ends_of(self, value: ir.Value) -> Ends | None:
         """The ends of an operand of a bound; None where it is computed in a loop."""
@@ -53,8 +59,8 @@ class EnclosingLoops:
         return dim, dim
 
 
-def allocate(loops: EnclosingLoops, kind: ir.MemRefType) -> ir.Value:
-    """The buffer with a place for each iteration, freed at the end of the function."""
+def allocate(loops: EnclosingLoops, kind: ir.MemRefType, sizes: Sequence[ir.Value] = ()) -> ir.Value:
+    """The buffer with a place for each iteration, freed at the end of the function; `sizes` are those that `kind` leaves open."""
     place, zero = ir.InsertionPoint(loops.root), ir.AffineExpr.get_constant(0)
     shape, dynamic = [ir.ShapedType.get_dynamic_size() if size is None else max(0, size) for size in loops.sizes], []
     for size, (low, high) in zip(loops.sizes, loops.ends.values(), strict=True):
@@ -62,7 +68,7 @@ def allocate(loops: EnclosingLoops, kind: ir.MemRefType) -> ir.Value:
             map = ir.AffineMap.get(len(loops.values), 0, [high - low + 1, zero])
             dynamic.append(affine.AffineMaxOp(map, loops.values, ip=place).result)
     expanded = ir.MemRefType.get([*shape, *kind.shape], kind.element_type, memory_space=kind.memory_space)
-    buffer = memref.AllocOp(expanded, dynamic, [], ip=place).result
+    buffer = memref.AllocOp(expanded, [*dynamic, *sizes], [], ip=place).result
     memref.DeallocOp(buffer, ip=ir.InsertionPoint.at_block_terminator(loops.root.operation.block))
     return buffer
 

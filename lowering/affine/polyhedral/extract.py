@@ -20,14 +20,15 @@ from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, is
 from dlc.lowering.affine.polyhedral.walk import Found, Note, Walk, WalkPosition
 
 
-def extract(function: ir.Operation, *, assume_no_alias: bool = False) -> Scop:
+def extract(function: ir.Operation, *, assume_no_alias: bool = False, allow_gathers: bool = False) -> Scop:
     """The model of the body of `function`, a `func.func` of one block.
 
     The scop's items are the ops from the first loop or store to the last. With `assume_no_alias`, distinct
     memrefs are taken to share no memory; without, arguments that are not marked `llvm.noalias` are refused where one is written.
-    Raises ExtractionError.
+    With `allow_gathers`, a `memref.load` at a subscript that data decides reads all elements along that axis, by its relation;
+    without, it is refused. Raises ExtractionError.
     """
-    return extract_items(active_ops(_body(function)), assume_no_alias=assume_no_alias)
+    return extract_items(active_ops(_body(function)), assume_no_alias=assume_no_alias, allow_gathers=allow_gathers)
 
 
 def extract_all(
@@ -62,12 +63,12 @@ def items_of(function: ir.Operation) -> list[list[ir.Operation]]:
     return [items for part in parts if (items := active_ops(part))]
 
 
-def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = False) -> Scop:
+def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = False, allow_gathers: bool = False) -> Scop:
     """The model of consecutive ops of one block. Raises ExtractionError."""
     if not items:
         return Scop((), (), (), {}, isl.Set("{ : }"))
     outside = OutsideValues(items)
-    walk = Walk(outside, IndexTexts(outside.has))
+    walk = Walk(outside, IndexTexts(outside.has), allow_gathers)
     walk.visit(items, WalkPosition())
     accesses = [(note.op, note.array, note.writes) for found in walk.found for note in found.notes]
     refuse_overlaps(accesses)

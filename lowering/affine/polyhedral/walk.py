@@ -11,7 +11,7 @@ from dlc.lowering.affine.polyhedral.aliases import global_name
 from dlc.lowering.affine.polyhedral.domains import inits_of, loops_of
 from dlc.lowering.affine.polyhedral.grouping import StatementGroup, group_ops, is_free
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, is_store, lanes_of, memref_of, spelled, subscripts_of
+from dlc.lowering.affine.polyhedral.memory_ops import Lanes, is_memory_op, is_store, lanes_of, memref_of, spelled, subscripts_of
 from dlc.lowering.affine.polyhedral.model import Array, ExtractionError, LoopVariable
 from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, is_inside, is_local, is_supported
 from dlc.lowering.affine.polyhedral.views import at_root
@@ -67,6 +67,8 @@ class Walk:
 
     outside: OutsideValues
     texts: IndexTexts
+    allow_gathers: bool = False
+    """Whether loads may have subscripts that data decides."""
     found: list[Found] = field(default_factory=list)
     arrays: dict[Hashable, Array] = field(default_factory=dict)
     """By the root memref, the name of a global, or the value; the values of one `iter_args` are one array."""
@@ -162,7 +164,11 @@ class Walk:
     def _memory_note(self, op: ir.Operation, position: int, frame: WalkPosition) -> Note:
         map, operands = subscripts_of(op)
         lanes = lanes_of(op)
-        subscripts = spelled(self.texts.map(map, operands, frame.loops, op), lanes)
+        if self.allow_gathers and op.name == "memref.load":
+            texts, lanes = self._gathered(op, frame)
+            subscripts = spelled(texts, lanes)
+        else:
+            subscripts = spelled(self.texts.map(map, operands, frame.loops, op), lanes)
         limits = []
         for axis, is_clipped in zip(lanes.axes, lanes.is_clipped, strict=True):
             if is_clipped:
@@ -171,6 +177,21 @@ class Walk:
         array = self._memory(root, op)
         subscripts = [loop.name for loop in array.loops] + subscripts
         return Note(op, array, is_store(op), position, tuple(subscripts), lanes.sizes, tuple(limits))
+
+    def _gathered(self, op: ir.Operation, frame: WalkPosition) -> tuple[list[str], Lanes]:
+        """The subscripts of a load, and as lanes the axes along which data decides: all elements there may be read."""
+        texts, axes, sizes = [], [], []
+        shape = ir.MemRefType(memref_of(op).type).shape
+        for axis, index in enumerate(subscripts_of(op)[1]):
+            try:
+                texts.append(self.texts.value(index, frame.loops, op))
+            except ExtractionError:
+                if shape[axis] < 0:
+                    raise
+                texts.append("0")
+                axes.append(axis)
+                sizes.append(shape[axis])
+        return texts, Lanes(tuple(axes), tuple(sizes), (False,) * len(axes))
 
     def _size(self, op: ir.Operation, axis: int, frame: WalkPosition) -> str:
         size = self.texts.size(memref_of(op), axis, frame.loops, op)

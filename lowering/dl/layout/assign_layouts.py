@@ -19,7 +19,7 @@ from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
-from dlc.targets.machine import facts_of
+from dlc.targets.machine import facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,16 @@ class AssignLayouts(Pass):
             %1 = dl.conv(%0, %v) {channels_last = true}   %2 = dl.relu(%1)   %3 = dl.transpose(%2) {perm = [0, 3, 1, 2]}
 
     A region of ops that are connected by images is decided as a whole: what its convolutions gain by measured figures, against the
-    transposes at its border. Weights are reshaped and transposed by ops on weights. Functions with kernels stay as they are.
+    transposes at its border. Weights are reshaped and transposed by ops on weights. Functions with kernels stay as they are, and so
+    do modules for a GPU: the blocks of channels are vectors of a CPU, and threads read neighbouring pixels of a channel.
     """
 
     force: bool = option(False, "take channels last wherever it is possible")
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module."""
+        if is_for_gpu(op) and not self.force:
+            return
         tiles = allowed_tiles(op)
         for function in functions(op):
             reorder(function, lambda graph: _choose(graph, self.force, tiles))

@@ -18,7 +18,7 @@ from dlc.lowering.dl.quantize.byte_operands import Centered, VnniGroup, number
 from dlc.lowering.dl.quantize.byte_winograd import convolved, takes_tiles
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles
 from dlc.lowering.pass_base import Pass
-from dlc.targets.machine import Machine, facts_of
+from dlc.targets.machine import Machine, facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class UseByteProducts(Pass):
     On x86-64 without VNNI both sides become i16 and come in pairs, for vpmaddwd: the left-hand side as it is computed, the weights
     once. Sums of pairs of bytes, which vpmaddubsw gives, would saturate. There convolutions by 3x3 taps with stride 1 take
     Winograd's tiles where the module allows them (`dl.winograd`) and the estimated time is less: in whole numbers, they are exact.
+    Modules for a GPU stay as they are: the groups are those of instructions of a CPU.
 
     before: %0 = "dl.matmul"(i32(%x) - %zero, i32(%w)) : (tensor<4x768xi32>, tensor<768x64xi32>) -> tensor<4x64xi32>
     after:  %p = the bytes of %w in groups of four, in blocks of columns
@@ -43,6 +44,8 @@ class UseByteProducts(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
+        if is_for_gpu(op):
+            return
         target = _Target.of(op)
         for function in functions(op):
             if "dl.precompute" in function.attributes:

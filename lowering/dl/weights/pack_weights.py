@@ -11,7 +11,7 @@ from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functio
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
-from dlc.targets.machine import Machine, facts_of
+from dlc.targets.machine import Machine, facts_of, is_for_gpu
 
 _LEAST_BITS = 32
 """Narrower numbers are multiplied as such."""
@@ -28,7 +28,8 @@ class PackWeights(Pass):
     after, 100x10x512 0.55 and 1000x12x1000 0.95 of the time, 1000x16x1000 would take 1.26. A
     convolution of single pixels with channels last whose kernel is not in blocks is such a product: 1x13x13x512 to 1000 channels
     takes 3.4 ms before and 1.1 ms after. Where products become dot products of bf16, which read weights in blocks, smaller
-    matrices are packed too: 56x56x96 to 24 channels takes 195 us in f32 and 102 us so.
+    matrices are packed too: 56x56x96 to 24 channels takes 195 us in f32 and 102 us so. Modules for a GPU stay as they are: its
+    blocks read panels to shared memory.
 
     before: %0 = "dl.matmul"(%x, %w) : (tensor<4x768xf32>, tensor<768x3072xf32>) -> tensor<4x3072xf32>
     after:  %r = "dl.reshape"(%w) {shape = [768, 64, 48]}   %p = "dl.transpose"(%r) {perm = [1, 0, 2]}
@@ -41,6 +42,8 @@ class PackWeights(Pass):
         """Rewrite every function of the module `op`."""
         if self.least < 0:
             raise PassFailure(op, f"least is {self.least}", "give a number of bytes, 0 or more")
+        if is_for_gpu(op):
+            return
         cpu = facts_of(op)
         least = min(self.least, policy().packing.pairs_bytes) if multiplies_bf16(op) else self.least
         for function in functions(op):

@@ -13,7 +13,7 @@ from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.weights.winograd_choice import LANES, allowed_tiles, stride_of, verdict_of
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
-from dlc.targets.machine import facts_of
+from dlc.targets.machine import facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class UseWinograd(Pass):
     F(2x2, 3x3) takes 16 products where taps take 36, and is as accurate: it is the default. F(4x4, 3x3) takes 36 where taps take
     144, with an error about ten times as large, so a model has to allow it: by the module attribute `dl.winograd = 4`, which
     `compile(winograd=4)` sets. With stride 2, 25 products do what 36 taps do. Convolutions are taken that come with channels last
-    and a kernel of weights, where the estimated time is less. The kernel is transformed by ops on weights, in f64.
+    and a kernel of weights, where the estimated time is less. The kernel is transformed by ops on weights, in f64. Modules for a
+    GPU stay as they are: the tiles are those of a CPU's vectors.
 
     before: %0 = "dl.conv"(%x, %w) {channels_last = true} : (tensor<1x56x56x64xf32>, tensor<4x3x3x64x16xf32>)
     after:  %u = G %w G^T for each pair of channels
@@ -35,6 +36,8 @@ class UseWinograd(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
+        if is_for_gpu(op) and not self.force:
+            return
         tiles = allowed_tiles(op, self.most)
         for function in functions(op):
             if "dl.precompute" in function.attributes:

@@ -107,3 +107,25 @@ func.func @many(%A: memref<2000xf32>, %x: f32) {
   } {dlc.name = "thread.x"}
   return
 }
+
+// -----
+
+// A number that lies in the GPU's memory is read by the kernel, not by the host.
+// CHECK-LABEL: func.func @scaled
+// CHECK-NOT: affine.load
+// CHECK: gpu.launch
+// CHECK: affine.load %arg1[] : memref<f32>
+// CHECK: gpu.terminator
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @scaled(%A: memref<64xf32> {llvm.noalias}, %s: memref<f32> {llvm.noalias}) {
+  %f = affine.load %s[] : memref<f32>
+  affine.for %b = 0 to 2 {
+    affine.for %t = 0 to 32 {
+      %a = affine.load %A[%b * 32 + %t] : memref<64xf32>
+      %m = arith.mulf %a, %f : f32
+      affine.store %m, %A[%b * 32 + %t] : memref<64xf32>
+    } {dlc.name = "kernel0.thread.x"}
+  } {dlc.name = "kernel0.block.x"}
+  return
+}

@@ -1,7 +1,8 @@
 // RUN: dlc-opt %s --convert-affine-to-llvm | filecheck %s
 // Loops around loads at places that floats give are kept from LLVM's vectoriser, which reads the first lane's place in all lanes.
 
-// CHECK: #[[ALONE:.*]] = #llvm.loop_annotation<vectorize = <disable = true>>
+// CHECK: #[[NEVER:.*]] = #llvm.loop_vectorize<disable = true>
+// CHECK: #[[ALONE:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>
 // CHECK-LABEL: llvm.func @_mlir_ciface_nearest(
 // CHECK: llvm.fptosi
 // CHECK: llvm.br ^bb{{[0-9]+}}({{.*}}) {loop_annotation = #[[ALONE]]}

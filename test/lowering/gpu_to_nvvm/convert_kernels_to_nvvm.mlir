@@ -72,3 +72,68 @@ func.func @launch() {
   }
   return
 }
+
+// -----
+
+// PTX knows no modules: what two of them define gets two names.
+// CHECK: gpu.launch_func @k::@f
+// CHECK: gpu.launch_func @l::@l
+// CHECK: gpu.module @k
+// CHECK: llvm.mlir.global {{.*}}@table
+// CHECK: llvm.func @f(
+// CHECK: gpu.module @l
+// CHECK: llvm.mlir.global {{.*}}@l_table
+// CHECK: llvm.func @l(
+// CHECK: llvm.mlir.addressof @l_table
+module attributes {gpu.container_module} {
+  func.func @host(%A: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @k::@f blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%A : memref<4xf32>)
+    gpu.launch_func @l::@f blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%A : memref<4xf32>)
+    return
+  }
+  gpu.module @k {
+    memref.global "private" constant @table : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+    gpu.func @f(%A: memref<4xf32>) kernel {
+      %t = gpu.thread_id x
+      %m = memref.get_global @table : memref<4xf32>
+      %a = affine.load %m[%t] : memref<4xf32>
+      affine.store %a, %A[%t] : memref<4xf32>
+      gpu.return
+    }
+  }
+  gpu.module @l {
+    memref.global "private" constant @table : memref<4xf32> = dense<[5.0, 6.0, 7.0, 8.0]>
+    gpu.func @f(%A: memref<4xf32>) kernel {
+      %t = gpu.thread_id x
+      %m = memref.get_global @table : memref<4xf32>
+      %a = affine.load %m[%t] : memref<4xf32>
+      affine.store %a, %A[%t] : memref<4xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Threads with tiles of results get registers for them: two blocks of 256 are to fit a multiprocessor, not more.
+// CHECK: llvm.func @tiles(
+// CHECK-SAME: nvvm.minctasm = 2 : i32
+// CHECK: llvm.func @rows(
+// CHECK-NOT: nvvm.minctasm
+gpu.module @k {
+  gpu.func @tiles(%A: memref<256xf32>) workgroup(%S: memref<256xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+    %t = gpu.thread_id x
+    %a = affine.load %A[%t] : memref<256xf32>
+    affine.store %a, %S[%t] : memref<256xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+gpu.module @l {
+  gpu.func @rows(%A: memref<256xf32>) workgroup(%S: memref<256xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    %t = gpu.thread_id x
+    %a = affine.load %A[%t] : memref<256xf32>
+    affine.store %a, %S[%t] : memref<256xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}

@@ -15,7 +15,7 @@
 // NVVM: llvm.func @kernel_0_matmul_relu
 // AGAIN: .target sm_80
 // REFUSED: error: models do not run on GPUs yet: {{.*}} write the kernels with dlc compile --target gpu:sm_90 --emit=ptx, or run on a CPU
-// FORM: target 'gpu' has no 'obj'; give one of dl, linalg, affine, gpu, nvvm, ptx
+// FORM: target 'gpu' has no 'obj'; give one of dl, linalg, affine, gpu, nvvm, ptx, cubin
 // SCHEDULE: error: kernels get no schedules for target 'gpu'; name a CPU
 func.func @main(%a: tensor<64x96xf32>, %b: tensor<96x128xf32>) -> tensor<64x128xf32> {
   %0 = "dl.matmul"(%a, %b) : (tensor<64x96xf32>, tensor<96x128xf32>) -> tensor<64x128xf32>

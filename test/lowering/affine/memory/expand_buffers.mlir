@@ -81,6 +81,22 @@ func.func @moves(%x: f32, %m: index, %n: index) {
   return
 }
 
+// A row whose length is known before the loop.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[W:.*]] = memref.alloc(%{{.*}}) : memref<4x?xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to 4 {
+// CHECK:   affine.store %{{.*}}, %[[W]][%[[I]], %{{.*}}] : memref<4x?xf32>
+func.func @rows(%x: f32, %n: index) {
+  affine.for %i = 0 to 4 {
+    %w = memref.alloc(%n) : memref<?xf32>
+    affine.for %j = 0 to %n {
+      affine.store %x, %w[%j] : memref<?xf32>
+    }
+    memref.dealloc %w : memref<?xf32>
+  }
+  return
+}
+
 // no-match: the number of iterations is not known before the loops; somebody else gets the memory.
 // CHECK-LABEL: func.func @unknown
 // CHECK: affine.for

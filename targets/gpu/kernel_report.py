@@ -1,0 +1,77 @@
+"""What the kernels of a GPU come to, by analyses and by NVIDIA's assembler; no GPU is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import prod
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.analysis.symbols import symbol_name
+from dlc.lowering.affine_to_gpu.affine_map_to_gpu import ON_CPU
+from dlc.lowering.affine_to_gpu.warp_accesses import summary_of, warp_accesses
+from dlc.targets.device_kernels import DeviceKernel, DeviceReport
+from dlc.targets.gpu.occupancy import occupancy_of
+from dlc.targets.gpu.ptxas import KernelUsage
+from dlc.targets.machine import GpuMachine
+
+_NO_ASSEMBLER = "registers, spills and occupancy take NVIDIA's ptxas, which is not installed: pip install 'dlc[ptxas]'"
+
+
+def kernels_of(module: ir.Module, facts: GpuMachine) -> Iterator[DeviceKernel]:
+    """The kernels of a module at level gpu, in order, as far as analyses tell."""
+    launches: dict[str, tuple[str, ir.Operation]] = {}
+    for function in [op.operation for op in module.body.operations if op.operation.name == "func.func"]:
+        for op in nested_ops(function):
+            if op.name == "gpu.launch_func":
+                launches.setdefault(str(op.attributes["kernel"]), (symbol_name(function), op))
+    for gpu_module in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
+        for kernel in [op.operation for op in gpu_module.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]:
+            found = launches.get(f"@{symbol_name(gpu_module)}::@{symbol_name(kernel)}")
+            if found is not None:
+                yield _kernel(symbol_name(gpu_module), kernel, found, facts)
+
+
+def _kernel(name: str, kernel: ir.Operation, launched: tuple[str, ir.Operation], facts: GpuMachine) -> DeviceKernel:
+    function, launch = launched
+    at = sum(list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))[:1])
+    sizes = [_number(value) for value in list(launch.operands)[at : at + 6]]
+    found = summary_of(warp_accesses(kernel, facts))
+    return DeviceKernel(name, function, tuple(sizes[:3]), tuple(sizes[3:]), **vars(found))
+
+
+def _number(value: ir.Value) -> int:
+    source = defining_op(value)
+    return ir.IntegerAttr(source.attributes["value"]).value if source is not None and source.name == "arith.constant" else 0
+
+
+def report_of(
+    module: ir.Module, kernels: tuple[DeviceKernel, ...], usage: Mapping[str, KernelUsage] | None, facts: GpuMachine
+) -> DeviceReport:
+    """The report on `kernels` of `module`; `usage` is by the names of kernels in PTX, None without an assembler."""
+    rate = facts.clock_mhz * 1e6
+    marked = [op.operation for op in module.body.operations if ON_CPU in op.attributes]
+    return DeviceReport(
+        facts.chip,
+        tuple(_with_usage(kernel, usage, facts) for kernel in kernels),
+        {symbol_name(op): ir.StringAttr(op.attributes[ON_CPU]).value for op in marked},
+        2.0 * facts.fma_per_cycle * facts.multiprocessors * rate,
+        facts.memory_bytes_per_cycle * rate,
+        () if usage is not None else (_NO_ASSEMBLER,),
+    )
+
+
+def _with_usage(kernel: DeviceKernel, usage: Mapping[str, KernelUsage] | None, facts: GpuMachine) -> DeviceKernel:
+    found = (usage or {}).get(kernel.name)
+    if found is None:
+        return kernel
+    occupancy = occupancy_of(facts, max(1, prod(kernel.block)), found.registers, found.shared_bytes)
+    return replace(
+        kernel,
+        registers=found.registers,
+        spill_bytes=found.spill_store_bytes + found.spill_load_bytes,
+        shared_bytes=found.shared_bytes,
+        occupancy=occupancy.share,
+        limit=occupancy.limit,
+    )

@@ -1,0 +1,101 @@
+"""`ptxas`, NVIDIA's assembler: PTX to a cubin, and what each kernel takes of a multiprocessor. It needs no GPU.
+
+The extra `dlc[ptxas]` installs it (the wheel `nvidia-cuda-nvcc-cu12`); that of a CUDA toolkit on the PATH serves, too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlc.errors import TargetError
+
+_PLACES = ("cuda_nvcc/bin/ptxas", "cu13/bin/ptxas")
+"""Below the package `nvidia`, which several wheels fill: CUDA 12 and 13."""
+
+_SECONDS = 600
+_TARGET = re.compile(rb"^\.target\s+([\w.]+)", re.MULTILINE)
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+@dataclass(frozen=True)
+class KernelUsage:
+    """What one kernel takes: registers and bytes of stack of a thread, bytes of instructions that spill, bytes of shared memory."""
+
+    name: str
+    registers: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    shared_bytes: int
+
+    @property
+    def spills(self) -> bool:
+        """Whether registers do not suffice."""
+        return bool(self.spill_store_bytes or self.spill_load_bytes)
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A cubin, and the usage of its kernels by name."""
+
+    cubin: bytes
+    usage: dict[str, KernelUsage]
+
+
+def find_ptxas() -> Path | None:
+    """The assembler that is installed: that of the extra, else one on the PATH."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or ()) if spec else []
+    found = next((path for root in roots for place in _PLACES if (path := Path(root, place)).is_file()), None)
+    on_path = shutil.which("ptxas")
+    return found or (Path(on_path) if on_path else None)
+
+
+def assemble(ptx: bytes) -> Assembly:
+    """The kernels of `ptx` for the GPU that it names. `TargetError` where there is no assembler, or it refuses the text."""
+    program, chip = find_ptxas(), _TARGET.search(ptx)
+    if program is None:
+        raise TargetError("a cubin takes NVIDIA's ptxas, which is not installed; pip install 'dlc[ptxas]', or write ptx")
+    if chip is None:
+        raise TargetError("the text names no GPU; write PTX with gpu-module-to-ptx")
+    with tempfile.TemporaryDirectory() as folder:
+        text, cubin = Path(folder, "kernels.ptx"), Path(folder, "kernels.cubin")
+        text.write_bytes(ptx)
+        log = _run([str(program), "-v", f"-arch={chip[1].decode()}", str(text), "-o", str(cubin)])
+        return Assembly(cubin.read_bytes(), {usage.name: usage for usage in usages_of(log)})
+
+
+def _run(command: list[str]) -> str:
+    """What the assembler says."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise TargetError(f"ptxas takes more than {_SECONDS} s; compile fewer kernels, or write ptx") from None
+    except OSError as error:
+        raise TargetError(
+            f"ptxas does not start: {error.strerror}; pip install --force-reinstall 'dlc[ptxas]', or write ptx"
+        ) from None
+    if done.returncode:
+        lines = [line.partition(".ptx, ")[2] or line for line in (done.stderr + done.stdout).splitlines()]
+        raise TargetError(f"ptxas refuses the kernels: {'; '.join(lines[:3])}; report this model, or write ptx")
+    return done.stderr + done.stdout
+
+
+def usages_of(log: str) -> Iterator[KernelUsage]:
+    """The kernels that the output of `ptxas -v` tells of."""
+    starts = list(_ENTRY.finditer(log))
+    for start, end in zip(starts, [*(one.start() for one in starts[1:]), len(log)], strict=True):
+        part = log[start.end() : end]
+        frame, used, shared = _FRAME.search(part), _USED.search(part), _SHARED.search(part)
+        stack, stores, loads = map(int, frame.groups()) if frame else (0, 0, 0)
+        yield KernelUsage(start[1], int(used[1]) if used else 0, stack, stores, loads, int(shared[1]) if shared else 0)

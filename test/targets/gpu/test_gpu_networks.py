@@ -1,0 +1,99 @@
+"""Small networks, from the model to kernels that run thread by thread, give what onnxruntime does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+import onnx
+import pytest
+from gpu_interpreter import program
+
+import dlc
+from bench.networks import bert, gpt2_decode, lstm, mlp
+from bench.networks.builder import GraphBuilder
+from bench.networks.vision import batch_norm, conv
+from dlc._mlir import ir
+from dlc.sources import read_source
+
+ort = pytest.importorskip("onnxruntime")
+
+
+def _residual_block() -> onnx.ModelProto:
+    """Two convolutions beside one with stride 2, as ResNet's blocks between stages."""
+    g = GraphBuilder("block", 0)
+    x = g.input("x", (1, 4, 8, 8))
+    main = g.op("Relu", batch_norm(g, conv(g, x, 4, 8, 3, stride=2), 8))
+    main = batch_norm(g, conv(g, main, 8, 8, 3), 8)
+    g.output("y", g.op("Relu", g.op("Add", main, batch_norm(g, conv(g, x, 4, 8, 1, stride=2), 8))), (1, 8, 4, 4))
+    return g.model()
+
+
+def _depthwise_block() -> onnx.ModelProto:
+    """A depthwise convolution between two of single pixels, as MobileNet's blocks."""
+    g = GraphBuilder("depthwise", 0)
+    x = g.input("x", (1, 4, 6, 6))
+    wide = g.op("Relu", batch_norm(g, conv(g, x, 4, 8, 1), 8))
+    wide = g.op("Relu", batch_norm(g, conv(g, wide, 8, 8, 3, groups=8), 8))
+    g.output("y", g.op("Add", batch_norm(g, conv(g, wide, 8, 4, 1), 4), x), (1, 4, 6, 6))
+    return g.model()
+
+
+NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
+    "bert-tiny": partial(bert.build, seq=4, layers=1, hidden=16, heads=2, vocab=11),
+    "residual block": _residual_block,
+    "depthwise block": _depthwise_block,
+    "lstm": partial(lstm.build, unrolled=False, seq=3, layers=1, inputs=4, hidden=6, classes=3),
+    "gpt2 decode": partial(gpt2_decode.build, length=6, layers=1, hidden=16, heads=2, vocab=11, context=6),
+    "gpt2 decode, growing": partial(gpt2_decode.build, layers=1, hidden=16, heads=2, vocab=11, context=6, form="growing"),
+    "mlp": partial(mlp.build, batch=2, widths=(6, 8, 3)),
+}
+_LENGTH = 3
+"""What a dim counts that is known at run time only."""
+
+_MOST = {"position": 3}
+"""Values of integer inputs stay below; 2 where nothing is said."""
+
+
+def _inputs(model: onnx.ModelProto, random: np.random.Generator) -> dict[str, np.ndarray]:
+    found = {}
+    for entry in model.graph.input:
+        kind = entry.type.tensor_type
+        shape = [dim.dim_value or _LENGTH for dim in kind.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        is_float = np.issubdtype(dtype, np.floating)
+        values = random.standard_normal(shape) if is_float else random.integers(0, _MOST.get(entry.name, 2), shape)
+        found[entry.name] = np.asarray(values, dtype)
+    return found
+
+
+def _run(source: dlc.Source, inputs: Mapping[str, np.ndarray], target: str) -> list[np.ndarray]:
+    """The results of the entry, all of whose kernels are for the GPU, by the interpreter."""
+    optimized = dlc.optimize(source, target=target)
+    module = dlc.lower(optimized, "gpu", target=target)
+    assert "dlc.on_cpu" not in str(module)
+    (entry,) = [op.operation for op in module.body.operations if _is_entry(op.operation)]
+    marks = [{one.name: one.attr for one in ir.DictAttr(mark)} for mark in ir.ArrayAttr(entry.attributes["arg_attrs"])]
+    known = {**optimized.params, **inputs}
+    keys = [ir.StringAttr(mark.get("dl.param", mark.get("dl.name"))).value for mark in marks]
+    with module.context, ir.Location.unknown():
+        run = program(module)
+    return [
+        np.array(value)
+        for value in run.run(ir.StringAttr(entry.attributes["sym_name"]).value, *(known[key].copy() for key in keys))
+    ]
+
+
+def _is_entry(op: ir.Operation) -> bool:
+    return op.name == "func.func" and "sym_visibility" not in op.attributes and "dl.precompute" not in op.attributes
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
+    model = NETWORKS[name]()
+    inputs = _inputs(model, np.random.default_rng(0))
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    expected = session.run(None, inputs)
+    for mine, theirs in zip(_run(read_source(model), inputs, "gpu:sm_80"), expected, strict=True):
+        np.testing.assert_allclose(mine.reshape(theirs.shape), theirs, rtol=1e-4, atol=1e-4)
