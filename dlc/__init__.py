@@ -28,9 +28,9 @@ _PUBLIC = {
     "verify_schedules": "dlc.verification",
     "load": "dlc.runtime.engine",
     "Engine": "dlc.runtime.engine",
-    "CompiledModel": "dlc.compiler",
+    "CompiledModel": "dlc.compiled_model",
     "SpecializingModel": "dlc.specializing_model",
-    "CompileOptions": "dlc.compiler",
+    "CompileOptions": "dlc.compile_options",
     "count_ops": "dlc.compiler",
     "random_inputs": "dlc.compiler",
     "parse_module": "dlc.sources",
@@ -65,11 +65,11 @@ __all__ = ["__version__", *_PUBLIC]
 if TYPE_CHECKING:
     from typing import Any
 
-    from dlc.compiler import (
-        CompiledModel as CompiledModel,
-    )
-    from dlc.compiler import (
+    from dlc.compile_options import (
         CompileOptions as CompileOptions,
+    )
+    from dlc.compiled_model import (
+        CompiledModel as CompiledModel,
     )
     from dlc.compiler import (
         compile as compile,

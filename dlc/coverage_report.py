@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from dlc.compiler import ReadOptions
 from dlc.dialects import make_context
 from dlc.errors import DLCError, InvalidInputError
 from dlc.frontends.onnx.coverage import NodeCoverage, Survey, survey
@@ -24,6 +23,7 @@ from dlc.frontends.onnx.loader import load_model
 from dlc.frontends.onnx.values import trial_shape, trial_values
 from dlc.hosting.coverage import survey_hosted
 from dlc.machines import DEFAULT_TARGET
+from dlc.request import ReadOptions
 from dlc.sources import InputValues, ShapeOverrides, Source
 from dlc.specializing_model import Facts
 from dlc.targets.registry import find_target

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dlc.compiler import Request
 from dlc.dialects.dl.graph import Graph
 from dlc.errors import DLCError, InvalidInputError, ValuesNeededError
 from dlc.lowering.deadline import Progress, timed
+from dlc.request import Request
 from dlc.runtime.signature import TensorSpec
 from dlc.shared_weights import SharedWeights
 from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source, read_onnx
@@ -18,7 +18,7 @@ from dlc.specializing_model import Facts, SpecializingModel, marked
 if TYPE_CHECKING:
     import onnx
 
-    from dlc.compiler import CompiledModel
+    from dlc.compiled_model import CompiledModel
     from dlc.dialects.dl.types import TensorType
     from dlc.frontends.onnx.declared import Declaration
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from dlc.compiler import CompiledModel, Stage
+from dlc.compile_options import Stage
+from dlc.compiled_model import CompiledModel
 from dlc.errors import CancelledError, InvalidInputError, ParseError, PassError, UnsupportedError, ValuesNeededError, VerifyError
 from dlc.lowering.deadline import Progress
 from dlc.runtime.arguments import bind_in_order, in_order
@@ -28,7 +29,7 @@ from dlc.variants import Variants
 if TYPE_CHECKING:
     import os
 
-    from dlc.compiler import CompileOptions
+    from dlc.compile_options import CompileOptions
     from dlc.verification import Verdict
 
 _MOST_SHOWN = 8

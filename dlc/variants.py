@@ -15,7 +15,7 @@ from dlc.lowering.deadline import Progress
 from dlc.targets.build_report import VariantCounters
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompiledModel
+    from dlc.compiled_model import CompiledModel
 
 VARIABLE = "DLC_MAX_SPECIALIZATIONS"
 MOST_VARIANTS = 16

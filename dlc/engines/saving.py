@@ -27,7 +27,7 @@ from dlc.runtime.signature import TensorSpec
 from dlc.sources import Source
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompileOptions
+    from dlc.compile_options import CompileOptions
 
 FORMAT = 1
 PAGE = 4096

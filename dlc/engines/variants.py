@@ -21,7 +21,8 @@ from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompileOptions, Evaluate
+    from dlc.compile_options import CompileOptions
+    from dlc.compiled_model import Evaluate
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def build_variants(
     progress: Progress | None = None,
 ) -> list[EngineVariant]:
     """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
-    from dlc.compiler import compile_record
+    from dlc.compile_record import compile_record
 
     variants = []
     for target in targets:

@@ -7,7 +7,6 @@ from typing import Any
 
 import onnx
 
-from dlc.compiler import ReadOptions
 from dlc.errors import DLCError, UnsupportedError
 from dlc.frontends.onnx.coverage import NodeCoverage, State, Survey
 from dlc.frontends.onnx.importers import importers
@@ -16,6 +15,7 @@ from dlc.frontends.onnx.node import key_of, label_of, op_of
 from dlc.hosting.graph import HostGraph, Segment
 from dlc.hosting.hosted import read_host_graph
 from dlc.hosting.segments import declared_types, model_of
+from dlc.request import ReadOptions
 
 _LATER = "its types are those of a call"
 SurveyModel = Callable[[onnx.ModelProto, str, ReadOptions], Survey]

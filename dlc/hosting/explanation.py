@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dlc.compiler import ReadOptions
 from dlc.explanation import Explanation
 from dlc.hosting.graph import ControlFlow, HostCall
 from dlc.hosting.hosted import read_host_graph
 from dlc.hosting.segments import declared_types, model_of
+from dlc.request import ReadOptions
 from dlc.sources import Source, read_onnx
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dlc.compiler import ReadOptions, compile_model
+from dlc.compiler import compile_model
 from dlc.errors import InvalidInputError, LenientWarning
 from dlc.frontends.onnx.input_shapes import dims_of_several_sizes, input_shapes
 from dlc.frontends.onnx.loader import load_model, prepare_model
@@ -16,11 +16,13 @@ from dlc.hosting.model import HostedModel
 from dlc.hosting.partition import partition
 from dlc.hosting.types import type_of_proto
 from dlc.lowering.deadline import Progress, timed
+from dlc.request import ReadOptions
 
 if TYPE_CHECKING:
     import onnx
 
-    from dlc.compiler import CompiledModel, Request
+    from dlc.compiled_model import CompiledModel
+    from dlc.request import Request
 
 
 def find_hosted(model: Any, request: Request, limit: int, progress: Progress | None, reading: ReadOptions) -> CompiledModel | None:

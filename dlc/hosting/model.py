@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from dlc.compiler import CompiledModel, Stage
+from dlc.compile_options import Stage
+from dlc.compiled_model import CompiledModel
 from dlc.diagnostics import did_you_mean
 from dlc.errors import CancelledError, InvalidInputError
 from dlc.hosting.graph import HostGraph, Segment
@@ -28,7 +29,7 @@ from dlc.variants import Variants
 if TYPE_CHECKING:
     import os
 
-    from dlc.compiler import CompileOptions
+    from dlc.compile_options import CompileOptions
     from dlc.verification import Verdict
 
 

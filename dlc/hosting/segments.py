@@ -19,7 +19,7 @@ from dlc.runtime.signature import Dim, TensorSpec
 from dlc.variants import Variants
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompiledModel
+    from dlc.compiled_model import CompiledModel
 
 TensorTypes = tuple[tuple[str, tuple[Dim, ...]], ...]
 """Element type and shape of each input."""

@@ -24,7 +24,7 @@ from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompileOptions
+    from dlc.compile_options import CompileOptions
 
 _KERNELS_APART = "x86_64"
 """The architecture whose kernels are compiled each once and kept, on a machine of it."""
@@ -58,7 +58,7 @@ _Code = tuple[Signature, Entry, tuple[bytes, ...], Sequence[np.ndarray]]
 
 def _by_kernels(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
     """From the cache as far as it is there; the code that a compiled model runs."""
-    from dlc.compiler import compile_record
+    from dlc.compile_record import compile_record
 
     record, _ = compile_record(source, options, progress)
     params = arrays_for(source, options, record, WeightRecipe.evaluate(record.recipe, source.params))

@@ -20,7 +20,8 @@ from dlc.versions.versioned_model import VersionedModel
 from dlc.weights import WeightRecipe
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompiledModel, Request
+    from dlc.compiled_model import CompiledModel
+    from dlc.request import Request
 
 MOST_VERSIONS = 64
 """Versions that lists of sizes may ask for: each is compiled at once."""

@@ -18,7 +18,8 @@ from dlc.versions.background import Background
 from dlc.versions.reading import SizeKey, SizeReading, count_of
 
 if TYPE_CHECKING:
-    from dlc.compiler import CompiledModel, Request
+    from dlc.compiled_model import CompiledModel
+    from dlc.request import Request
 
 _MOST_COUNTED = 1024
 """Sizes whose calls are counted; those that came first are forgotten first."""

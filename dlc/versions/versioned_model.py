@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dlc.compiler import CompiledModel
+from dlc.compiled_model import CompiledModel
 from dlc.errors import InvalidInputError
 from dlc.runtime.callable_model import Runner
 from dlc.runtime.session import Session

@@ -45,7 +45,8 @@ def _end_with_caller(requests: int) -> None:
 
 def answer(record: Mapping[str, Any], bytecode: bytes) -> tuple[dict[str, Any], bytes]:
     """The record of the model that a request asks for, as bytes; errors of any kind are an answer, too."""
-    from dlc.compiler import CompileOptions, compile_record
+    from dlc.compile_options import CompileOptions
+    from dlc.compile_record import compile_record
     from dlc.dialects import make_context
     from dlc.dialects.reading import parse_module
     from dlc.errors import DLCError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import os
 import signal
@@ -18,7 +19,7 @@ import pytest
 
 import dlc
 from bench.networks import mlp
-from dlc.compiler import CompiledModel
+from dlc.compiled_model import CompiledModel
 from dlc.targets.build_report import VariantCounters, VersionCounters
 from dlc.versions.background import Background
 from dlc.versions.specialize import CALLS, specialize_after
@@ -165,7 +166,7 @@ def test_an_error_of_the_compiler_names_the_sizes() -> None:
 
 def test_a_timeout_holds_in_the_background() -> None:
     found = build(1, timeout=30.0, cache=False)
-    versioned(found)._specializer._request = dlc.compiler.replace(versioned(found)._specializer._request, timeout=1e-6)  # type: ignore
+    versioned(found)._specializer._request = dataclasses.replace(versioned(found)._specializer._request, timeout=1e-6)  # type: ignore
     settle(found, 6)
     assert counters(found).failed == 1 and "not compiled within 1e-06 s" in counters(found).failure
 

@@ -13,7 +13,7 @@ from version_models import TEXT, model, rows, versioned
 
 import dlc
 from bench.networks import gpt2_decode, resnet18
-from dlc.compiler import CompiledModel
+from dlc.compiled_model import CompiledModel
 from dlc.versions.reading import SizeReading
 from dlc.versions.versioned_model import VersionedModel
 

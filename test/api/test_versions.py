@@ -11,7 +11,7 @@ from version_models import TEXT, model, rows, versioned
 
 import dlc
 from bench.networks import bert
-from dlc.compiler import CompiledModel
+from dlc.compiled_model import CompiledModel
 from dlc.versions.building import MOST_VERSIONS
 from dlc.versions.versioned_model import VersionedModel
 

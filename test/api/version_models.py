@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 
 from bench.networks import mlp
-from dlc.compiler import CompiledModel
+from dlc.compiled_model import CompiledModel
 from dlc.versions.versioned_model import VersionedModel
 
 WIDTHS = (8, 16, 4)

@@ -15,12 +15,12 @@ import dlc
 from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
-from dlc.compiler import ReadOptions
 from dlc.errors import UnsupportedError
 from dlc.explanation import Explanation
 from dlc.hosting.explanation import HostedExplanation, explain_hosted
 from dlc.lowering.affine.ir.tile import CODE_GENERATORS
 from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
+from dlc.request import ReadOptions
 from dlc.sources import Source, read_source
 from dlc.tools.commands.device_tables import device_summary, device_tables
 from dlc.tools.commands.options import (

@@ -1,0 +1,51 @@
+"""The choices of one compilation, beside the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dlc.errors import InvalidInputError
+from dlc.machines import DEFAULT_TARGET
+from dlc.targets.code_options import CodeOptions
+from dlc.targets.registry import find_target
+from dlc.targets.schedules import ScheduleTable
+
+if TYPE_CHECKING:
+    pass
+
+Stage = str
+"""A level on the way to a target: `dl`, `linalg`, `affine`, `llvm` for CPUs, `dl`, `linalg`, `affine`, `gpu`, `nvvm` for GPUs."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Choices of one compilation.
+
+    `target` is `cpu` (this machine, or the one that the module names), `cpu:native` (this machine), or a name: `cpu:haswell`.
+    `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3. `cache` keeps machine
+    code in `DLC_CACHE_DIR` and takes it from there. `schedules` and `measure` decide between tiles, see `compile`; with `profile`,
+    calls tell the runtime where their time goes. `memory_limit` is what a call may hold, in bytes.
+    """
+
+    target: str = DEFAULT_TARGET
+    num_threads: int | None = None
+    opt_level: int = 2
+    cache: bool = True
+    schedules: ScheduleTable | None = None
+    measure: bool = False
+    profile: bool = False
+    memory_limit: int | None = None
+
+    @property
+    def code(self) -> CodeOptions:
+        """What the code of kernels and entry depends on."""
+        return CodeOptions(self.opt_level, self.schedules, self.measure, self.profile)
+
+    def check(self) -> None:
+        """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
+        find_target(self.target)
+        if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
+            raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
+        if type(self.opt_level) is not int or self.opt_level not in (0, 1, 2, 3):
+            raise InvalidInputError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level!r}")
