@@ -19,6 +19,7 @@ from google.protobuf.message import DecodeError, Message
 
 from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError, ParseError
+from dlc.file_kinds import is_engine
 from dlc.frontends.onnx.functions import expand_functions
 from dlc.frontends.onnx.gradient import expand_gradients
 from dlc.frontends.onnx.sequences import replace_sequences
@@ -47,15 +48,6 @@ _MOST_WRITTEN_VALUES = 1 << 20
 _SHAPE_TYPES = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
-_ENGINE = b"\x93DLCE"
-"""What engine files begin with."""
-
-
-def _is_engine(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_ENGINE)) == _ENGINE
-
-
 def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     """The model and its name for messages; `ParseError` when a file is missing, no ONNX model, or lacks its external data."""
     if isinstance(source, onnx.ModelProto):
@@ -67,7 +59,7 @@ def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.M
     except FileNotFoundError as error:
         raise ParseError(f"{path}: error: {_missing(path, error)}") from None
     except (DecodeError, UnicodeDecodeError) as error:
-        reason = "it is an engine, which is compiled already; dlc.load runs it" if _is_engine(path) else str(error)
+        reason = "it is an engine, which is compiled already; dlc run and dlc.load run it" if is_engine(path) else str(error)
         raise ParseError(f"{path}: error: not an ONNX model: {reason}") from None
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
         reason = getattr(error, "strerror", None) or _first_line(error)

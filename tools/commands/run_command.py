@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-import io
-import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from rich.table import Table
 
 import dlc
 from dlc.accuracy import Precision
-from dlc.dtypes import show_dtype
 from dlc.errors import UnsupportedError, ValuesNeededError
-from dlc.runtime.signature import TensorSpec
+from dlc.file_kinds import is_engine
 from dlc.sources import ShapeOverrides, Source, read_source
-from dlc.tools.commands.checks import CHECKS, Difference, difference, oracle
+from dlc.tools.commands.checks import CHECKS, difference, oracle
+from dlc.tools.commands.engine_run import run_engine
 from dlc.tools.commands.options import (
     MODEL,
     all_shapes,
-    check_output,
     compile_options,
     compile_timeout_option,
     dim_option,
     least_sizes,
     lenient_option,
-    load_array,
     measure_option,
     memory_limit_option,
     parse_sizes,
     parse_values,
     precision_option,
-    require_dims,
     require_names,
     schedule_option,
     shape_option,
     sizes_option,
     specialize_option,
-    split_pair,
     value_option,
     verify_option,
     winograd_option,
 )
-from dlc.tools.commands.outputs import write_bytes
-from dlc.tools.commands.terminal import output_console, steps
+from dlc.tools.commands.run_results import input_arrays, output_files, read_inputs, save_results, show_results, timed
+from dlc.tools.commands.terminal import steps
 from dlc.versions.spelling import read_spelled_sizes
 from dlc.versions.telling import tell_counters
 
@@ -101,13 +94,16 @@ def command(
     num_threads: int | None,
     opt_level: int,
 ) -> None:
-    """Compile MODEL (ONNX, or MLIR at any level) and run it.
+    """Compile MODEL (ONNX, or MLIR at any level) and run it. An engine file is run as it is.
 
     Inputs whose values decide what code there is (axes, such as) are read before it is compiled; they must be given.
     Exits with status 1 when --check finds a difference above --tolerance.
     """
+    if is_engine(model):
+        run_engine(model, inputs, outputs, parse_sizes(dims), seed, repeat, num_threads, memory_limit)
+        return
     overrides, chosen = all_shapes(shapes, sizes), parse_sizes(dims)
-    given, saved = _read_inputs(inputs), _output_files(outputs)
+    given, saved = read_inputs(inputs), output_files(outputs)
     known = parse_values(values)
     source = _read(model, overrides, lenient, known, given)
     fixed = source.values if source else known
@@ -137,12 +133,12 @@ def command(
     compile_seconds = time.perf_counter() - begin
     if verify_schedules:
         click.echo(_verdicts(compiled), err=True)
-    arrays = _arrays(compiled.inputs, given, chosen, least_sizes(sizes), seed)
+    arrays = input_arrays(compiled.inputs, given, chosen, least_sizes(sizes), seed)
     require_names("--output", "output", saved, [spec.name for spec in compiled.outputs])
-    results, seconds = _timed(compiled, arrays, repeat)
-    _save(compiled.outputs, results, saved)
+    results, seconds = timed(compiled, arrays, repeat)
+    save_results(compiled.outputs, results, saved)
     differences = [difference(*pair) for pair in zip(results, expected(arrays), strict=True)] if expected else []
-    _show(compiled.outputs, results, differences, tolerance)
+    show_results(compiled.outputs, results, differences, tolerance)
     click.echo(f"compiled in {compile_seconds:.2f} s, ran in {seconds * 1e3:.3f} ms")
     if (versions := compiled.build_report.versions) is not None:
         click.echo("\n".join(tell_counters(versions)))
@@ -172,75 +168,3 @@ def _verdicts(compiled: dlc.CompiledModel) -> str:
     from dlc.verification import summary
 
     return summary(compiled.verdicts)
-
-
-def _read_inputs(given: Sequence[str]) -> dict[str, np.ndarray | None]:
-    """Arrays from files by input name, None for a random one."""
-    pairs = [split_pair(text, "--input", "NAME=FILE.npy or NAME=random") for text in given]
-    return {name: None if value == "random" else load_array(Path(value)) for name, value in pairs}
-
-
-def _output_files(given: Sequence[str]) -> dict[str, Path]:
-    pairs = [split_pair(text, "--output", "NAME=FILE.npy") for text in given]
-    return {name: check_output(Path(file), "--output") for name, file in pairs}
-
-
-def _arrays(
-    specs: Sequence[TensorSpec],
-    given: Mapping[str, np.ndarray | None],
-    sizes: Mapping[str, int],
-    least: Mapping[str, int],
-    seed: int,
-) -> dict[str, np.ndarray]:
-    """An array for each input, random where none is given."""
-    require_names("--input", "input", given, [spec.name for spec in specs])
-    require_dims(sizes, specs)
-    arrays = dlc.random_inputs(specs, seed, {**least, **sizes})
-    return arrays | {name: array for name, array in given.items() if array is not None}
-
-
-def _timed(compiled: dlc.CompiledModel, arrays: dict[str, np.ndarray], repeat: int) -> tuple[list[np.ndarray], float]:
-    """Results and the median seconds of a call; the first call warms up when there are several. Donated arrays are copies."""
-    donated = [spec.name for spec in compiled.inputs if spec.donated]
-    results = compiled(arrays | {name: arrays[name].copy() for name in donated}) if repeat > 1 else []
-    seconds = []
-    for _ in range(repeat):
-        given = arrays | {name: arrays[name].copy() for name in donated}
-        begin = time.perf_counter()
-        results = compiled(given)
-        seconds.append(time.perf_counter() - begin)
-    return results, statistics.median(seconds)
-
-
-def _save(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], files: Mapping[str, Path]) -> None:
-    for spec, array in zip(specs, results, strict=True):
-        if spec.name in files:
-            if not isinstance(array, np.ndarray):
-                raise dlc.InvalidInputError(f"--output {spec.name}: it is a {type(array).__name__}; only tensors are written")
-            stream = io.BytesIO()
-            np.save(stream, array.astype(str) if array.dtype == object else array)
-            write_bytes(stream.getvalue(), files[spec.name])
-
-
-def _show(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], differences: Sequence[Difference], tolerance: float) -> None:
-    table = Table("output", "type", "min", "mean", "max", *(["largest error", "relative", ""] if differences else []))
-    for index, (spec, array) in enumerate(zip(specs, results, strict=True)):
-        row = [spec.name, _type_of(array), *_statistics(array)]
-        if differences:
-            found = differences[index]
-            row += [f"{found.absolute:.3g}", f"{found.relative:.3g}", "ok" if found.within(tolerance) else "DIFFERS"]
-        table.add_row(*row)
-    output_console().print(table)
-
-
-def _type_of(value: Any) -> str:
-    if not isinstance(value, np.ndarray):
-        return f"{len(value)} values" if isinstance(value, list) else type(value).__name__
-    return f"{'string' if value.dtype == object else show_dtype(value.dtype)}[{', '.join(map(str, value.shape))}]"
-
-
-def _statistics(array: Any) -> list[str]:
-    if not isinstance(array, np.ndarray) or array.size == 0 or array.dtype == object:
-        return ["-", "-", "-"]
-    wide = array.astype(np.float64)
-    return [f"{value:.6g}" for value in (wide.min(), wide.mean(), wide.max())]

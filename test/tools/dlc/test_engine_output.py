@@ -94,9 +94,27 @@ def test_signed(dlc_command, network: Path, tmp_path: Path) -> None:
     dlc.load(tmp_path / "m.dlce", verify_key=tmp_path / "k.pub")
 
 
-@pytest.mark.parametrize("command", ["run", "compile", "coverage", "explain"])
+def test_run_an_engine(dlc_command, network: Path, tmp_path: Path) -> None:
+    assert dlc_command("compile", network, "-o", tmp_path / "m.dlce").code == 0
+    names = [spec.name for spec in dlc.load(tmp_path / "m.dlce").outputs]
+    for model, file in ((network, "compiled.npy"), (tmp_path / "m.dlce", "loaded.npy")):
+        done = dlc_command("run", model, "--seed", "3", "--output", f"{names[0]}={tmp_path / file}")
+        assert (done.code, done.err) == (0, "")
+    assert "loaded code for cpu in" in done.out
+    np.testing.assert_array_equal(np.load(tmp_path / "loaded.npy"), np.load(tmp_path / "compiled.npy"))
+
+
+@pytest.mark.parametrize("option", [["--check", "reference"], ["--winograd", "4"], ["--target", "cpu:haswell"]])
+def test_engines_take_no_options_of_compiling(dlc_command, network: Path, tmp_path: Path, option: list[str]) -> None:
+    assert dlc_command("compile", network, "-o", tmp_path / "m.dlce").code == 0
+    done = dlc_command("run", tmp_path / "m.dlce", *option)
+    assert done.code == 1
+    assert f"m.dlce: error: an engine is compiled already, and takes no {option[0]}; give it to the dlc compile" in done.err
+
+
+@pytest.mark.parametrize("command", ["compile", "coverage", "explain"])
 def test_engines_are_no_models(dlc_command, network: Path, tmp_path: Path, command: str) -> None:
     assert dlc_command("compile", network, "-o", tmp_path / "m.dlce").code == 0
     done = dlc_command(command, tmp_path / "m.dlce")
     assert done.code == 1
-    assert "it is an engine, which is compiled already; dlc.load runs it" in done.out + done.err
+    assert "it is an engine, which is compiled already; dlc run and dlc.load run it" in done.out + done.err
