@@ -19,6 +19,7 @@ LEAVES = {
     "dlc.errors",
     "dlc.diagnostics",
     "dlc.dtypes",
+    "dlc.file_kinds",
     "dlc.memory_limit",
     "dlc.partial_files",
 }
