@@ -135,12 +135,16 @@ def test_nodes_that_are_specialised() -> None:
     assert "axis 5 is out of range" in refused.nodes[2].reason
 
 
-def test_what_a_trial_leads_to_is_told() -> None:
+def test_a_mode_that_must_be_known() -> None:
     nodes = [helper.make_node("Dropout", ["x", "ratio", "training"], ["y"], name="n_y")]
     model = build(nodes, {"x": (FLOAT, [2]), "ratio": (FLOAT, []), "training": (TensorProto.BOOL, [])})
     found = dlc.coverage(model)
-    assert (found.nodes[0].state, found.nodes[0].values) == ("specialised", ("training", "ratio"))
-    assert "with input 'training' as True, input 'ratio' as 1.0: training mode is not supported" in found.nodes[0].reason
+    assert (found.nodes[0].state, found.nodes[0].values) == ("specialised", ("training",))
+    assert (
+        "training_mode (input 2) must be known at compile time; it depends on values of input 'training'" in found.nodes[0].reason
+    )
+    for training in (False, True):
+        assert states(dlc.coverage(model, values={"training": training})) == {"n_y": "native"}
 
 
 def test_dims_that_must_be_known() -> None:

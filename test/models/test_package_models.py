@@ -16,9 +16,6 @@ from dlc.tools.commands.checks import difference
 _DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 _KINDS = ("pytorch-converted", "pytorch-operator", "simple")
 _MODELS = sorted(file for kind in _KINDS for file in (_DATA / kind).glob("*/model.onnx"))
-_UNSUPPORTED = ("test_gradient_of_",)
-"""Derivatives are not computed."""
-
 _TOLERANCE = 1e-4
 
 
@@ -36,10 +33,6 @@ def _value(file: Path, entry: onnx.ValueInfoProto) -> Any:
 
 @pytest.mark.parametrize("file", _MODELS, ids=[file.parent.name for file in _MODELS])
 def test_model(file: Path) -> None:
-    if file.parent.name.startswith(_UNSUPPORTED):
-        with pytest.raises(dlc.UnsupportedError):
-            dlc.compile(file)
-        return
     compiled, graph = dlc.compile(file), onnx.load(file).graph
     for folder in sorted(file.parent.glob("test_data_set_*")):
         found = compiled(*values(folder, "input", graph.input))

@@ -15,7 +15,7 @@ import struct
 import grpc
 import numpy as np
 import pytest
-from malformed import damaged, grpc_request, http_request, meaning_of, record_of, wrong_record
+from malformed_requests import damaged, grpc_request, http_request, meaning_of, record_of, wrong_record
 from served import Running, small_input
 from tritonclient.grpc import service_pb2
 

@@ -118,7 +118,7 @@ def test_without_workers_the_caller_is_told(pool: WorkerPool, monkeypatch: pytes
             pool.run([task(1)], lambda position, content: None)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/usr/bin/editor")
-        assert not worker_pool._can_start()
+        assert not worker_pool.can_start()
     with monkeypatch.context() as patch:
         patch.setattr(worker_pool, "compiler_fingerprint", lambda: "that of another version")
         with pytest.raises(WorkersUnavailable):
