@@ -24,6 +24,17 @@ def clone_in_terms(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     values.update(zip(op.results, copy.results, strict=True))
 
 
+def clone_replacing(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> ir.Operation:
+    """Clone `op` at the insertion point; it and ops inside it read those of `values`, where its results are noted."""
+    copy = op.clone().operation
+    for inner in nested_ops(copy):
+        for place, operand in enumerate(inner.operands):
+            if operand in values:
+                inner.operands[place] = values[operand]
+    values.update(zip(op.results, copy.results, strict=True))
+    return copy
+
+
 def free_numbers(taken: Set[str], prefixes: Sequence[str]) -> Iterator[int]:
     """0, 1, ... without those that make a name in `taken` of one of the `prefixes`."""
     return (number for number in itertools.count() if not any(f"{prefix}{number}" in taken for prefix in prefixes))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops, root_of, written_roots
 from dlc.analysis.symbols import symbol_name
-from dlc.lowering.outlining import captures_of, fresh_name, is_kernel, noalias_marks, private_function, symbols_in
+from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, is_kernel, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass
 
 CHECKS = "dlc.checks"
@@ -104,13 +104,4 @@ def _slice(check: ir.Operation, block: ir.Block, written: set[ir.Value]) -> set[
 def _copies(ops: list[ir.Operation]) -> list[ir.Operation]:
     """Clones of `ops`, which use each other's results, at the insertion point."""
     values: dict[ir.Value, ir.Value] = {}
-    copies = []
-    for op in ops:
-        copy = op.clone().operation
-        for inner in nested_ops(copy):
-            for place, value in enumerate(inner.operands):
-                if value in values:
-                    inner.operands[place] = values[value]
-        values.update(zip(op.results, copy.results, strict=True))
-        copies.append(copy)
-    return copies
+    return [clone_replacing(op, values) for op in ops]

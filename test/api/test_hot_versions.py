@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from version_models import WIDTHS, model, rows, versioned, wrong_calls
 
 import dlc
 from bench.networks import mlp
@@ -26,22 +27,12 @@ from dlc.versions.specialize import CALLS, specialize_after
 from dlc.versions.specializer import BACKGROUND
 from dlc.versions.versioned_model import VersionedModel
 
-WIDTHS = (8, 16, 4)
 SECONDS = 120.0
 """What a compilation in the background may take here, beside other tests."""
 
 
-def rows(count: int) -> np.ndarray:
-    return np.random.default_rng(count).standard_normal((count, WIDTHS[0])).astype(np.float32)
-
-
 def build(after: str | int | None, **options: Any) -> CompiledModel:
-    return dlc.compile(mlp.build(widths=WIDTHS, dynamic_batch=True), specialize=after, **options)
-
-
-def versioned(found: CompiledModel) -> VersionedModel:
-    assert isinstance(found, VersionedModel)
-    return found
+    return dlc.compile(model(), specialize=after, **options)
 
 
 def counters(found: CompiledModel) -> VersionCounters:
@@ -200,21 +191,7 @@ def test_other_weights_keep_the_versions() -> None:
 
 def test_calls_go_on_while_a_version_is_compiled() -> None:
     plain, found = build(None), build(1, cache=False)
-    expected = {count: plain(rows(count))[0] for count in range(1, 5)}
-    wrong: list[int] = []
-
-    def call(begin: int) -> None:
-        for number in range(begin, begin + 300):
-            count = 1 + number % 4
-            if not np.allclose(found(rows(count))[0], expected[count], rtol=1e-4, atol=1e-6):
-                wrong.append(count)
-
-    threads = [threading.Thread(target=call, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    assert not wrong_calls(plain, found, 300)
     settle(found, 1, 2, 3, 4)
     assert (hot(found).built, counters(found).failed) == (4, 0), "each is compiled once"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from version_models import TEXT, model, rows, versioned
+from version_models import TEXT, model, rows, versioned, wrong_calls
 
 import dlc
 from bench.networks import gpt2_decode, resnet18
@@ -143,21 +142,7 @@ def test_cancel_reaches_every_version(lists: VersionedModel) -> None:
 
 
 def test_threads_call_all_versions(plain: CompiledModel, lists: VersionedModel) -> None:
-    expected = {count: plain(rows(count))[0] for count in (1, 2, 3, 4)}
-    wrong: list[int] = []
-
-    def call(begin: int) -> None:
-        for number in range(begin, begin + 200):
-            count = 1 + number % 4
-            if not np.allclose(lists(rows(count))[0], expected[count], rtol=1e-4, atol=1e-6):
-                wrong.append(count)
-
-    threads = [threading.Thread(target=call, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    assert not wrong_calls(plain, lists, 200)
 
 
 @pytest.mark.parametrize("form", ["array", "list", "tuple", "dict", "fortran", "protocol"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import onnx
 
@@ -28,3 +30,22 @@ def model() -> onnx.ModelProto:
 def versioned(found: CompiledModel) -> VersionedModel:
     assert isinstance(found, VersionedModel)
     return found
+
+
+def wrong_calls(plain: CompiledModel, model: CompiledModel, calls: int) -> list[int]:
+    """Numbers of rows, 1 to 4, for which `model` did not give what `plain` gives, in `calls` calls on each of four threads."""
+    expected = {count: plain(rows(count))[0] for count in range(1, 5)}
+    wrong: list[int] = []
+
+    def call(begin: int) -> None:
+        for number in range(begin, begin + calls):
+            count = 1 + number % 4
+            if not np.allclose(model(rows(count))[0], expected[count], rtol=1e-4, atol=1e-6):
+                wrong.append(count)
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return wrong

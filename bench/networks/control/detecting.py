@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import onnx
 from onnx import TensorProto
@@ -12,43 +14,55 @@ from bench.networks.builder import GraphBuilder
 def detector(image: int = 128, width: int = 32, classes: int = 8, most: int = 20, seed: int = 0) -> onnx.ModelProto:
     """f32 `image` [1, 3, S, S] to `boxes` [n, 4], `scores` [n] and i64 `classes` [n]: one stage, with NMS for each class."""
     g = GraphBuilder("detector", seed)
-    features = _backbone(g, g.input("image", (1, 3, image, image)), width)
-    boxes, scores = _head(g, features, width, classes, image // 8)
+    detected = _detected(g, image, width, classes, most)
     with g.scope("nms"):
-        found = _suppressed(g, boxes, scores, most, 0.5)
-        label, place = (g.op("Gather", found, g.constant(column, np.int64), axis=1) for column in (1, 2))
-        kept = g.op("Gather", g.op("Squeeze", boxes, g.integers(0)), place, axis=0)
-        values = g.op("GatherND", scores, found)
-    g.output("boxes", kept, ("n", 4))
+        values = g.op("GatherND", detected.scores, detected.found)
+    g.output("boxes", detected.kept, ("n", 4))
     g.output("scores", values, ("n",))
-    g.output("classes", label, ("n",), TensorProto.INT64)
+    g.output("classes", detected.labels, ("n",), TensorProto.INT64)
     return g.model()
 
 
 def masks(image: int = 128, width: int = 32, classes: int = 8, most: int = 6, seed: int = 0) -> onnx.ModelProto:
     """f32 `image` [1, 3, S, S] to `boxes` [n, 4] and `masks` [n, 1, 28, 28]: regions of what NMS leaves, a mask each."""
     g = GraphBuilder("masks", seed)
-    features = _backbone(g, g.input("image", (1, 3, image, image)), width)
-    boxes, scores = _head(g, features, width, classes, image // 8)
-    with g.scope("nms"):
-        found = _suppressed(g, boxes, scores, most, 0.5)
-        label, place = (g.op("Gather", found, g.constant(column, np.int64), axis=1) for column in (1, 2))
-        kept = g.op("Gather", g.op("Squeeze", boxes, g.integers(0)), place, axis=0)
+    detected = _detected(g, image, width, classes, most)
     with g.scope("mask"):
-        batch = g.op("Gather", found, g.constant(0, np.int64), axis=1)
+        batch = g.op("Gather", detected.found, g.constant(0, np.int64), axis=1)
         sizes = {"output_height": 14, "output_width": 14, "sampling_ratio": 2, "spatial_scale": 1 / 8}
-        x = g.op("RoiAlign", features, kept, batch, coordinate_transformation_mode="half_pixel", **sizes)
+        x = g.op("RoiAlign", detected.features, detected.kept, batch, coordinate_transformation_mode="half_pixel", **sizes)
         for _ in range(2):
             x = _conv(g, x, width, width)
         weight = g.normal("up", (width, width, 2, 2), 0.2)
         x = g.op("Relu", g.op("ConvTranspose", x, weight, kernel_shape=[2, 2], strides=[2, 2]))
         x = g.op("Conv", x, g.matrix("weight", (classes, width, 1, 1), width), kernel_shape=[1, 1])
-        rows = g.op("Range", g.constant(0, np.int64), g.op("Squeeze", g.op("Shape", label)), g.constant(1, np.int64))
-        pairs = g.op("Concat", *(g.op("Unsqueeze", each, g.integers(1)) for each in (rows, label)), axis=1)
+        rows = g.op("Range", g.constant(0, np.int64), g.op("Squeeze", g.op("Shape", detected.labels)), g.constant(1, np.int64))
+        pairs = g.op("Concat", *(g.op("Unsqueeze", each, g.integers(1)) for each in (rows, detected.labels)), axis=1)
         own = g.op("Unsqueeze", g.op("GatherND", g.op("Sigmoid", x), pairs), g.integers(1))
-    g.output("boxes", kept, ("n", 4))
+    g.output("boxes", detected.kept, ("n", 4))
     g.output("masks", own, ("n", 1, 28, 28))
     return g.model()
+
+
+@dataclass(frozen=True)
+class _Detected:
+    """Names of the features [1, C, S/8, S/8] and of the scores of all boxes; of what NMS leaves: triples, boxes and classes."""
+
+    features: str
+    scores: str
+    found: str
+    kept: str
+    labels: str
+
+
+def _detected(g: GraphBuilder, image: int, width: int, classes: int, most: int) -> _Detected:
+    features = _backbone(g, g.input("image", (1, 3, image, image)), width)
+    boxes, scores = _head(g, features, width, classes, image // 8)
+    with g.scope("nms"):
+        found = _suppressed(g, boxes, scores, most, 0.5)
+        labels, place = (g.op("Gather", found, g.constant(column, np.int64), axis=1) for column in (1, 2))
+        kept = g.op("Gather", g.op("Squeeze", boxes, g.integers(0)), place, axis=0)
+    return _Detected(features, scores, found, kept, labels)
 
 
 def _backbone(g: GraphBuilder, x: str, width: int) -> str:

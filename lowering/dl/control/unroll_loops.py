@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops
 from dlc.lowering.dl.control.scalars import constant_scalar, control_ops, erase_unused_scalars, fold_scalars, known_scalar
 from dlc.lowering.dl.matching import dl_ops, functions
+from dlc.lowering.outlining import clone_replacing
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
 
@@ -60,10 +60,5 @@ def _copy_step(body: ir.Block, arguments: list[ir.Value]) -> list[ir.Value]:
     values = dict(zip(body.arguments, arguments, strict=True))
     *inner, end = [op.operation for op in body.operations]
     for op in inner:
-        copy = op.clone().operation
-        for each in nested_ops(copy):
-            for index, operand in enumerate(each.operands):
-                if operand in values:
-                    each.operands[index] = values[operand]
-        values.update(zip(op.results, copy.results, strict=True))
+        clone_replacing(op, values)
     return [values.get(value, value) for value in end.operands]
