@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MINUTES ?= 30
 SEED ?= 0
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/* runtime/include/dlc/* tools/launcher/* lowering/*/__init__.py lowering/*/*/__init__.py)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/* runtime/src/gpu/* runtime/include/dlc/* tools/launcher/* lowering/*/__init__.py lowering/*/*/__init__.py)
 
 .PHONY: demo check check-all fuzz-inputs bench lint format docs clean
 
