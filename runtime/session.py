@@ -97,7 +97,7 @@ class Session:
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
         threads, limit = self._num_threads, self._memory_limit
-        return Session(self._address, self.signature, params, self._keepalive, threads, self._precompute, limit)
+        return type(self)(self._address, self.signature, params, self._keepalive, threads, self._precompute, limit)
 
     def cancel(self) -> None:
         """End all calls that run now, each before its next kernel, with `CancelledError`; for other threads than theirs."""

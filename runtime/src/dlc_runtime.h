@@ -254,6 +254,9 @@ DLC_EXPORT int32_t dlc_gpu_facts(int64_t *facts, char *name, int64_t size);
 DLC_EXPORT DlcGpu *dlc_gpu_open(const void *image);
 DLC_EXPORT void dlc_gpu_close(DlcGpu *gpu);
 
+// The CUDA stream of the model's calls.
+DLC_EXPORT uint64_t dlc_gpu_stream(const DlcGpu *gpu);
+
 // Keeps an array of the host on the GPU until it is unbound as often; calls find it by its address. Returns 1 on errors.
 DLC_EXPORT int32_t dlc_gpu_bind(DlcGpu *gpu, const void *host, uint64_t bytes);
 DLC_EXPORT void dlc_gpu_unbind(DlcGpu *gpu, const void *host);

@@ -85,7 +85,8 @@ void DlcGpu::close() {
 bool DlcGpu::bind(const void *host, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(calls);
   auto known = weights.find(host);
-  if (known != weights.end()) {
+  int64_t users = known == weights.end() ? 0 : known->second.users;
+  if (users && known->second.bytes >= bytes) {
     ++known->second.users;
     return true;
   }
@@ -98,7 +99,12 @@ bool DlcGpu::bind(const void *host, uint64_t bytes) {
     driver->memoryFree(address);
     return false;
   }
-  weights[host] = {address, 1};
+  if (users) { // a part of it
+    queue.forgetGraphs(*driver);
+    driver->memoryFree(known->second.address);
+    weightBytes -= known->second.bytes;
+  }
+  weights[host] = {address, bytes, users + 1};
   weightBytes += bytes;
   return true;
 }
@@ -111,6 +117,7 @@ void DlcGpu::unbind(const void *host) {
   Current current(*driver, context);
   queue.forgetGraphs(*driver); // they may read there
   driver->memoryFree(known->second.address);
+  weightBytes -= known->second.bytes;
   weights.erase(known);
 }
 
@@ -146,6 +153,8 @@ void dlc_gpu_close(DlcGpu *gpu) {
   gpu->close();
   delete gpu;
 }
+
+uint64_t dlc_gpu_stream(const DlcGpu *gpu) { return reinterpret_cast<uint64_t>(gpu->stream); }
 
 int32_t dlc_gpu_bind(DlcGpu *gpu, const void *host, uint64_t bytes) { return !gpu->bind(host, bytes); }
 

@@ -34,6 +34,7 @@ struct DlcGpu {
   // Arrays of the host that are on the GPU for good.
   struct Weight {
     CuPointer address;
+    uint64_t bytes;
     int64_t users;
   };
   std::unordered_map<const void *, Weight> weights;
