@@ -61,23 +61,23 @@ def is_on_device(value: Any) -> bool:
 
 
 def view_of(value: Any, name: str, expected: str, model: GpuModel) -> DeviceView:
-    """A view, for the input `name`, of an array on the GPU, which is ready for the model's stream. `InvalidInputError` if unfit."""
+    """A view of an array on the GPU that is ready for the model's stream; `InvalidInputError` by `name` if it is unfit."""
     number = int(value.__dlpack_device__()[1])
     if number:
-        raise InvalidInputError(f"input '{name}' lies on GPU {number}, and the model on GPU 0; copy it there")
+        raise InvalidInputError(f"{name} lies on GPU {number}, and the model on GPU 0; copy it there")
     if isinstance(value, DeviceArray):
         return DeviceView(_described(value.address, value.shape, value.dtype), value)
     try:
         capsule = value.__dlpack__(stream=model.stream)
     except Exception as error:  # whatever the other library raises
-        raise InvalidInputError(f"input '{name}' cannot be read by DLPack: {error}") from error
+        raise InvalidInputError(f"{name} cannot be read by DLPack: {error}") from error
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
     tensor = _Tensor.from_address(get(capsule, _CAPSULE) or 0)
     shape = tuple(tensor.shape[axis] for axis in range(tensor.rank))
     dtype = _dtype_of(tensor, name)
     if tensor.strides and not _is_row_major(shape, [tensor.strides[axis] for axis in range(tensor.rank)]):
         got = show_type(show_dtype(dtype), shape)
-        raise InvalidInputError(f"input '{name}' expects a row-major array {expected} but got {got} with strides; make it contiguous")
+        raise InvalidInputError(f"{name} expects a row-major array {expected} but got {got} with strides; make it contiguous")
     return DeviceView(_described(tensor.data + tensor.offset, shape, dtype), (capsule, value))
 
 
@@ -89,7 +89,7 @@ def _dtype_of(tensor: _Tensor, name: str) -> np.dtype[Any]:
     if tensor.code == _BOOL:
         return np.dtype(np.bool_)
     if tensor.code not in _NAMES or tensor.lanes != 1:
-        raise InvalidInputError(f"input '{name}' has elements of DLPack's type {tensor.code}, which NumPy has not; convert it")
+        raise InvalidInputError(f"{name} has elements of DLPack's type {tensor.code}, which NumPy has not; convert it")
     return np.dtype(f"{_NAMES[tensor.code]}{tensor.bits}")
 
 
@@ -152,7 +152,9 @@ class DeviceArray:
         rank = len(self.shape)
         code = _CODES.get(self.dtype.kind, _BFLOAT)
         shape = (ctypes.c_int64 * max(1, rank))(*self.shape)
-        tensor = _Tensor(self.address, CUDA, 0, rank, code, 8 * self.dtype.itemsize, 1, ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)))
+        tensor = _Tensor(
+            self.address, CUDA, 0, rank, code, 8 * self.dtype.itemsize, 1, ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
+        )
         address = ctypes.addressof(tensor)
         _LENT[address] = (self, tensor, shape)
         tensor.deleter = ctypes.cast(_give_back, ctypes.c_void_p)

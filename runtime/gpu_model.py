@@ -94,6 +94,11 @@ class GpuModel:
         if _function("dlc_gpu_read", (_POINTER, _POINTER, _LONG, _LONG), ctypes.c_int32)(self.address, target, source, size):
             raise self._library.last_error()
 
+    def write(self, target: int, source: int, size: int) -> None:
+        """Copy from the host to the GPU."""
+        if _function("dlc_gpu_write", (_POINTER, _LONG, _POINTER, _LONG), ctypes.c_int32)(self.address, target, source, size):
+            raise self._library.last_error()
+
     @property
     def stream(self) -> int:
         """The CUDA stream that calls run on."""

@@ -8,11 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..errors import InvalidInputError
 from .arguments import bind_in_order, check_count, in_order
 from .descriptors import address_of
 from .device_array import DeviceArray, is_on_device, view_of
 from .frame import CallFrame
 from .gpu_model import GpuModel, place_next_call
+from .results import outputs_in_order, unfit_output
 from .session import Session
 from .signature import TensorSpec, show_type
 
@@ -51,44 +53,82 @@ class GpuSession(Session):
         session._bind_weights()
         return session
 
+    def on_device(self, values: np.ndarray) -> DeviceArray:
+        """A copy of an array on the GPU."""
+        array = np.ascontiguousarray(values)
+        model = self._keepalive.model
+        copy = DeviceArray.new(model, array.shape, array.dtype, "an array")
+        if array.nbytes:
+            model.write(copy.address, address_of(array), array.nbytes)
+        return copy
+
     def _call_slowly(self, frame: CallFrame, arguments: Sequence[Any]) -> list[Any]:
         if not any(map(is_on_device, arguments)):
             return super()._call_slowly(frame, arguments)
-        return self._call_on_device(frame, arguments, [None] * len(self.signature.outputs))
+        return self._call_on_device(frame, arguments, None)
 
-    def run(
-        self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None
-    ) -> list[np.ndarray]:
-        return super().run(inputs, outputs)
+    def run(self, inputs: Sequence[Any] | Mapping[str, Any], outputs: Sequence[Any] | Mapping[str, Any] | None = None) -> list[Any]:
+        """As `Session.run`; arrays for results may lie on the GPU, too, all of them then."""
+        given = [] if outputs is None else outputs_in_order(self.signature.outputs, outputs)
+        if not any(map(is_on_device, given)):
+            return super().run(inputs, outputs)
+        if not all(map(is_on_device, given)) or len(given) != len(self.signature.outputs):
+            raise InvalidInputError("some arrays for results lie on the GPU and some do not; give all there, or none")
+        frame = self._take_frame()
+        try:
+            return self._call_on_device(frame, in_order(self.signature.inputs, [inputs]), given)
+        finally:
+            self._idle.append(frame.address)
 
-    def _call_on_device(self, frame: CallFrame, arguments: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
-        """Run with arguments of which some lie on the GPU."""
+    def _call_on_device(self, frame: CallFrame, arguments: Sequence[Any], outputs: Sequence[Any] | None) -> list[Any]:
+        """Run where some arguments, or the arrays for all results, lie on the GPU."""
         specs, model = self.signature.inputs, self._keepalive.model
         check_count(specs, arguments)
-        views = [
-            view_of(value, spec.name, show_type(spec.dtype, spec.shape), model) if is_on_device(value) else value
-            for spec, value in zip(specs, arguments, strict=True)
-        ]
-        inputs = bind_in_order(specs, [view.array if view is not value else value for view, value in zip(views, arguments, strict=True)])
+        views = {
+            index: view_of(value, f"input '{spec.name}'", show_type(spec.dtype, spec.shape), model)
+            for index, (spec, value) in enumerate(zip(specs, arguments, strict=True))
+            if is_on_device(value)
+        }
+        inputs = bind_in_order(specs, [views[index].array if index in views else value for index, value in enumerate(arguments)])
         frame.describe_inputs(inputs)
-        places = [self._place(spec, inputs) for spec in self.signature.outputs]
-        there = [address_of(view.array) for view, value in zip(views, arguments, strict=True) if view is not value]
-        place_next_call(there, [0 if place is None else place.address for place in places])
-        given = frame.new_results()
-        frame.give_memory(given)
+        shapes = [self._shape_of(spec, inputs) for spec in self.signature.outputs]
+        results, places = self._new_places(shapes) if outputs is None else self._given_places(shapes, outputs)
+        place_next_call([address_of(view.array) for view in views.values()], places)
+        memory = frame.new_results()
+        frame.give_memory(memory)
         self._run(frame)
-        results = frame.take_results(given, self._reader_of(inputs))
-        return [result if place is None else place for result, place in zip(results, places, strict=True)]
+        on_host = frame.take_results(memory, self._reader_of(inputs))
+        return [host if result is None else result for host, result in zip(on_host, results, strict=True)]
 
-    def _place(self, spec: TensorSpec, inputs: Sequence[np.ndarray]) -> DeviceArray | None:
-        """Memory on the GPU for a result; None where the arguments do not tell its size, so that the host gets it."""
+    def _shape_of(self, spec: TensorSpec, inputs: Sequence[np.ndarray]) -> tuple[int, ...] | None:
+        """The shape of a result, as far as the arguments tell."""
         sizes: dict[object, int] = {}
         for given, values in zip(self.signature.inputs, inputs, strict=True):
             sizes |= dict(zip(given.shape, values.shape, strict=True))
         shape = tuple(dim if isinstance(dim, int) else sizes.get(dim, -1) if dim else -1 for dim in spec.shape)
-        if any(size < 0 for size in shape):
-            return None
-        return DeviceArray.new(self._keepalive.model, shape, spec.numpy_dtype, spec.name)
+        return None if any(size < 0 for size in shape) else shape
+
+    def _new_places(self, shapes: Sequence[tuple[int, ...] | None]) -> tuple[list[DeviceArray | None], list[int]]:
+        """Arrays on the GPU for results of known shapes, and where they are; results of other shapes come to the host."""
+        model = self._keepalive.model
+        made = [
+            None if shape is None else DeviceArray.new(model, shape, spec.numpy_dtype, f"result '{spec.name}'")
+            for spec, shape in zip(self.signature.outputs, shapes, strict=True)
+        ]
+        return made, [0 if one is None else one.address for one in made]
+
+    def _given_places(self, shapes: Sequence[tuple[int, ...] | None], outputs: Sequence[Any]) -> tuple[list[Any], list[int]]:
+        """The caller's arrays on the GPU, and where they are."""
+        places = []
+        for spec, shape, value in zip(self.signature.outputs, shapes, outputs, strict=True):
+            expected = show_type(spec.dtype, spec.shape if shape is None else shape)
+            view = view_of(value, f"output '{spec.name}'", expected, self._keepalive.model).array
+            if shape is None:
+                raise InvalidInputError(f"output '{spec.name}' is {expected}, whose size data decide; give no array for it")
+            if view.shape != shape or view.dtype != spec.numpy_dtype:
+                raise unfit_output(spec, view, expected)
+            places.append(address_of(view))
+        return list(outputs), places
 
 
 def _unbind(model: GpuModel, addresses: Sequence[int]) -> None:

@@ -1,8 +1,7 @@
 """A GPU for tests on machines without one: `fake_cuda.cpp` as the driver, and kernels done thread by thread.
 
-with fake_gpu() as gpu:
-    gpu.interpret(dlc.lower(optimized, "gpu", target="gpu"))
-    dlc.compile(model, target="gpu")(x)
+with fake_gpu():
+    dlc.compile(model, target="gpu", cache=False)(x)
 """
 
 from __future__ import annotations
@@ -23,11 +22,16 @@ from gpu_interpreter import Program, program
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
+from dlc.analysis.symbols import symbol_name
 from dlc.dtypes import NUMPY_DTYPES
+from dlc.lowering.gpu_to_llvm.convert_launches_to_calls import ConvertLaunchesToCalls
+from dlc.lowering.gpu_to_llvm.gpu_place_copies import GpuPlaceCopies
 from dlc.lowering.gpu_to_nvvm.convert_kernels_to_nvvm import _is_plain
 
 _SOURCE = Path(__file__).with_name("fake_cuda.cpp")
-_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint), ctypes.c_uint, ctypes.POINTER(ctypes.c_void_p))
+_KERNEL = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint), ctypes.c_uint, ctypes.POINTER(ctypes.c_void_p)
+)
 _GIB = 1 << 30
 
 
@@ -41,13 +45,18 @@ def _library() -> Path:
     return file
 
 
+_Interpreted = tuple[Program, str, list[ir.Type], bool]
+"""A kernel as Python: its program, its name there, the types of its arguments, and whether memrefs come as bare pointers."""
+
+
 class FakeGpu:
     """The driver's inside. `configure` says what there is; `fail` lets a function fail at its call number `after`."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL(str(_library()))
         self.library.fake_live.restype = ctypes.c_int64
-        self._kernels: dict[str, tuple[Program, str, list[ir.Type], bool]] = {}
+        self._modules: dict[str, _Interpreted] = {}
+        self._kernels: dict[str, _Interpreted] = {}
         self._callback = _KERNEL(self._launch)
         self.error: BaseException | None = None
         self.launched: list[str] = []
@@ -74,11 +83,17 @@ class FakeGpu:
             run = program(module)
         for op in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
             for kernel in [each.operation for each in op.regions[0].blocks[0].operations if each.operation.name == "gpu.func"]:
-                name = ir.StringAttr(kernel.attributes["sym_name"]).value
-                outer = ir.StringAttr(op.attributes["sym_name"]).value
+                name, outer = symbol_name(kernel), symbol_name(op)
                 inputs = list(ir.FunctionType(ir.TypeAttr(kernel.attributes["function_type"]).value).inputs)
                 with module.context, ir.Location.unknown():
-                    self._kernels[name] = run, f"{outer}_{name}", inputs, _are_plain(inputs)
+                    self._modules[outer] = run, f"{outer}_{name}", inputs, all(map(_is_plain, inputs))
+
+    def name(self, module: ir.Operation) -> None:
+        """Let the kernels be launched by the names that they have in the PTX of a module at level nvvm."""
+        for op in [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.module"]:
+            for kernel in [each.operation for each in op.regions[0].blocks[0].operations]:
+                if kernel.name == "llvm.func" and "nvvm.kernel" in kernel.attributes:
+                    self._kernels[symbol_name(kernel)] = self._modules[symbol_name(op)]
 
     def _launch(self, name: bytes, sizes: Any, shared: int, parameters: Any) -> int:
         """Called by the driver; what goes wrong is kept in `error`, and fails the launch."""
@@ -93,11 +108,6 @@ class FakeGpu:
             self.error = error
             return 719
         return 0
-
-
-def _are_plain(inputs: Sequence[ir.Type]) -> bool:
-    """Whether all memrefs come as bare pointers (`convert-kernels-to-nvvm`)."""
-    return all(_is_plain(kind) for kind in inputs)
 
 
 def _argument(kind: ir.Type, next_place: Callable[[], int], is_bare: bool) -> Any:
@@ -129,13 +139,25 @@ def _array(address: int, dtype: np.dtype[Any], shape: Sequence[int], strides: Se
 
 @contextlib.contextmanager
 def fake_gpu() -> Iterator[FakeGpu]:
-    """A fake driver in place of NVIDIA's while the block runs."""
+    """A fake driver in place of NVIDIA's while the block runs. Kernels that are compiled in it can be launched."""
     before = os.environ.get("DLC_CUDA_LIBRARY")
     os.environ["DLC_CUDA_LIBRARY"] = str(_library())
     gpu = FakeGpu()
+    place_copies, convert_launches = GpuPlaceCopies.run, ConvertLaunchesToCalls.run
+
+    def at_level_gpu(self: GpuPlaceCopies, op: ir.Operation) -> None:
+        gpu.interpret(ir.Module.parse(str(op), op.context))
+        place_copies(self, op)
+
+    def at_level_nvvm(self: ConvertLaunchesToCalls, op: ir.Operation) -> None:
+        gpu.name(op)
+        convert_launches(self, op)
+
+    GpuPlaceCopies.run, ConvertLaunchesToCalls.run = at_level_gpu, at_level_nvvm  # type: ignore[method-assign]
     try:
         yield gpu
     finally:
+        GpuPlaceCopies.run, ConvertLaunchesToCalls.run = place_copies, convert_launches  # type: ignore[method-assign]
         if before is None:
             del os.environ["DLC_CUDA_LIBRARY"]
         else:

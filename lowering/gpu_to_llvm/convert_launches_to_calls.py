@@ -135,7 +135,9 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
         op.operands[0] = source
         alloc.erase()
     elif way == DELIVER:
-        calls.call("dlc_gpu_deliver", constant(ir.IntegerAttr(op.attributes[RESULT]).value), address_of(target), address_of(source), size)
+        calls.call(
+            "dlc_gpu_deliver", constant(ir.IntegerAttr(op.attributes[RESULT]).value), address_of(target), address_of(source), size
+        )
     elif way in _COPIES:
         calls.call(_COPIES[way], address_of(target), address_of(source), size)
     else:
@@ -154,9 +156,13 @@ def _launch(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> No
     is_bare = counts[name] == len(given)
     words = [word for value in given for word in _words(value, is_bare)]
     if len(words) != counts[name]:
-        raise PassFailure(op, f"the kernel {name} takes {counts[name]} arguments, and the launch gives {len(words)}", "report this model")
+        raise PassFailure(
+            op, f"the kernel {name} takes {counts[name]} arguments, and the launch gives {len(words)}", "report this model"
+        )
     if segments[_CLUSTER]:
-        raise PassFailure(op, "the launch has clusters of blocks, which the runtime does not launch", "map the kernel without clusters")
+        raise PassFailure(
+            op, "the launch has clusters of blocks, which the runtime does not launch", "map the kernel without clusters"
+        )
     shared = word_of(operands[start - 1]) if segments[-3] else constant(0)
     sizes = _array([word_of(value) for value in operands[first : first + 6]], op)
     calls.call("dlc_gpu_launch", calls.text(name.rpartition("@")[2]), sizes, shared, _array(words, op), constant(len(words)))

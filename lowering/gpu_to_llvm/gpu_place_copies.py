@@ -170,7 +170,9 @@ class _Placement:
         if found is not None:
             return found
         if not _is_contiguous(buffer.type):
-            raise PassFailure(self.entry, f"the host needs a buffer of the GPU that is not contiguous: {buffer.type}", "report this model")
+            raise PassFailure(
+                self.entry, f"the host needs a buffer of the GPU that is not contiguous: {buffer.type}", "report this model"
+            )
         source = defining_op(buffer)
         block = buffer.owner if source is None else source.block
         with _after(buffer):

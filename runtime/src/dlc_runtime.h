@@ -265,10 +265,11 @@ DLC_EXPORT void dlc_gpu_unbind(DlcGpu *gpu, const void *host);
 // that the host gets.
 DLC_EXPORT void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount);
 
-// Memory of the GPU (0 on errors), and a copy from there to the host, which is awaited (1 on errors).
+// Memory of the GPU (0 on errors), and copies from there to the host and back, which are awaited (1 on errors).
 DLC_EXPORT uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what);
 DLC_EXPORT void dlc_gpu_free(DlcGpu *gpu, uint64_t address);
 DLC_EXPORT int32_t dlc_gpu_read(DlcGpu *gpu, void *target, uint64_t source, uint64_t bytes);
+DLC_EXPORT int32_t dlc_gpu_write(DlcGpu *gpu, uint64_t target, const void *source, uint64_t bytes);
 
 // Called by compiled code. An entry begins and finishes; in between the GPU is this thread's, and errors leave as dlc_raise does.
 // Whatever the GPU is asked for, it does in order, and not before the host waits for it: in `download`, `host_of` and `finish`.

@@ -25,6 +25,7 @@ from dlc.targets.object_store import ObjectStore
 from dlc.targets.units import UNITS
 
 _TO_PTX = "gpu-module-to-ptx"
+_PLACE_COPIES = "gpu-place-copies"
 
 
 class GpuTarget(Target):
@@ -61,17 +62,19 @@ class GpuTarget(Target):
 
     def report(self, module: ir.Module) -> DeviceReport:
         """By analyses at level gpu, and by `ptxas` where it is installed."""
-        from dlc.targets.gpu.kernel_report import kernels_of, report_of  # brings isl
+        from dlc.targets.gpu.kernel_report import copies_of, kernels_of, report_of  # brings isl
 
         facts = gpu_facts_of(module.operation)
         with module.context, ir.Location.unknown():
             self.passes(UNITS, "gpu").run(module, verify_each=False)
             kernels = tuple(kernels_of(module, facts))
+            Pipeline([_PLACE_COPIES]).run(module, verify_each=False)
+            copies = copies_of(module) if kernels else ()
             if not kernels or find_ptxas() is None:
-                return report_of(module, kernels, None if kernels else {}, facts)
+                return report_of(module, kernels, None if kernels else {}, facts, copies)
             self.passes("gpu", "nvvm").run(module, verify_each=False)
             Pipeline([_TO_PTX]).run(module)
-        return report_of(module, kernels, assemble(one_text(list(_texts(module)))).usage, facts)
+        return report_of(module, kernels, assemble(one_text(list(_texts(module)))).usage, facts, copies)
 
     def build(
         self, module: ir.Module, since: str, options: CodeOptions, store: ObjectStore, progress: Progress | None = None

@@ -182,6 +182,13 @@ int32_t dlc_gpu_read(DlcGpu *gpu, void *target, uint64_t source, uint64_t bytes)
   return !(done && gpu->synchronize());
 }
 
+int32_t dlc_gpu_write(DlcGpu *gpu, uint64_t target, const void *source, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(gpu->calls);
+  Current current(*gpu->driver, gpu->context);
+  bool done = current.isSet && gpu->driver->succeeds(gpu->driver->copyToDevice(target, source, bytes, gpu->stream), "take data");
+  return !(done && gpu->synchronize());
+}
+
 int32_t dlc_gpu_facts(int64_t *facts, char *name, int64_t size) {
   const CudaDriver *driver = findDriver();
   CuDevice device = 0;
