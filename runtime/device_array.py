@@ -1,4 +1,4 @@
-"""Arrays on the GPU: dlc's own, and those of others by DLPack (https://dmlc.github.io/dlpack, version 0.8 and its Python protocol)."""
+"""Arrays on the GPU: dlc's own, and those of others by DLPack (https://dmlc.github.io/dlpack, 0.8 and its Python protocol)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _described(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np
 
 
 class DeviceArray:
-    """An array on the GPU. Others take it by DLPack or `__cuda_array_interface__` without a copy; `numpy()` copies it to the host."""
+    """An array on the GPU. Others take it by DLPack or `__cuda_array_interface__` without a copy; `numpy()` copies it back."""
 
     def __init__(self, model: GpuModel, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.address, self.shape, self.dtype = address, shape, dtype

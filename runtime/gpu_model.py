@@ -105,11 +105,14 @@ class GpuModel:
         return int(_function("dlc_gpu_stream", (_POINTER,), _LONG)(self.address))
 
 
-def place_next_call(inputs: Sequence[int], results: Sequence[int]) -> None:
-    """For the next call of this thread: which addresses of inputs are the GPU's, and where it puts results (0: on the host)."""
-    kinds = (_POINTER, ctypes.c_int64, _POINTER, ctypes.c_int64)
+def place_next_call(inputs: Sequence[int], results: Sequence[int], in_place: bool) -> None:
+    """For the next call of this thread: which addresses of inputs are the GPU's, and where it puts results (0: on the host).
+
+    With `in_place` it computes them there, which must be apart from the inputs; else it copies them there.
+    """
+    kinds = (_POINTER, ctypes.c_int64, _POINTER, ctypes.c_int64, ctypes.c_int32)
     given = [(_LONG * max(1, len(addresses)))(*addresses) for addresses in (inputs, results)]
-    _function("dlc_gpu_place", kinds, None)(given[0], len(inputs), given[1], len(results))
+    _function("dlc_gpu_place", kinds, None)(given[0], len(inputs), given[1], len(results), in_place)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -93,7 +94,9 @@ class GpuSession(Session):
         frame.describe_inputs(inputs)
         shapes = [self._shape_of(spec, inputs) for spec in self.signature.outputs]
         results, places = self._new_places(shapes) if outputs is None else self._given_places(shapes, outputs)
-        place_next_call([address_of(view.array) for view in views.values()], places)
+        arrays = [view.array for view in views.values()]
+        apart = outputs is not None and not _overlap(arrays, self.signature.outputs, places, shapes)
+        place_next_call([address_of(values) for values in arrays], places, apart)
         memory = frame.new_results()
         frame.give_memory(memory)
         self._run(frame)
@@ -129,6 +132,19 @@ class GpuSession(Session):
                 raise unfit_output(spec, view, expected)
             places.append(address_of(view))
         return list(outputs), places
+
+
+def _overlap(
+    arrays: Sequence[np.ndarray], specs: Sequence[TensorSpec], places: Sequence[int], shapes: Sequence[tuple[int, ...] | None]
+) -> bool:
+    """Whether memory for a result is also that of an argument, or of another result."""
+    spans = [(address_of(values), values.nbytes) for values in arrays]
+    for spec, place, shape in zip(specs, places, shapes, strict=True):
+        size = spec.numpy_dtype.itemsize * math.prod(shape or ())
+        if any(place < begin + length and begin < place + size for begin, length in spans):
+            return True
+        spans.append((place, size))
+    return False
 
 
 def _unbind(model: GpuModel, addresses: Sequence[int]) -> None:

@@ -22,7 +22,7 @@ from gpu_interpreter import Program, program
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
-from dlc.analysis.symbols import symbol_name
+from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.gpu_to_llvm.convert_launches_to_calls import ConvertLaunchesToCalls
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import GpuPlaceCopies
@@ -78,7 +78,9 @@ class FakeGpu:
         return int(self.library.fake_live())
 
     def interpret(self, module: ir.Module) -> None:
-        """Let the kernels of a module at level gpu run."""
+        """Let the kernels of a module at level gpu run; its functions, which are erased, are the host's."""
+        for function in functions_of(module.operation):
+            function.erase()
         with module.context, ir.Location.unknown():
             run = program(module)
         for op in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:

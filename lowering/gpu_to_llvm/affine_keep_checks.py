@@ -10,7 +10,7 @@ from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.pass_base import Pass
 
 REASON = "a check that fails on the GPU would end all work of the process there"
-"""CUDA C++ Programming Guide, "Assertion": an assertion that fails corrupts the context, and only a new process gets another one."""
+"""An assertion that fails corrupts the context, and only a new process gets another (CUDA C++ Programming Guide, "Assertion")."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class AffineKeepChecks(Pass):
     """Leave the functions that `affine-outline-checks` made to the CPU, which says what is wrong and goes on.
 
     before: func.func private @k_checks(%ids: memref<16xi64>) attributes {dlc.checks} { ... cf.assert %ok, "..." }
-    after:  func.func private @k_checks(%ids: memref<16xi64>) attributes {dlc.on_cpu = "a check that ..."} { ... cf.assert %ok, "..." }
+    after:  func.func private @k_checks(%ids: memref<16xi64>) attributes {dlc.on_cpu = "a check ..."} { ... cf.assert %ok, "..." }
 
     Indices are mostly inputs, which the host has anyway. Run it before `convert-affine-to-gpu`, which makes kernels of checks.
     """

@@ -38,8 +38,8 @@ class ConvertLaunchesToCalls(Pass):
             call @dlc_gpu_download(%h_address, %x_address, %bytes)
 
     Public functions that do so begin with `dlc_gpu_begin` and end with `dlc_gpu_finish`. Kernels, which are at level nvvm by now,
-    leave the module. Arguments of kernels become 64-bit words: addresses where all memrefs of a kernel are of static shape, else the
-    fields of MLIR's descriptors. Run `gpu-place-copies` first.
+    leave the module. Arguments of kernels become 64-bit words: addresses where all memrefs of a kernel are of static shape, else
+    the fields of MLIR's descriptors. Run `gpu-place-copies` first.
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -99,7 +99,13 @@ def _convert(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> N
     elif not _is_argument(op.results[0]):
         kind = ir.MemRefType(op.results[0].type)
         sizes = _allocated_sizes(op)
-        address = calls.call("dlc_gpu_take", bytes_of(kind, sizes), gives=True)
+        result = _result_of(op.results[0])
+        size = bytes_of(kind, sizes)
+        address = (
+            calls.call("dlc_gpu_take", size, gives=True)
+            if result is None
+            else calls.call("dlc_gpu_take_result", constant(result), size, gives=True)
+        )
         op.results[0].replace_all_uses_with(memref_at(kind, address, sizes))
     else:
         return  # its copy takes its place
@@ -114,6 +120,12 @@ def _allocated_sizes(alloc: ir.Operation) -> list[ir.Value]:
 def _is_argument(memref: ir.Value) -> bool:
     """Whether an allocation is for the copy of an argument."""
     return any(_way(use.owner.operation) == ARGUMENT and use.operand_number == 0 for use in memref.uses)
+
+
+def _result_of(memref: ir.Value) -> int | None:
+    """Which result an allocation is for; None for others, and for one that is several."""
+    delivered = [use.owner.operation for use in memref.uses if _way(use.owner.operation) == DELIVER and use.operand_number == 1]
+    return ir.IntegerAttr(delivered[0].attributes[RESULT]).value if len(delivered) == 1 else None
 
 
 def _way(op: ir.Operation) -> str:

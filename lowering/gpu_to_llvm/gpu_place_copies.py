@@ -35,8 +35,8 @@ class GpuPlaceCopies(Pass):
             return %b
 
     A buffer that kernels touch lives on the GPU, and so do those that take its place in loops; the host has a copy of its own where
-    it reads or writes one. That copy is taken again after a kernel may have written, and given back right after the host has. Buffers
-    that only the host touches stay there. Results are delivered at the end. Modules without launches stay as they are.
+    it reads or writes one. That copy is taken again after a kernel may have written, and given back right after the host has.
+    Buffers that only the host touches stay there. Results are delivered at the end. Modules without launches stay as they are.
     """
 
     def run(self, op: ir.Operation) -> None:

@@ -262,8 +262,9 @@ DLC_EXPORT int32_t dlc_gpu_bind(DlcGpu *gpu, const void *host, uint64_t bytes);
 DLC_EXPORT void dlc_gpu_unbind(DlcGpu *gpu, const void *host);
 
 // For the next call of this thread: addresses among the arguments that are the GPU's, and memory there for results, 0 for those
-// that the host gets.
-DLC_EXPORT void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount);
+// that the host gets. Results that are computed `inPlace` need no copy; the memory must be apart from the arguments then, and
+// calls with other memory are other launches.
+DLC_EXPORT void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount, int32_t inPlace);
 
 // Memory of the GPU (0 on errors), and copies from there to the host and back, which are awaited (1 on errors).
 DLC_EXPORT uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what);
@@ -276,8 +277,9 @@ DLC_EXPORT int32_t dlc_gpu_write(DlcGpu *gpu, uint64_t target, const void *sourc
 DLC_EXPORT void dlc_gpu_begin(DlcGpu *gpu);
 DLC_EXPORT void dlc_gpu_finish();
 
-// Memory of the GPU until the call ends or it is released.
+// Memory of the GPU until the call ends or it is released; for a result, where it is computed.
 DLC_EXPORT void *dlc_gpu_take(uint64_t bytes);
+DLC_EXPORT void *dlc_gpu_take_result(int64_t result, uint64_t bytes);
 DLC_EXPORT void dlc_gpu_release(void *address);
 
 // Where an argument of the entry is on the GPU: a weight that is bound, an input that lies there, or a copy. Where it is on the host.

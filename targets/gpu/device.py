@@ -43,7 +43,8 @@ def refusal(device: DeviceFacts, capability: int, ptx: int) -> str:
         return f"the code is for compute capability {_dotted(capability)}, and {device.name} has {_dotted(device.capability)}"
     needed = _CUDA_OF_PTX.get(ptx, ptx + 40)
     if device.driver < 100 * needed:
-        return f"the driver of {device.name} knows CUDA {device.shown_driver}, and PTX {_dotted(ptx)} takes CUDA {_dotted(needed)}; update it"
+        known = f"the driver of {device.name} knows CUDA {device.shown_driver}"
+        return f"{known}, and PTX {_dotted(ptx)} takes CUDA {_dotted(needed)}; update it"
     return ""
 
 

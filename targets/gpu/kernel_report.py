@@ -91,7 +91,8 @@ def copies_of(module: ir.Module) -> tuple[str, ...]:
     between = ways[UPLOAD] + ways[DOWNLOAD]
     text = f"a call copies its inputs to the GPU and {ways[DELIVER]} results back"
     if between:
-        text += f", and between kernels {ways[DOWNLOAD]} buffers to the host and {ways[UPLOAD]} to the GPU, for functions that stay on the host"
+        moved = f"{ways[DOWNLOAD]} buffers to the host and {ways[UPLOAD]} to the GPU"
+        text += f", and between kernels {moved}, for functions that stay on the host"
     return (text,)
 
 

@@ -105,8 +105,8 @@ class GpuTarget(Target):
         reason = self.obstacle(name)
         if reason:
             raise TargetError(
-                f"models cannot run on '{name}' here: {reason}; what works without it: dlc compile --target {name} --emit=ptx writes the "
-                f"kernels, dlc explain --target {name} tells of them, and --target cpu runs the model"
+                f"models cannot run on '{name}' here: {reason}; what works without it: dlc compile --target {name} --emit=ptx "
+                f"writes the kernels, dlc explain --target {name} tells of them, and --target cpu runs the model"
             )
 
     def cache_key(self) -> str:

@@ -79,6 +79,11 @@ bool isInput(CuPointer address) {
   return std::find(inputs.begin(), inputs.end(), address) != inputs.end();
 }
 
+CuPointer placeOf(int64_t result) {
+  const auto &places = gpuPlacement().results;
+  return result < static_cast<int64_t>(places.size()) ? places[static_cast<size_t>(result)] : 0;
+}
+
 void leave(DlcGpu &gpu) {
   CUctx_st *popped = nullptr;
   gpu.driver->contextPop(&popped);
@@ -122,6 +127,12 @@ void dlc_gpu_finish() {
 }
 
 void *dlc_gpu_take(uint64_t bytes) { return reinterpret_cast<void *>(take(current(), bytes, "a buffer of the model")); }
+
+void *dlc_gpu_take_result(int64_t result, uint64_t bytes) {
+  CuPointer place = placeOf(result);
+  bool fits = place && gpuPlacement().inPlace && place % kArgumentAlignment == 0;
+  return fits ? reinterpret_cast<void *>(place) : dlc_gpu_take(bytes);
+}
 
 void dlc_gpu_release(void *address) { current().arena.release(wordOf(address)); }
 
@@ -173,8 +184,9 @@ void dlc_gpu_deliver(int64_t result, void *host, const void *source, uint64_t by
   DlcGpu &gpu = current();
   if (bytes == 0)
     return;
-  const auto &places = gpuPlacement().results;
-  CuPointer place = result < static_cast<int64_t>(places.size()) ? places[static_cast<size_t>(result)] : 0;
+  CuPointer place = placeOf(result);
+  if (place && place == wordOf(source))
+    return;
   if (place) {
     gpu.queue.add(copyOf(GpuStep::Copy, place, wordOf(source), bytes));
     return;

@@ -160,9 +160,10 @@ int32_t dlc_gpu_bind(DlcGpu *gpu, const void *host, uint64_t bytes) { return !gp
 
 void dlc_gpu_unbind(DlcGpu *gpu, const void *host) { gpu->unbind(host); }
 
-void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount) {
+void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount, int32_t inPlace) {
   gpuPlacement().inputs.assign(inputs, inputs + inputCount);
   gpuPlacement().results.assign(results, results + resultCount);
+  gpuPlacement().inPlace = inPlace;
 }
 
 uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what) {

@@ -53,5 +53,6 @@ struct DlcGpu {
 // Where arrays of the next call of this thread lie, if not with the host: inputs on the GPU, and memory there for results (0: none).
 struct GpuPlacement {
   std::vector<CuPointer> inputs, results;
+  bool inPlace = false;
 };
 GpuPlacement &gpuPlacement();

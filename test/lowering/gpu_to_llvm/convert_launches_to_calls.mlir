@@ -11,7 +11,7 @@
 // CHECK: %[[AT:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
 // CHECK: call @dlc_gpu_device_of
 // CHECK: %[[D:.*]] = builtin.unrealized_conversion_cast
-// CHECK: call @dlc_gpu_take
+// CHECK: call @dlc_gpu_take_result
 // CHECK: %[[A:.*]] = builtin.unrealized_conversion_cast
 // CHECK: memref.extract_aligned_pointer_as_index %[[D]]
 // CHECK: memref.extract_aligned_pointer_as_index %[[A]]

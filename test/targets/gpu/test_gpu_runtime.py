@@ -16,7 +16,8 @@ from dlc.runtime.device_array import DeviceArray
 from dlc.runtime.library import load_library
 
 _CHAIN = """
-func.func @main(%x: tensor<?x6xf32> {dl.name = "x", dl.dims = ["n", ""]}) -> (tensor<?x3xf32> {dl.name = "y", dl.dims = ["n", ""]}) {
+func.func @main(%x: tensor<?x6xf32> {dl.name = "x", dl.dims = ["n", ""]})
+    -> (tensor<?x3xf32> {dl.name = "y", dl.dims = ["n", ""]}) {
   %w = "dl.param"() {key = "w", shape = array<i64: 6, 3>, dtype = f32} : () -> tensor<6x3xf32>
   %0 = "dl.matmul"(%x, %w) : (tensor<?x6xf32>, tensor<6x3xf32>) -> tensor<?x3xf32>
   %1 = "dl.softmax"(%0) {axis = 1 : i64} : (tensor<?x3xf32>) -> tensor<?x3xf32>
