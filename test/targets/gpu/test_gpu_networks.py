@@ -73,7 +73,7 @@ def _run(source: dlc.Source, inputs: Mapping[str, np.ndarray], target: str) -> l
     """The results of the entry, all of whose kernels are for the GPU, by the interpreter."""
     optimized = dlc.optimize(source, target=target)
     module = dlc.lower(optimized, "gpu", target=target)
-    assert {reason for reason in _reasons(module)} <= {REASON}
+    assert set(_reasons(module)) <= {REASON}
     (entry,) = [op.operation for op in module.body.operations if _is_entry(op.operation)]
     marks = [{one.name: one.attr for one in ir.DictAttr(mark)} for mark in ir.ArrayAttr(entry.attributes["arg_attrs"])]
     known = {**optimized.params, **inputs}
