@@ -96,7 +96,7 @@ void leave(DlcGpu &gpu) {
 // Ends a call of this thread that an error has left.
 void abandonGpuCall(DlcGpu &gpu) {
   ErrorRecord error = lastErrorRecord();
-  gpu.queue.clear();
+  gpu.queue.drop();
   gpu.driver->streamSynchronize(gpu.stream); // what has begun may use memory that the next call gets
   leave(gpu);
   lastErrorRecord() = error;

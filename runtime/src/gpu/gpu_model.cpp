@@ -83,7 +83,7 @@ void DlcGpu::close() {
 }
 
 bool DlcGpu::bind(const void *host, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(calls);
+  std::lock_guard<std::recursive_mutex> lock(calls);
   auto known = weights.find(host);
   int64_t users = known == weights.end() ? 0 : known->second.users;
   if (users && known->second.bytes >= bytes) {
@@ -110,7 +110,7 @@ bool DlcGpu::bind(const void *host, uint64_t bytes) {
 }
 
 void DlcGpu::unbind(const void *host) {
-  std::lock_guard<std::mutex> lock(calls);
+  std::lock_guard<std::recursive_mutex> lock(calls);
   auto known = weights.find(host);
   if (known == weights.end() || --known->second.users > 0)
     return;
@@ -177,14 +177,14 @@ void dlc_gpu_free(DlcGpu *gpu, uint64_t address) {
 }
 
 int32_t dlc_gpu_read(DlcGpu *gpu, void *target, uint64_t source, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(gpu->calls);
+  std::lock_guard<std::recursive_mutex> lock(gpu->calls);
   Current current(*gpu->driver, gpu->context);
   bool done = current.isSet && gpu->driver->succeeds(gpu->driver->copyToHost(target, source, bytes, gpu->stream), "give data");
   return !(done && gpu->synchronize());
 }
 
 int32_t dlc_gpu_write(DlcGpu *gpu, uint64_t target, const void *source, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(gpu->calls);
+  std::lock_guard<std::recursive_mutex> lock(gpu->calls);
   Current current(*gpu->driver, gpu->context);
   bool done = current.isSet && gpu->driver->succeeds(gpu->driver->copyToDevice(target, source, bytes, gpu->stream), "take data");
   return !(done && gpu->synchronize());

@@ -17,7 +17,7 @@ struct DlcGpu {
   CUctx_st *context = nullptr;
   CUmod_st *module = nullptr;
   CUstream_st *stream = nullptr;
-  std::mutex calls;
+  std::recursive_mutex calls; // handlers of signals may run in a call, and end sessions of the model
 
   // The rest belongs to the call that holds `calls`.
   std::unordered_map<const char *, CUfunc_st *> kernels; // by the address of the name in compiled code

@@ -140,6 +140,11 @@ void LaunchQueue::clear() {
   words.clear();
 }
 
+void LaunchQueue::drop() {
+  clear();
+  marks.clear();
+}
+
 void LaunchQueue::forgetGraphs(const CudaDriver &driver) {
   for (const Graph &graph : graphs)
     if (graph.executable)

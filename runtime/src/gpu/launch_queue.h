@@ -33,7 +33,8 @@ public:
   bool flush(const CudaDriver &driver, CUstream_st *stream);
   // After the stream was awaited: adds what charged steps took to the profile of this thread.
   bool collectCharges(const CudaDriver &driver);
-  void clear();
+  // Forgets steps that are not to be done, and charges of those that were.
+  void drop();
   // Forgets all graphs: addresses in them are no longer valid.
   void forgetGraphs(const CudaDriver &driver);
   void close(const CudaDriver &driver);
@@ -49,6 +50,7 @@ private:
     CUevent_st *event;
     int64_t row;
   };
+  void clear();
   Graph *find();
   Graph &remember(const CudaDriver &driver);
   bool runAll(const CudaDriver &driver, CUstream_st *stream);
