@@ -23,8 +23,6 @@ from dlc.lowering.gpu_to_llvm.runtime_calls import (
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _COPIES = {UPLOAD: "dlc_gpu_upload", DOWNLOAD: "dlc_gpu_download", WITHIN: "dlc_gpu_copy"}
-_CLUSTER = 7
-"""Where the operand segments of a launch count the sizes of a cluster of blocks."""
 _GPU_OPS = ("gpu.launch_func", "gpu.alloc", "gpu.dealloc", "gpu.memcpy")
 
 
@@ -158,7 +156,8 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
 
 def _launch(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> None:
     segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    start, count = sum(segments[:-2]), segments[-2]
+    *_, cluster, _, _, has_shared, count, _ = segments
+    start = sum(segments[:-2])
     operands = list(op.operands)
     first = segments[0]
     name = str(op.attributes["kernel"])
@@ -171,11 +170,11 @@ def _launch(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> No
         raise PassFailure(
             op, f"the kernel {name} takes {counts[name]} arguments, and the launch gives {len(words)}", "report this model"
         )
-    if segments[_CLUSTER]:
+    if cluster:
         raise PassFailure(
             op, "the launch has clusters of blocks, which the runtime does not launch", "map the kernel without clusters"
         )
-    shared = word_of(operands[start - 1]) if segments[-3] else constant(0)
+    shared = word_of(operands[start - 1]) if has_shared else constant(0)
     sizes = _array([word_of(value) for value in operands[first : first + 6]], op)
     calls.call("dlc_gpu_launch", calls.text(name.rpartition("@")[2]), sizes, shared, _array(words, op), constant(len(words)))
 
