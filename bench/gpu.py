@@ -25,7 +25,7 @@ from dlc.measuring.gpu_peaks import GpuPeaks, measure_gpu_peaks
 
 _TARGET = "gpu"
 _SQUARES = (512, 1024, 2048, 4096)
-_CONVOLUTIONS = (
+_CONVOLUTIONS: tuple[tuple[str, Sequence[int], Sequence[int], Sequence[int], dict[str, list[int]]], ...] = (
     ("3x3 56x56x64", (1, 64, 56, 56), (64, 64, 3, 3), (1, 64, 56, 56), {"pads": [1, 1, 1, 1]}),
     ("3x3 14x14x256 batch 8", (8, 256, 14, 14), (256, 256, 3, 3), (8, 256, 14, 14), {"pads": [1, 1, 1, 1]}),
     ("1x1 56x56 64 to 256", (1, 64, 56, 56), (256, 64, 1, 1), (1, 256, 56, 56), {}),

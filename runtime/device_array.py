@@ -105,7 +105,8 @@ def _is_row_major(shape: tuple[int, ...], strides: list[int]) -> bool:
 def _described(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
     """A NumPy array that says where memory of the GPU is; nobody may look at its elements."""
     size = math.prod(shape) * dtype.itemsize
-    return np.ndarray(shape, dtype, (ctypes.c_char * max(1, size)).from_address(address))
+    memory: Any = (ctypes.c_char * max(1, size)).from_address(address)
+    return np.ndarray(shape, dtype, memory)
 
 
 class DeviceArray:

@@ -179,7 +179,7 @@ def specialize_now(model: dlc.CompiledModel, inputs: Sequence[np.ndarray]) -> No
 class OnnxRuntime:
     """Inputs and outputs are bound, so that a call neither copies nor allocates them; strings cannot be."""
 
-    providers = ("CPUExecutionProvider",)
+    providers: tuple[str, ...] = ("CPUExecutionProvider",)
     device = "cpu"
 
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:

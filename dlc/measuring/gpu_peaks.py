@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import dlc
 from dlc.measuring.peaks import peaks_of
 from dlc.runtime.gpu_model import device_facts
-from dlc.targets.gpu.device import machine_of
+from dlc.targets.machine import GpuMachine
+from dlc.targets.registry import find_target
 
 _COPY = """
 func.func @main(%x: tensor<{count}xf32> {{dl.name = "x"}}) -> (tensor<{count}xf32> {{dl.name = "y"}}) {{
@@ -18,6 +19,7 @@ func.func @main(%x: tensor<{count}xf32> {{dl.name = "x"}}) -> (tensor<{count}xf3
 }}
 """
 """Reads each element and writes one: a copy that computes next to nothing, with the result in the caller's memory."""
+_TARGET = "gpu"
 _COUNT = 64 << 20
 _CALLS, _WARM = 9, 3
 _ITEM = 4
@@ -38,7 +40,7 @@ class GpuPeaks:
 def measure_gpu_peaks() -> GpuPeaks:
     """The peaks of the first GPU; `TargetError` where there is none."""
     device = device_facts()
-    model = dlc.compile(_COPY.format(count=_COUNT), "gpu")
+    model = dlc.compile(_COPY.format(count=_COUNT), _TARGET)
     x = model.on_device(dlc.random_inputs(model.inputs)["x"])
     (out,) = model(x)
     times = []
@@ -47,4 +49,6 @@ def measure_gpu_peaks() -> GpuPeaks:
         model.run([x], [out])
         times.append(time.perf_counter() - begin)
     moved = 2.0 * _ITEM * _COUNT
-    return GpuPeaks(device.name, peaks_of(machine_of(device)).flops, moved / statistics.median(times[_WARM:]))
+    facts = find_target(_TARGET).machine(_TARGET)
+    assert isinstance(facts, GpuMachine)
+    return GpuPeaks(device.name, peaks_of(facts).flops, moved / statistics.median(times[_WARM:]))

@@ -75,7 +75,7 @@ def memref_at(kind: ir.MemRefType, address: ir.Value, sizes: Sequence[ir.Value])
     for size in reversed(sizes):
         strides.insert(0, stride)
         stride = ir.Operation.create("arith.muli", [long()], [stride, size]).result
-    fields = [((0,), pointer), ((1,), pointer), ((2,), constant(0))]
+    fields: list[tuple[tuple[int, ...], ir.Value]] = [((0,), pointer), ((1,), pointer), ((2,), constant(0))]
     fields += [((3, axis), size) for axis, size in enumerate(sizes)]
     fields += [((4, axis), step) for axis, step in enumerate(strides)]
     for position, value in fields:
