@@ -245,3 +245,22 @@ def test_nothing_is_left_behind(gpu: FakeGpu) -> None:
     del model
     gc.collect()
     assert gpu.live() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["bert-tiny", "residual block", "depthwise block", "lstm", "gpt2 decode", "gpt2 decode, growing", "mlp"]
+)
+def test_a_network_runs_from_end_to_end(gpu: FakeGpu, name: str) -> None:
+    """As compiled for a GPU, launched one by one and as a graph."""
+    ort = pytest.importorskip("onnxruntime")
+    from test_gpu_networks import NETWORKS, _inputs
+
+    model = NETWORKS[name]()
+    inputs = _inputs(model, np.random.default_rng(0))
+    expected = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, inputs)
+    compiled = dlc.compile(model, "gpu:sm_80", cache=False)
+    for _ in range(4):
+        for mine, theirs in zip(compiled(inputs), expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
+    assert gpu.calls("cuGraphLaunch") >= 2
