@@ -97,3 +97,43 @@ gpu.module @k {
   }
 }
 }
+
+// -----
+
+// What takes the place of a buffer in a loop lives where it does; each step has to copy anew what the host reads of it.
+// CHECK-LABEL: func.func @loop(
+// CHECK: %[[A:.*]] = gpu.alloc () : memref<8xf32>
+// CHECK: %[[B:.*]] = gpu.alloc () : memref<8xf32>
+// CHECK: scf.for {{.*}} iter_args(%[[X:.*]] = %[[A]], %[[Y:.*]] = %[[B]])
+// CHECK: %[[H:.*]] = memref.alloc() : memref<8xf32>
+// CHECK: call @kernel(%[[X]], %[[Y]])
+// CHECK: gpu.memcpy %[[H]], %[[Y]] {{.*}}{dlc.copy = "download"}
+// CHECK: memref.load %[[H]]
+// CHECK: memref.dealloc %[[H]]
+// CHECK: scf.yield %[[Y]], %[[X]]
+module attributes {gpu.container_module} {
+func.func @loop(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (memref<8xf32>, memref<8xf32>) {
+    func.call @kernel(%x, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+    %v = memref.load %y[%i] : memref<8xf32>
+    %ok = arith.cmpf one, %v, %v : f32
+    cf.assert %ok, "a number"
+    scf.yield %y, %x : memref<8xf32>, memref<8xf32>
+  }
+  return
+}
+func.func private @kernel(%x: memref<8xf32>, %out: memref<8xf32>) {
+  %c1 = arith.constant 1 : index
+  gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<8xf32>, %out : memref<8xf32>)
+  return
+}
+gpu.module @k {
+  gpu.func @k(%x: memref<8xf32>, %out: memref<8xf32>) kernel {
+    gpu.return
+  }
+}
+}
