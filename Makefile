@@ -8,6 +8,8 @@
 #   make docs       write the references under docs/generated/
 #   make fuzz-inputs MINUTES=30 SEED=0   mutated models, modules, command lines and calls
 #   make bench      whole networks against onnxruntime and OpenVINO
+#   make check-gpu  the tests that need a GPU of NVIDIA's, and those of its runtime
+#   make bench-gpu  kernels and networks on the GPU: times, shares of its peak and bandwidth, other engines that are installed
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,9 +17,9 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MINUTES ?= 30
 SEED ?= 0
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/* runtime/include/dlc/* tools/launcher/* lowering/*/__init__.py lowering/*/*/__init__.py)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/* runtime/src/gpu/* runtime/include/dlc/* tools/launcher/* lowering/*/__init__.py lowering/*/*/__init__.py)
 
-.PHONY: demo check check-all fuzz-inputs bench lint format docs clean
+.PHONY: demo check check-all check-gpu fuzz-inputs bench bench-gpu lint format docs clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/dlc demo
@@ -33,6 +35,16 @@ fuzz-inputs: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m bench
+
+# Tests that need a GPU say why they were skipped where there is none.
+check-gpu: $(VENV)/.installed-test
+	@$(BIN)/python -m pytest -q -rs --tb=short -m cuda test/targets/gpu test/lowering/gpu_to_nvvm
+	@$(BIN)/python -m pytest -q --tb=short -m "not slow" test/targets/gpu/test_gpu_runtime.py
+
+# Rows are printed and written as they come: what is not measured after 7 minutes is left out.
+bench-gpu: $(VENV)/.installed-bench
+	@mkdir -p build
+	@timeout --signal=INT 420 $(BIN)/python -m bench gpu --json build/bench-gpu.json
 
 lint: $(VENV)/.installed-test
 	@$(BIN)/python -m ruff check --output-format concise .

@@ -10,6 +10,7 @@ _TABLES = (
     "control",
     "recurrent",
     "gemm",
+    "gpu",
     "products",
     "conv",
     "ops",

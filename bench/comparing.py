@@ -20,13 +20,19 @@ from dlc.measuring.samples import geometric_mean
 Show = Callable[[Case, Comparison], str]
 
 
-def run_table(cases: Sequence[Case], settings: Settings, with_peak: bool = False, net: bool = False) -> int:
+def run_table(
+    cases: Sequence[Case],
+    settings: Settings,
+    with_peak: bool = False,
+    net: bool = False,
+    more: Mapping[str, Show] | None = None,
+) -> int:
     """Print the table of the cases that `settings` choose; status 1 when dlc fails or gives a wrong result.
 
-    `with_peak` adds the share of peak, `net` the ratios without the time of a call that computes nothing.
+    `with_peak` adds the share of peak, `net` the ratios without the time of a call that computes nothing, `more` columns by title.
     """
     engines = [BASELINE, *settings.engines] if settings.baseline else settings.engines
-    table = _Table(settings, [engine for engine in engines if engine != OURS], with_peak, net)
+    table = _Table(settings, [engine for engine in engines if engine != OURS], with_peak, net, more or {})
     chosen = settings.chosen(cases)
     table.print_head()
     with Arena(table.others, settings.threads, with_peak, settings.baseline) as arena:
@@ -44,12 +50,13 @@ class _Table:
     others: list[str]
     with_peak: bool
     net: bool
+    more: Mapping[str, Show] = field(default_factory=dict)
     overheads: Mapping[str, float] = field(default_factory=dict)
     found: list[tuple[Case, Comparison]] = field(default_factory=list)
 
     @property
     def columns(self) -> dict[str, Show]:
-        return _columns(self.others, self.with_peak, self.net, self.settings)
+        return {**_columns(self.others, self.with_peak, self.net, self.settings), **self.more}
 
     def print_head(self) -> None:
         columns = self.columns
@@ -57,7 +64,7 @@ class _Table:
 
     def measure(self, arena: Arena, case: Case) -> None:
         """One row."""
-        options = LoadOptions(self.settings.threads, self.settings.precision, donate=case.donate)
+        options = LoadOptions(self.settings.threads, self.settings.precision, donate=case.donate, target=self.settings.target)
         with case.files() as (file, inputs):
             self.add(case, arena.compare(case.name, file, inputs, options, self.settings.effort))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bench.rows import AnyRow
 from dlc.errors import InvalidInputError
+from dlc.machines import DEFAULT_TARGET
 from dlc.measuring.contenders import Effort, python_of
 from dlc.measuring.engines import Precision, find_engines
 
@@ -27,6 +28,7 @@ class Settings:
     json: Path | None
     plot: Path | None
     baseline: Path | None = None
+    target: str = DEFAULT_TARGET
 
     def chosen(self, cases: Sequence[AnyRow]) -> list[AnyRow]:
         """The cases whose names hold one of the parts; all without any. `UnknownRow` for a part that no name holds."""

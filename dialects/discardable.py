@@ -79,7 +79,21 @@ ATTRIBUTES = (
         "dlc.gpu", "module", "dictionary", "the GPU that kernels are for (`GpuMachine`)", ("targets/machine/attributes.py",)
     ),
     DiscardableAttribute(
-        "dlc.on_cpu", "func.func", "unit", "has no kernels for the GPU", ("lowering/affine_to_gpu/affine_map_to_gpu.py",)
+        "dlc.on_cpu",
+        "func.func",
+        "string",
+        "why it has no kernels for the GPU",
+        ("lowering/affine_to_gpu/affine_map_to_gpu.py", "lowering/gpu_to_llvm/affine_keep_checks.py"),
+    ),
+    DiscardableAttribute(
+        "dlc.copy",
+        "gpu.memcpy",
+        "string",
+        "its way: `upload`, `download`, `within`, `deliver` or `argument`",
+        ("lowering/gpu_to_llvm/gpu_place_copies.py",),
+    ),
+    DiscardableAttribute(
+        "dlc.result", "gpu.memcpy", "i64", "which result of the entry is delivered", ("lowering/gpu_to_llvm/gpu_place_copies.py",)
     ),
     DiscardableAttribute(
         "dlc.checks", "func.func", "unit", "checks data and does nothing else", ("lowering/affine_to_gpu/affine_outline_checks.py",)

@@ -225,6 +225,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "outline",
                 (
+                    "affine-keep-checks",
                     "convert-affine-to-gpu",
                     "canonicalize",
                     "cse",
@@ -238,6 +239,10 @@ PIPELINES: Mapping[str, NamedPipeline] = {
     "gpu-to-nvvm": NamedPipeline(
         "kernels to the llvm and nvvm dialects",
         (Stage("nvvm-kernels", ("math-expand-functions", "convert-kernels-to-nvvm")),),
+    ),
+    "gpu-host-to-llvm": NamedPipeline(
+        "the host's part of a module with kernels at level nvvm to the llvm dialect; its copies are placed before, at level gpu",
+        (Stage("calls", ("convert-launches-to-calls", "canonicalize", "cse")), "affine-to-llvm"),
     ),
     "gpu-to-ptx": NamedPipeline(
         "kernels to PTX, the text that NVIDIA's driver compiles",

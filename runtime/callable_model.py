@@ -59,6 +59,13 @@ class CallableModel:
         """
         return self._session.run(inputs, outputs)
 
+    def on_device(self, values: np.ndarray) -> Any:
+        """A copy of an array where the model computes, for calls that give it again and again: `DeviceArray` for a model on a GPU.
+
+        For one on a CPU, the array itself. Results of a call with such an argument stay on the GPU, too.
+        """
+        return self._session.on_device(values)
+
     def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
         """The results for each of `requests`: an array, a list of arrays or a dict by name each.
 

@@ -97,7 +97,7 @@ class Session:
     def with_params(self, params: Mapping[str, np.ndarray]) -> Session:
         """The same code with other parameters."""
         threads, limit = self._num_threads, self._memory_limit
-        return Session(self._address, self.signature, params, self._keepalive, threads, self._precompute, limit)
+        return type(self)(self._address, self.signature, params, self._keepalive, threads, self._precompute, limit)
 
     def cancel(self) -> None:
         """End all calls that run now, each before its next kernel, with `CancelledError`; for other threads than theirs."""
@@ -135,6 +135,10 @@ class Session:
         """
         results = self._call_fast(*arguments)
         return results if isinstance(results, list) else self._complete(results, arguments)
+
+    def on_device(self, values: np.ndarray) -> Any:
+        """`values` where the code computes: for code of CPUs the array itself."""
+        return values
 
     def _complete(self, unfinished: Unfinished, arguments: Sequence[Any]) -> list[np.ndarray]:
         frame = self._frame_of(unfinished)

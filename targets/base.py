@@ -13,6 +13,7 @@ from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress, reporting
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import PIPELINES, NamedPipeline, path
+from dlc.runtime.session import Session
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.device_kernels import DeviceReport
@@ -39,6 +40,9 @@ class Target(ABC):
 
     has_report: bool = False
     """Whether `report` tells of its kernels."""
+
+    session: type[Session] = Session
+    """What calls loaded code of it."""
 
     def names(self) -> list[str]:
         """All names of its machines, for listings and hints."""

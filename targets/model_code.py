@@ -35,7 +35,8 @@ class ModelCode:
         `TargetError` when the code cannot be loaded, `InvalidInputError` when a parameter is missing or unfit.
         """
         entry, precompute, code = self._load()
-        return Session(entry, self.signature, params, code, num_threads, precompute, memory_limit)
+        session = find_target(self.target).session
+        return session(entry, self.signature, params, code, num_threads, precompute, memory_limit)
 
     def session_beside(self, other: Session) -> Session:
         """Load the code into this process for the parameters of another session of the same signature, in their memory."""

@@ -1,4 +1,4 @@
-"""What can run a model: dlc, onnxruntime, OpenVINO, IREE, and OpenBLAS for single products of matrices.
+"""What can run a model: dlc, onnxruntime, OpenVINO, IREE, OpenBLAS for single products of matrices, and engines for GPUs.
 
 An engine is loaded in a process of its own (`worker.py`), so their thread pools and allocators do not meet.
 """
@@ -9,12 +9,16 @@ import importlib.util
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from dlc.errors import InvalidInputError
+from dlc.machines import DEFAULT_TARGET
+from dlc.targets.machine import GpuMachine
+from dlc.targets.registry import find_target
 from dlc.versions.spelling import read_spelled_sizes
 
 if TYPE_CHECKING:
@@ -37,7 +41,7 @@ class LoadOptions:
     """How a model is loaded. What dlc alone knows: `donate` names inputs that it may write; `lenient`, `timeout` and
     `schedule`, a file, are those of `compile`, and `values` are those of inputs that it makes constants. `sizes` are those of dims,
     as `--sizes` has them; with `specialize`, calls begin once their sizes have a version. Unless a model
-    `is_dynamic`, OpenVINO is told the sizes of its inputs.
+    `is_dynamic`, OpenVINO is told the sizes of its inputs. `target` is what dlc compiles for; on a GPU, inputs lie there already.
     """
 
     threads: int = 1
@@ -51,6 +55,7 @@ class LoadOptions:
     sizes: tuple[str, ...] = ()
     specialize: str | None = None
     is_dynamic: bool = False
+    target: str = DEFAULT_TARGET
 
     @property
     def all_shapes(self) -> dict[str, Any] | None:
@@ -129,7 +134,8 @@ class _Dlc:
         precision = None if options.precision == "f32" else options.precision
         self.model = dlc.compile(
             file,
-            num_threads=options.threads,
+            options.target,
+            options.threads,
             shapes=options.all_shapes,
             donate=options.donate,
             precision=precision,
@@ -148,6 +154,8 @@ class _Dlc:
         self._binds = not options.donate and are_numbers and are_known
         self._outputs: list[np.ndarray] = []
         self._bound: list[np.ndarray] | None = None
+        if isinstance(find_target(options.target).machine(options.target), GpuMachine) and are_numbers:
+            self._inputs = [self.model.on_device(values) for values in self._inputs]
 
     def call(self) -> None:
         self._outputs = self.model.run(self._inputs, self._bound)
@@ -155,7 +163,7 @@ class _Dlc:
             self._bound = self._outputs
 
     def outputs(self) -> list[np.ndarray]:
-        return self._outputs
+        return [np.asarray(values) if hasattr(values, "__dlpack_device__") else values for values in self._outputs]
 
 
 def specialize_now(model: dlc.CompiledModel, inputs: Sequence[np.ndarray]) -> None:
@@ -168,8 +176,11 @@ def specialize_now(model: dlc.CompiledModel, inputs: Sequence[np.ndarray]) -> No
         model(list(inputs))
 
 
-class _OnnxRuntime:
+class OnnxRuntime:
     """Inputs and outputs are bound, so that a call neither copies nor allocates them; strings cannot be."""
+
+    providers: tuple[str, ...] = ("CPUExecutionProvider",)
+    device = "cpu"
 
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions) -> None:
         import onnxruntime
@@ -177,18 +188,18 @@ class _OnnxRuntime:
         settings = onnxruntime.SessionOptions()
         settings.log_severity_level = 3
         settings.intra_op_num_threads, settings.inter_op_num_threads = options.threads, 1
-        session = onnxruntime.InferenceSession(_onnx_source(file, options), settings, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(onnx_source(file, options), settings, providers=[*self.providers])
         names = [output.name for output in session.get_outputs()]
         self._session, self._binding = session, session.io_binding()
         has_strings = any(entry.type == "tensor(string)" for entry in (*session.get_inputs(), *session.get_outputs()))
         self._fed = dict(inputs) if has_strings else None
         if self._fed:
             return
-        self._values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in inputs.items()}
+        self._values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array, self.device) for name, array in inputs.items()}
         for name, value in self._values.items():
             self._binding.bind_ortvalue_input(name, value)
         for name, array in zip(names, session.run(None, dict(inputs)), strict=True):
-            self._values[f"output {name}"] = onnxruntime.OrtValue.ortvalue_from_numpy(np.asarray(array))
+            self._values[f"output {name}"] = onnxruntime.OrtValue.ortvalue_from_numpy(np.asarray(array), self.device)
             self._binding.bind_ortvalue_output(name, self._values[f"output {name}"])
 
     def call(self) -> None:
@@ -206,7 +217,7 @@ class _OpenVino:
         import openvino
 
         core = openvino.Core()
-        source = _onnx_source(file, options)
+        source = onnx_source(file, options)
         model = core.read_model(source) if isinstance(source, str) else core.read_model(model=source)
         for port in model.inputs:  # OpenVINO finds faster code for shapes that it knows
             if port.partial_shape.is_dynamic and not options.is_dynamic:
@@ -239,7 +250,7 @@ class _Iree:
 
         with tempfile.TemporaryDirectory() as folder:
             text, source = Path(folder) / "model.mlir", Path(folder) / "model.onnx"
-            source.write_bytes(_onnx_model(file, options).SerializeToString())
+            source.write_bytes(onnx_model(file, options).SerializeToString())
             importer.main(importer.parse_arguments([str(source), "-o", str(text), "--opset-version", "17"]))
             flags = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
             code = compiler.compile_file(str(text), target_backends=["llvm-cpu"], input_type="onnx", extra_args=flags)
@@ -282,12 +293,12 @@ class _OpenBlas:
         return [self._out]
 
 
-def _onnx_source(file: Path, options: LoadOptions) -> str | bytes:
+def onnx_source(file: Path, options: LoadOptions) -> str | bytes:
     """The file's name, or its content with other input shapes."""
-    return bytes(_onnx_model(file, options).SerializeToString()) if options.all_shapes else str(file)
+    return bytes(onnx_model(file, options).SerializeToString()) if options.all_shapes else str(file)
 
 
-def _onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
+def onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
     from dlc.frontends.onnx.input_shapes import input_shapes
     from dlc.frontends.onnx.loader import load_model, override_shapes
 
@@ -296,15 +307,30 @@ def _onnx_model(file: Path, options: LoadOptions) -> onnx.ModelProto:
     return override_shapes(model, shapes) if shapes else model
 
 
+def _on_gpu(engine: str, file: Path, inputs: Arrays, options: LoadOptions) -> LoadedModel:
+    """A model in an engine for GPUs."""
+    from dlc.measuring.gpu_engines import load_on_gpu
+
+    return load_on_gpu(engine, file, inputs, options)
+
+
+_GPU_ENGINES = (
+    ("onnxruntime-cuda", "onnxruntime", "onnxruntime-gpu"),
+    ("torch", "onnx2torch", "torch onnx2torch"),
+    ("inductor", "onnx2torch", "torch onnx2torch"),
+)
+"""Name, module and packages. Where the module is there without a GPU, loading says so."""
+
 ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
         Engine(PEAK, "dlc", "dlc", _Peak, (".onnx", ".mlir")),
         Engine("dlc", "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
         Engine(BASELINE, "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
-        Engine("onnxruntime", "onnxruntime", "onnxruntime", _OnnxRuntime),
+        Engine("onnxruntime", "onnxruntime", "onnxruntime", OnnxRuntime),
         Engine("openvino", "openvino", "openvino", _OpenVino),
         Engine("iree", "iree.compiler", "iree-base-compiler iree-base-runtime", _Iree),
         Engine("openblas", "numpy", "numpy", _OpenBlas),
+        *(Engine(name, module, package, partial(_on_gpu, name)) for name, module, package in _GPU_ENGINES),
     )
 }

@@ -20,7 +20,7 @@ from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.session import Session
 from dlc.runtime.signature import Signature, TensorSpec
 from dlc.targets.cpu.jit import build_session
-from dlc.targets.machine import host_facts
+from dlc.targets.machine import GpuMachine, host_facts
 
 _ENTRY = "peak"
 PRODUCT_SUMS = 12
@@ -77,6 +77,13 @@ def measure_peaks(threads: int = 1) -> Peaks:
     levels = [Level(name, size, _read_rate(min(size // 2, _ENOUGH), threads)) for name, size in sizes]
     beyond = min(_BEYOND_CACHES * facts.l3_bytes, _MOST_BYTES)
     return Peaks(threads, flops, (*levels, Level("memory", beyond, _read_rate(beyond, threads))))
+
+
+def peaks_of(facts: GpuMachine) -> Peaks:
+    """The peaks of a GPU by its figures: f32 without tensor cores, and its memory."""
+    rate = facts.clock_mhz * 1e6
+    memory = Level("memory", _MOST_BYTES, facts.memory_bytes_per_cycle * rate)
+    return Peaks(1, 2.0 * facts.fma_per_cycle * facts.multiprocessors * rate, (memory,))
 
 
 def fma_operations() -> float:

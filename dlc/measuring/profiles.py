@@ -31,14 +31,17 @@ from dlc.donation import donating
 from dlc.lowering.linalg.relayout import original_name
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
+from dlc.machines import DEFAULT_TARGET
 from dlc.measuring.charges import Charges
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays
-from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks
+from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks, peaks_of
 from dlc.measuring.samples import median_ratio
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import InputValues, ShapeOverrides, Source, copy_module, read_source
+from dlc.targets.machine import GpuMachine
+from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe, params_of
 
 ENTRY = "entry"
@@ -144,10 +147,11 @@ def profile_of(
     timeout: float | None = None,
     schedule: str | None = None,
     values: InputValues | None = None,
+    target: str = DEFAULT_TARGET,
 ) -> Profile:
     """Compile a model in this process and measure; raises what `dlc.compile` raises."""
     source = with_accuracy(read_source(model, shapes=shapes, lenient=lenient, values=values), precision=precision)
-    plain = dlc.compile(source, num_threads=threads, donate=donate, timeout=timeout, schedule=schedule)
+    plain = dlc.compile(source, target, threads, donate=donate, timeout=timeout, schedule=schedule)
     inputs = {spec.name: inputs[spec.name] for spec in plain.inputs}
     return measure_profile(plain, inputs, costs_of(donating(source, donate) if donate else source), effort)
 
@@ -162,15 +166,21 @@ def measure_profile(plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str
         model(given)
     count = max(1, round(effort.slot / max(_sample(plain, given, 1).seconds, 1e-7)))
     threads = load_library().num_threads() if plain.options.num_threads is None else plain.options.num_threads
-    peaks, loop = measure_peaks(threads), fma_loop()
+    machine = find_target(plain.options.target).machine(plain.options.target)
+    on_gpu = isinstance(machine, GpuMachine)
+    peaks, loop = (peaks_of(machine), _nothing) if isinstance(machine, GpuMachine) else (measure_peaks(threads), fma_loop())
     rounds: list[Round] = []
     end = time.perf_counter() + effort.seconds
     while len(rounds) < effort.least_rounds or (time.perf_counter() < end and len(rounds) < effort.rounds):
         rounds.append(_round(plain, profiled, given, count, loop, swap=bool(len(rounds) % 2)))
     rounds.sort(key=lambda each: each.plain.seconds + each.profiled.seconds)
     loops = [each.loop for each in rounds[: (len(rounds) + 1) // 2]]
-    now = Peaks(threads, fma_operations() * threads / statistics.fmean(loops), peaks.levels)
+    now = peaks if on_gpu else Peaks(threads, fma_operations() * threads / statistics.fmean(loops), peaks.levels)
     return summarize_rounds(profiled.profiled, rounds, costs, _sizes(profiled.inputs, given), now)
+
+
+def _nothing() -> None:
+    """Stands for a loop that tells the mood of a CPU."""
 
 
 def summarize_rounds(

@@ -79,6 +79,8 @@ int32_t callWith(const DlcCall &call, const DlcAllocator *allocator) {
   state.scope = &scope;
   enterCall(state);
   int32_t failed = mayBegin(call, scope) ? invoke(state, call.entry, call.arguments) : 1;
+  if (failed && state.gpu)
+    state.abandonGpu(*state.gpu);
   leaveCall(state);
   state.scope = outerScope;
   state.call = outer;

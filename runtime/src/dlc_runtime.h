@@ -240,6 +240,64 @@ DLC_EXPORT double dlc_profile_cost(int64_t pairs);
 // Lets all threads read time, in nanoseconds, from `clock`; from the best clock of the machine again with null. For tests.
 DLC_EXPORT void dlc_profile_use_clock(int64_t (*clock)());
 
+// --- gpu/ -------------------------------------------------------------------------------------------------------
+// Models on a GPU of NVIDIA's, by its driver, which is loaded (libcuda.so.1, or what DLC_CUDA_LIBRARY names) when the first of these
+// is called. Where they say so, dlc_last_error has what went wrong.
+
+struct DlcGpu;
+
+// Of the first GPU: the driver's version of CUDA (12040 is 12.4); major and minor number of its compute capability, multiprocessors,
+// its clock and the memory's in kHz, bits of the memory's bus, bytes of the L2 cache; and its name. Returns 1 where there is none.
+DLC_EXPORT int32_t dlc_gpu_facts(int64_t *facts, char *name, int64_t size);
+
+// Loads the kernels of a model: PTX, a text that ends with 0, or a cubin. Null on errors.
+DLC_EXPORT DlcGpu *dlc_gpu_open(const void *image);
+DLC_EXPORT void dlc_gpu_close(DlcGpu *gpu);
+
+// The CUDA stream of the model's calls.
+DLC_EXPORT uint64_t dlc_gpu_stream(const DlcGpu *gpu);
+
+// Keeps an array of the host on the GPU until it is unbound as often; calls find it by its address. Returns 1 on errors.
+DLC_EXPORT int32_t dlc_gpu_bind(DlcGpu *gpu, const void *host, uint64_t bytes);
+DLC_EXPORT void dlc_gpu_unbind(DlcGpu *gpu, const void *host);
+
+// For the next call of this thread: addresses among the arguments that are the GPU's, and memory there for results, 0 for those
+// that the host gets. Results that are computed `inPlace` need no copy; the memory must be apart from the arguments then, and
+// calls with other memory are other launches.
+DLC_EXPORT void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount, int32_t inPlace);
+
+// Memory of the GPU (0 on errors), and copies from there to the host and back, which are awaited (1 on errors).
+DLC_EXPORT uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what);
+DLC_EXPORT void dlc_gpu_free(DlcGpu *gpu, uint64_t address);
+DLC_EXPORT int32_t dlc_gpu_read(DlcGpu *gpu, void *target, uint64_t source, uint64_t bytes);
+DLC_EXPORT int32_t dlc_gpu_write(DlcGpu *gpu, uint64_t target, const void *source, uint64_t bytes);
+
+// Called by compiled code. An entry begins and finishes; in between the GPU is this thread's, and errors leave as dlc_raise does.
+// Whatever the GPU is asked for, it does in order, and not before the host waits for it: in `download`, `host_of` and `finish`.
+DLC_EXPORT void dlc_gpu_begin(DlcGpu *gpu);
+DLC_EXPORT void dlc_gpu_finish();
+
+// Memory of the GPU until the call ends or it is released; for a result, where it is computed.
+DLC_EXPORT void *dlc_gpu_take(uint64_t bytes);
+DLC_EXPORT void *dlc_gpu_take_result(int64_t result, uint64_t bytes);
+DLC_EXPORT void dlc_gpu_release(void *address);
+
+// Where an argument of the entry is on the GPU: a weight that is bound, an input that lies there, or a copy. Where it is on the host.
+DLC_EXPORT void *dlc_gpu_device_of(void *host, uint64_t bytes);
+DLC_EXPORT void *dlc_gpu_host_of(void *address, uint64_t bytes);
+
+// Copies: to the GPU, to the host, within the GPU; and of a result to whoever gets it.
+DLC_EXPORT void dlc_gpu_upload(void *target, const void *source, uint64_t bytes);
+DLC_EXPORT void dlc_gpu_download(void *target, const void *source, uint64_t bytes);
+DLC_EXPORT void dlc_gpu_copy(void *target, const void *source, uint64_t bytes);
+DLC_EXPORT void dlc_gpu_deliver(int64_t result, void *host, const void *source, uint64_t bytes);
+
+// Launches a kernel by name: sizes of grid and block, x first, bytes of dynamic shared memory, arguments of 8 bytes each.
+DLC_EXPORT void dlc_gpu_launch(const char *kernel, const int64_t *sizes, int64_t sharedBytes, const uint64_t *arguments, int64_t count);
+
+// With a profile: what the GPU does since the charge before belongs to `row`.
+DLC_EXPORT void dlc_gpu_charge(int64_t row);
+
 // --- engines ----------------------------------------------------------------------------------------------------
 // The interface of C programs is dlc/runtime.h; what follows serves Python and the compiler beside it.
 

@@ -157,6 +157,11 @@ void chargeThreads(int64_t since, bool ends) {
   mine.threads.calls += ends;
 }
 
+void addToProfile(int64_t row, int64_t spent) {
+  if (row >= 0 && row < profile.count)
+    profile.rows[row].ticks += static_cast<int64_t>(static_cast<double>(spent) / timer().period);
+}
+
 void dlc_profile_reset() {
   Profile &mine = profile;
   mine = Profile{mine.rows, mine.capacity, 0, 0, 0, {0, 0}};

@@ -6,6 +6,7 @@
 class AllocationRecord;
 struct CallScope;
 struct DlcCall;
+struct DlcGpu;
 struct ErrorFrame;
 
 struct ThreadState {
@@ -23,6 +24,10 @@ struct ThreadState {
   int threadSetting;
   // Calls of models that this thread is in.
   int callDepth;
+  // The model on a GPU that this thread is in a call of.
+  DlcGpu *gpu;
+  // Ends that call where an error has left it; set with `gpu`, since programs without models on GPUs do without its code.
+  void (*abandonGpu)(DlcGpu &);
 };
 
 // Not thread_local: what other files declare so is looked up through a function that asks whether it is initialised.

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
-from dlc.analysis.symbols import symbol_name
+from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.affine_to_gpu.affine_map_to_gpu import ON_CPU
 from dlc.lowering.affine_to_gpu.warp_accesses import summary_of, warp_accesses
+from dlc.lowering.gpu_to_llvm.gpu_place_copies import COPY, DELIVER, DOWNLOAD, UPLOAD
 from dlc.targets.device_kernels import DeviceKernel, DeviceReport
 from dlc.targets.gpu.occupancy import occupancy_of
 from dlc.targets.gpu.ptxas import KernelUsage
 from dlc.targets.machine import GpuMachine
+from dlc.targets.units import KERNEL_ATTRIBUTE
 
 _NO_ASSEMBLER = "registers, spills and occupancy take NVIDIA's ptxas, which is not installed: pip install 'dlc[ptxas]'"
+
+_NO_LOOPS = "it has no loops"
 
 
 def kernels_of(module: ir.Module, facts: GpuMachine) -> Iterator[DeviceKernel]:
@@ -47,19 +52,48 @@ def _number(value: ir.Value) -> int:
 
 
 def report_of(
-    module: ir.Module, kernels: tuple[DeviceKernel, ...], usage: Mapping[str, KernelUsage] | None, facts: GpuMachine
+    module: ir.Module,
+    kernels: tuple[DeviceKernel, ...],
+    usage: Mapping[str, KernelUsage] | None,
+    facts: GpuMachine,
+    copies: tuple[str, ...] = (),
 ) -> DeviceReport:
-    """The report on `kernels` of `module`; `usage` is by the names of kernels in PTX, None without an assembler."""
+    """The report on `kernels` of `module`; `usage` is by the names of kernels in PTX, None without an assembler.
+
+    `copies` are sentences of `copies_of`.
+    """
     rate = facts.clock_mhz * 1e6
-    marked = [op.operation for op in module.body.operations if ON_CPU in op.attributes]
     return DeviceReport(
         facts.chip,
         tuple(_with_usage(kernel, usage, facts) for kernel in kernels),
-        {symbol_name(op): ir.StringAttr(op.attributes[ON_CPU]).value for op in marked},
+        host_functions_of(module),
         2.0 * facts.fma_per_cycle * facts.multiprocessors * rate,
         facts.memory_bytes_per_cycle * rate,
-        () if usage is not None else (_NO_ASSEMBLER,),
+        (*copies, *(() if usage is not None else (_NO_ASSEMBLER,))),
     )
+
+
+def host_functions_of(module: ir.Module) -> dict[str, str]:
+    """The kernels of the model that run on the host, at level gpu or below, and why."""
+    found = {}
+    for function in functions_of(module.operation):
+        is_kernel = KERNEL_ATTRIBUTE in function.attributes and len(function.regions[0].blocks) > 0
+        if ON_CPU in function.attributes:
+            found[symbol_name(function)] = ir.StringAttr(function.attributes[ON_CPU]).value
+        elif is_kernel and not any(op.name == "gpu.launch_func" for op in nested_ops(function)):
+            found[symbol_name(function)] = _NO_LOOPS
+    return found
+
+
+def copies_of(module: ir.Module) -> tuple[str, ...]:
+    """A sentence on the copies of a call, for a module at level gpu whose copies are placed."""
+    ways = Counter(ir.StringAttr(op.attributes[COPY]).value for op in nested_ops(module.operation) if COPY in op.attributes)
+    between = ways[UPLOAD] + ways[DOWNLOAD]
+    text = f"a call copies its inputs to the GPU and {ways[DELIVER]} results back"
+    if between:
+        moved = f"{ways[DOWNLOAD]} buffers to the host and {ways[UPLOAD]} to the GPU"
+        text += f", and between kernels {moved}, for functions that stay on the host"
+    return (text,)
 
 
 def _with_usage(kernel: DeviceKernel, usage: Mapping[str, KernelUsage] | None, facts: GpuMachine) -> DeviceKernel:

@@ -108,3 +108,8 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
 def known_gpu(name: str) -> GpuMachine | None:
     """The GPU called `sm_90`; None for a name that no row has."""
     return KNOWN_GPUS.get(name)
+
+
+def capability_of(facts: GpuMachine) -> int:
+    """The compute capability as a number: 90 for `sm_90`."""
+    return int(facts.chip.removeprefix("sm_"))

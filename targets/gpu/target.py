@@ -1,22 +1,31 @@
-"""The target `gpu`: NVIDIA's GPUs by compute capability. It makes code; what calls the driver is not there yet."""
+"""The target `gpu`: this machine's GPU, and NVIDIA's GPUs by compute capability."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
 from dlc._mlir import gpu, ir
 from dlc.errors import TargetError
+from dlc.lowering.deadline import Progress
 from dlc.lowering.pipeline import Pipeline
+from dlc.runtime.gpu_model import device_facts
+from dlc.runtime.gpu_session import GpuSession
 from dlc.targets.base import Target
+from dlc.targets.build_report import BuildReport
+from dlc.targets.code_options import CodeOptions
+from dlc.targets.cpu.host_key import host_key
 from dlc.targets.device_kernels import DeviceReport
-from dlc.targets.gpu.known_gpus import KNOWN_GPUS, known_gpu
+from dlc.targets.gpu.device import find_device, machine_of, refusal
+from dlc.targets.gpu.known_gpus import KNOWN_GPUS, capability_of, known_gpu
 from dlc.targets.gpu.ptx_text import one_text
 from dlc.targets.gpu.ptxas import assemble, find_ptxas
 from dlc.targets.machine import GpuMachine, gpu_facts_of, set_gpu
+from dlc.targets.model_code import ModelCode
+from dlc.targets.object_store import ObjectStore
 from dlc.targets.units import UNITS
 
 _TO_PTX = "gpu-module-to-ptx"
+_PLACE_COPIES = "gpu-place-copies"
 
 
 class GpuTarget(Target):
@@ -26,13 +35,16 @@ class GpuTarget(Target):
     stages = ("dl", "linalg", "affine", "gpu", "nvvm")
     forms = ("ptx", "cubin")
     has_report = True
+    session = GpuSession
 
     def names(self) -> list[str]:
         return [self.name, *(f"{self.name}:{name}" for name in KNOWN_GPUS)]
 
     def machine(self, name: str) -> GpuMachine:
-        """`gpu` is the default of `GpuMachine`: newer GPUs run its code, too."""
-        return known_gpu(name.removeprefix(f"{self.name}:")) or GpuMachine()
+        """`gpu` is the GPU of this machine; where there is none the default of `GpuMachine`, whose code newer GPUs run, too."""
+        known = known_gpu(name.removeprefix(f"{self.name}:"))
+        device = find_device() if known is None else None
+        return known or (machine_of(device) if device else GpuMachine())
 
     def state(self, module: ir.Operation, name: str) -> None:
         set_gpu(module, self.machine(name))
@@ -50,33 +62,57 @@ class GpuTarget(Target):
 
     def report(self, module: ir.Module) -> DeviceReport:
         """By analyses at level gpu, and by `ptxas` where it is installed."""
-        from dlc.targets.gpu.kernel_report import kernels_of, report_of  # brings isl
+        from dlc.targets.gpu.kernel_report import copies_of, kernels_of, report_of  # brings isl
 
         facts = gpu_facts_of(module.operation)
         with module.context, ir.Location.unknown():
             self.passes(UNITS, "gpu").run(module, verify_each=False)
             kernels = tuple(kernels_of(module, facts))
+            Pipeline([_PLACE_COPIES]).run(module, verify_each=False)
+            copies = copies_of(module) if kernels else ()
             if not kernels or find_ptxas() is None:
-                return report_of(module, kernels, None if kernels else {}, facts)
+                return report_of(module, kernels, None if kernels else {}, facts, copies)
             self.passes("gpu", "nvvm").run(module, verify_each=False)
             Pipeline([_TO_PTX]).run(module)
-        return report_of(module, kernels, assemble(one_text(list(_texts(module)))).usage, facts)
+        return report_of(module, kernels, assemble(one_text(list(_texts(module)))).usage, facts, copies)
+
+    def build(
+        self, module: ir.Module, since: str, options: CodeOptions, store: ObjectStore, progress: Progress | None = None
+    ) -> tuple[ModelCode, BuildReport]:
+        """PTX of the kernels, and an object of the host's part beside it."""
+        from dlc.targets.gpu.build import build  # brings isl
+
+        if options.schedules is not None or options.measure:
+            raise TargetError(f"target '{self.name}' takes no schedules and no measuring; leave them out, or name a CPU")
+        return build(module, since, options, self, progress)
 
     def load(self, objects: Sequence[bytes], functions: Sequence[str]) -> tuple[list[int], object]:
-        _refuse(self.name)
+        """`objects` are those of the host, and PTX as the last one."""
+        from dlc.targets.gpu.loaded_code import LoadedCode
+
+        code = LoadedCode(objects[:-1], objects[-1], functions)
+        return code.addresses, code
 
     def obstacle(self, name: str) -> str:
-        return "dlc has no device driver for it yet"
+        try:
+            device = device_facts()
+        except TargetError as error:
+            return str(error)
+        facts = self.machine(name)
+        return refusal(device, capability_of(facts), facts.ptx)
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
-        _refuse(name)
+        reason = self.obstacle(name)
+        if reason:
+            raise TargetError(
+                f"models cannot run on '{name}' here: {reason}; what works without it: dlc compile --target {name} --emit=ptx "
+                f"writes the kernels, dlc explain --target {name} tells of them, and --target cpu runs the model"
+            )
 
-
-def _refuse(name: str) -> NoReturn:
-    raise TargetError(
-        f"models do not run on GPUs yet: dlc has no device driver for '{name}'; "
-        f"write the kernels with dlc compile --target {name} --emit=ptx, or run on a CPU with --target cpu"
-    )
+    def cache_key(self) -> str:
+        """The host's part is for this machine; PTX says itself what it is for, which is on the module."""
+        device = find_device()
+        return f"{host_key()} {device}"
 
 
 def _texts(module: ir.Module) -> Iterator[bytes]:

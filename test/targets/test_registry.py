@@ -94,10 +94,11 @@ def test_a_module_states_its_machine() -> None:
         assert facts_of(module) == target_facts("cpu:haswell") != Machine()
 
 
-def test_gpus_refuse_to_run() -> None:
-    with pytest.raises(dlc.TargetError, match=r"do not run on GPUs yet.*--target gpu:sm_90 --emit=ptx, or run on a CPU"):
+def test_gpus_refuse_to_run_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLC_CUDA_LIBRARY", "libnothing.so")
+    with pytest.raises(dlc.TargetError, match=r"cannot run on 'gpu:sm_90' here: there is no driver.*--emit=ptx.*--target cpu"):
         dlc.compile(TEXT, target="gpu:sm_90")
-    with pytest.raises(dlc.TargetError, match="do not run on GPUs yet"):
+    with pytest.raises(dlc.TargetError, match="there is no driver"):
         find_target("gpu").load((b"",), ("f",))
 
 

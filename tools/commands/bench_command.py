@@ -18,6 +18,7 @@ from dlc.measuring.engines import Arrays, LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
 from dlc.sources import read_source
+from dlc.targets.registry import find_target
 from dlc.tools.commands.options import (
     MODEL,
     all_shapes,
@@ -34,6 +35,7 @@ from dlc.tools.commands.options import (
     shape_option,
     sizes_option,
     specialize_option,
+    target_option,
     value_option,
 )
 from dlc.tools.commands.terminal import output_console, steps
@@ -43,7 +45,12 @@ from dlc.versions.spelling import read_spelled_sizes
 
 @click.command("bench")
 @MODEL
-@click.option("--vs", default="", metavar="A,B", help="Engines to compare with: onnxruntime, openvino, iree.")
+@click.option(
+    "--vs",
+    default="",
+    metavar="A,B",
+    help="Engines to compare with: onnxruntime, openvino, iree; for a GPU onnxruntime-cuda, torch, inductor.",
+)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of a call, in all engines.")
 @click.option("--profile", is_flag=True, help="Show where the time goes: a row for each kernel.")
 @click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each engine.")
@@ -58,6 +65,7 @@ from dlc.versions.spelling import read_spelled_sizes
 @sizes_option
 @specialize_option
 @value_option
+@target_option
 def command(
     model: Path,
     vs: str,
@@ -75,6 +83,7 @@ def command(
     sizes: tuple[str, ...],
     specialize: str | None,
     values: tuple[str, ...],
+    target: str,
 ) -> None:
     """Time MODEL (ONNX, or MLIR at any level) on random inputs.
 
@@ -100,7 +109,9 @@ def command(
         values={name: array.tolist() for name, array in source.values.items()},
         sizes=sizes,
         specialize=specialize,
+        target=target,
     )
+    find_target(target).require_runnable(source.module, target)
     with interruptible(), steps(f"bench {model}"), Arena(engines, threads) as arena:
         found = arena.compare(model.name, model, inputs, options, effort)
     profiled, is_wanted = None, profile and not found.failure(OURS)
@@ -127,6 +138,7 @@ def _profile(model: Path, inputs: Arrays, effort: Effort, options: LoadOptions) 
             timeout=options.timeout,
             schedule=options.schedule,
             values=options.values,
+            target=options.target,
         )
 
 

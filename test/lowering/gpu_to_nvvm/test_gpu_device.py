@@ -14,6 +14,7 @@ from dlc.lowering.pipeline import Pipeline
 _REASON = missing()
 
 
+@pytest.mark.cuda
 @pytest.mark.skipif(bool(_REASON), reason=_REASON)
 @pytest.mark.parametrize("size", ["MINI", "MEDIUM"])
 @pytest.mark.parametrize("name", sorted(suite()))

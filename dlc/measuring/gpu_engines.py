@@ -1,0 +1,57 @@
+"""Engines for GPUs: onnxruntime with CUDA, and PyTorch as it is or compiled by Inductor. Inputs and outputs lie on the GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dlc.errors import InvalidInputError
+from dlc.measuring.engines import Arrays, LoadedModel, LoadOptions, OnnxRuntime, onnx_model
+
+_CUDA = "CUDAExecutionProvider"
+
+
+class _OnnxRuntimeCuda(OnnxRuntime):
+    """Ops that its provider for CUDA lacks run on the CPU."""
+
+    providers = (_CUDA, "CPUExecutionProvider")
+    device = "cuda"
+
+
+class _Torch:
+    """The model by onnx2torch; a call ends when the GPU is done. `is_compiled` lets Inductor tune it."""
+
+    def __init__(self, file: Path, inputs: Arrays, options: LoadOptions, is_compiled: bool) -> None:
+        import onnx2torch
+        import torch
+
+        if not torch.cuda.is_available():
+            raise InvalidInputError("torch finds no GPU; leave it out of --vs, or install a build with CUDA")
+        torch.backends.cuda.matmul.allow_tf32 = False
+        module = onnx2torch.convert(onnx_model(file, options)).eval().to("cuda")
+        self._torch: Any = torch
+        self._module = torch.compile(module, mode="max-autotune") if is_compiled else module
+        self._inputs = [torch.from_numpy(np.ascontiguousarray(values)).to("cuda") for values in inputs.values()]
+        self._results: Any = None
+
+    def call(self) -> None:
+        with self._torch.inference_mode():
+            self._results = self._module(*self._inputs)
+        self._torch.cuda.synchronize()
+
+    def outputs(self) -> list[np.ndarray]:
+        results = self._results if isinstance(self._results, tuple | list) else [self._results]
+        return [result.cpu().numpy() for result in results]
+
+
+def load_on_gpu(engine: str, file: Path, inputs: Arrays, options: LoadOptions) -> LoadedModel:
+    """A model in the engine `onnxruntime-cuda`, `torch` or `inductor`; `InvalidInputError` where it has no GPU."""
+    if engine != "onnxruntime-cuda":
+        return _Torch(file, inputs, options, is_compiled=engine == "inductor")
+    import onnxruntime
+
+    if _CUDA not in onnxruntime.get_available_providers():
+        raise InvalidInputError("this onnxruntime has no provider for CUDA; pip install onnxruntime-gpu, or leave it out of --vs")
+    return _OnnxRuntimeCuda(file, inputs, options)

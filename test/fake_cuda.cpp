@@ -1,0 +1,326 @@
+// A driver of NVIDIA's on memory of the host, for tests: the functions of libcuda.so.1 that the runtime calls, and some to look inside.
+//
+// Work of a stream is done when the stream is awaited, not before, so that a missing wait shows. Memory of the "GPU" begins as NaN, and
+// copies outside of what was allocated fail. Kernels are done by a callback. Errors of kernels stay, as they do on a GPU.
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+using Work = std::function<int()>;
+using Kernel = int (*)(const char *name, const unsigned *sizes, unsigned shared, void *const *parameters);
+
+struct Module {
+  std::map<std::string, int> parameters;
+};
+struct Function {
+  std::string name;
+  int parameters;
+};
+struct Stream {
+  std::vector<Work> waiting;
+  bool isCaptured = false;
+  std::vector<Work> captured;
+};
+struct Graph {
+  std::vector<Work> works;
+};
+struct Event {
+  double time = 0;
+};
+
+namespace {
+
+std::recursive_mutex mutex;
+int devices = 1, major_ = 9, minor_ = 0, version = 12040, sticky = 0, contexts = 0;
+size_t memory = size_t(1) << 30, taken = 0;
+double now = 0;
+Kernel onLaunch = nullptr;
+std::map<std::string, int> calls;
+std::map<std::string, std::pair<int, int>> failures; // by function: calls until then, status
+std::map<uint64_t, size_t> deviceBlocks, hostBlocks;
+std::set<void *> objects;
+
+int enter(const char *name) {
+  ++calls[name];
+  auto found = failures.find(name);
+  if (found != failures.end() && found->second.first-- == 0)
+    return found->second.second;
+  return sticky;
+}
+
+bool isIn(const std::map<uint64_t, size_t> &blocks, uint64_t address, size_t size) {
+  auto after = blocks.upper_bound(address);
+  if (after == blocks.begin())
+    return false;
+  --after;
+  return address + size <= after->first + after->second;
+}
+
+int copy(uint64_t target, uint64_t source, size_t size, bool targetIsDevice, bool sourceIsDevice) {
+  if ((targetIsDevice && !isIn(deviceBlocks, target, size)) || (sourceIsDevice && !isIn(deviceBlocks, source, size)))
+    return 700;
+  std::memcpy(reinterpret_cast<void *>(target), reinterpret_cast<void *>(source), size);
+  return 0;
+}
+
+int submit(Stream *stream, Work work) {
+  (stream->isCaptured ? stream->captured : stream->waiting).push_back(std::move(work));
+  return 0;
+}
+
+template <typename T> T *make() {
+  T *made = new T;
+  objects.insert(made);
+  return made;
+}
+
+template <typename T> int destroy(T *object) {
+  if (!objects.erase(object))
+    return 400;
+  delete object;
+  return 0;
+}
+
+} // namespace
+
+#define ENTER(name)                                                                                                              \
+  std::lock_guard<std::recursive_mutex> lock(mutex);                                                                             \
+  if (int status = enter(#name))                                                                                                 \
+    return status;
+
+// --- for tests -----------------------------------------------------------------------------------------------------
+EXPORT void fake_configure(int count, int major, int minor, int driver, uint64_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  devices = count, major_ = major, minor_ = minor, version = driver, memory = bytes, sticky = 0;
+  failures.clear();
+  calls.clear();
+}
+EXPORT void fake_fail(const char *name, int after, int status) { failures[name] = {after, status}; }
+EXPORT void fake_on_launch(Kernel kernel) { onLaunch = kernel; }
+EXPORT int fake_calls(const char *name) { return calls[name]; }
+EXPORT int64_t fake_live() { return static_cast<int64_t>(deviceBlocks.size() + hostBlocks.size() + objects.size()) + contexts; }
+
+// --- the driver ----------------------------------------------------------------------------------------------------
+EXPORT int cuInit(unsigned) {
+  ENTER(cuInit)
+  return devices ? 0 : 100;
+}
+EXPORT int cuDriverGetVersion(int *found) {
+  *found = version;
+  return 0;
+}
+EXPORT int cuDeviceGetCount(int *count) {
+  *count = devices;
+  return 0;
+}
+EXPORT int cuDeviceGet(int *device, int number) {
+  *device = number;
+  return number < devices ? 0 : 101;
+}
+EXPORT int cuDeviceGetName(char *name, int size, int) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(size));
+  return 0;
+}
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
+  const std::map<int, int> known = {{13, 1500000}, {16, 4}, {36, 2000000}, {37, 1024}, {38, 4 << 20}, {75, major_}, {76, minor_}};
+  auto found = known.find(attribute);
+  *value = found == known.end() ? 0 : found->second;
+  return 0;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int) {
+  ENTER(cuDevicePrimaryCtxRetain)
+  ++contexts;
+  *context = &contexts;
+  return 0;
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
+  --contexts;
+  return 0;
+}
+static thread_local int depth = 0;
+EXPORT int cuCtxPushCurrent_v2(void *) {
+  ENTER(cuCtxPushCurrent_v2)
+  ++depth;
+  return 0;
+}
+EXPORT int cuCtxPopCurrent_v2(void **) { return --depth < 0 ? 201 : 0; }
+EXPORT int cuMemGetInfo_v2(size_t *free, size_t *all) {
+  *free = memory - taken, *all = memory;
+  return 0;
+}
+EXPORT int cuModuleLoadDataEx(Module **module, const char *image, unsigned, int *, void **values) {
+  ENTER(cuModuleLoadDataEx)
+  if (!std::strstr(image, ".version")) {
+    std::strcpy(static_cast<char *>(values[0]), "ptxas fatal: no version");
+    return 218;
+  }
+  *module = make<Module>();
+  static const std::regex entry("\\.entry\\s+(\\w+)\\s*\\(([^)]*)\\)");
+  std::string text = image;
+  for (std::sregex_iterator at(text.begin(), text.end(), entry), end; at != end; ++at) {
+    std::string parameters = (*at)[2];
+    int count = 0;
+    for (size_t place = parameters.find(".param"); place != std::string::npos; place = parameters.find(".param", place + 1))
+      ++count;
+    (*module)->parameters[(*at)[1]] = count;
+  }
+  return 0;
+}
+EXPORT int cuModuleUnload(Module *module) { return destroy(module); }
+EXPORT int cuModuleGetFunction(Function **function, Module *module, const char *name) {
+  ENTER(cuModuleGetFunction)
+  auto found = module->parameters.find(name);
+  if (found == module->parameters.end())
+    return 500;
+  static std::map<std::string, Function> functions;
+  functions[name] = {name, found->second};
+  *function = &functions[name];
+  return 0;
+}
+EXPORT int cuFuncSetAttribute(Function *, int, int) {
+  ENTER(cuFuncSetAttribute)
+  return 0;
+}
+EXPORT int cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                          Stream *stream, void **parameters, void **) {
+  ENTER(cuLaunchKernel)
+  if (uint64_t(bx) * by * bz > 1024 || gy > 65535 || gz > 65535 || !(gx && gy && gz && bx && by && bz))
+    return 1;
+  std::vector<uint64_t> words;
+  for (int i = 0; i < function->parameters; ++i)
+    words.push_back(*static_cast<uint64_t *>(parameters[i]));
+  std::string name = function->name;
+  return submit(stream, [=]() mutable {
+    std::vector<void *> places;
+    for (uint64_t &word : words)
+      places.push_back(&word);
+    const unsigned sizes[] = {gx, gy, gz, bx, by, bz};
+    int status = enter("kernel");
+    return status ? status : onLaunch ? onLaunch(name.c_str(), sizes, shared, places.data()) : 0;
+  });
+}
+EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size) {
+  ENTER(cuMemAlloc_v2)
+  if (size > memory - taken)
+    return 2;
+  void *block = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  std::memset(block, 0xff, size);
+  *address = reinterpret_cast<uint64_t>(block);
+  deviceBlocks[*address] = size;
+  taken += size;
+  return 0;
+}
+EXPORT int cuMemFree_v2(uint64_t address) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  auto found = deviceBlocks.find(address);
+  if (found == deviceBlocks.end())
+    return 1;
+  taken -= found->second;
+  deviceBlocks.erase(found);
+  std::free(reinterpret_cast<void *>(address));
+  return 0;
+}
+EXPORT int cuMemHostAlloc(void **address, size_t size, unsigned) {
+  ENTER(cuMemHostAlloc)
+  *address = std::malloc(size);
+  hostBlocks[reinterpret_cast<uint64_t>(*address)] = size;
+  return 0;
+}
+EXPORT int cuMemFreeHost(void *address) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  hostBlocks.erase(reinterpret_cast<uint64_t>(address));
+  std::free(address);
+  return 0;
+}
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t target, const void *source, size_t size, Stream *stream) {
+  ENTER(cuMemcpyHtoDAsync_v2)
+  return submit(stream, [=] { return copy(target, reinterpret_cast<uint64_t>(source), size, true, false); });
+}
+EXPORT int cuMemcpyDtoHAsync_v2(void *target, uint64_t source, size_t size, Stream *stream) {
+  ENTER(cuMemcpyDtoHAsync_v2)
+  return submit(stream, [=] { return copy(reinterpret_cast<uint64_t>(target), source, size, false, true); });
+}
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t target, uint64_t source, size_t size, Stream *stream) {
+  ENTER(cuMemcpyDtoDAsync_v2)
+  return submit(stream, [=] { return copy(target, source, size, true, true); });
+}
+EXPORT int cuStreamCreate(Stream **stream, unsigned) {
+  ENTER(cuStreamCreate)
+  *stream = make<Stream>();
+  return 0;
+}
+EXPORT int cuStreamDestroy_v2(Stream *stream) { return destroy(stream); }
+EXPORT int cuStreamSynchronize(Stream *stream) {
+  ENTER(cuStreamSynchronize)
+  std::vector<Work> works;
+  works.swap(stream->waiting);
+  for (Work &work : works) {
+    now += 1;
+    if (int status = sticky ? sticky : work())
+      return sticky = status;
+  }
+  return sticky;
+}
+EXPORT int cuStreamBeginCapture_v2(Stream *stream, int) {
+  ENTER(cuStreamBeginCapture_v2)
+  stream->isCaptured = true;
+  return 0;
+}
+EXPORT int cuStreamEndCapture(Stream *stream, Graph **graph) {
+  ENTER(cuStreamEndCapture)
+  *graph = make<Graph>();
+  (*graph)->works.swap(stream->captured);
+  stream->isCaptured = false;
+  return 0;
+}
+EXPORT int cuGraphInstantiateWithFlags(Graph **executable, Graph *graph, unsigned long long) {
+  ENTER(cuGraphInstantiateWithFlags)
+  *executable = make<Graph>();
+  (*executable)->works = graph->works;
+  return 0;
+}
+EXPORT int cuGraphLaunch(Graph *graph, Stream *stream) {
+  ENTER(cuGraphLaunch)
+  for (const Work &work : graph->works)
+    submit(stream, work);
+  return 0;
+}
+EXPORT int cuGraphExecDestroy(Graph *graph) { return destroy(graph); }
+EXPORT int cuGraphDestroy(Graph *graph) { return destroy(graph); }
+EXPORT int cuEventCreate(Event **event, unsigned) {
+  ENTER(cuEventCreate)
+  *event = make<Event>();
+  return 0;
+}
+EXPORT int cuEventRecord(Event *event, Stream *stream) {
+  ENTER(cuEventRecord)
+  return submit(stream, [=] {
+    event->time = now;
+    return 0;
+  });
+}
+EXPORT int cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
+  ENTER(cuEventElapsedTime)
+  *milliseconds = static_cast<float>(to->time - from->time);
+  return 0;
+}
+EXPORT int cuEventDestroy_v2(Event *event) { return destroy(event); }
+EXPORT int cuGetErrorName(int status, const char **name) {
+  *name = status == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : status == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : status == 218 ? "CUDA_ERROR_INVALID_PTX" : "CUDA_ERROR";
+  return 0;
+}
+EXPORT int cuGetErrorString(int status, const char **text) {
+  *text = status == 2 ? "out of memory" : status == 700 ? "an illegal memory access was encountered" : "something failed";
+  return 0;
+}
