@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -93,11 +94,17 @@ def _has(path: str, attribute: str) -> bool:
 
 def version() -> str:
     """Version of the installed bindings."""
-    import importlib.metadata  # 20 ms
+    name = _DISTRIBUTIONS.get(PACKAGE, PACKAGE)
+    prefix = f"{name.replace('-', '_')}-"
+    beside = Path(next(iter(importlib.import_module(PACKAGE).__path__))).parent
+    found = [folder.stem for folder in beside.glob(f"{prefix}*.dist-info")]
+    if len(found) == 1:
+        return found[0].removeprefix(prefix)
+    from importlib import metadata  # 20 ms
 
     try:
-        return importlib.metadata.version(_DISTRIBUTIONS.get(PACKAGE, PACKAGE))
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 
