@@ -45,15 +45,17 @@ class _Context:
 
     def __init__(self) -> None:
         from dlc.lowering.pipeline import Pipeline
+        from dlc.lowering.pipelines import STAGES
+        from dlc.targets.units import UNITS
 
         self._renew()
-        Pipeline.between("linalg", "llvm")
+        Pipeline.between(UNITS, STAGES[-1])
 
     def _renew(self) -> None:
-        from dlc.dialects import make_context
+        from dlc.dialects import make_upstream_context
         from dlc.lowering.native import keep_managers
 
-        self._context, self._units = make_context(), 0
+        self._context, self._units = make_upstream_context(), 0
         keep_managers(self._context)
 
     def take(self) -> ir.Context:
