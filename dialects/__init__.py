@@ -17,13 +17,20 @@ _BUILT = (
 
 def make_context(allow_unregistered: bool = False) -> ir.Context:
     """A context with the dl dialect loaded; `allow_unregistered` accepts ops of unknown dialects."""
-    from dlc._mlir import ir
     from dlc.dialects import dl
+
+    context = make_upstream_context(allow_unregistered)
+    dl.load(context)
+    return context
+
+
+def make_upstream_context(allow_unregistered: bool = False) -> ir.Context:
+    """A context for modules below the dl level, whose ops take 60 ms to import."""
+    from dlc._mlir import ir
 
     context = ir.Context(load_on_create_dialects=())
     for name in _BUILT:
         context.get_dialect_descriptor(name)  # loads it without the Python classes of its ops, which take longer to import
     context.enable_multithreading(False)  # Python verifiers on worker threads deadlock on the interpreter lock
     context.allow_unregistered_dialects = allow_unregistered
-    dl.load(context)
     return context

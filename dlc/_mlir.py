@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,7 @@ _TOP_LEVEL = ("ir", "passmanager", "rewrite", "runtime", "execution_engine")
 _WHERE = {name: name for name in _TOP_LEVEL} | {
     "structured": "dialects.transform.structured",
     "interpreter": "dialects.transform.interpreter",
+    "linalg_regions": "_mlir_libs._mlirDialectsLinalg",
 }
 
 
@@ -55,8 +57,9 @@ def __getattr__(name: str) -> Any:  # Any, so that `ir.Operation` may stand in a
     return module
 
 
-# Without the prefix every creation of a `dl` op view retries a failing import: 30 times slower walks.
-load("_mlir_libs._mlir").globals.append_dialect_search_prefix("dlc.dialects")
+# Without the prefix every creation of a `dl` op view retries a failing import: 30 times slower walks. Ours come first.
+_GLOBALS = load("_mlir_libs._mlir").globals
+_GLOBALS.dialect_search_modules = ["dlc.dialects", *_GLOBALS.dialect_search_modules]
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,17 @@ def _has(path: str, attribute: str) -> bool:
 
 def version() -> str:
     """Version of the installed bindings."""
-    import importlib.metadata  # 20 ms
+    name = _DISTRIBUTIONS.get(PACKAGE, PACKAGE)
+    prefix = f"{name.replace('-', '_')}-"
+    beside = Path(next(iter(importlib.import_module(PACKAGE).__path__))).parent
+    found = [folder.stem for folder in beside.glob(f"{prefix}*.dist-info")]
+    if len(found) == 1:
+        return found[0].removeprefix(prefix)
+    from importlib import metadata  # 20 ms
 
     try:
-        return importlib.metadata.version(_DISTRIBUTIONS.get(PACKAGE, PACKAGE))
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 

@@ -10,9 +10,7 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.errors import InvalidInputError
 from dlc.lowering.dl.matching import WeightFacts, dl_ops
-from dlc.lowering.dl.precision import PRECISION, PRECISIONS, precision_of
-from dlc.lowering.dl.quantize.lower_precision import reads_bf16_pairs
-from dlc.lowering.dl.weights.winograd_choice import WINOGRAD
+from dlc.lowering.dl.precision import PRECISION, PRECISIONS, WINOGRAD, precision_of
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
 from dlc.targets.machine import facts_of
@@ -52,6 +50,8 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
     operation = module.operation
     if (precision := precision_of(operation)) == PRECISIONS[0]:
         return ()
+    from dlc.lowering.dl.quantize.lower_precision import reads_bf16_pairs  # for this report only
+
     is_weight = WeightFacts()
     works = [op for op in dl_ops(operation) if len(op.results) and not is_weight(op.results[0])]
     products = [op for op in works if (kind := op_class(op.name)) is not None and kind.fusion_class == "contraction"]

@@ -9,10 +9,9 @@ from dlc.errors import InvalidInputError
 from dlc.machines import DEFAULT_TARGET
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.registry import find_target
-from dlc.targets.schedules import ScheduleTable
 
 if TYPE_CHECKING:
-    pass
+    from dlc.targets.schedules import ScheduleTable
 
 Stage = str
 """A level on the way to a target: `dl`, `linalg`, `affine`, `llvm` for CPUs, `dl`, `linalg`, `affine`, `gpu`, `nvvm` for GPUs."""

@@ -29,14 +29,15 @@ from dlc.runtime.signature import TensorSpec
 from dlc.sources import InputValues, Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target
-from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, read_schedules
-from dlc.targets.units import UNITS
+from dlc.targets.units import SCHEDULED, UNITS
 from dlc.variants import variant_limit
 from dlc.versions.specialize import specialize_after
 from dlc.weights import WeightRecipe, params_of
 
 if TYPE_CHECKING:
     import onnx
+
+    from dlc.targets.schedules import Schedules, ScheduleTable
 
 
 def import_onnx(
@@ -92,7 +93,7 @@ def lower(
     refuses it.
     """
     progress = timed(timeout, model.name if isinstance(model, Source) else "the model", progress)
-    table = read_schedules(schedule)
+    table = _table_of(schedule)
     module = copy_for_target(
         model if precision is None else with_accuracy(read_source(model, params={}), precision=precision), target
     )
@@ -107,6 +108,14 @@ def lower(
     table.attach(module)
     run_pipeline(found.passes(UNITS, end), module, progress)
     return module
+
+
+def _table_of(given: Schedules | None) -> ScheduleTable | None:
+    if given is None:
+        return None
+    from dlc.targets.schedules import read_schedules  # with the passes on loops, which a model in the cache does without
+
+    return read_schedules(given)
 
 
 def _require_units(target: Target, start: Stage, end: Stage, table: ScheduleTable) -> None:
@@ -189,7 +198,7 @@ def compile(
     """
     begin = monotonic()
     limit = find_limit(memory_limit)
-    options = CompileOptions(target, num_threads, opt_level, cache, read_schedules(schedule), measure, profile, limit)
+    options = CompileOptions(target, num_threads, opt_level, cache, _table_of(schedule), measure, profile, limit)
     options.check()
     variants = variant_limit(max_specializations)
     after = specialize_after(specialize if specialize is not None or schedule is None else "off")

@@ -35,9 +35,9 @@ from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import InputValues, Model, ShapeOverrides, Source, read_source
 from dlc.targets.device_kernels import DeviceReport
-from dlc.targets.schedules import SCHEDULED, ScheduleTable, chosen_schedules, generic_nests
+from dlc.targets.schedules import ScheduleTable, chosen_schedules, generic_nests
 from dlc.targets.signature import signature_of
-from dlc.targets.units import UNITS
+from dlc.targets.units import SCHEDULED, UNITS
 from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
 _TILES, _FUSION, _PLANNING = "winograd", "fuse", "plan-memory"

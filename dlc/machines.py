@@ -10,7 +10,7 @@ from dlc.lowering.stages import stage_of
 from dlc.sources import Model, copy_module
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target
-from dlc.targets.schedules import SCHEDULED
+from dlc.targets.units import SCHEDULED
 
 DEFAULT_TARGET = "cpu"
 """This machine, or the one that the module itself names."""

@@ -38,7 +38,8 @@ from dlc.scheduling import ModelAtUnits, at_units
 from dlc.sources import Model, ShapeOverrides, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target
-from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, attach_to, chosen_schedules, kernels_of, read_schedules
+from dlc.targets.schedules import Schedules, ScheduleTable, attach_to, chosen_schedules, kernels_of, read_schedules
+from dlc.targets.units import SCHEDULED
 
 _LEVEL = "affine"
 _NUMBERED = "func.func(affine-apply-steps,affine-assign-schedules)"

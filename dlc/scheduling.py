@@ -22,8 +22,8 @@ from dlc.lowering.stages import stage_of
 from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
 from dlc.sources import Model, ShapeOverrides, Source, read_source
 from dlc.targets.registry import find_target
-from dlc.targets.schedules import SCHEDULED, Schedules, ScheduleTable, chosen_schedules, given_steps, read_schedules
-from dlc.targets.units import UNITS
+from dlc.targets.schedules import Schedules, ScheduleTable, chosen_schedules, given_steps, read_schedules
+from dlc.targets.units import SCHEDULED, UNITS
 from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
 

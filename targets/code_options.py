@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dlc.targets.schedules import ScheduleTable
+if TYPE_CHECKING:
+    from dlc.targets.schedules import ScheduleTable
 
 
 @dataclass(frozen=True)

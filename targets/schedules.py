@@ -137,10 +137,6 @@ def attach_to(function: ir.Operation, nests: Nests, steps: Sequence[str] = ()) -
         function.attributes[SCHEDULES] = ir.DictAttr.get({named.name: named.attr for named in known} | given)
 
 
-SCHEDULED = "parallelize"
-"""At this stage all nests have their schedules, and are still in their kernels."""
-
-
 def chosen_schedules(module: ir.Module, passes: Pipeline, instruments: Sequence[Instrument] = ()) -> ScheduleTable:
     """The schedules of all kernels of `module`, which is consumed; `passes` lead to the stage `SCHEDULED`.
 

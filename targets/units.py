@@ -16,6 +16,9 @@ from dlc.targets.machine.attributes import TARGET
 UNITS = "units"
 """At this stage a module can be cut into its kernels and the entry, which go through the rest each on its own."""
 
+SCHEDULED = "parallelize"
+"""At this stage all nests of kernels have their schedules, and are still in their kernels."""
+
 KERNEL_PREFIX = "kernel_"
 KERNEL_ATTRIBUTE = "dl.kernel"
 _CANONICAL = "kernel"

@@ -1,4 +1,4 @@
-"""How far a module allows operands of products to be rounded: its attribute `dl.precision`."""
+"""How much accuracy a module gives for speed: its attributes `dl.precision` and `dl.winograd`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dlc.targets.machine import facts_of
 PRECISION = "dl.precision"
 """Module attribute: the narrowest type that operands of products may be rounded to, `f32` or `bf16`."""
 PRECISIONS = ("f32", "bf16")
+WINOGRAD = "dl.winograd"
+"""Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
 
 
 def precision_of(module: ir.Operation) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dlc._mlir import ir, linalg
+from dlc._mlir import ir, linalg_regions
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.building.broadcasting import expand_ones
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
@@ -94,9 +94,10 @@ def _transposed(b: Builder, heads: ir.Value) -> ir.Value:
     """[batch, heads, n, k] as [batch, heads, k, n]; not a generic, which fusion would take into the product again."""
     batch, count, n, k = b.shape(heads)
     out = b.empty([batch, count, k, n], heads.type.element_type)
-    with b.ip, b.loc:
-        found: ir.Value = linalg.transpose(heads, outs=[out], permutation=[0, 1, 3, 2]).results[0]
-    return found
+    order = {"permutation": ir.DenseI64ArrayAttr.get([0, 1, 3, 2])}
+    operation = b.operation("linalg.transpose", [out.type], [heads, out], order, regions=1)
+    linalg_regions.fill_builtin_region(operation)
+    return operation.results[0]
 
 
 def _adjusted(b: Builder, op: SourceOp, scores: ir.Value) -> ir.Value:

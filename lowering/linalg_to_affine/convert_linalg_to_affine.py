@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dlc._mlir import ir, linalg
+from dlc._mlir import ir, linalg_regions
 from dlc.analysis.buffers import is_contiguous
 from dlc.lowering.linalg.buffer_sizes import unify_sizes
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position
@@ -39,9 +39,7 @@ class ConvertLinalgToAffine(Pass):
         for function in _collect(op, lambda found: found.name == "func.func" and len(found.regions[0].blocks) > 0):
             unify_sizes(function)
         for copy in _collect(op, _is_strided_copy):
-            with ir.InsertionPoint(copy), copy.location:
-                linalg.copy(copy.operands[0], outs=[copy.operands[1]])
-            copy.erase()
+            _make_linalg(copy)
         run_native(op, "func.func(linalg-generalize-named-ops)")
         generics = [Generic.of(found) for found in _collect(op, lambda found: found.name == "linalg.generic")]
         starts = [[_fill_before(generic, value) for value in generic.outputs] for generic in generics]
@@ -55,6 +53,15 @@ class ConvertLinalgToAffine(Pass):
             _convert_scalar_access(access)
         for stray in _collect(op, lambda found: found.name.startswith("linalg.")):
             raise PassFailure(stray, f"'{stray.name}' has no loop form", "decompose it into linalg.generic first")
+
+
+def _make_linalg(copy: ir.Operation) -> None:
+    """Replace a `memref.copy` by a `linalg.copy`."""
+    sizes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1])}
+    with ir.InsertionPoint(copy), copy.location:
+        made = ir.Operation.create("linalg.copy", operands=list(copy.operands), attributes=sizes, regions=1)
+    linalg_regions.fill_builtin_region(made)
+    copy.erase()
 
 
 def _collect(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:

@@ -32,7 +32,9 @@ from dlc.targets.signature import signature_of
 from dlc.targets.units import UNITS, Unit, split_units
 
 _WORTH_WORKERS = 4
-"""From this many units to compile on it pays to start workers, which takes half a second of two processors."""
+"""From this many units to compile on it pays to hand them to workers that are there."""
+_WORTH_STARTING = 8
+"""From this many on it pays to start workers, which takes half a second of two processors, as long as three to five units do."""
 
 _POOL = WorkerPool()
 
@@ -125,7 +127,7 @@ class _Builder:
 
         if self._progress:
             self._progress(f"generate machine code (0 of {len(missing)})")
-        if len(missing) >= _WORTH_WORKERS and worker_limit() > 1 and self._store:
+        if self._store and worker_limit() > 1 and len(missing) >= (_WORTH_WORKERS if len(_POOL) else _WORTH_STARTING):
             self._in_workers(missing, keep)
         for unit in missing:
             if unit.key not in objects:

@@ -6,6 +6,7 @@ It reads requests from standard input and answers on standard output until its c
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import select
 import signal
@@ -26,6 +27,7 @@ _UNITS_PER_CONTEXT = 64
 def main() -> None:
     """Serve until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the caller's
+    gc.disable()  # a unit leaves little garbage in cycles; it goes with the context
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what native code prints must not get between the answers
     from dlc.targets.cpu.protocol import receive, send
@@ -45,21 +47,24 @@ class _Context:
 
     def __init__(self) -> None:
         from dlc.lowering.pipeline import Pipeline
+        from dlc.lowering.pipelines import STAGES
+        from dlc.targets.units import UNITS
 
         self._renew()
-        Pipeline.between("linalg", "llvm")
+        Pipeline.between(UNITS, STAGES[-1])
 
     def _renew(self) -> None:
-        from dlc.dialects import make_context
+        from dlc.dialects import make_upstream_context
         from dlc.lowering.native import keep_managers
 
-        self._context, self._units = make_context(), 0
+        self._context, self._units = make_upstream_context(), 0
         keep_managers(self._context)
 
     def take(self) -> ir.Context:
         self._units += 1
         if self._units > _UNITS_PER_CONTEXT:
             self._renew()
+            gc.collect()
         return self._context
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,27 @@ def test_importing_dlc_imports_nothing_else() -> None:
     assert done.stderr == ""
     roots = {name.split(".")[0] for name in done.stdout.split()}
     assert not roots & {"numpy", "onnx", "torch_mlir", "mlir", "torch", "click", "safetensors", "ml_dtypes"}
+
+
+RELU = """
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+_COMPILES = "import sys, dlc; print(dlc.compile(sys.argv[1]).build_report.whole, *sorted(sys.modules))"
+
+
+def test_a_model_in_the_cache_is_loaded_without_passes_on_loops(tmp_path: Path) -> None:
+    file = tmp_path / "relu.mlir"
+    file.write_text(RELU)
+    command = [sys.executable, "-c", _COMPILES, file]
+    environment = os.environ | {"DLC_CACHE_DIR": str(tmp_path / "cache")}
+    cold, warm = (subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2))
+    assert cold.stdout.split()[0] == "False" and "dlc.lowering.affine.search.choose" in cold.stdout.split()
+    assert warm.stdout.split()[0] == "True"
+    assert "islpy" not in warm.stdout.split()
+    assert not any(name.startswith(("dlc.lowering.affine.", "torch_mlir.dialects.linalg")) for name in warm.stdout.split())
 
 
 def test_public_names() -> None:

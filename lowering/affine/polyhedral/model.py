@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-
-import islpy as isl
+from typing import TYPE_CHECKING
 
 from dlc._mlir import ir
+
+if TYPE_CHECKING:
+    import islpy as isl
 
 
 class ExtractionError(Exception):
@@ -139,6 +141,8 @@ class Scop:
 
 def union_set(parts: list[isl.Set], context: isl.Set) -> isl.UnionSet:
     """The union of `parts`, in the parameters of `context`."""
+    import islpy as isl  # 40 ms, which compiling a kernel without a polyhedral model does without
+
     whole = isl.UnionSet.empty(context.get_space())
     for part in parts:
         whole = whole.union(isl.UnionSet.from_set(part))
@@ -147,6 +151,8 @@ def union_set(parts: list[isl.Set], context: isl.Set) -> isl.UnionSet:
 
 def union_map(parts: list[isl.Map], context: isl.Set) -> isl.UnionMap:
     """The union of `parts`, in the parameters of `context`."""
+    import islpy as isl  # 40 ms, which compiling a kernel without a polyhedral model does without
+
     whole = isl.UnionMap.empty(context.get_space())
     for part in parts:
         whole = whole.union(isl.UnionMap.from_map(part))

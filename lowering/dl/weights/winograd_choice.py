@@ -13,14 +13,11 @@ from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
 from dlc.lowering.affine.cost.contractions import direct_cycles
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
-from dlc.lowering.dl.precision import multiplies_bf16
+from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
-
-WINOGRAD = "dl.winograd"
-"""Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
 
 LANES = 16
 """Output channels of a block of the transformed kernel."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dlc._mlir import ir, linalg
+from dlc._mlir import ir, linalg_regions
 from dlc.diagnostics import names_of, place_of
 from dlc.dialects.dl.types import FLOATS, Dim
 from dlc.lowering.dl_to_linalg.building.scalars import Scalars
@@ -122,7 +122,7 @@ class Builder(Scalars):
         out = self.empty(shape, scalar.type)
         attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1])}
         operation = self.operation("linalg.fill", [out.type], [scalar, out], attributes, regions=1)
-        linalg.fill_builtin_region(operation)
+        linalg_regions.fill_builtin_region(operation)
         return operation.results[0]
 
     def cast(self, tensor: ir.Value, kind: ir.Type) -> ir.Value:

@@ -12,11 +12,12 @@ import pytest
 
 import dlc
 from bench.networks.bert import build as bert
+from bench.networks.mlp import build as mlp
 from dlc.errors import DLCError, TargetError
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets import object_store
 from dlc.targets.cpu import build
-from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkersUnavailable
+from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkerPool, WorkersUnavailable
 from dlc.tools.commands.checks import difference
 
 
@@ -46,6 +47,13 @@ def test_workers_and_this_process_make_the_same_code(monkeypatch: pytest.MonkeyP
     for left, right in zip(here(inputs), alone(inputs), strict=True):
         np.testing.assert_array_equal(left, right)
         assert difference(left, right).relative == 0
+
+
+def test_no_worker_is_started_for_a_few_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_POOL", WorkerPool())
+    report = dlc.compile(mlp()).build_report
+    assert build._WORTH_WORKERS <= report.compiled < build._WORTH_STARTING
+    assert len(build._POOL) == 0
 
 
 def test_a_crash_names_the_kernel_and_leaves_a_reproducer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,14 @@ def pool() -> Iterator[WorkerPool]:
     pool.close()
 
 
+def test_a_worker_starts_without_isl_and_the_dl_ops() -> None:
+    script = "import sys, dlc.targets.cpu.worker as worker; worker._Context(); print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "dlc.lowering.affine.codegen.tile_registers" in modules
+    assert not {"islpy", "dlc.dialects.dl.conv", "dlc.lowering.linalg.bufferize_tensors"} & set(modules)
+    assert not any(name.startswith("torch_mlir.dialects.linalg") for name in modules)
+
+
 def test_objects_are_those_of_this_process(pool: WorkerPool) -> None:
     found: dict[int, bytes] = {}
     assert pool.run([task(number) for number in (4, 5, 6)], found.__setitem__) == {}
