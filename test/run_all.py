@@ -75,6 +75,11 @@ def counts_of(report: Path) -> Counts:
     return total
 
 
+def environment() -> dict[str, str]:
+    """What suites run under. Bytecode is kept: tests start some thousand processes, and each would compile every module again."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def run(suite: Suite) -> Counts:
     """Run one suite and print its line; a suite that fails without a failed test counts as one."""
     start = time.monotonic()
@@ -83,6 +88,7 @@ def run(suite: Suite) -> Counts:
     done = subprocess.run(
         [str(part) for part in suite.command],
         cwd=ROOT,
+        env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
