@@ -1,7 +1,7 @@
 """The element types of dlc, by name, with their NumPy twins: shared by the compiler and the runtime, which needs no compiler.
 
-The runtime needs no ml_dtypes either: without it, types that NumPy itself does not have are not in the table. It takes memory, so it is
-loaded for the first of these types only.
+The runtime needs no ml_dtypes either: without it, types that NumPy itself does not have are not in the table. It takes memory, so
+it is loaded for the first of these types only.
 """
 
 from __future__ import annotations
