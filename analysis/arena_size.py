@@ -6,7 +6,7 @@ is put on top of the last one, and one that is freed below others stays until th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
@@ -21,6 +21,9 @@ _ALLOCATIONS = {"dlc_allocate": 0, "_mlir_memref_to_llvm_alloc": 0, "_mlir_memre
 _FREE = "_mlir_memref_to_llvm_free"
 _LOOPS = frozenset({"dlc_parallel_for", "dlc_parallel_for_uneven", "dlc_doacross"})
 """Functions that run the body which their first operand points at."""
+
+_THREADS = "dlc_num_threads"
+"""A function that gives how many threads run loops: one."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,8 @@ def _number(value: ir.Value) -> int | None:
         return 0
     if op.name == "llvm.mlir.constant":
         return int(ir.IntegerAttr(op.attributes["value"]).value)
+    if op.name == "llvm.call":
+        return 1 if _callee(op) == _THREADS else None
     if op.name == "llvm.getelementptr":
         return _element_place(op)
     operands = [_number(operand) for operand in op.operands]
@@ -144,8 +149,9 @@ def _number(value: ir.Value) -> int | None:
     return _RULES[op.name](known)
 
 
-_RULES = {
+_RULES: Mapping[str, Callable[[Sequence[int]], int]] = {
     "llvm.ptrtoint": lambda numbers: numbers[0],
+    "llvm.sext": lambda numbers: numbers[0],
     "llvm.add": lambda numbers: numbers[0] + numbers[1],
     "llvm.sub": lambda numbers: numbers[0] - numbers[1],
     "llvm.mul": lambda numbers: numbers[0] * numbers[1],

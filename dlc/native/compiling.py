@@ -64,8 +64,7 @@ def compile_for_arena(
     """
     found = machine_for(source, options.target)
     if not isinstance(found, Machine):
-        needs_of(source, options.target)  # says why there is none
-        raise AssertionError
+        raise TargetError(f"target '{options.target}' makes no native code; name a CPU, as cpu:haswell")
     _require_elf(found)
     optimized, module = _lowered(source, options, progress)
     signature = signature_of(module)

@@ -51,6 +51,7 @@ void dlc_parallel_for_uneven(void (*body)(void *, int64_t, int64_t), void *conte
 void dlc_doacross(void (*body)(void *, int64_t, int64_t), void *context, int64_t rows);
 void dlc_await_column(int64_t column);
 void dlc_finish_column(int64_t column);
+int dlc_num_threads(void);
 void dlc_begin_kernel(const char *nodes);
 void dlc_raise(const char *text) __attribute__((noreturn));
 void dlc_raise_dims(const char *text, int64_t left, int64_t right) __attribute__((noreturn));
@@ -198,6 +199,7 @@ void dlc_parallel_for_uneven(void (*body)(void *, int64_t, int64_t), void *conte
 void dlc_doacross(void (*body)(void *, int64_t, int64_t), void *context, int64_t rows) { dlc_parallel_for(body, context, rows); }
 void dlc_await_column(int64_t column) { (void)column; }
 void dlc_finish_column(int64_t column) { (void)column; }
+int dlc_num_threads(void) { return 1; }
 void dlc_begin_kernel(const char *nodes) { (void)nodes; }
 
 /* --- calls --- */

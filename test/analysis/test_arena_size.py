@@ -13,6 +13,7 @@ llvm.func @_mlir_memref_to_llvm_alloc(i64) -> !llvm.ptr
 llvm.func @_mlir_memref_to_llvm_aligned_alloc(i64, i64) -> !llvm.ptr
 llvm.func @_mlir_memref_to_llvm_free(!llvm.ptr)
 llvm.func @dlc_parallel_for(!llvm.ptr, !llvm.ptr, i64)
+llvm.func @dlc_num_threads() -> i32
 llvm.func @work(%context: !llvm.ptr, %lo: i64, %hi: i64) {
   %size = llvm.mlir.constant(100 : i64) : i64
   %p = llvm.call @_mlir_memref_to_llvm_alloc(%size) : (i64) -> !llvm.ptr
@@ -80,6 +81,16 @@ def test_bytes_of_arrays_are_computed() -> None:
   %alignment = llvm.mlir.constant(4096 : i64) : i64
   %a = llvm.call @_mlir_memref_to_llvm_aligned_alloc(%alignment, %twice) : (i64, i64) -> !llvm.ptr"""
     assert size_of(body) == 4096 + 384
+
+
+def test_one_thread_has_a_block() -> None:
+    body = """
+  %threads = llvm.call @dlc_num_threads() : () -> i32
+  %wide = llvm.sext %threads : i32 to i64
+  %part = llvm.mlir.constant(192 : i64) : i64
+  %bytes = llvm.mul %wide, %part : i64
+  %a = llvm.call @_mlir_memref_to_llvm_alloc(%bytes) : (i64) -> !llvm.ptr"""
+    assert size_of(body) == block(192)
 
 
 @pytest.mark.parametrize(
