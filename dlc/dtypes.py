@@ -1,11 +1,13 @@
 """The element types of dlc, by name, with their NumPy twins: shared by the compiler and the runtime, which needs no compiler.
 
-The runtime needs no ml_dtypes either: without it, types that NumPy itself does not have are not in the table.
+The runtime needs no ml_dtypes either: without it, types that NumPy itself does not have are not in the table. It takes memory, so
+it is loaded for the first of these types only.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -38,29 +40,63 @@ _NAMES_OF_TYPES = {
 }
 """NumPy's names of them; ml_dtypes gives NumPy those that it does not have."""
 
-with contextlib.suppress(ImportError):
-    import ml_dtypes  # noqa: F401
+
+class _NumpyDtypes(Mapping[str, np.dtype]):
+    """The table; a type that NumPy does not have, and a look at all of them, load ml_dtypes where it is installed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, np.dtype] = {}
+        self._names: dict[np.dtype, str] = {}
+        self._is_whole = False
+        self._find()
+
+    def __getitem__(self, name: str) -> np.dtype:
+        found = self._known.get(name)
+        return self._whole()[name] if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole())
+
+    def __len__(self) -> int:
+        return len(self._whole())
+
+    def name_of(self, dtype: np.dtype) -> str | None:
+        """None for a dtype, of this machine's byte order, that the table does not have."""
+        name = self._names.get(dtype)
+        if name is None:
+            self._whole()
+            name = self._names.get(dtype)
+        return name
+
+    def _whole(self) -> dict[str, np.dtype]:
+        if not self._is_whole:
+            with contextlib.suppress(ImportError):
+                import ml_dtypes  # noqa: F401
+            self._find()
+            self._is_whole = True
+        return self._known
+
+    def _find(self) -> None:
+        """Look up what NumPy has by now, in the order of the names."""
+        found = {}
+        for name, numpy_name in _NAMES_OF_TYPES.items():
+            with contextlib.suppress(TypeError):
+                found[name] = np.dtype(numpy_name)
+        self._known, self._names = found, {dtype: name for name, dtype in found.items()}
 
 
-def _numpy_dtypes() -> dict[str, np.dtype]:
-    found = {}
-    for name, numpy_name in _NAMES_OF_TYPES.items():
-        with contextlib.suppress(TypeError):
-            found[name] = np.dtype(numpy_name)
-    return found
-
-
-NUMPY_DTYPES = _numpy_dtypes()
+NUMPY_DTYPES = _NumpyDtypes()
 """Every element type of the dl dialect and of a compiled model's boundary."""
-
-_NAMES = {dtype: name for name, dtype in NUMPY_DTYPES.items()}
 
 
 def dtype_of_numpy(dtype: np.dtype | type) -> str:
     """Name of the element type for a NumPy dtype, in either byte order; KeyError if there is none."""
-    return _NAMES[np.dtype(dtype).newbyteorder("=")]
+    name = NUMPY_DTYPES.name_of(np.dtype(dtype).newbyteorder("="))
+    if name is None:
+        raise KeyError(dtype)
+    return name
 
 
 def show_dtype(dtype: np.dtype) -> str:
     """Name of an element type for messages; NumPy's own name for a dtype that dlc does not have."""
-    return _NAMES.get(dtype.newbyteorder("="), str(dtype))
+    return NUMPY_DTYPES.name_of(dtype.newbyteorder("=")) or str(dtype)

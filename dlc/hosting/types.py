@@ -33,7 +33,7 @@ class HostTensor:
     @property
     def numpy_dtype(self) -> np.dtype:
         """What an array of it has; object for strings and what is not known."""
-        if self.dtype in NUMPY_DTYPES:
+        if self.dtype is not None and self.dtype in NUMPY_DTYPES:
             return NUMPY_DTYPES[self.dtype]
         return np.dtype(object if self.dtype in (None, STRING) else self.dtype)
 

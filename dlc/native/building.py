@@ -18,7 +18,7 @@ from dlc.native.forms import ARCHIVE, HEADER, LIBRARY, PROGRAM
 from dlc.native.header import header_text
 from dlc.native.interface import CInterface
 from dlc.native.source import Entry, SourceFacts, WeightsPart, source_text
-from dlc.native.toolchain import Toolchain
+from dlc.native.toolchain import Toolchain, find_runtime
 from dlc.partial_files import replacing
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import Signature
@@ -26,14 +26,14 @@ from dlc.targets.machine import host_facts
 
 _MOST_INSIDE = 1 << 31
 """Bytes of weights that code can reach over."""
-_MODEL, _RUNTIME, _WEIGHTS, _EXPORTS, _RENAMED = "model.o", "dlc_native.o", "weights.bin", "exports.map", "renamed.txt"
-_NAMES = {
+_MODEL, _RUNTIME, _WEIGHTS, _EXPORTS, _RENAMES = "model.o", "dlc_native.o", "weights.bin", "exports.map", "renamed.txt"
+RENAMED = {
     "_mlir_memref_to_llvm_alloc": "dlc_memref_alloc",
     "_mlir_memref_to_llvm_aligned_alloc": "dlc_memref_aligned_alloc",
     "_mlir_memref_to_llvm_free": "dlc_memref_free",
     "memrefCopy": "dlc_memref_copy",
 }
-"""Functions of the runtime by MLIR's names, and what they are called in libdlc_native.a."""
+"""Functions of the runtime by MLIR's names, and what they are called where C programs see them."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class _Builder:
 
     def __init__(self, model: NativeModel, tools: Toolchain, folder: Path) -> None:
         self._model, self._tools, self._folder = model, tools, folder
+        self._runtime = find_runtime(model.arch, host_facts().arch)
         self._interface = model.interface
 
     def make_object(self, is_program: bool, weights_path: Path | None) -> None:
@@ -108,8 +109,8 @@ class _Builder:
             parts.append(f"part{number}.o")
             (self._folder / parts[-1]).write_bytes(content)
         self._tools.compile(self._folder, ["-r", "-nostdlib", "-o", "all.o", "glue.o", *parts])
-        self._write(_RENAMED, "".join(f"{old} {new}\n" for old, new in _NAMES.items()))
-        self._tools.run_tool("objcopy", self._folder, [f"--redefine-syms={_RENAMED}", "all.o"])
+        self._write(_RENAMES, "".join(f"{old} {new}\n" for old, new in RENAMED.items()))
+        self._tools.run_tool("objcopy", self._folder, [f"--redefine-syms={_RENAMES}", "all.o"])
         shown = [f"--keep-global-symbol={name}_*", *(["--keep-global-symbol=main"] if is_program else [])]
         self._tools.run_tool("objcopy", self._folder, ["--wildcard", *shown, "all.o", _MODEL])
 
@@ -135,13 +136,13 @@ class _Builder:
         return self._link(file, [])
 
     def _link(self, file: str, options: Sequence[str]) -> Path:
-        inputs = [_MODEL, str(self._tools.runtime), "-Wl,--gc-sections", "-Wl,-s", "-lm", "-lpthread"]
+        inputs = [_MODEL, str(self._runtime), "-Wl,--gc-sections", "-Wl,-s", "-lm", "-lpthread"]
         self._tools.compile(self._folder, [*options, "-o", f"linked-{file}", *inputs])
         return self._folder / f"linked-{file}"
 
     def archive(self, file: str) -> Path:
         """The model's object and the runtime's, which several models of a program share."""
-        self._tools.run_tool("ar", self._folder, ["x", str(self._tools.runtime), _RUNTIME])
+        self._tools.run_tool("ar", self._folder, ["x", str(self._runtime), _RUNTIME])
         own = f"{self._interface.name}_model.o"
         (self._folder / _MODEL).rename(self._folder / own)
         self._tools.run_tool("ar", self._folder, ["rcsD", f"made-{file}", own, _RUNTIME])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dlc._mlir import ir
+from dlc.analysis.arena_size import arena_size
 from dlc.engines.variants import arrays_for, machine_for, needs_of
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
@@ -53,6 +55,35 @@ def _machine(source: Source, target: str) -> tuple[Machine, Sequence[str], bool]
     return *needs_of(source, target), False
 
 
+def compile_for_arena(
+    source: Source, options: CompileOptions, name: str | None = None, progress: Progress | None = None
+) -> tuple[NativeModel, int]:
+    """The same as one object, and the bytes that a call of it takes where it runs on one thread, without a heap.
+
+    `TargetError` where these depend on the call, and as for `compile_native`.
+    """
+    found = machine_for(source, options.target)
+    if not isinstance(found, Machine):
+        raise TargetError(f"target '{options.target}' makes no native code; name a CPU, as cpu:haswell")
+    _require_elf(found)
+    optimized, module = _lowered(source, options, progress)
+    signature = signature_of(module)
+    _require_known_sizes(signature)
+    size = arena_size(module, f"{C_INTERFACE}{signature.entry}")
+    _, entry, objects, params = _emitted(optimized, module, options, progress)
+    called = model_name(name or Path(source.name).stem)
+    title = f"The model {Path(source.name).name} for {found.processor or found.arch}, on one thread and without a heap"
+    return NativeModel(called, title, options.target, found.arch, (), signature, objects, entry, tuple(params)), size
+
+
+def _require_known_sizes(signature: Signature) -> None:
+    for kind, specs in (("input", signature.inputs), ("output", signature.outputs)):
+        for spec in specs:
+            if not all(isinstance(dim, int) for dim in spec.shape):
+                remedy = "give them with --shape, or write another form, as static-lib"
+                raise TargetError(f"a program without a heap has models of known sizes, and {kind} '{spec}' has others; {remedy}")
+
+
 _Code = tuple[Signature, Entry, tuple[bytes, ...], Sequence[np.ndarray]]
 
 
@@ -68,10 +99,19 @@ def _by_kernels(source: Source, options: CompileOptions, progress: Progress | No
 
 def _whole(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
     """The whole module as one object, by the LLVM that has other architectures."""
+    return _emitted(*_lowered(source, options, progress), options, progress)
+
+
+def _lowered(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[Source, ir.Module]:
+    """`source` with the weights that code reads, and its module at the last level."""
     from dlc.compiler import lower, optimize
 
     optimized = optimize(source, progress, options.target)
-    module = lower(optimized, progress=progress, target=options.target, schedule=options.schedules)
+    return optimized, lower(optimized, progress=progress, target=options.target, schedule=options.schedules)
+
+
+def _emitted(optimized: Source, module: ir.Module, options: CompileOptions, progress: Progress | None) -> _Code:
+    """One object of `module`, which is consumed."""
     signature = signature_of(module)
     if signature.precompute is not None:
         raise TargetError(

@@ -79,6 +79,57 @@ _END = """
 """
 
 
+_ARENA_HEAD = """\
+/* {title}. Written by dlc {version}; docs/native-code.md of dlc explains it.
+ *
+ * Tensors are elements in row-major order. Functions that can fail return a {name}_status; {name}_message() then says why. Calls
+ * are of one thread, and take no memory but the arena's.
+ */
+#ifndef {upper}_H
+#define {upper}_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/* What the arena must have, and what it must begin at a multiple of. */
+#define {upper}_ARENA_BYTES {bytes}
+#define {upper}_ARENA_ALIGNMENT {alignment}
+
+typedef enum {name}_status {{
+  {upper}_OK = 0,
+  {upper}_INVALID_ARGUMENT = 1, /* arguments that do not fit, or values that the model refuses */
+  {upper}_OUT_OF_MEMORY = 2     /* the arena is too small */
+}} {name}_status;
+
+/* What {name}_init makes; it lies in the arena. */
+typedef struct {name}_context {name}_context;
+"""
+
+_ARENA_TAIL = """
+/* `arena` has `bytes`, and is the model's as long as it is called. */
+{name}_status {name}_init(void *arena, size_t bytes, {name}_context **context);
+
+/* Runs the model. Outputs must not share memory with each other, nor with inputs. */
+{name}_status {name}_run({name}_context *context, const {name}_inputs *inputs, {name}_outputs *outputs);
+
+/* Message of the last error. */
+const char *{name}_message(void);
+"""
+
+
+def arena_header_text(interface: CInterface, title: str, version: str, arena_bytes: int, alignment: int) -> str:
+    """The header of a model whose calls take no memory but an arena of `arena_bytes`, which begins at a multiple of `alignment`."""
+    name, upper = interface.name, interface.name.upper()
+    names = {"name": name, "upper": upper, "title": commented(title), "version": version}
+    head = _ARENA_HEAD.format(**names, bytes=arena_bytes, alignment=alignment)
+    tensors = (*_counts(interface, upper), *_inputs(interface), *_outputs(interface))
+    return "".join([head, *tensors, _ARENA_TAIL.format(**names), _END])
+
+
 def header_text(interface: CInterface, title: str, version: str, weights_file: str | None) -> str:
     """The header of a model that `title` describes; `weights_file` is where its weights lie, if not in the code."""
     name, upper = interface.name, interface.name.upper()

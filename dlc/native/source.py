@@ -54,6 +54,31 @@ def source_text(interface: CInterface, facts: SourceFacts) -> str:
     parts = [
         _head(interface.name),
         *_weights(interface.name, facts.weights),
+        *_model(interface, facts),
+        *_functions(interface),
+    ]
+    if facts.is_program:
+        parts.append(
+            f"\nint main(int count, char **arguments) {{ return dlc_native_main(&{interface.name}_{MODEL}, count, arguments); }}\n"
+        )
+    return "".join(parts)
+
+
+def arena_source_text(interface: CInterface, facts: SourceFacts) -> str:
+    """C of a model whose header is that of an arena; its weights and its entry are in other objects."""
+    name = interface.name
+    head = f'#include "{name}.h"\n#include <dlc/c_runtime.h>\n\nextern const unsigned char {name}_weights[];\n\n'
+    return "".join([head, *_model(interface, facts), *_arena_functions(interface)])
+
+
+def weights_text(name: str, file: str) -> str:
+    """C whose object has the bytes of `file` under the name that the record takes the address of."""
+    return _assembly(name, file, f".globl {name}_weights")
+
+
+def _model(interface: CInterface, facts: SourceFacts) -> list[str]:
+    """The record of the model, with what it points at."""
+    return [
         *_entry(facts.entry),
         *_tensors("inputs", [(tensor.spec, _sizes(tensor, interface)) for tensor in interface.inputs]),
         *_tensors("outputs", [(tensor.spec, _sizes(tensor, interface)) for tensor in interface.outputs]),
@@ -62,13 +87,7 @@ def source_text(interface: CInterface, facts: SourceFacts) -> str:
         _list("char *const", "size_names", [quoted(size) for size in interface.sizes]),
         _list("char *const", "features", [quoted(feature) for feature in facts.features]),
         *_record(interface, facts),
-        *_functions(interface),
     ]
-    if facts.is_program:
-        parts.append(
-            f"\nint main(int count, char **arguments) {{ return dlc_native_main(&{interface.name}_{MODEL}, count, arguments); }}\n"
-        )
-    return "".join(parts)
 
 
 def _head(name: str) -> str:
@@ -80,15 +99,20 @@ def _weights(name: str, weights: WeightsPart) -> Iterator[str]:
     """The bytes of the weights under a name that the record takes the address of."""
     if weights.content is None:
         return
+    yield _assembly(name, weights.content)
+    yield f'extern const unsigned char {name}_weights[] __attribute__((visibility("hidden")));\n\n'
+
+
+def _assembly(name: str, file: str, *more: str) -> str:
     lines = (
+        *more,
         f'.pushsection .rodata.{name}_weights,\\"a\\"',
         ".balign 64",
         f"{name}_weights:",
-        f'.incbin \\"{weights.content}\\"',
+        f'.incbin \\"{file}\\"',
         ".popsection",
     )
-    yield "__asm__(" + "\n        ".join(f'"{line}\\n"' for line in lines) + ");\n"
-    yield f'extern const unsigned char {name}_weights[] __attribute__((visibility("hidden")));\n\n'
+    return "__asm__(" + "\n        ".join(f'"{line}\\n"' for line in lines) + ");\n"
 
 
 def _entry(entry: Entry) -> Iterator[str]:
@@ -183,6 +207,26 @@ SHOWN const char *{name}_message(void) {{ return dlc_native_message(); }}
     if interface.makes_memory:
         yield f"\nSHOWN void {name}_release(void *memory) {{ dlc_native_release(memory); }}\n"
     yield from _run(interface)
+
+
+def _arena_functions(interface: CInterface) -> Iterator[str]:
+    name, upper = interface.name, interface.name.upper()
+    given = ", ".join(f"inputs->{tensor.field}" for tensor in interface.inputs) or "0"
+    results = ", ".join(f"outputs->{tensor.field}" for tensor in interface.outputs) or "0"
+    unused = "".join(f"  (void){kind};\n" for kind in ("inputs", "outputs") if not getattr(interface, kind))
+    yield f"""
+{name}_status {name}_init(void *arena, size_t bytes, {name}_context **context) {{
+  return ({name}_status)dlc_c_runtime_init(&{name}_{MODEL}, arena, bytes, {upper}_ARENA_BYTES, (dlc_c_runtime_context **)context);
+}}
+
+{name}_status {name}_run({name}_context *context, const {name}_inputs *inputs, {name}_outputs *outputs) {{
+  const void *const given[] = {{{given}}};
+  void *const results[] = {{{results}}};
+{unused}  return ({name}_status)dlc_c_runtime_run((dlc_c_runtime_context *)context, given, results);
+}}
+
+const char *{name}_message(void) {{ return dlc_c_runtime_message(); }}
+"""
 
 
 def _run(interface: CInterface) -> Iterator[str]:

@@ -21,16 +21,15 @@ _SECONDS = 600
 
 @dataclass(frozen=True)
 class Toolchain:
-    """`compiler` is its command; `runtime` the archive libdlc_native.a for the same architecture."""
+    """`compiler` is its command; `include` the folder of the runtime's headers."""
 
     compiler: tuple[str, ...]
     include: Path
-    runtime: Path
 
     @classmethod
     def find(cls, arch: str, host_arch: str) -> Toolchain:
         """The toolchain of `arch`. `TargetError` where there is none, which names the remedy."""
-        return cls(_find_compiler(arch, host_arch), _include(), _find_runtime(arch, host_arch))
+        return cls(_find_compiler(arch, host_arch), runtime_file("include/dlc/native_model.h").parents[1])
 
     def compile(self, folder: Path, arguments: Sequence[str]) -> None:
         """Run the compiler in `folder`; `TargetError` with what it says where it fails."""
@@ -60,7 +59,8 @@ def _find_compiler(arch: str, host_arch: str) -> tuple[str, ...]:
     raise TargetError(f"native code for {arch} needs a C compiler, and there is no {shown}; {remedy}")
 
 
-def _find_runtime(arch: str, host_arch: str) -> Path:
+def find_runtime(arch: str, host_arch: str) -> Path:
+    """The archive libdlc_native.a of `arch`. `TargetError` where there is none, which names the remedy."""
     told = os.environ.get(_RUNTIME_VARIABLE)
     path = Path(told) if told else find_library().with_name(_ARCHIVE)
     if not told and arch != host_arch:
@@ -75,11 +75,11 @@ def _find_runtime(arch: str, host_arch: str) -> Path:
     return path.resolve()
 
 
-def _include() -> Path:
+def runtime_file(name: str) -> Path:
+    """A file of the runtime by its path below that folder: a header, or a source that programs compile."""
     import dlc.runtime
 
-    found = [Path(folder) / "include" for folder in dlc.runtime.__path__]
-    return next(path for path in found if (path / "dlc" / "native_model.h").is_file())
+    return next(path for folder in dlc.runtime.__path__ if (path := Path(folder) / name).is_file())
 
 
 def _run(command: Sequence[str], folder: Path) -> None:

@@ -98,7 +98,9 @@ def declared_type(entry: onnx.ValueInfoProto) -> TensorType | None:
     if not entry.type.HasField("tensor_type") or not tensor.HasField("shape"):
         return None
     dtype = _element(tensor.elem_type)
-    return TensorType(tuple(_dim(dim) for dim in tensor.shape.dim), dtype) if dtype in NUMPY_DTYPES else None
+    if dtype is None or dtype not in NUMPY_DTYPES:
+        return None
+    return TensorType(tuple(_dim(dim) for dim in tensor.shape.dim), dtype)
 
 
 def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:

@@ -87,7 +87,18 @@ class CpuTarget(Target):
     ) -> tuple[ModelCode, BuildReport]:
         from dlc.targets.cpu.build import build
 
+        _require_own_architecture(facts_of(module.operation))
         return build(module, since, options, store, progress)
 
     def cache_key(self) -> str | None:
         return host_key()
+
+
+def _require_own_architecture(facts: Machine) -> None:
+    """Kernels are compiled each once by MLIR's LLVM, which ends the process at another architecture than its own."""
+    own = host_facts().arch
+    if facts.arch != own:
+        remedy = "write an object, --emit=obj, or native code, as --emit=static-lib"
+        raise TargetError(
+            f"kernels for {facts.processor or facts.arch} cannot be compiled apart on {own}, by LLVM for {own}; {remedy}"
+        )

@@ -14,8 +14,9 @@ import pytest
 from engine_models import small_input
 
 import dlc
-from bench.networks import mlp
+from bench.networks import mlp, resnet50
 from dlc.runtime.library import find_library
+from dlc.tools.commands.compile_command import command
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "runtime"
@@ -72,12 +73,21 @@ def test_a_c_program_gives_pythons_results(model: dlc.CompiledModel, engine_file
         np.testing.assert_array_equal(np.fromfile(tmp_path / "y.bin", np.float32).reshape(rows, -1), model(x)[0])
 
 
-@needs_compiler
-def test_the_program_of_the_readme(tmp_path: Path) -> None:
+PIXELS = (np.arange(3 * 224 * 224) % 7).astype(np.float32).reshape(1, 3, 224, 224)
+"""What the program of the README gives the model."""
+
+
+def compiled_readme(folder: Path) -> None:
+    """The program of the README, `main`, which loads `model.dlce` of the current folder."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```c\n(.*?)```", text, re.DOTALL)
-    (tmp_path / "main.c").write_text(program)
-    compiled(tmp_path / "main.c", tmp_path / "main")
+    (folder / "main.c").write_text(program)
+    compiled(folder / "main.c", folder / "main")
+
+
+@needs_compiler
+def test_the_program_of_the_readme(tmp_path: Path) -> None:
+    compiled_readme(tmp_path)
     nodes = [
         onnx.helper.make_node("AveragePool", ["x"], ["pooled"], kernel_shape=[32, 32], strides=[32, 32]),
         onnx.helper.make_node("Tanh", ["pooled"], ["y"]),
@@ -87,8 +97,31 @@ def test_the_program_of_the_readme(tmp_path: Path) -> None:
     model = dlc.compile(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)]))
     model.save(tmp_path / "model.dlce")
     printed = run([tmp_path / "main"], cwd=tmp_path)
-    x = (np.arange(3 * 224 * 224) % 7).astype(np.float32).reshape(1, 3, 224, 224)
-    np.testing.assert_array_equal(np.array(printed.split(), np.float32), model(x)[0].ravel())
+    np.testing.assert_array_equal(np.array(printed.split(), np.float32), model(PIXELS)[0].ravel())
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_resnet50_from_c(tmp_path: Path) -> None:
+    """The program of the README with an engine, and its like with a static library, whose names are all the model's or dlc's."""
+    onnx.save(resnet50.build(), tmp_path / "resnet50.onnx")
+    model = dlc.compile(tmp_path / "resnet50.onnx")
+    model.save(tmp_path / "model.dlce")
+    compiled_readme(tmp_path)
+    command.main(
+        [str(tmp_path / "resnet50.onnx"), "--emit=static-lib", "-o", str(tmp_path / "libresnet50.a")], standalone_mode=False
+    )
+    source = Path(__file__).parent / "native" / "run_resnet50.c"
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{tmp_path}"]
+    run([COMPILER, *flags, source, tmp_path / "libresnet50.a", "-lm", "-lpthread", "-o", tmp_path / "linked"])
+    expected = model(PIXELS)[0].ravel()
+    for program in ("main", "linked"):
+        printed = run([tmp_path / program], cwd=tmp_path)
+        np.testing.assert_array_equal(np.array(printed.split(), np.float32), expected, program)
+    if NM:
+        lines = run([NM, "--defined-only", "--extern-only", tmp_path / "libresnet50.a"]).splitlines()
+        names = [line.split()[-1] for line in lines if len(line.split()) == 3]
+        assert names and all(name.startswith(("resnet50_", "dlc_")) for name in names)
 
 
 @needs_compiler

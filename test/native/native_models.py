@@ -13,6 +13,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from bench.networks import bert
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "native"
 COMPILER, CXX, NM, VALGRIND = (shutil.which(tool) for tool in ("cc", "g++", "nm", "valgrind"))
@@ -116,6 +118,11 @@ def small_attention() -> onnx.ModelProto:
         helper.make_node("LayerNormalization", ["sum", "scale"], ["y"]),
     ]
     return _proto(nodes, [("x", TensorProto.FLOAT, [2, 8, 16])], [("y", TensorProto.FLOAT, [2, 8, 16])], arrays)
+
+
+def bert_tiny() -> onnx.ModelProto:
+    """BERT of 2 layers, 128 wide, for 128 tokens: three inputs of i64 [1, 128] to `hidden` and `pooled`."""
+    return bert.build(layers=2, hidden=128, heads=2)
 
 
 def byte_product() -> onnx.ModelProto:

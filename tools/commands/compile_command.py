@@ -49,7 +49,7 @@ _EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE, *FORMS]
 
 @click.command("compile")
 @MODEL
-@click.option("--emit", type=click.Choice(_EMITTED), help="What to write: by default obj, for GPUs ptx.")
+@click.option("--emit", type=click.Choice(_EMITTED), is_eager=True, help="What to write: by default obj, for GPUs ptx.")
 @output_option(
     "File to write; FILE.dlce is an engine. By default MODEL.o in the current folder for obj, MODEL.dlce for engine, "
     "else standard output, also called '-'.",
@@ -95,7 +95,8 @@ def command(
     the levels gpu and nvvm, and ptx. This machine need not be able to run code for --target. `schedule` is a file for --schedule:
     how each loop nest becomes code. An engine is one file that dlc.load, dlc_runtime and C programs run without the compiler; it
     holds code for each of several names of --target, with commas between. Native code is a shared library (lib), an archive
-    (static-lib) or a program (exe) that needs the C library alone, and a header for C and C++; a C compiler makes it.
+    (static-lib) or a program (exe) that needs the C library alone, and a header for C and C++; a C compiler makes it. For systems
+    without threads and heap, c-runtime is a folder of C sources, with the model's code as an object.
     """
     engine = file_asked(model, emit, output, weights, sign_key, target, name)
     options = [dlc.CompileOptions(name, num_threads, opt_level) for name in (engine.targets if engine else (target,))]

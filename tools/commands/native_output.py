@@ -1,4 +1,4 @@
-"""What `dlc compile` is asked for where it writes native code: a library, an archive, a header or a program."""
+"""What `dlc compile` is asked for where it writes native code: a library, an archive, a header, a program or a folder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 
 import dlc
 from dlc.lowering.deadline import Progress
-from dlc.native.forms import ARCHIVE, FORMS, HEADER, LIBRARY, PROGRAM
+from dlc.native.forms import ARCHIVE, C_RUNTIME, FORMS, HEADER, LIBRARY, PROGRAM
 from dlc.native.names import model_name
 from dlc.sources import Source
 from dlc.tools.commands.engine_output import PLACES, EngineOutput
-from dlc.tools.commands.options import STDOUT, check_output
+from dlc.tools.commands.options import STDOUT, check_folder, check_output
 
-_FILES = {LIBRARY: "lib{}.so", ARCHIVE: "lib{}.a", HEADER: "{}.h", PROGRAM: "{}"}
+_FILES = {LIBRARY: "lib{}.so", ARCHIVE: "lib{}.a", HEADER: "{}.h", PROGRAM: "{}", C_RUNTIME: "{}"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,9 @@ class NativeOutput:
             raise click.BadParameter(
                 f"'{form}' holds code for one; write an engine for several, with -o FILE.dlce", param_hint="--target"
             )
-        path = output or check_output(Path(_FILES[form].format(called)))
+        if form == C_RUNTIME and weights == PLACES[1]:
+            raise click.BadParameter(f"'{form}' reads no files: its weights are in the object", param_hint="--weights")
+        path = output or (check_folder if form == C_RUNTIME else check_output)(Path(_FILES[form].format(called)))
         if path == STDOUT:
             raise click.BadParameter(f"'{form}' is written to a file, not to standard output", param_hint="-o")
         return cls(form, path, called, (target,), weights == PLACES[1])
@@ -44,8 +46,12 @@ class NativeOutput:
     def write(self, source: Source, options: dlc.CompileOptions, progress: Progress | None) -> None:
         """Compile `source`, and write the files."""
         from dlc.native.building import write_native
-        from dlc.native.compiling import compile_native
+        from dlc.native.c_runtime import write_c_runtime
+        from dlc.native.compiling import compile_for_arena, compile_native
 
+        if self.form == C_RUNTIME:
+            write_c_runtime(*compile_for_arena(source, options, self.name, progress), self.path)
+            return
         model = compile_native(source, options, self.name, progress)
         if progress:
             progress("write")

@@ -14,6 +14,7 @@ from dlc.errors import InvalidInputError
 from dlc.lowering.dl.precision import PRECISIONS
 from dlc.machines import DEFAULT_TARGET
 from dlc.memory_limit import VARIABLE
+from dlc.native.forms import C_RUNTIME
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import ShapeOverrides
 from dlc.versions.spelling import read_spelled_sizes
@@ -34,6 +35,20 @@ def check_output(path: Path, option: str = "-o") -> Path:
     return path
 
 
+def check_folder(path: Path, option: str = "-o") -> Path:
+    """Refuse a folder that cannot be written to before the work begins; it may be there, or not yet."""
+    if path == STDOUT or (path.exists() and not path.is_dir()):
+        raise click.BadParameter(f"'{path}' is no folder; name one", param_hint=option)
+    return path if path.is_dir() else check_output(path, option)
+
+
+def _check_output_for(context: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
+    """By what is written, where an eager option `emit` says so."""
+    if value is None:
+        return None
+    return check_folder(value) if context.params.get("emit") == C_RUNTIME else check_output(value)
+
+
 def output_option(help: str, default: Path | None = STDOUT) -> Callable[[Command], Command]:
     """`-o FILE`; `-` is standard output."""
     return click.option(
@@ -42,7 +57,7 @@ def output_option(help: str, default: Path | None = STDOUT) -> Callable[[Command
         type=click.Path(path_type=Path),
         default=default,
         metavar="FILE",
-        callback=lambda ctx, option, value: value and check_output(value),
+        callback=_check_output_for,
         help=help,
     )
 

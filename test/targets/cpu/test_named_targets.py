@@ -11,7 +11,9 @@ from hypothesis.strategies import floats, sampled_from
 from numpy.typing import NDArray
 
 import dlc
+from dlc.compile_record import compile_record
 from dlc.lowering.older_text import older_text
+from dlc.sources import read_source
 from dlc.targets.cpu import foreign
 from dlc.targets.cpu.emit import emit_assembly, emit_object
 from dlc.targets.machine import host_facts, target_facts
@@ -92,6 +94,14 @@ def test_refuses_what_this_machine_cannot_run() -> None:
     lowered = dlc.lower(MATMUL, target=f"cpu:{other}")
     with pytest.raises(dlc.TargetError, match=f"cannot run code for '{other}', which the module names: it lacks"):
         dlc.compile(lowered)
+
+
+def test_kernels_of_another_architecture_are_refused() -> None:
+    """The compiler of kernels would end the process."""
+    other = "neoverse-n1" if host_facts().arch == "x86_64" else "haswell"
+    options = dlc.CompileOptions(target=f"cpu:{other}", cache=False)
+    with pytest.raises(dlc.TargetError, match=f"kernels for {other} cannot be compiled apart on {host_facts().arch}.*--emit=obj"):
+        compile_record(read_source(MATMUL), options)
 
 
 def test_target_of_a_module_stays() -> None:
