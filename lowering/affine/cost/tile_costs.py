@@ -15,12 +15,13 @@ from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
 from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.strides import element_bytes
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.policy import policy
 from dlc.targets.machine import LINE_BYTES
 
-Strides = Sequence[tuple[AccessRelation, "int | None"]]
+Strides = Sequence[tuple[MemRefAccess, "int | None"]]
 """The stride of each access along one loop, in elements; None where there is none."""
 
 
@@ -43,7 +44,7 @@ class BandNestCost:
     """The least value of each loop's variable."""
     extents: Sequence[int]
     """Iterations of each loop."""
-    straddling: frozenset[tuple[AccessRelation, int]] = frozenset()
+    straddling: frozenset[tuple[MemRefAccess, int]] = frozenset()
     """Accesses whose vectors along a loop begin anywhere in a line of memory."""
     spare_registers: int = 2
     """Registers that a tile takes beside those of its sums and of the vectors that its copies share."""
@@ -54,7 +55,7 @@ class BandNestCost:
         return [at for at, free in enumerate(self.is_free) if not free]
 
     @cached_property
-    def accesses(self) -> list[AccessRelation]:
+    def accesses(self) -> list[MemRefAccess]:
         """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
         return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
 
@@ -109,12 +110,12 @@ class BandNestCost:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
         return chain_latency(dict(self.strides[at]))
 
-    def stride(self, access: AccessRelation, at: int | None) -> int | None:
+    def stride(self, access: MemRefAccess, at: int | None) -> int | None:
         """The stride of `access` along loop `at`, 0 along no loop."""
         return 0 if at is None else self._strides[at].get(access, 0)
 
     @cached_property
-    def _strides(self) -> list[dict[AccessRelation, int | None]]:
+    def _strides(self) -> list[dict[MemRefAccess, int | None]]:
         return [dict(strides) for strides in self.strides]
 
 
@@ -158,19 +159,19 @@ def _elements(tile: Tile) -> int:
     return tile.lanes * tile.body_copies
 
 
-def _is_kept(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> bool:
+def _is_kept(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
     return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.vector_loop) in (0, 1)
 
 
-def _instructions(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
+def _instructions(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int) -> float:
     """Loads or stores for one tile."""
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
 
-def _gather(nest: BandNestCost, access: AccessRelation, innermost: int) -> float:
+def _gather(nest: BandNestCost, access: MemRefAccess, innermost: int) -> float:
     """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
     if access.writes:
         return 2 * policy().cost.gathered_element * nest.lanes
@@ -179,7 +180,7 @@ def _gather(nest: BandNestCost, access: AccessRelation, innermost: int) -> float
     return policy().cost.gathered_element * nest.lanes
 
 
-def _lines(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
+def _lines(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import (
@@ -20,28 +21,72 @@ from dlc.analysis.buffers import (
 )
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.bounds import LoopBounds, least_over
+from dlc.lowering.affine.ir.element_relations import Array, ElementRelation
 from dlc.lowering.affine.ir.expressions import Linear, coefficient, linear_forms, result_maps
+from dlc.lowering.affine.ir.index_maps import constant_of
 from dlc.lowering.affine.ir.values import zeros
-from dlc.lowering.affine.polyhedral.index_maps import constant_of
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 
+if TYPE_CHECKING:
+    import islpy as isl
+
+SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
+"""Where the subscripts of an access begin among its operands, right after the memref."""
 _WITHOUT_MEMORY = ("arith.", "math.", "affine.for", "affine.yield", "affine.apply", "memref.dim", "memref.alloc")
 _VIEWS = ("memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.subview")
 _MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
 _MASKED = ("vector.maskedload", "vector.maskedstore")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MemRefAccess:
     """One op that touches the memory of `memref`, and what is known of where.
 
     What is derived from the op is that of the op when it is first asked for. Of an op that is no access (`is_access`), such as a
     call, nothing is known but the memref: it has no subscripts.
+
+    An access of a statement of the polyhedral model has `elements`: which ones of which array the statement's instances touch. They
+    may be those of a buffer in place of `memref`. A value that crosses statements is an array, and `memref` that value.
     """
 
     op: ir.Operation
     memref: ir.Value
     writes: bool
+    elements: ElementRelation | None = None
+
+    @property
+    def _in_statement(self) -> ElementRelation:
+        if self.elements is None:
+            raise ValueError("the access belongs to no statement of a polyhedral model")
+        return self.elements
+
+    @property
+    def statement_name(self) -> str:
+        """The statement that has it."""
+        return self._in_statement.statement_name
+
+    @property
+    def array(self) -> Array:
+        """What the statement's instances touch."""
+        return self._in_statement.array
+
+    @property
+    def relation(self) -> isl.Map:
+        """Instances of the statement to elements of `array`."""
+        return self._in_statement.relation
+
+    @property
+    def position(self) -> int:
+        """The index of `op` in the statement's ops."""
+        return self._in_statement.position
+
+    @property
+    def text(self) -> str:
+        """`S1 reads A0`, for messages."""
+        return f"{self.statement_name} {'writes' if self.writes else 'reads'} {self.array.name}"
+
+    def redirected(self, array: Array, relation: isl.Map) -> MemRefAccess:
+        """The statement's access with other elements in place of its own."""
+        return replace(self, elements=replace(self._in_statement, array=array, relation=relation))
 
     @cached_property
     def root(self) -> ir.Value:

@@ -6,7 +6,8 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.polyhedral.model import Statement
 
 
 def happens_before(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
@@ -40,7 +41,7 @@ def unordered(first: Statement, second: Statement) -> isl.Map:
     return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
 
 
-def comes_first(first: AccessRelation, second: AccessRelation) -> bool:
+def comes_first(first: MemRefAccess, second: MemRefAccess) -> bool:
     """Whether `first` happens before `second`, another access of its statement, in one instance: an op reads before it writes."""
     return (first.position, first.writes) < (second.position, second.writes)
 

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import ElementRelation
 from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op
-from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop, Statement
+from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, memref_of
+from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop, Statement
 from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, is_inside, is_supported
 from dlc.lowering.affine.polyhedral.walk import Found, Note, Walk, WalkPosition
 
@@ -116,8 +118,11 @@ def _statement(name: str, found: Found, context: isl.Set, parameters: Iterable[s
     instance = f"{name}[{', '.join(loop.name for loop in frame.loops)}]"
     domain = isl.Set(f"{prefix}{{ {instance} : {' and '.join(frame.constraints)} }}").intersect_params(context)
     accesses = [
-        AccessRelation(
-            name, note.op, note.array, _relation(prefix, instance, note).intersect_domain(domain), note.writes, note.position
+        MemRefAccess(
+            note.op,
+            memref_of(note.op) if note.array.is_memory and is_memory_op(note.op) else note.array.value,
+            note.writes,
+            ElementRelation(name, note.array, _relation(prefix, instance, note).intersect_domain(domain), note.position),
         )
         for note in found.notes
     ]

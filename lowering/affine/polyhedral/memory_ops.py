@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 
-SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
-"""Where the subscripts of an access begin among its operands, right after the memref."""
-
 
 @dataclass(frozen=True)
 class _Kind:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_allocation, is_memref, root_of
+from dlc.lowering.affine.ir.element_relations import Array, LoopVariable
 from dlc.lowering.affine.polyhedral.aliases import global_name
 from dlc.lowering.affine.polyhedral.domains import inits_of, loops_of
 from dlc.lowering.affine.polyhedral.grouping import StatementGroup, group_ops, is_free
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
 from dlc.lowering.affine.polyhedral.memory_ops import Lanes, is_memory_op, is_store, lanes_of, memref_of, spelled, subscripts_of
-from dlc.lowering.affine.polyhedral.model import Array, ExtractionError, LoopVariable
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, is_inside, is_local, is_supported
 from dlc.lowering.affine.polyhedral.views import at_root
 

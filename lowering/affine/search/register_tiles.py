@@ -17,10 +17,11 @@ from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.cost.tile_costs import BandNestCost, outer_order, spare_registers
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.loop_values import ends_of, place_in_tile, tile_number
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
 from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
@@ -250,7 +251,7 @@ def _levels(
     return [*outer, *points]
 
 
-def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[AccessRelation, int | None]]]:
+def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[MemRefAccess, int | None]]]:
     """For each member the strides of all accesses along it."""
     around = node.get_prefix_schedule_multi_union_pw_aff()
     depth = around.dim(isl.dim_type.out)

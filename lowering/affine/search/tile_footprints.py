@@ -11,7 +11,9 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.strides import element_bytes
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.skewing import Skewed
 
 _Row = tuple[int, ...]
@@ -116,7 +118,7 @@ def _inverse(rows: Sequence[_Row]) -> list[list[Fraction]]:
     return [row[size:] for row in work]
 
 
-def _subscripts(access: AccessRelation, axes: Sequence[_Axis], inverse: Sequence[Sequence[Fraction]]) -> list[_Subscript] | None:
+def _subscripts(access: MemRefAccess, axes: Sequence[_Axis], inverse: Sequence[Sequence[Fraction]]) -> list[_Subscript] | None:
     """The subscripts of an access in the coordinates of `axes`; None where one is not affine."""
     function = isl.PwMultiAff.from_map(access.relation) if access.relation.is_single_valued() else None
     if function is None or function.n_piece() != 1:
