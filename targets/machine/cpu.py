@@ -126,6 +126,11 @@ class Machine:
         return "avx512f" in self.features
 
     @property
+    def has_slow_masks(self) -> bool:
+        """Whether masks are no registers; vectors of 128 bits are not measured with masks."""
+        return self.vector_bits > VECTOR_BITS[0] and not self.has_mask_registers
+
+    @property
     def has_split_units(self) -> bool:
         """Whether twice as many multiply-adds start in a cycle where vectors have half the width."""
         return "avx512f" in self.features and self.fma_ports == 1

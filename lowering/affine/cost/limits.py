@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import VECTOR_BITS, Machine, facts_of
+from dlc.targets.machine import Machine, facts_of
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,22 @@ class Caches:
 
 @dataclass(frozen=True)
 class TileLimits:
-    """The vector registers to fill, whether one instruction multiplies and adds, and the caches that panels of operands stay in."""
+    """The vector registers to fill, which may be fewer or shorter than those of the `machine`, and the machine."""
 
     vector_bits: int
     registers: int
-    caches: Caches
-    has_fma: bool
-    has_slow_masks: bool
-    """Vectors of 128 bits are not measured with masks."""
+    machine: Machine
+
+    @cached_property
+    def caches(self) -> Caches:
+        """The caches that panels of operands stay in."""
+        return Caches.of(self.machine)
 
     @classmethod
     def of(cls, op: ir.Operation, vector_bits: int = 0, registers: int = 0) -> TileLimits:
         """The given numbers; the target's where they are 0. `PassFailure` at `op` when no vector fits them."""
-        facts = facts_of(op)
-        bits = vector_bits or facts.vector_bits
+        machine = facts_of(op)
+        bits = vector_bits or machine.vector_bits
         if bits < 64 or bits & (bits - 1):
             raise PassFailure(op, f"no vectors of {bits} bits", "give a power of two from 64 on as vector-bits")
-        has_slow_masks = facts.vector_bits > VECTOR_BITS[0] and not facts.has_mask_registers
-        return cls(bits, registers or facts.vector_registers, Caches.of(facts), facts.has_fma, has_slow_masks)
+        return cls(bits, registers or machine.vector_registers, machine)

@@ -1,4 +1,4 @@
-"""What a register tile costs: instructions, chains of sums, and lines of memory, in cycles for each iteration of a statement.
+"""What a register tile costs: instructions, chains of sums, and lines of memory.
 
 A model of any core that starts two loads and two multiply-adds a cycle; only comparisons of its numbers mean something.
 """
@@ -13,13 +13,12 @@ from math import log2, sqrt
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
-from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.policy import policy
-from dlc.targets.machine import LINE_BYTES
+from dlc.targets.machine import LINE_BYTES, Machine
 
 Strides = Sequence[tuple[MemRefAccess, "int | None"]]
 """The stride of each access along one loop, in elements; None where there is none."""
@@ -48,6 +47,10 @@ class BandNestCost:
     """Accesses whose vectors along a loop begin anywhere in a line of memory."""
     spare_registers: int = 2
     """Registers that a tile takes beside those of its sums and of the vectors that its copies share."""
+    iterations: float = 1.0
+    """Runs of the innermost body without tiles; loops of a band nest need not be rectangular."""
+    line_cycles: float | None = None
+    """What another line takes; None for that of one from beyond L2."""
 
     @cached_property
     def kept(self) -> list[int]:
@@ -65,15 +68,10 @@ class BandNestCost:
             return min(tile.width, self.extents[at])  # the last vector may be part of one
         return dict(tile.unroll_and_jam).get(at, 1)
 
-    def cycles(
-        self, tile: Tile, limits: TileLimits, line_cycles: float | None = None, known: dict[Tile, float] | None = None
-    ) -> float:
-        """Cycles for each iteration of the loops in tiles, where smaller tiles take what is left of the loops.
-
-        A line takes `line_cycles`, else those of one from beyond L2. `known` holds those of single tiles, which others end with.
-        """
-        along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, {} if known is None else known
-        total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
+    def total(self, tile: Tile, machine: Machine) -> float:
+        """Cycles of the loops in tiles, where smaller tiles take what is left of the loops."""
+        along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, self._of_one
+        total, slower = 0.0, policy().cost.unmasked_rest if machine.has_slow_masks and along is not None else 1.0
         vectors = 1 if along is None else -(-extents[along] // self.lanes)
         copies = 1 if across is None else extents[across]
         for width, wide in _parts(vectors, tile.vectors):
@@ -81,23 +79,28 @@ class BandNestCost:
                 jam = () if across is None else ((across, height),)
                 one = Tile(tile.code_generator, tile.lane_loop, tile.lanes, width, jam, tile.order)
                 if one not in known:
-                    known[one] = self._whole_cycles(one, line_cycles)
+                    known[one] = self._whole_cycles(one)
                 total += wide * high * known[one] * (1.0 if height == tile.copies else slower)
         useful = 1.0 if along is None else extents[along] / self.lanes
-        return total / (useful * copies)
+        return total / (useful * copies) * self.iterations
 
-    def _whole_cycles(self, tile: Tile, line_cycles: float | None) -> float:
+    @cached_property
+    def _of_one(self) -> dict[Tile, float]:
+        """What is known of single tiles, which others end with."""
+        return {}
+
+    def _whole_cycles(self, tile: Tile) -> float:
         """Cycles for each iteration that the tile takes."""
-        step = self.step(tile, line_cycles)
+        step = self.step(tile)
         return step.busy / _elements(tile) + step.memory / _elements(tile)
 
     def work_cycles(self, tile: Tile) -> float:
         """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
         return self._busy(tile).busy / _elements(tile)
 
-    def step(self, tile: Tile, line_cycles: float | None = None) -> Cycles:
+    def step(self, tile: Tile) -> Cycles:
         """Cycles of one step of the innermost loop around the tile."""
-        each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
+        each = policy().cost.exposed_far_line if self.line_cycles is None else self.line_cycles
         lines = sum(_lines(self, access, tile, tile.order[-1]) for access in self.accesses)
         return self._busy(tile)._replace(memory=lines * each + _straddling_cycles(self, tile))
 

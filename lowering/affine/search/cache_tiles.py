@@ -80,7 +80,9 @@ class CacheBlockPlanner:
             [(access, 1 if stride and access in copied else stride) for access, stride in member] for member in self.nest.strides
         ]
         straddling = {(ref.access, at) for ref in self._unwritten for at in _straddled(ref, self.nest.lanes)}
-        return replace(self.nest, strides=strides, straddling=frozenset(straddling))
+        return replace(
+            self.nest, strides=strides, straddling=frozenset(straddling), line_cycles=policy().cost.exposed_resident_line
+        )
 
     def plan(self, tile: Tile, plain: Tile) -> CachePlan | None:
         """The cheapest blocks and panels around tiles `tile`; None where loops of tiles `plain`, all by themselves, are as good."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
 from dlc.lowering.affine.cost.limits import Caches, TileLimits
 from dlc.lowering.affine.cost.loop_order import with_best_order
@@ -36,23 +37,23 @@ class Candidate:
     cycles: float
 
 
-def chosen(nest: Nest, machine: TileLimits, generator: str) -> Tile | None:
+def chosen(nest: Nest, limits: TileLimits, generator: str) -> Tile | None:
     """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays."""
-    best = candidates(nest, machine, 1, generator)
-    if not best or best[0].cycles >= LoopNestCost(nest, None, None).scalar():
+    best = candidates(nest, limits, 1, generator)
+    if not best or best[0].cycles >= cycles(LoopNestCost(nest, None, None), Tile(), limits.machine):
         return None
     return best[0].tile
 
 
-def candidates(nest: Nest, machine: TileLimits, count: int, generator: str = "") -> list[Candidate]:
+def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") -> list[Candidate]:
     """The `count` cheapest tiles of `nest` for the code `generator` (default: the one that takes it), cheapest first.
 
     The code generator `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
     generator = generator or ("tile" if is_contraction(nest) else "rows")
     conflicts = SetConflicts(nest)
-    found = sorted(_candidates(nest, machine, conflicts, generator), key=lambda one: _rank(conflicts, one))
-    return [Candidate(_finished(nest, one.tile, machine), one.cycles) for one in found[:count]]
+    found = sorted(_candidates(nest, limits, conflicts, generator), key=lambda one: _rank(conflicts, one))
+    return [Candidate(_finished(nest, one.tile, limits), one.cycles) for one in found[:count]]
 
 
 def _rank(conflicts: SetConflicts, candidate: Candidate) -> tuple[float, ...]:
@@ -65,9 +66,9 @@ def _rank(conflicts: SetConflicts, candidate: Candidate) -> tuple[float, ...]:
     return candidate.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
-def _finished(nest: Nest, tile: Tile, machine: TileLimits) -> Tile:
+def _finished(nest: Nest, tile: Tile, limits: TileLimits) -> Tile:
     """`tile` with the choices that do not depend on other tiles."""
-    tile, caches = with_best_order(nest, tile, machine.caches), machine.caches
+    tile, caches = with_best_order(nest, tile, limits.caches), limits.caches
     if tile.code_generator != "tile" or nest.chain is None or nest.reduces(tile):
         return tile
     extent = nest.chain.loops[-1].extent
@@ -77,7 +78,7 @@ def _finished(nest: Nest, tile: Tile, machine: TileLimits) -> Tile:
         *outer, lane, row = tile.order
         return replace(tile, order=(*outer, row, lane), blocks=((tile.lane_loop, strip),))
     tile = _with_fetches(nest, tile, caches)
-    if machine.registers < MANY_REGISTERS and (copied := chosen_copies(nest, tile, caches)):
+    if limits.registers < MANY_REGISTERS and (copied := chosen_copies(nest, tile, caches)):
         return replace(tile, prefetch=0, blocks=copied, pack=1)
     blocks = chosen_blocks(nest, tile, caches)
     has_sums = any(place == len(nest.band) for place, _ in blocks)
@@ -132,16 +133,16 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
-def _candidates(nest: Nest, machine: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate]:
+def _candidates(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate]:
     """Every tile that fits the registers."""
-    lanes = machine.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
+    lanes = limits.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
         cost = LoopNestCost(nest, facts, nest.loops[place])
         for tile in _tiles(nest, Tile(generator, place, lanes), facts, conflicts):
             if tile.body_copies == 1 or (
-                cost.fits(tile, machine.registers) and not conflicts.overflows(tile, machine.caches.l1_bytes)
+                cost.fits(tile, limits.registers) and not conflicts.overflows(tile, limits.caches.l1_bytes)
             ):
-                yield Candidate(tile, cost.cycles(tile))
+                yield Candidate(tile, cycles(cost, tile, limits.machine))
 
 
 def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[int, LaneFacts]]:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.limits import Caches, TileLimits
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
@@ -88,7 +89,7 @@ def weigh(scop: Scop, schedule: isl.Schedule, limits: TileLimits) -> Weighed:
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
         chain = _chain(scop, node, members, limits)
         chains.append(chain)
-        costs.append(chain.nest.cycles(chain.tile, limits) * volume_of(node.get_domain()))
+        costs.append(cycles(chain.nest, chain.tile, limits.machine))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
@@ -98,8 +99,9 @@ def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], limits
     strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
-    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, limits.has_fma)
-    nest = BandNestCost(strides, is_free, lanes_of(scop, limits), _bands(members), starts, extents, spare_registers=spare)
+    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, limits.machine.has_fma)
+    count, bands = volume_of(node.get_domain()), _bands(members)
+    nest = BandNestCost(strides, is_free, lanes_of(scop, limits), bands, starts, extents, spare_registers=spare, iterations=count)
     return BandNest(members, nest, _best_tile(scop, nest, limits))
 
 
@@ -141,7 +143,7 @@ class _Tiling:
         if self.blocking is None or refs is None or policy().limits.unbounded_trips in chain.nest.extents:
             return chain.tile, None
         blocker = CacheBlockPlanner(refs, chain.nest, self.blocking.caches, self.blocking.pack)
-        tile = _best_tile(self.scop, blocker.packed_nest, self.limits, policy().cost.exposed_resident_line)
+        tile = _best_tile(self.scop, blocker.packed_nest, self.limits)
         return tile, blocker.plan(tile, chain.tile)
 
 
@@ -149,8 +151,8 @@ _KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
 """The best tiles so far: schedules that are compared have nests in common."""
 
 
-def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: float | None = None) -> Tile:
-    """The tile of the fewest cycles, where a line takes `line_cycles`, else those of one from beyond L2."""
+def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits) -> Tile:
+    """The tile of the fewest cycles."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
     key = (
         strides,
@@ -161,17 +163,17 @@ def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: 
         nest.straddling,
         tuple(nest.extents),
         limits,
-        line_cycles,
+        nest.line_cycles,
     )
     known = _KNOWN.setdefault(scop, {})
     if key not in known:
-        known[key] = _cheapest(nest, limits, line_cycles)
+        known[key] = _cheapest(nest, limits)
     return known[key]
 
 
-def _cheapest(nest: BandNestCost, limits: TileLimits, line_cycles: float | None) -> Tile:
-    known: dict[Tile, float] = {}
-    return min(_tiles(nest, limits), key=lambda one: nest.cycles(one, limits, line_cycles, known))
+def _cheapest(nest: BandNestCost, limits: TileLimits) -> Tile:
+    each = replace(nest, iterations=1.0)  # nests that differ in how often they run have the same tile
+    return min(_tiles(nest, limits), key=lambda tile: cycles(each, tile, limits.machine))
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
