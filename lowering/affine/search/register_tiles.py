@@ -12,7 +12,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import cycles
-from dlc.lowering.affine.cost.limits import Caches, TileLimits
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.cost.tile_costs import BandNestCost, outer_order, spare_registers
@@ -28,15 +28,16 @@ from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
 from dlc.lowering.policy import policy
+from dlc.targets.machine import Machine
 
 _GENERATOR = "generic"
 
 
 @dataclass(frozen=True)
 class CacheBlockOptions:
-    """That loops are cut into blocks for `caches`, and with `pack` panels copied."""
+    """That loops are cut into blocks for the caches of `machine`, and with `pack` panels copied."""
 
-    caches: Caches
+    machine: Machine
     pack: bool = True
 
 
@@ -142,7 +143,7 @@ class _Tiling:
         refs = None if self.blocking is None else references(self.scop, node, members)
         if self.blocking is None or refs is None or policy().limits.unbounded_trips in chain.nest.extents:
             return chain.tile, None
-        blocker = CacheBlockPlanner(refs, chain.nest, self.blocking.caches, self.blocking.pack)
+        blocker = CacheBlockPlanner(refs, chain.nest, self.blocking.machine, self.blocking.pack)
         tile = _best_tile(self.scop, blocker.packed_nest, self.limits)
         return tile, blocker.plan(tile, chain.tile)
 
