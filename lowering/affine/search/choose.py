@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import cycles
@@ -20,6 +20,7 @@ from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.given_tiles import lane_facts
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
+from dlc.lowering.affine.search.candidates import Candidate, weighed
 from dlc.lowering.affine.search.copy_choice import chosen_copies
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.policy import policy
@@ -29,23 +30,15 @@ _PREFETCH, _FETCH_ROWS = 2, 1
 """The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A tile that fits a nest, and its estimated cycles."""
-
-    tile: Tile
-    cycles: float
-
-
 def chosen(nest: Nest, limits: TileLimits, generator: str) -> Tile | None:
     """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays."""
     best = candidates(nest, limits, 1, generator)
     if not best or best[0].cycles >= cycles(LoopNestCost(nest, None, None), Tile(), limits.machine):
         return None
-    return best[0].tile
+    return best[0].schedule
 
 
-def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") -> list[Candidate]:
+def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") -> list[Candidate[Tile]]:
     """The `count` cheapest tiles of `nest` for the code `generator` (default: the one that takes it), cheapest first.
 
     The code generator `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
@@ -53,16 +46,16 @@ def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") 
     generator = generator or ("tile" if is_contraction(nest) else "rows")
     conflicts = SetConflicts(nest)
     found = sorted(_candidates(nest, limits, conflicts, generator), key=lambda one: _rank(conflicts, one))
-    return [Candidate(_finished(nest, one.tile, limits), one.cycles) for one in found[:count]]
+    return [Candidate(_finished(nest, one.schedule, limits), one.cycles) for one in found[:count]]
 
 
-def _rank(conflicts: SetConflicts, candidate: Candidate) -> tuple[float, ...]:
+def _rank(conflicts: SetConflicts, candidate: Candidate[Tile]) -> tuple[float, ...]:
     """The cheapest has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
-    tile = candidate.tile
+    tile = candidate.schedule
     return candidate.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
@@ -133,16 +126,18 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
-def _candidates(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate]:
+def _candidates(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate[Tile]]:
     """Every tile that fits the registers."""
     lanes = limits.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
         cost = LoopNestCost(nest, facts, nest.loops[place])
-        for tile in _tiles(nest, Tile(generator, place, lanes), facts, conflicts):
-            if tile.body_copies == 1 or (
-                cost.fits(tile, limits.registers) and not conflicts.overflows(tile, limits.caches.l1_bytes)
-            ):
-                yield Candidate(tile, cycles(cost, tile, limits.machine))
+        tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts)
+        yield from weighed(cost, (tile for tile in tiles if _fits(cost, tile, limits, conflicts)), limits.machine)
+
+
+def _fits(cost: LoopNestCost, tile: Tile, limits: TileLimits, conflicts: SetConflicts) -> bool:
+    """Whether the registers hold `tile`, and the first-level cache what its copies read side by side."""
+    return tile.body_copies == 1 or (cost.fits(tile, limits.registers) and not conflicts.overflows(tile, limits.caches.l1_bytes))
 
 
 def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[int, LaneFacts]]:

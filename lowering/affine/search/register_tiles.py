@@ -24,6 +24,7 @@ from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNR
 from dlc.lowering.affine.polyhedral.loop_values import ends_of, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
+from dlc.lowering.affine.search.candidates import cheapest
 from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
@@ -174,7 +175,9 @@ def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits) -> Tile:
 
 def _cheapest(nest: BandNestCost, limits: TileLimits) -> Tile:
     each = replace(nest, iterations=1.0)  # nests that differ in how often they run have the same tile
-    return min(_tiles(nest, limits), key=lambda tile: cycles(each, tile, limits.machine))
+    found = cheapest(each, _tiles(nest, limits), limits.machine)
+    assert found is not None  # a nest without tiles is a candidate
+    return found.schedule
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
