@@ -152,11 +152,6 @@ class Machine:
         return ("bf16" if self.arch == "aarch64" else "avx512_bf16") in self.features
 
     @property
-    def has_f16(self) -> bool:
-        """Whether f16 is loaded and stored as f32 by one instruction."""
-        return self.arch == "aarch64" or "f16c" in self.features or "avx512f" in self.features
-
-    @property
     def prefers_bf16_dot(self) -> bool:
         """Whether dot products of bf16 are there, and no slower than multiply-adds of f32 with weights of bf16.
 
