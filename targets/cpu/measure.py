@@ -99,9 +99,9 @@ def _unsure(unit: Unit, since: str) -> _Choice:
     with module.context, ir.Location.unknown():
         Pipeline.between(since, later(since, _TILED)).run(module)
         function = _function(module, unit.symbol)
-        machine = TileLimits.of(function)
+        limits = TileLimits.of(function)
         choices = [
-            _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, machine, _MOST_CANDIDATES, "tile"))
+            _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, limits, _MOST_CANDIDATES, "tile"))
             for nest in nests_of(function)
             if is_contraction(nest) and SCHEDULE not in nest.top.attributes
         ]

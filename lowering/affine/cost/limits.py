@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.lowering.pass_base import PassFailure
@@ -12,35 +11,22 @@ from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
 
 
-@dataclass(frozen=True)
-class Caches:
-    """What costs read of a machine's caches: bytes of the first two levels, of a way of the second one, and of a line.
+def falls_out(rows: int, pitch: int, machine: Machine) -> bool:
+    """Whether a line of each of so many rows, `pitch` bytes apart, does not stay in the second-level cache.
 
-    Rows that lie a multiple of `l2_way_bytes` apart share sets of the second level.
+    Rows that lie a multiple of a way's bytes apart share sets of it.
     """
+    return rows * math.gcd(pitch, machine.l2_way_bytes) > machine.l2_bytes
 
-    l1_bytes: int
-    l2_bytes: int
-    l2_way_bytes: int
-    line_bytes: int
 
-    @classmethod
-    def of(cls, facts: Machine) -> Caches:
-        """Those of a CPU."""
-        return cls(facts.l1_bytes, facts.l2_bytes, facts.l2_way_bytes, facts.line_bytes)
-
-    def falls_out(self, rows: int, pitch: int) -> bool:
-        """Whether a line of each of so many rows, `pitch` bytes apart, does not stay in the second level."""
-        return rows * math.gcd(pitch, self.l2_way_bytes) > self.l2_bytes
-
-    def weight(self, footprint: float) -> float:
-        """What a byte counts that is read again after so many others."""
-        cost, blocks = policy().cost, policy().blocks
-        if footprint <= self.l1_bytes * blocks.working_share:
-            return 0.0
-        if footprint <= self.l2_bytes * blocks.half_share:
-            return cost.half_l2_weight
-        return cost.whole_l2_weight if footprint <= self.l2_bytes else cost.memory_weight
+def reread_weight(footprint: float, machine: Machine) -> float:
+    """What a byte counts that is read again after so many others."""
+    cost, blocks = policy().cost, policy().blocks
+    if footprint <= machine.l1_bytes * blocks.working_share:
+        return 0.0
+    if footprint <= machine.l2_bytes * blocks.half_share:
+        return cost.half_l2_weight
+    return cost.whole_l2_weight if footprint <= machine.l2_bytes else cost.memory_weight
 
 
 @dataclass(frozen=True)
@@ -50,11 +36,6 @@ class TileLimits:
     vector_bits: int
     registers: int
     machine: Machine
-
-    @cached_property
-    def caches(self) -> Caches:
-        """The caches that panels of operands stay in."""
-        return Caches.of(self.machine)
 
     @classmethod
     def of(cls, op: ir.Operation, vector_bits: int = 0, registers: int = 0) -> TileLimits:

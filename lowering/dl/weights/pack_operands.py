@@ -11,7 +11,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.affine.cost.contractions import ColumnCopy, StridedSums
 from dlc.lowering.affine.cost.cycles import cycles
-from dlc.lowering.affine.cost.limits import Caches
+from dlc.lowering.affine.cost.limits import falls_out
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.weights.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
@@ -84,7 +84,7 @@ def _falls_out(y: TensorType, cpu: Machine) -> bool:
     """Whether a column of a row-major matrix, a cache line of each row, does not stay in the second-level cache."""
     rows, columns = _sizes(y)
     stride = columns * bits_of(y) // 8
-    return Caches.of(cpu).falls_out(rows, stride) and columns > block_widths(cpu, bits_of(y))[0]
+    return falls_out(rows, stride, cpu) and columns > block_widths(cpu, bits_of(y))[0]
 
 
 def _least_rows(y: TensorType, cpu: Machine) -> int:
