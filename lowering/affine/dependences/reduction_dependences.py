@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.distances import distance_vectors
-from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.accesses import MemRefAccess, is_store
 from dlc.lowering.affine.ir.element_relations import LoopVariable
-from dlc.lowering.affine.polyhedral.memory_ops import is_store, lanes_of
+from dlc.lowering.affine.polyhedral.memory_ops import lanes_of
 from dlc.lowering.affine.polyhedral.model import Scop, Statement
 
 _FLOATS: Mapping[str, str] = {
