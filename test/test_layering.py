@@ -49,9 +49,9 @@ DL: dict[str, set[str]] = {
     "fuse": {"weights", "quantize"},
 }
 AFFINE: dict[str, set[str]] = {
-    "polyhedral": set(),
-    "ir": {"polyhedral"},
-    "dependences": {"polyhedral"},
+    "ir": set(),
+    "polyhedral": {"ir"},
+    "dependences": {"ir", "polyhedral"},
     "equivalence": {"ir", "polyhedral", "dependences"},
     "cost": {"ir", "polyhedral", "dependences"},
     "loop_generation": {"ir", "polyhedral"},

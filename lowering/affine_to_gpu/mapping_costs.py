@@ -11,8 +11,9 @@ from math import prod
 import islpy as isl
 
 from dlc.lowering.affine.cost.strides import access_strides, element_bytes
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.polyhedral.loop_values import ends_of
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, Tree, loops_above, walk
 from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
@@ -86,7 +87,7 @@ def _sectors(scop: Scop, loops: Sequence[LoopNode], leaf: Leaf, dim: int | None,
     return sum(_sectors_of(access, strides.get(access, 0), facts) for access in statement.accesses)
 
 
-def _sectors_of(access: AccessRelation, stride: int | None, facts: GpuMachine) -> float:
+def _sectors_of(access: MemRefAccess, stride: int | None, facts: GpuMachine) -> float:
     if stride is None:
         return 1.0
     return min(1.0, max(abs(stride) * element_bytes(access.array) / facts.sector_bytes, 1 / facts.warp_threads))

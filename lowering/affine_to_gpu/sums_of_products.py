@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from dlc.lowering.affine.cost.strides import access_strides
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, SequenceNode, Tree, statement_names
 from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
 from dlc.lowering.policy import policy
 
-_Strides = Sequence[Mapping[AccessRelation, "int | None"]]
+_Strides = Sequence[Mapping[MemRefAccess, "int | None"]]
 """By loop: how far each access moves in a step of it."""
 
 
@@ -94,7 +95,7 @@ class _Nest:
         is_sum = nest.sums and any(not nest.moves(access, nest.sums) for access in nest.statement.writes)
         return nest if is_sum else None
 
-    def moves(self, access: AccessRelation, depths: Sequence[int]) -> bool:
+    def moves(self, access: MemRefAccess, depths: Sequence[int]) -> bool:
         """Whether `access` moves along one of the loops."""
         return any(self.strides[depth].get(access, 0) != 0 for depth in depths)
 
@@ -111,7 +112,7 @@ class _Nest:
         return sum(prod(policy().gpu.thread_results[0] for depth in pair if self.moves(access, [depth])) for access in self.moving)
 
     @property
-    def moving(self) -> list[AccessRelation]:
+    def moving(self) -> list[MemRefAccess]:
         """The accesses that move along the sum; others stay in registers."""
         return [access for access in self.statement.accesses if self.moves(access, self.sums)]
 

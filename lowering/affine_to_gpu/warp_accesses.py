@@ -13,7 +13,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op
-from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, is_store, memref_of, subscripts_of
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, is_memory_op
 from dlc.lowering.affine_to_gpu.warp_values import Lanes, WarpValues
 from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
@@ -121,12 +121,12 @@ class _Walk:
         yield from self.block(op.regions[0].blocks[0], active, trips * count)
 
     def _access(self, op: ir.Operation, active: Lanes, trips: int) -> Iterator[WarpAccess]:
-        memref = memref_of(op)
-        source = defining_op(memref)
+        access = access_of(op)
+        source = defining_op(access.memref)
         if not active.any() or (source is not None and source.name in ALLOCATIONS):  # a thread's own memory
             return
-        places, size = self._places(op), _access_bytes(op)
-        is_shared = "workgroup" in str(memref.type.memory_space)
+        places, size = self._places(access), _access_bytes(access.kind)
+        is_shared = "workgroup" in str(access.memref.type.memory_space)
         if places is None:
             lanes = int(active.sum())
             yield WarpAccess(op, "shared" if is_shared else "global", trips, lanes, lanes, 1, is_known=False)
@@ -136,14 +136,13 @@ class _Walk:
             sectors, least = sectors_of(places[active], size, self.facts.sector_bytes)
             yield WarpAccess(op, "global", trips, sectors, least)
 
-    def _places(self, op: ir.Operation) -> Lanes | None:
+    def _places(self, access: MemRefAccess) -> Lanes | None:
         """Where each lane's access starts, in bytes from the start of the memory; None where that is not known."""
-        kind = ir.MemRefType(memref_of(op).type)
-        map, operands = subscripts_of(op)
+        kind = ir.MemRefType(access.memref.type)
         strides, offset = kind.get_strides_and_offset()
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         total = np.full(self.values.lanes, 0 if offset == dynamic else offset)
-        for index, stride in zip(self.values.results(map, operands), strides, strict=True):
+        for index, stride in zip(self.values.results(access.map, access.indices), strides, strict=True):
             if index is None:
                 return None
             total = total + index * (policy().limits.unbounded_trips if stride == dynamic else stride)
@@ -154,9 +153,8 @@ def _bytes_of(kind: ir.Type) -> int:
     return -(-int(getattr(kind, "width", 64)) // 8)
 
 
-def _access_bytes(op: ir.Operation) -> int:
-    """Bytes that one lane reads or writes."""
-    kind = op.operands[0].type if is_store(op) else op.results[0].type
+def _access_bytes(kind: ir.Type) -> int:
+    """Bytes that one lane reads or writes, an element or a vector of them."""
     if not isinstance(kind, ir.VectorType):
         return _bytes_of(kind)
     return int(np.prod(kind.shape)) * _bytes_of(kind.element_type)

@@ -22,7 +22,9 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, dtype_of_element
 from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.ir.loops import NEST, SCHEDULE
 from dlc.lowering.affine.ir.nests import nests_of
-from dlc.lowering.affine.search.choose import Candidate, candidates, is_contraction
+from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.search.candidates import Candidate
+from dlc.lowering.affine.search.choose import candidates, is_contraction
 from dlc.lowering.affine_to_llvm.bare_pointers import is_bare
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipeline_run import Instrument
@@ -76,11 +78,11 @@ def _fastest(unit: Unit, since: str, opt_level: int, instruments: Sequence[Instr
     runs, tail = [], Pipeline.between(since, STAGES[-1])
     for candidate in found.candidates:
         copy = _copy(unit)
-        attach_to(_function(copy, unit.symbol), {found.nest: candidate.tile})
+        attach_to(_function(copy, unit.symbol), {found.nest: candidate.schedule})
         runs.append(_Run(compile_unit(copy, unit.symbol, tail, opt_level, instruments), unit.symbol, buffers))
     times = _interleaved([run.call for run in runs])
     best = found.candidates[times.index(min(times))]
-    return ScheduleTable({unit.label: {found.nest: best.tile}}).to_json()[unit.label]
+    return ScheduleTable({unit.label: {found.nest: best.schedule}}).to_json()[unit.label]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class _Choice:
     """The candidates for one nest."""
 
     nest: int
-    candidates: Sequence[Candidate]
+    candidates: Sequence[Candidate[Tile]]
 
 
 def _unsure(unit: Unit, since: str) -> _Choice:
@@ -97,9 +99,9 @@ def _unsure(unit: Unit, since: str) -> _Choice:
     with module.context, ir.Location.unknown():
         Pipeline.between(since, later(since, _TILED)).run(module)
         function = _function(module, unit.symbol)
-        machine = TileLimits.of(function)
+        limits = TileLimits.of(function)
         choices = [
-            _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, machine, _MOST_CANDIDATES, "tile"))
+            _Choice(ir.IntegerAttr(nest.top.attributes[NEST]).value, candidates(nest, limits, _MOST_CANDIDATES, "tile"))
             for nest in nests_of(function)
             if is_contraction(nest) and SCHEDULE not in nest.top.attributes
         ]

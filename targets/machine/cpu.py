@@ -126,6 +126,11 @@ class Machine:
         return "avx512f" in self.features
 
     @property
+    def has_slow_masks(self) -> bool:
+        """Whether masks are no registers; vectors of 128 bits are not measured with masks."""
+        return self.vector_bits > VECTOR_BITS[0] and not self.has_mask_registers
+
+    @property
     def has_split_units(self) -> bool:
         """Whether twice as many multiply-adds start in a cycle where vectors have half the width."""
         return "avx512f" in self.features and self.fma_ports == 1
@@ -145,11 +150,6 @@ class Machine:
     def has_bf16_dot(self) -> bool:
         """Whether one instruction adds two products of bf16 to each f32 of the widest vector."""
         return ("bf16" if self.arch == "aarch64" else "avx512_bf16") in self.features
-
-    @property
-    def has_f16(self) -> bool:
-        """Whether f16 is loaded and stored as f32 by one instruction."""
-        return self.arch == "aarch64" or "f16c" in self.features or "avx512f" in self.features
 
     @property
     def prefers_bf16_dot(self) -> bool:

@@ -39,9 +39,9 @@ class AffineScanLanes(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Vectorise the scans of one function."""
-        machine = TileLimits.of(op, self.vector_bits)
+        limits = TileLimits.of(op, self.vector_bits)
         for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for"]:
-            scan = _scan_of(loop, machine.vector_bits)
+            scan = _scan_of(loop, limits.vector_bits)
             if scan is not None:
                 _emit(scan)
 

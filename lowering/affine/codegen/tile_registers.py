@@ -34,10 +34,10 @@ class AffineTileRegisters(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Tile the contractions of one function."""
-        machine = TileLimits.of(op, self.vector_bits, self.registers)
+        limits = TileLimits.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
             tile = given_tile(nest, "tile")
             if tile is None and is_contraction(nest):
-                tile = chosen(nest, machine, "tile")
+                tile = chosen(nest, limits, "tile")
             if tile is not None and tile.code_generator == "tile":
                 apply_blocks(nest, tile)

@@ -190,10 +190,10 @@ class AffineTileWindows(Pass):
         """Tile the windows of one function."""
         if not len(op.regions[0].blocks):
             return
-        machine = TileLimits.of(op, self.vector_bits, self.registers)
+        limits = TileLimits.of(op, self.vector_bits, self.registers)
         copies = padded_copies(op)
         for nest in nests_of(op):
-            tiler = _tiler(nest, copies, machine)
+            tiler = _tiler(nest, copies, limits)
             if tiler is None or not tiler.has_few_borders():
                 continue
             with ir.InsertionPoint(ancestor_in(nest.top, op.regions[0].blocks[0])), nest.top.location:
@@ -205,7 +205,7 @@ class AffineTileWindows(Pass):
         remove_unread_buffers(op)
 
 
-def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimits) -> _Tiler | None:
+def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], limits: TileLimits) -> _Tiler | None:
     """What tiles `nest`: by its schedule if it has one, else by the tile that is chosen; None when it is not over windows."""
     tile = given_tile(nest, GENERATOR)
     if tile is not None and tile.code_generator != GENERATOR:
@@ -217,5 +217,5 @@ def _tiler(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], machine: TileLimit
         return None
     if tile is not None:
         return _Tiler(windows, tile)
-    lanes = machine.vector_bits // widest_element(nest.body)
-    return _Tiler(windows, choose_tile(windows, lanes, machine)) if lanes > 1 else None
+    lanes = limits.vector_bits // widest_element(nest.body)
+    return _Tiler(windows, choose_tile(windows, lanes, limits)) if lanes > 1 else None

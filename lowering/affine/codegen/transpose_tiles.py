@@ -47,9 +47,9 @@ class AffineTransposeTiles(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Transpose in the nests of one function."""
-        machine, facts = TileLimits.of(op, self.vector_bits), facts_of(op)
+        limits, facts = TileLimits.of(op, self.vector_bits), facts_of(op)
         for nest in nests_of(op):
-            transpose = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, machine.vector_bits)
+            transpose = _given(nest) if SCHEDULE in nest.top.attributes else _found(nest, limits.vector_bits)
             if transpose is not None:
                 _Transposer(nest, transpose, _rows_in_turn(nest, transpose, facts)).emit()
 

@@ -34,8 +34,8 @@ class AffineVectorizeLoops(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Vectorise the scalar nests of one function."""
-        machine = TileLimits.of(op, self.vector_bits, self.registers)
+        limits = TileLimits.of(op, self.vector_bits, self.registers)
         for nest in nests_of(op):
-            tile = given_tile(nest, "rows") or chosen(nest, machine, "rows")
+            tile = given_tile(nest, "rows") or chosen(nest, limits, "rows")
             if tile is not None and tile.code_generator == "rows":
                 apply(nest, tile)

@@ -13,9 +13,9 @@ from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
 
 
-def choose_tile(windows: Windows, lanes: int, machine: TileLimits) -> Tile:
+def choose_tile(windows: Windows, lanes: int, limits: TileLimits) -> Tile:
     """The tile for `windows`, by the positions that its accumulators can stand for, and by where rows lie in the caches."""
-    vectors, unroll_and_jam, order = _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, machine)
+    vectors, unroll_and_jam, order = _row_tile(windows, lanes) if windows.lanes_slide else _channel_tile(windows, lanes, limits)
     place = windows.nest.band.index
     jammed = tuple((place(loop), count) for loop, count in unroll_and_jam)
     return Tile(GENERATOR, place(windows.lane_loop), lanes, vectors, jammed, tuple(place(loop) for loop in order))
@@ -35,7 +35,7 @@ def _row_tile(windows: Windows, lanes: int) -> _Chosen:
     return vectors, ((slid[-1], rows),) if rows > 1 else (), order
 
 
-def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> _Chosen:
+def _channel_tile(windows: Windows, lanes: int, limits: TileLimits) -> _Chosen:
     """Channels as lanes: two rows by a few columns, since two neighbours share most of the rows that they read.
 
     Where rows are few and most of them are at a border, tiles of one row by up to seven columns need less code.
@@ -43,9 +43,9 @@ def _channel_tile(windows: Windows, lanes: int, machine: TileLimits) -> _Chosen:
     band = windows.nest.band
     slid = [loop for loop in band if loop.iv in windows.slid and loop is not windows.lane_loop]
     vectors = min(-(-(windows.lane_loop.extent or 1) // lanes), 2)
-    order = _channel_order(windows, machine)
+    order = _channel_order(windows, limits)
     if len(slid) < 2 or not _has_inner_rows(windows, slid[-2]):
-        columns = balanced(slid[-1].likely_extent, (machine.registers // 2 - 2) // vectors)
+        columns = balanced(slid[-1].likely_extent, (limits.registers // 2 - 2) // vectors)
         return vectors, ((slid[-1], columns),), order
     if math.prod(loop.extent or 1 for loop in windows.taps) > policy().tiles.few_taps:
         vectors = 1
@@ -62,7 +62,7 @@ def _has_inner_rows(windows: Windows, loop: Loop) -> bool:
     return 2 * inner > -(-(loop.extent or 0) // policy().tiles.window_rows)
 
 
-def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
+def _channel_order(windows: Windows, limits: TileLimits) -> tuple[Loop, ...]:
     """Channels go outermost where the rows that a tile reads, all channels of them, fall out of the first cache.
 
     Images beyond a share of the second cache are read in the order of memory all the same: 112x112x96 takes 344 us against 264.
@@ -73,9 +73,9 @@ def _channel_order(windows: Windows, machine: TileLimits) -> tuple[Loop, ...]:
     row, tap_row = _most_bytes(windows, outer), _most_bytes(windows, tap)
     fits_first = (
         row * (policy().tiles.window_rows - 1) + tap_row * (tap.extent or 1)
-        <= policy().tiles.window_row_caches * machine.caches.l1_bytes
+        <= policy().tiles.window_row_caches * limits.machine.l1_bytes
     )
-    fits_second = row * (outer.extent or 1) <= policy().blocks.quarter_share * machine.caches.l2_bytes
+    fits_second = row * (outer.extent or 1) <= policy().blocks.quarter_share * limits.machine.l2_bytes
     if fits_first or not fits_second:
         return band
     return (windows.lane_loop, *(loop for loop in band if loop is not windows.lane_loop))

@@ -1,7 +1,6 @@
-"""Cycles of a nest under a tile, and of a contraction by its sizes. Nothing here changes IR.
+"""Cycles of nests under schedules, and what a schedule must fit. Nothing here changes IR.
 
-Whoever compares nests asks `LoopNestCost.cycles(tile)` or, for band nests, `BandNestCost.cycles(tile, limits)`, both by
-`step(tile)`: `Cycles` of issue, latency and memory. Layouts, packing, fusion and Winograd's tiles ask `contractions.py`.
+Whoever compares ways to compute something asks `cycles(nest, schedule, machine)` of `cycles.py`, whatever the nest is.
 
 Imports `ir`, `polyhedral` and `dependences`.
 """

@@ -1,14 +1,35 @@
-"""What a run of a nest's innermost body takes, by what its cycles go to: `step` of `LoopNestCost` and of `BandNestCost`.
+"""What a nest takes under a schedule, on a machine: `cycles`, which all who compare ways to compute something ask.
 
-A core starts a few instructions a cycle while it waits for the results of others, so that the longer of the two counts; of the
-way of data from caches and memory, what other work does not hide comes on top.
+A nest is what knows the answer: a `LoopNestCost` or a `BandNestCost` in a `Tile`, a `BlockedNestCost` in `CacheBlocks`, a
+`SkewedNestCost` in tiles across time, and what is no loops yet by its sizes (`contractions.py`).
+
+Costs of nests are sums of `step(tile)`, one run of the innermost body: a core starts a few instructions a cycle while it waits for
+the results of others, so that the longer of the two counts; of the way of data from caches and memory, what other work does not
+hide comes on top.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from dlc.lowering.policy import policy
+from dlc.targets.machine import Machine
+
+S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+class CostedNest(Protocol[S_contra]):
+    """Loops, or what becomes loops, as a cost model sees them."""
+
+    def total(self, schedule: S_contra, machine: Machine) -> float:
+        """Cycles of all of it; only `cycles` asks."""
+        ...
+
+
+def cycles(nest: CostedNest[S], schedule: S, machine: Machine) -> float:
+    """Cycles of one core for all of `nest` under `schedule`; infinite where the schedule does not fit the machine."""
+    return nest.total(schedule, machine)
 
 
 class Cycles(NamedTuple):

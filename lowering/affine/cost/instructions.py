@@ -6,6 +6,7 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
-from dlc.targets.machine import LINE_BYTES
+from dlc.targets.machine import LINE_BYTES, Machine
 
 _LOADS = {0: 1.0, 1: 1.0, 2: 3.0, 3: 5.0, 4: 7.0}
 """Instructions that load a vector, by the distance of its lanes in memory; others take one for each lane."""
@@ -57,7 +58,7 @@ class _InnermostLoad:
 
 
 class LoopNestCost:
-    """The cost of a nest's tiles for one choice of the lane loop."""
+    """A nest of rectangular loops for one choice of the lane loop, or without one, whose schedules are tiles."""
 
     def __init__(self, nest: Nest, facts: LaneFacts | None, lane_loop: Loop | None) -> None:
         self.nest = nest
@@ -150,8 +151,10 @@ class LoopNestCost:
             held = min(held, 1)  # each vector meets one number, and is read where it does
         return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
-    def cycles(self, tile: Tile) -> float:
-        """Cycles of the whole nest, cut like `tile`."""
+    def total(self, tile: Tile, machine: Machine) -> float:
+        """Cycles of the whole nest, cut like `tile`; of the loops as they are where there is no lane loop."""
+        if self.lane_loop is None:
+            return math.prod((_extent(loop) for loop in self.nest.loops), start=1.0) * self.step(tile).total
         nest, steps, reduces = self.nest, self.nest.steps(tile), self.nest.reduces(tile)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
         for lane_trips, vectors in _lane_parts(nest, tile):
@@ -179,13 +182,6 @@ class LoopNestCost:
             if loop is not self.nest.lane_loop(tile):
                 trips *= _extent(loop)
         return trips
-
-    def scalar(self) -> float:
-        """Cycles of the nest as it is."""
-        trips = 1.0
-        for loop in self.nest.loops:
-            trips *= _extent(loop)
-        return trips * self.step(Tile()).total
 
 
 def _line_share(load: ir.Operation, iv: ir.Value) -> float:

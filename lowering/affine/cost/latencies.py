@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
-from dlc.lowering.affine.polyhedral.model import AccessRelation
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.targets.machine import Machine
 
 _ANY_CPU = Machine()
@@ -18,7 +18,7 @@ PRODUCT_LATENCY = _ANY_CPU.instruction("fma_f32").latency
 """Cycles from one multiply-add to the next one that needs it."""
 
 
-def chain_latency(strides: Mapping[AccessRelation, int | None]) -> float:
+def chain_latency(strides: Mapping[MemRefAccess, int | None]) -> float:
     """The longest way from a load to a store of the same array, of accesses with their strides along the loop that carries it.
 
     Only loads count that move as the store does: these may be of what it stored some iterations before. At least one multiply-add.
@@ -31,11 +31,11 @@ def chain_latency(strides: Mapping[AccessRelation, int | None]) -> float:
     return max(found)
 
 
-_KNOWN: WeakKeyDictionary[AccessRelation, dict[frozenset[AccessRelation], float]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[MemRefAccess, dict[frozenset[MemRefAccess], float]] = WeakKeyDictionary()
 """What is known of writes so far: it is asked for every tile that is weighed."""
 
 
-def _known_latency(write: AccessRelation, loads: frozenset[AccessRelation]) -> float:
+def _known_latency(write: MemRefAccess, loads: frozenset[MemRefAccess]) -> float:
     """Cycles from one of `loads` to what `write` stores; 0 where it comes from none of them."""
     known = _KNOWN.setdefault(write, {})
     if loads not in known:

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.limits import Caches
+from dlc.lowering.affine.cost.limits import reread_weight
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
-from dlc.targets.machine import LINE_BYTES
+from dlc.targets.machine import LINE_BYTES, Machine
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,19 @@ class _PartialLines:
     """Bytes of the lines that a tile comes to."""
     bytes: int
 
-    def traffic(self, order: Sequence[Loop], trips: Mapping[Loop, int], caches: Caches) -> float:
+    def traffic(self, order: Sequence[Loop], trips: Mapping[Loop, int], machine: Machine) -> float:
         """Weighted bytes that move when lines come back, and leave again, after the loops inside `loop` ran."""
         inside = order[list(order).index(self.loop) + 1 :]
         footprint = self.tile_bytes * math.prod(trips[loop] for loop in inside)
-        return 2 * self.bytes * (1 / self.share - 1) * caches.weight(footprint)
+        return 2 * self.bytes * (1 / self.share - 1) * reread_weight(footprint, machine)
 
 
-def with_best_order(nest: Nest, tile: Tile, caches: Caches) -> Tile:
+def with_best_order(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     """`tile` with the band in the order that moves the least data; the order of the source where it makes no difference."""
-    return replace(tile, order=tuple(nest.band.index(loop) for loop in _best_order(nest, tile, caches)))
+    return replace(tile, order=tuple(nest.band.index(loop) for loop in _best_order(nest, tile, machine)))
 
 
-def _best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
+def _best_order(nest: Nest, tile: Tile, machine: Machine) -> list[Loop]:
     band = list(nest.band)
     if not nest.inner_loops:
         return sorted(band, key=lambda loop: loop is nest.lane_loop(tile))
@@ -62,8 +62,8 @@ def _best_order(nest: Nest, tile: Tile, caches: Caches) -> list[Loop]:
     stores = [store for store in _partial_lines(nest, tile) if store.loop in free]
 
     def moved(order: Sequence[Loop]) -> float:
-        read = sum(_traffic(order, operand, trips, caches) for operand in operands)
-        return read + sum(store.traffic(order, trips, caches) for store in stores)
+        read = sum(_traffic(order, operand, trips, machine) for operand in operands)
+        return read + sum(store.traffic(order, trips, machine) for store in stores)
 
     return [*fixed, *min((list(order) for order in itertools.permutations(free)), key=moved)]
 
@@ -107,7 +107,7 @@ def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
     return found
 
 
-def _traffic(order: Sequence[Loop], operand: _Operand, trips: Mapping[Loop, int], caches: Caches) -> float:
+def _traffic(order: Sequence[Loop], operand: _Operand, trips: Mapping[Loop, int], machine: Machine) -> float:
     """Weighted bytes that one operand moves: a loop that does not follow it repeats what is inside it.
 
     Vectors that no loop inside repeats cannot be fetched ahead by the tiles on the panel before.
@@ -126,8 +126,8 @@ def _traffic(order: Sequence[Loop], operand: _Operand, trips: Mapping[Loop, int]
             footprint *= trips[loop]
             unfetched |= not repeated
         else:
-            moved += times / inner / trips[loop] * (trips[loop] - 1) * footprint * caches.weight(footprint)
+            moved += times / inner / trips[loop] * (trips[loop] - 1) * footprint * reread_weight(footprint, machine)
             repeated = True
         inner *= trips[loop]
-    exposed = operand.streams and unfetched and caches.weight(footprint) > 0
+    exposed = operand.streams and unfetched and reread_weight(footprint, machine) > 0
     return moved + (footprint * policy().cost.unfetched_weight if exposed else 0.0)

@@ -13,10 +13,9 @@ from itertools import accumulate
 from math import prod
 from operator import mul
 
-from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.cost.references import Reference, packed_runs
 from dlc.lowering.policy import policy
-from dlc.targets.machine import PAGE_BYTES
+from dlc.targets.machine import PAGE_BYTES, Machine
 
 Levels = Sequence[tuple[int, int]]
 """Loops from the outside in: the place in the chain, and how many of its iterations a step takes."""
@@ -32,12 +31,12 @@ class _Store:
     has_sets: bool = False
 
 
-def _stores_of(caches: Caches) -> tuple[_Store, ...]:
+def _stores_of(machine: Machine) -> tuple[_Store, ...]:
     """Caches and tables of pages; the cycles, most of which work hides, fit products of matrices on a Sapphire Rapids core."""
-    line = caches.line_bytes
+    line = machine.line_bytes
     return (
-        _Store(line, caches.l1_bytes * 3 // 4 // line, 1.0, has_sets=True),
-        _Store(line, caches.l2_bytes * 5 // 8 // line, policy().cost.exposed_far_line),
+        _Store(line, machine.l1_bytes * 3 // 4 // line, 1.0, has_sets=True),
+        _Store(line, machine.l2_bytes * 5 // 8 // line, policy().cost.exposed_far_line),
         _Store(PAGE_BYTES, policy().blocks.near_pages, 2.5),
         _Store(PAGE_BYTES, 1024, policy().cost.page_walk),
     )
@@ -65,7 +64,7 @@ class MemoryModel:
 
     references: Sequence[Reference]
     extents: Sequence[int]
-    caches: Caches
+    machine: Machine
     lanes: int
 
     _known: dict[tuple[Reference, bool, tuple[int, ...]], _Touched] = field(default_factory=dict)
@@ -73,7 +72,7 @@ class MemoryModel:
 
     @cached_property
     def _stores(self) -> tuple[_Store, ...]:
-        return _stores_of(self.caches)
+        return _stores_of(self.machine)
 
     def extents_at(self, levels: Levels) -> list[tuple[int, ...]]:
         """How many iterations of each loop are left inside the first 0, 1, ... levels."""
@@ -112,10 +111,10 @@ class MemoryModel:
     def _touched(self, reference: Reference, is_packed: bool, extents: tuple[int, ...]) -> _Touched:
         key = reference, is_packed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known:
-            runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.caches.line_bytes)
+            runs = packed_runs(reference, extents) if is_packed else reference.runs(extents, self.machine.line_bytes)
             self._known[key] = (
                 *(runs.occupied(store.unit) if store.has_sets else runs.units(store.unit) for store in self._stores),
-                runs.units(self.caches.line_bytes),
+                runs.units(self.machine.line_bytes),
             )
         return self._known[key]
 
@@ -124,7 +123,7 @@ class MemoryModel:
         key = reference, panel.row, panel.is_transposed, tuple(extents[at] for at in reference.dependent_loops)
         if key not in self._known_copies:
             elements = prod(reference.box(extents))
-            lines = reference.runs(extents, self.caches.line_bytes).units(self.caches.line_bytes)
+            lines = reference.runs(extents, self.machine.line_bytes).units(self.machine.line_bytes)
             pages = reference.runs(extents, PAGE_BYTES).units(PAGE_BYTES)
             whole, part = divmod(panel.row, self.lanes)
             row = (

@@ -11,7 +11,8 @@ import islpy as isl
 
 from dlc.lowering.affine.cost.strides import element_bytes, layout, linear_subscripts
 from dlc.lowering.affine.dependences.band_nests import Member
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.targets.machine import L1_WAY_BYTES
 
 
@@ -22,7 +23,7 @@ class Reference:
     `strides` are the memref's, in elements. Axes that a view has joined count as one.
     """
 
-    access: AccessRelation
+    access: MemRefAccess
     factors: tuple[tuple[int, ...], ...]
     strides: tuple[int, ...]
     element_bytes: int
@@ -122,7 +123,7 @@ def references(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) ->
     return found
 
 
-def _reference(access: AccessRelation, instances: isl.Map, depth: int, count: int) -> Reference | None:
+def _reference(access: MemRefAccess, instances: isl.Map, depth: int, count: int) -> Reference | None:
     strides = layout(access)
     elements = instances.apply_range(access.relation)
     if strides is None or not access.array.is_memory or access.array.loops:

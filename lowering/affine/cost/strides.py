@@ -10,7 +10,9 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
 from dlc.lowering.affine.cost.successor_pairs import StatementSchedule, SuccessorPairs, only_point
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import Scop
 
 
 def element_bytes(array: Array) -> int:
@@ -22,14 +24,14 @@ def element_bytes(array: Array) -> int:
 
 def access_strides(
     scop: Scop, times: Sequence[isl.UnionPwAff], domain: isl.UnionSet, dims: Sequence[int]
-) -> list[list[tuple[AccessRelation, int | None]]]:
+) -> list[list[tuple[MemRefAccess, int | None]]]:
     """For each of the loops number `dims`, for each access of the instances in `domain`, its stride in elements along that loop.
 
     `times` are the variables of all loops, from the outside in. None where a stride is not the same everywhere, leads to another
     iteration's own memory, or the memref's layout is not known. Accesses of statements that have no two iterations of the loop
     are left out.
     """
-    found: list[list[tuple[AccessRelation, int | None]]] = [[] for _ in dims]
+    found: list[list[tuple[MemRefAccess, int | None]]] = [[] for _ in dims]
     for statement in scop.statements:
         own = domain.extract_set(statement.domain.get_space()).intersect(statement.domain)
         if own.is_empty():
@@ -43,7 +45,7 @@ def access_strides(
     return found
 
 
-def _stride(access: AccessRelation, moves: SuccessorPairs) -> int | None:
+def _stride(access: MemRefAccess, moves: SuccessorPairs) -> int | None:
     own, strides = len(access.array.loops), layout(access)
     if strides is None:
         return None
@@ -57,11 +59,11 @@ def _stride(access: AccessRelation, moves: SuccessorPairs) -> int | None:
 
 _Factors = list[tuple[list[int], int]]
 
-_FACTORS: WeakKeyDictionary[AccessRelation, _Factors | None] = WeakKeyDictionary()
+_FACTORS: WeakKeyDictionary[MemRefAccess, _Factors | None] = WeakKeyDictionary()
 """What is known of accesses so far: each schedule that is weighed asks for it."""
 
 
-def _factors(access: AccessRelation, strides: Sequence[int]) -> _Factors | None:
+def _factors(access: MemRefAccess, strides: Sequence[int]) -> _Factors | None:
     """The factors of the variables in each of the linear subscripts, and its stride; None where these are not linear."""
     if access not in _FACTORS:
         count = access.relation.dim(isl.dim_type.in_)
@@ -70,7 +72,7 @@ def _factors(access: AccessRelation, strides: Sequence[int]) -> _Factors | None:
     return _FACTORS[access]
 
 
-def linear_subscripts(access: AccessRelation, relation: isl.Map, strides: Sequence[int]) -> list[tuple[isl.Aff, int]] | None:
+def linear_subscripts(access: MemRefAccess, relation: isl.Map, strides: Sequence[int]) -> list[tuple[isl.Aff, int]] | None:
     """The subscripts that `relation` gives to `access`, each with the memref's stride; None where they are not linear.
 
     Axes of one piece of memory among which a view divides a position are joined: `p floordiv 28, p mod 28` of rows of 28 are `p`.
@@ -102,7 +104,7 @@ def _coefficient(subscript: isl.Aff, at: int) -> int:
     return int(str(subscript.get_coefficient_val(isl.dim_type.in_, at)))
 
 
-def layout(access: AccessRelation) -> Sequence[int] | None:
+def layout(access: MemRefAccess) -> Sequence[int] | None:
     """The strides of the memref that `access` goes to, in elements; None where they are not numbers."""
     if not isinstance(access.array.value.type, ir.MemRefType):
         return []

@@ -1,4 +1,4 @@
-"""What a register tile costs: instructions, chains of sums, and lines of memory, in cycles for each iteration of a statement.
+"""What a register tile costs: instructions, chains of sums, and lines of memory.
 
 A model of any core that starts two loads and two multiply-adds a cycle; only comparisons of its numbers mean something.
 """
@@ -13,14 +13,14 @@ from math import log2, sqrt
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
-from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.strides import element_bytes
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.policy import policy
-from dlc.targets.machine import LINE_BYTES
+from dlc.targets.machine import LINE_BYTES, Machine
 
-Strides = Sequence[tuple[AccessRelation, "int | None"]]
+Strides = Sequence[tuple[MemRefAccess, "int | None"]]
 """The stride of each access along one loop, in elements; None where there is none."""
 
 
@@ -43,10 +43,14 @@ class BandNestCost:
     """The least value of each loop's variable."""
     extents: Sequence[int]
     """Iterations of each loop."""
-    straddling: frozenset[tuple[AccessRelation, int]] = frozenset()
+    straddling: frozenset[tuple[MemRefAccess, int]] = frozenset()
     """Accesses whose vectors along a loop begin anywhere in a line of memory."""
     spare_registers: int = 2
     """Registers that a tile takes beside those of its sums and of the vectors that its copies share."""
+    iterations: float = 1.0
+    """Runs of the innermost body without tiles; loops of a band nest need not be rectangular."""
+    line_cycles: float | None = None
+    """What another line takes; None for that of one from beyond L2."""
 
     @cached_property
     def kept(self) -> list[int]:
@@ -54,7 +58,7 @@ class BandNestCost:
         return [at for at, free in enumerate(self.is_free) if not free]
 
     @cached_property
-    def accesses(self) -> list[AccessRelation]:
+    def accesses(self) -> list[MemRefAccess]:
         """All accesses, in a fixed order; along a loop of one iteration none has a stride."""
         return list(dict.fromkeys(access for strides in self.strides for access, _ in strides))
 
@@ -64,15 +68,10 @@ class BandNestCost:
             return min(tile.width, self.extents[at])  # the last vector may be part of one
         return dict(tile.unroll_and_jam).get(at, 1)
 
-    def cycles(
-        self, tile: Tile, limits: TileLimits, line_cycles: float | None = None, known: dict[Tile, float] | None = None
-    ) -> float:
-        """Cycles for each iteration of the loops in tiles, where smaller tiles take what is left of the loops.
-
-        A line takes `line_cycles`, else those of one from beyond L2. `known` holds those of single tiles, which others end with.
-        """
-        along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, {} if known is None else known
-        total, slower = 0.0, policy().cost.unmasked_rest if limits.has_slow_masks and along is not None else 1.0
+    def total(self, tile: Tile, machine: Machine) -> float:
+        """Cycles of the loops in tiles, where smaller tiles take what is left of the loops."""
+        along, across, extents, known = tile.vector_loop, tile.copied_loop, self.extents, self._of_one
+        total, slower = 0.0, policy().cost.unmasked_rest if machine.has_slow_masks and along is not None else 1.0
         vectors = 1 if along is None else -(-extents[along] // self.lanes)
         copies = 1 if across is None else extents[across]
         for width, wide in _parts(vectors, tile.vectors):
@@ -80,23 +79,28 @@ class BandNestCost:
                 jam = () if across is None else ((across, height),)
                 one = Tile(tile.code_generator, tile.lane_loop, tile.lanes, width, jam, tile.order)
                 if one not in known:
-                    known[one] = self._whole_cycles(one, line_cycles)
+                    known[one] = self._whole_cycles(one)
                 total += wide * high * known[one] * (1.0 if height == tile.copies else slower)
         useful = 1.0 if along is None else extents[along] / self.lanes
-        return total / (useful * copies)
+        return total / (useful * copies) * self.iterations
 
-    def _whole_cycles(self, tile: Tile, line_cycles: float | None) -> float:
+    @cached_property
+    def _of_one(self) -> dict[Tile, float]:
+        """What is known of single tiles, which others end with."""
+        return {}
+
+    def _whole_cycles(self, tile: Tile) -> float:
         """Cycles for each iteration that the tile takes."""
-        step = self.step(tile, line_cycles)
+        step = self.step(tile)
         return step.busy / _elements(tile) + step.memory / _elements(tile)
 
     def work_cycles(self, tile: Tile) -> float:
         """Cycles for each iteration that the tile takes where everything is in the first-level cache."""
         return self._busy(tile).busy / _elements(tile)
 
-    def step(self, tile: Tile, line_cycles: float | None = None) -> Cycles:
+    def step(self, tile: Tile) -> Cycles:
         """Cycles of one step of the innermost loop around the tile."""
-        each = policy().cost.exposed_far_line if line_cycles is None else line_cycles
+        each = policy().cost.exposed_far_line if self.line_cycles is None else self.line_cycles
         lines = sum(_lines(self, access, tile, tile.order[-1]) for access in self.accesses)
         return self._busy(tile)._replace(memory=lines * each + _straddling_cycles(self, tile))
 
@@ -109,12 +113,12 @@ class BandNestCost:
         """Cycles from one iteration of the loop number `at`, which carries a dependence, to the next."""
         return chain_latency(dict(self.strides[at]))
 
-    def stride(self, access: AccessRelation, at: int | None) -> int | None:
+    def stride(self, access: MemRefAccess, at: int | None) -> int | None:
         """The stride of `access` along loop `at`, 0 along no loop."""
         return 0 if at is None else self._strides[at].get(access, 0)
 
     @cached_property
-    def _strides(self) -> list[dict[AccessRelation, int | None]]:
+    def _strides(self) -> list[dict[MemRefAccess, int | None]]:
         return [dict(strides) for strides in self.strides]
 
 
@@ -158,19 +162,19 @@ def _elements(tile: Tile) -> int:
     return tile.lanes * tile.body_copies
 
 
-def _is_kept(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> bool:
+def _is_kept(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int) -> bool:
     """Whether the element stays in a register along the innermost loop; vectors do whose elements lie side by side."""
     return innermost in nest.kept and nest.stride(access, innermost) == 0 and nest.stride(access, tile.vector_loop) in (0, 1)
 
 
-def _instructions(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
+def _instructions(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int) -> float:
     """Loads or stores for one tile."""
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
     one = 1.0 if along in (0, 1) else _gather(nest, access, innermost)
     return one * (tile.vectors if along != 0 else 1) * (tile.copies if across != 0 else 1)
 
 
-def _gather(nest: BandNestCost, access: AccessRelation, innermost: int) -> float:
+def _gather(nest: BandNestCost, access: MemRefAccess, innermost: int) -> float:
     """Instructions for a vector whose elements do not lie side by side: transposed where the innermost loop goes along rows."""
     if access.writes:
         return 2 * policy().cost.gathered_element * nest.lanes
@@ -179,7 +183,7 @@ def _gather(nest: BandNestCost, access: AccessRelation, innermost: int) -> float
     return policy().cost.gathered_element * nest.lanes
 
 
-def _lines(nest: BandNestCost, access: AccessRelation, tile: Tile, innermost: int) -> float:
+def _lines(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int) -> float:
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)

@@ -1,4 +1,4 @@
 """Which iterations must stay in order: dependences, distances, last writers, legality of a schedule, reductions.
 
-Imports `polyhedral`.
+Imports `ir` and `polyhedral`.
 """

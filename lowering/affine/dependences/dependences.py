@@ -9,8 +9,9 @@ from typing import Literal
 
 import islpy as isl
 
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.polyhedral.execution_order import comes_first, order_of, unordered
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, union_map
+from dlc.lowering.affine.polyhedral.model import Scop, union_map
 
 Kind = Literal["flow", "anti", "output", "input"]
 
@@ -33,8 +34,8 @@ class Dependence:
     """
 
     kind: Kind
-    source: AccessRelation
-    sink: AccessRelation
+    source: MemRefAccess
+    sink: MemRefAccess
     relation: isl.Map
     is_nearest: bool = False
 
@@ -43,8 +44,8 @@ class Dependence:
 class Race:
     """Two accesses to one element, one of them a write, in iterations of an `affine.parallel` that have no order."""
 
-    one: AccessRelation
-    other: AccessRelation
+    one: MemRefAccess
+    other: MemRefAccess
     relation: isl.Map
 
 
@@ -74,12 +75,12 @@ def races(scop: Scop) -> list[Race]:
     return found
 
 
-def kind_of(source: AccessRelation, sink: AccessRelation) -> Kind:
+def kind_of(source: MemRefAccess, sink: MemRefAccess) -> Kind:
     """What a dependence between the two is called."""
     return _KINDS[source.writes, sink.writes]
 
 
-def _same_element(source: AccessRelation, sink: AccessRelation) -> isl.Map:
+def _same_element(source: MemRefAccess, sink: MemRefAccess) -> isl.Map:
     return source.relation.apply_range(sink.relation.reverse())
 
 
@@ -94,7 +95,7 @@ class ExecutionOrder:
     def __post_init__(self) -> None:
         self.known: dict[tuple[str, str, bool], isl.Map] = {}
 
-    def before(self, first: AccessRelation, second: AccessRelation) -> isl.Map:
+    def before(self, first: MemRefAccess, second: MemRefAccess) -> isl.Map:
         """Tuples of the statement of `first` to those of the statement of `second` where `first` comes before `second`."""
         one, other = first.statement_name, second.statement_name
         key = (one, other, one == other and comes_first(first, second))
@@ -104,7 +105,7 @@ class ExecutionOrder:
         return self.known[key]
 
 
-def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[AccessRelation, AccessRelation]]:
+def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[MemRefAccess, MemRefAccess]]:
     """All ordered pairs of accesses to the same array that make one of `kinds`."""
     wanted = {pair for pair, kind in _KINDS.items() if kind in set(kinds)}
     for accesses in by_array(scop):
@@ -114,9 +115,9 @@ def _pairs(scop: Scop, kinds: Iterable[Kind]) -> Iterator[tuple[AccessRelation, 
                     yield source, sink
 
 
-def by_array(scop: Scop) -> list[list[AccessRelation]]:
+def by_array(scop: Scop) -> list[list[MemRefAccess]]:
     """The accesses of each array, in the order of the text."""
-    found: dict[str, list[AccessRelation]] = defaultdict(list)
+    found: dict[str, list[MemRefAccess]] = defaultdict(list)
     for statement in scop.statements:
         for access in statement.accesses:
             found[access.array.name].append(access)

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dlc.lowering.affine.dependences.dependences import ORDERING, Dependence, ExecutionOrder, Kind, by_array, kind_of
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.polyhedral.model import Scop
 
 
 @dataclass(frozen=True, eq=False)
 class LiveIn:
     """Instances whose read `access` sees what the memory held before the scop, and the elements."""
 
-    access: AccessRelation
+    access: MemRefAccess
     relation: isl.Map
 
 
@@ -51,7 +52,7 @@ def live_in_reads(scop: Scop) -> list[LiveIn]:
     return [one for one in found if not one.relation.is_empty()]
 
 
-def _nearest(source: AccessRelation, sink: AccessRelation, relation: isl.Map) -> Dependence:
+def _nearest(source: MemRefAccess, sink: MemRefAccess, relation: isl.Map) -> Dependence:
     return Dependence(kind_of(source, sink), source, sink, relation, is_nearest=True)
 
 
@@ -63,25 +64,25 @@ class _Pairs:
     what is left is to choose among accesses.
     """
 
-    def __init__(self, accesses: Sequence[AccessRelation], orders: ExecutionOrder) -> None:
+    def __init__(self, accesses: Sequence[MemRefAccess], orders: ExecutionOrder) -> None:
         self.accesses = accesses
         self.orders = orders
         self.writes = [access for access in accesses if access.writes]
         self.has_elements = not all(access.relation.is_single_valued() for access in accesses)
 
-    def last_writes(self, sink: AccessRelation) -> list[tuple[AccessRelation, isl.Map]]:
+    def last_writes(self, sink: MemRefAccess) -> list[tuple[MemRefAccess, isl.Map]]:
         """For each write that may be the last before `sink`, the pairs from it to `sink`."""
         found = {write: _simplified(self._before(write, sink).reverse()).lexmax() for write in self.writes}
         chosen = self._chosen(found, lambda one, other: self._order(one, other))
         return [(write, self._between_instances(relation.reverse())) for write, relation in chosen]
 
-    def next_writes(self, source: AccessRelation) -> list[tuple[AccessRelation, isl.Map]]:
+    def next_writes(self, source: MemRefAccess) -> list[tuple[MemRefAccess, isl.Map]]:
         """For each write that may be the next after `source`, the pairs from `source` to it."""
         found = {write: _simplified(self._before(source, write)).lexmin() for write in self.writes}
         chosen = self._chosen(found, lambda one, other: self._order(other, one).reverse())
         return [(write, self._between_instances(relation)) for write, relation in chosen]
 
-    def unwritten(self, read: AccessRelation) -> isl.Map:
+    def unwritten(self, read: MemRefAccess) -> isl.Map:
         """The instances of `read`, with their elements, that no write comes before."""
         found = self._touches(read).domain()
         for write in self.writes:
@@ -90,8 +91,8 @@ class _Pairs:
         return found.unwrap() if self.has_elements else read.relation.intersect_domain(found)
 
     def _chosen(
-        self, found: Mapping[AccessRelation, isl.Map], is_beaten: Callable[[AccessRelation, AccessRelation], isl.Map]
-    ) -> Iterator[tuple[AccessRelation, isl.Map]]:
+        self, found: Mapping[MemRefAccess, isl.Map], is_beaten: Callable[[MemRefAccess, MemRefAccess], isl.Map]
+    ) -> Iterator[tuple[MemRefAccess, isl.Map]]:
         """Of functions from a touch to one of each write, the parts where no other's is nearer.
 
         `is_beaten(a, b)` relates touches of `a` to those of `b` that are nearer.
@@ -107,12 +108,12 @@ class _Pairs:
             if not left.is_empty():
                 yield write, left.coalesce()
 
-    def _before(self, source: AccessRelation, sink: AccessRelation) -> isl.Map:
+    def _before(self, source: MemRefAccess, sink: MemRefAccess) -> isl.Map:
         """The pairs of touches of one element, that of `source` first."""
         same = self._touches(source).apply_range(self._touches(sink).reverse())
         return same if same.is_empty() else same.intersect(self._order(source, sink)).coalesce()
 
-    def _order(self, source: AccessRelation, sink: AccessRelation) -> isl.Map:
+    def _order(self, source: MemRefAccess, sink: MemRefAccess) -> isl.Map:
         """The touches of `source` to those of `sink` that come later, of whatever elements."""
         order = self.orders.before(source, sink)
         if not self.has_elements:
@@ -120,7 +121,7 @@ class _Pairs:
         elements = source.relation.range().get_space()
         return order.product(isl.Map.universe(elements.map_from_set()))
 
-    def _touches(self, access: AccessRelation) -> isl.Map:
+    def _touches(self, access: MemRefAccess) -> isl.Map:
         """Touches to their elements."""
         return access.relation.range_map() if self.has_elements else access.relation
 

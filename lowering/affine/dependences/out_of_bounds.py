@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.polyhedral.model import Scop
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +18,7 @@ class OutOfBounds:
     `is_certain` tells whether that happens for all values of the parameters; otherwise for some.
     """
 
-    access: AccessRelation
+    access: MemRefAccess
     relation: isl.Map
     is_certain: bool
 
@@ -33,7 +34,7 @@ def out_of_bounds(scop: Scop) -> list[OutOfBounds]:
     return found
 
 
-def _outside(access: AccessRelation) -> isl.Map:
+def _outside(access: MemRefAccess) -> isl.Map:
     """The part of an access's relation whose elements do not exist."""
     if not access.array.is_memory:
         return isl.Map.empty(access.relation.get_space())

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.distances import distance_vectors
-from dlc.lowering.affine.polyhedral.memory_ops import is_store, lanes_of
-from dlc.lowering.affine.polyhedral.model import AccessRelation, LoopVariable, Scop, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess, is_store
+from dlc.lowering.affine.ir.element_relations import LoopVariable
+from dlc.lowering.affine.polyhedral.memory_ops import lanes_of
+from dlc.lowering.affine.polyhedral.model import Scop, Statement
 
 _FLOATS: Mapping[str, str] = {
     "arith.addf": "add",
@@ -53,8 +55,8 @@ class Reduction:
 
     kind: str
     statement_name: str
-    read: AccessRelation
-    write: AccessRelation
+    read: MemRefAccess
+    write: MemRefAccess
     ops: tuple[ir.Operation, ...]
     loops: tuple[LoopVariable, ...]
     is_exact: bool
@@ -95,8 +97,8 @@ def without_reductions(dependences: Sequence[Dependence], reductions: Sequence[R
 
 def _reduction(
     statement: Statement,
-    write: AccessRelation,
-    read: AccessRelation,
+    write: MemRefAccess,
+    read: MemRefAccess,
     ops: tuple[ir.Operation, ...],
     loops: tuple[LoopVariable, ...],
     reassociate: bool,
@@ -106,7 +108,7 @@ def _reduction(
     return Reduction(_kind(ops[0]) or "", statement.name, read, write, ops, loops, is_exact, is_allowed)
 
 
-def _carriers(scop: Scop, write: AccessRelation) -> tuple[LoopVariable, ...]:
+def _carriers(scop: Scop, write: MemRefAccess) -> tuple[LoopVariable, ...]:
     """The loops between whose iterations `write` writes one element again."""
     again = write.relation.apply_range(write.relation.reverse())
     vectors = distance_vectors(scop, Dependence("output", write, write, again))
@@ -114,7 +116,7 @@ def _carriers(scop: Scop, write: AccessRelation) -> tuple[LoopVariable, ...]:
     return tuple(scop.by_name[write.statement_name].loops[level] for level in levels)
 
 
-def _update(statement: Statement, write: AccessRelation) -> tuple[AccessRelation, tuple[ir.Operation, ...]] | None:
+def _update(statement: Statement, write: MemRefAccess) -> tuple[MemRefAccess, tuple[ir.Operation, ...]] | None:
     """The read of the element that `write` replaces and the ops between, where they make an update."""
     if write.array.is_memory and not is_store(write.op):
         return None
@@ -126,7 +128,7 @@ def _update(statement: Statement, write: AccessRelation) -> tuple[AccessRelation
     return None
 
 
-def _reads_of_same(statement: Statement, write: AccessRelation) -> Iterator[tuple[AccessRelation, ir.Value]]:
+def _reads_of_same(statement: Statement, write: MemRefAccess) -> Iterator[tuple[MemRefAccess, ir.Value]]:
     """The reads of the element that `write` writes, each with the value that it gives."""
     for read in statement.reads:
         if read.array is not write.array or not read.relation.is_equal(write.relation):
@@ -140,14 +142,14 @@ def _reads_of_same(statement: Statement, write: AccessRelation) -> Iterator[tupl
                 yield read, carried
 
 
-def _carried(write: AccessRelation) -> ir.Value | None:
+def _carried(write: MemRefAccess) -> ir.Value | None:
     """The argument of a loop's body that its `affine.yield` gives the next value of."""
     loop = write.op.parent.operation
     at = next((number for number, result in enumerate(loop.results) if result == write.array.value), None)
     return loop.regions[0].blocks[0].arguments[1 + at] if at is not None and loop.name == "affine.for" else None
 
 
-def _stored(write: AccessRelation) -> ir.Value | None:
+def _stored(write: MemRefAccess) -> ir.Value | None:
     """The value that `write` writes."""
     if write.array.is_memory:
         return write.op.operands[0]

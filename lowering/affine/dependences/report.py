@@ -16,7 +16,9 @@ from dlc.lowering.affine.dependences.distances import DistanceVector, distance_v
 from dlc.lowering.affine.dependences.last_writers import live_in_reads, value_dependences
 from dlc.lowering.affine.dependences.out_of_bounds import out_of_bounds
 from dlc.lowering.affine.dependences.reduction_dependences import Reduction, reductions
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.affine.polyhedral.source_names import memref_name, names_of_loops
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -89,12 +91,12 @@ class _Names:
         """`S0[i, j]`"""
         return f"{statement.name}[{', '.join(self.loops[statement.name])}]"
 
-    def element(self, access: AccessRelation) -> str:
+    def element(self, access: MemRefAccess) -> str:
         """`%A[i, j - 1]`, with the range of the rest where an instance touches several."""
         relation = access.relation.gist_domain(self.scop.by_name[access.statement_name].domain)
         return self.relation(relation).split(" -> ")[-1].removesuffix(" }")
 
-    def access(self, access: AccessRelation) -> str:
+    def access(self, access: MemRefAccess) -> str:
         """`S1 reads %A (line 7)`"""
         _, line, _ = place_of(access.op.location)
         where = f" (line {line})" if line else ""

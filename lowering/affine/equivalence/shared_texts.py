@@ -11,8 +11,9 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine.equivalence.value_graph import SharedSymbols
+from dlc.lowering.affine.ir.element_relations import LoopVariable
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.polyhedral.outside import is_pure
 
 _NUMERIC = re.compile(r"[-\d\s()+*]+")

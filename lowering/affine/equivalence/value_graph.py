@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import LoopVariable
+from dlc.lowering.affine.ir.element_relations import LoopVariable
 
 
 @dataclass

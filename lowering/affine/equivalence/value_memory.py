@@ -8,24 +8,22 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, root_of
 from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, MemoryObject, Operand
 from dlc.lowering.affine.equivalence.value_reader import Reader, ReadPosition
-from dlc.lowering.affine.polyhedral.memory_ops import is_store, memref_of, subscripts_of
+from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 
 def read_memory_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """A load or store, of one element or of a vector of them."""
-    writes = is_store(op)
-    kind = op.operands[0].type if writes else op.results[0].type
-    shape = list(kind.shape) if isinstance(kind, ir.VectorType) else []
-    map, operands = subscripts_of(op)
-    subscripts = reader.texts.map(map, operands, frame.loops, op)
+    access = access_of(op)
+    shape = list(ir.VectorType(access.kind).shape) if isinstance(access.kind, ir.VectorType) else []
+    subscripts = reader.texts.map(access.map, access.indices, frame.loops, op)
     subscripts, inside = _with_lanes(reader, op, frame, subscripts, shape)
     inside += _transfer_mask(reader, op, frame)
-    if writes:
-        _store(reader, op, frame, memref_of(op), subscripts, inside, op.operands[0])
+    if access.writes:
+        _store(reader, op, frame, access.memref, subscripts, inside, op.operands[0])
         return
-    padding = op.operands[1 + memref_of(op).type.rank] if inside else None
-    _load(reader, op, frame, memref_of(op), subscripts, inside, padding, shape, spread=False)
+    padding = op.operands[1 + ir.MemRefType(access.memref.type).rank] if inside else None
+    _load(reader, op, frame, access.memref, subscripts, inside, padding, shape, spread=False)
 
 
 def read_masked_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
@@ -149,7 +147,7 @@ def _with_lanes(
             continue
         found[axis] = f"({found[axis]} + l{lane})"
         if clipped[lane]:
-            size = reader.size_of(memref_of(op), axis, frame.loops)
+            size = reader.size_of(access_of(op).memref, axis, frame.loops)
             inside.append(f"0 <= {found[axis]} < {size}")
     return found, inside
 

@@ -22,10 +22,11 @@ from dlc.lowering.affine.equivalence.value_memory import (
 )
 from dlc.lowering.affine.equivalence.value_places import note_places
 from dlc.lowering.affine.equivalence.value_reader import Reader, ReadPosition
+from dlc.lowering.affine.ir.accesses import is_memory_op
+from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.lowering.affine.polyhedral.domains import inits_of, loops_of
-from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op
-from dlc.lowering.affine.polyhedral.model import Array, ExtractionError
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 _SILENT = frozenset(
     {

@@ -10,7 +10,7 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryUse
-from dlc.lowering.affine.polyhedral.model import LoopVariable
+from dlc.lowering.affine.ir.element_relations import LoopVariable
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _DOACROSS = "dlc.doacross"

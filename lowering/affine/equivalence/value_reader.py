@@ -11,7 +11,8 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
 from dlc.lowering.affine.equivalence.shared_texts import SharedTexts, key_of
 from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, WORLD, Graph, MemoryObject, MemoryUse, Node, Operand
-from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
+from dlc.lowering.affine.ir.element_relations import LoopVariable
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.polyhedral.views import at_root
 
 

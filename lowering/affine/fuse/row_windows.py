@@ -25,7 +25,6 @@ class SlidingWindow:
 
     access: MemRefAccess
     row_axis: int
-    column_axis: int
     dependent_loops: tuple[Loop, ...]
     low: int
     height: int
@@ -175,7 +174,7 @@ def _window(access: MemRefAccess, outer: Loop, inner: Loop, loops: Mapping[ir.Va
     ends = span(row, lambda value: loops[value].extent)
     assert ends is not None
     dependent_loops = tuple(loop for value, loop in loops.items() if value in elsewhere)
-    return SlidingWindow(access, rows[0], columns[0], dependent_loops, ends[0], ends[1] - ends[0] + 1, _extent(inner))
+    return SlidingWindow(access, rows[0], dependent_loops, ends[0], ends[1] - ends[0] + 1, _extent(inner))
 
 
 def _is_written(access: MemRefAccess, top: ir.Operation) -> bool:

@@ -1,4 +1,4 @@
 """Affine IR as passes read and build it: loops, nests, bands, accesses, lanes, masks, index expressions.
 
-Imports `polyhedral` and no other folder of `lowering/affine`.
+Imports no other folder of `lowering/affine`.
 """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import (
@@ -20,28 +21,76 @@ from dlc.analysis.buffers import (
 )
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.bounds import LoopBounds, least_over
+from dlc.lowering.affine.ir.element_relations import Array, ElementRelation
 from dlc.lowering.affine.ir.expressions import Linear, coefficient, linear_forms, result_maps
+from dlc.lowering.affine.ir.index_maps import constant_of
 from dlc.lowering.affine.ir.values import zeros
-from dlc.lowering.affine.polyhedral.index_maps import constant_of
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 
+if TYPE_CHECKING:
+    import islpy as isl
+
+SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
+"""Where the subscripts of an access begin among its operands, right after the memref."""
 _WITHOUT_MEMORY = ("arith.", "math.", "affine.for", "affine.yield", "affine.apply", "memref.dim", "memref.alloc")
 _VIEWS = ("memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.subview")
-_MEMREF_AT = {"affine.load": 0, "affine.vector_load": 0, "affine.store": 1, "affine.vector_store": 1}
+_AFFINE = ("affine.load", "affine.store", "affine.vector_load", "affine.vector_store")
 _MASKED = ("vector.maskedload", "vector.maskedstore")
+_STORES = ("affine.store", "affine.vector_store", "memref.store", "vector.store", "vector.transfer_write")
+_LOADS = ("affine.load", "affine.vector_load", "memref.load", "vector.load", "vector.transfer_read")
+_MEMREF_AT = {**dict.fromkeys(_LOADS, 0), **dict.fromkeys(_STORES, 1)}
+"""Where the memref stands among the operands of ops that read or write elements at subscripts, which follow it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MemRefAccess:
     """One op that touches the memory of `memref`, and what is known of where.
 
-    What is derived from the op is that of the op when it is first asked for. Of an op that is no access (`is_access`), such as a
+    What is derived from the op is that of the op when it is first asked for. Of an op that is none (`access_of`), such as a
     call, nothing is known but the memref: it has no subscripts.
+
+    An access of a statement of the polyhedral model has `elements`: which ones of which array the statement's instances touch. They
+    may be those of a buffer in place of `memref`. A value that crosses statements is an array, and `memref` that value.
     """
 
     op: ir.Operation
     memref: ir.Value
     writes: bool
+    elements: ElementRelation | None = None
+
+    @property
+    def _in_statement(self) -> ElementRelation:
+        if self.elements is None:
+            raise ValueError("the access belongs to no statement of a polyhedral model")
+        return self.elements
+
+    @property
+    def statement_name(self) -> str:
+        """The statement that has it."""
+        return self._in_statement.statement_name
+
+    @property
+    def array(self) -> Array:
+        """What the statement's instances touch."""
+        return self._in_statement.array
+
+    @property
+    def relation(self) -> isl.Map:
+        """Instances of the statement to elements of `array`."""
+        return self._in_statement.relation
+
+    @property
+    def position(self) -> int:
+        """The index of `op` in the statement's ops."""
+        return self._in_statement.position
+
+    @property
+    def text(self) -> str:
+        """`S1 reads A0`, for messages."""
+        return f"{self.statement_name} {'writes' if self.writes else 'reads'} {self.array.name}"
+
+    def redirected(self, array: Array, relation: isl.Map) -> MemRefAccess:
+        """The statement's access with other elements in place of its own."""
+        return replace(self, elements=replace(self._in_statement, array=array, relation=relation))
 
     @cached_property
     def root(self) -> ir.Value:
@@ -74,7 +123,12 @@ class MemRefAccess:
     def _indexing(self) -> tuple[ir.AffineMap, tuple[ir.Value, ...]]:
         if self.op.name in _MASKED:
             return _applied(list(self.op.operands)[1:-2])
-        return self.op.attributes["map"].value, tuple(self.op.operands)[_MEMREF_AT[self.op.name] + 1 :]
+        begin = _MEMREF_AT[self.op.name] + 1
+        if "map" in self.op.attributes:
+            return self.op.attributes["map"].value, tuple(self.op.operands)[begin:]
+        rank = ir.MemRefType(self.memref.type).rank
+        with self.op.context:
+            return ir.AffineMap.get_identity(rank), tuple(self.op.operands)[begin : begin + rank]
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -131,12 +185,22 @@ class MemRefAccess:
 
 def is_access(op: ir.Operation) -> bool:
     """Whether `op` is an affine load or store of an element or a vector, or a masked one."""
-    return op.name in _MEMREF_AT or op.name in _MASKED
+    return op.name in _AFFINE or op.name in _MASKED
+
+
+def is_memory_op(op: ir.Operation) -> bool:
+    """Whether `op`, of whatever dialect, reads or writes elements of a memref at subscripts without a mask."""
+    return op.name in _MEMREF_AT and isinstance(op.operands[_MEMREF_AT[op.name]].type, ir.MemRefType)
+
+
+def is_store(op: ir.Operation) -> bool:
+    """Whether `op` is such an op that writes."""
+    return op.name in _STORES and is_memory_op(op)
 
 
 def access_of(op: ir.Operation) -> MemRefAccess:
-    """The access of an op that is one."""
-    return MemRefAccess(op, op.operands[_MEMREF_AT.get(op.name, 0)], op.name.endswith("store"))
+    """The access of an op that is one (`is_access`, `is_memory_op`)."""
+    return MemRefAccess(op, op.operands[_MEMREF_AT.get(op.name, 0)], op.name in _STORES or op.name == "vector.maskedstore")
 
 
 def accesses_in(op: ir.Operation) -> Iterator[MemRefAccess]:

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.ir.index_maps import MOST_ADDRESSED
 from dlc.lowering.affine.ir.lanes import NoLanesError, analyse_lanes
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, PARALLEL, SCHEDULE, SEARCH, Loop, normalized, real_ops, top_level_loops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of
 from dlc.lowering.affine.ir.tile import Tile
-from dlc.lowering.affine.polyhedral.index_texts import MOST_ADDRESSED
 from dlc.lowering.pass_base import PassFailure
 
 

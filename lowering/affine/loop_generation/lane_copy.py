@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir, vector
 from dlc.analysis.buffers import defining_op
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
 from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
 from dlc.lowering.affine.ir.expressions import coefficient, mentions
 from dlc.lowering.affine.ir.values import zeros
 from dlc.lowering.affine.loop_generation.copy_lanes import can_move_lanes, ends_of, move_lanes
 from dlc.lowering.affine.loop_generation.statement_copy import StatementCopy
 from dlc.lowering.affine.polyhedral.grouping import is_free
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import defining_op
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
 from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.ir.index_maps import applied_map, constant_of
 from dlc.lowering.affine.polyhedral.grouping import is_free
-from dlc.lowering.affine.polyhedral.index_maps import applied_map, constant_of
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
-from dlc.lowering.affine.polyhedral.model import Array, Statement
+from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement, buffer_accesses
 
 

@@ -9,9 +9,9 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, ancestor_in, defining_op, nested_ops
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, MemRefAccess
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
-from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop
+from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.pass_base import Pass
 
 
@@ -147,7 +147,7 @@ def _lies_in(op: ir.Operation, block: ir.Block) -> bool:
     return False
 
 
-def _are_apart(access: AccessRelation, end: AccessRelation) -> bool:
+def _are_apart(access: MemRefAccess, end: MemRefAccess) -> bool:
     """Whether an instance of `access` never touches what `end` writes in the same iteration of the loops around `end`."""
     around = end.relation.dim(isl.dim_type.in_)
     inner = access.relation.dim(isl.dim_type.in_)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from dlc._mlir import affine, ir, memref
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
 from dlc.lowering.policy import policy
 
 Ends = tuple[ir.AffineExpr, ir.AffineExpr]

@@ -14,10 +14,12 @@ from dlc._mlir import affine, ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import live_in_reads, value_dependences
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.ir.loops import Bound, build_for, real_ops
 from dlc.lowering.affine.memory.expansion import EnclosingLoops, allocate, is_access, loops_around, redirect
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, ExtractionError, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop, Statement
 from dlc.lowering.affine.schedule.driver import limited_work
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.pass_base import Pass, option
@@ -107,7 +109,7 @@ class _Privatizing:
     def _is_inside(self, dependence: Dependence) -> bool:
         return dependence.source.statement_name in self._statements and dependence.sink.statement_name in self._statements
 
-    def _accesses(self, array: Array) -> list[AccessRelation]:
+    def _accesses(self, array: Array) -> list[MemRefAccess]:
         return [access for one in self._statements.values() for access in one.accesses if access.array is array]
 
     def _is_private(self, array: Array) -> bool:

@@ -1,4 +1,4 @@
 """The polyhedral model of a function's loops: domains, access relations and the schedule as written, as isl's sets and maps.
 
-Imports no other folder of `lowering/affine`.
+Imports `ir`.
 """

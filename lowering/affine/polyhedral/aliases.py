@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_unaliased, may_alias, overlaps_itself
-from dlc.lowering.affine.polyhedral.model import Array, ExtractionError
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 
 def refuse_aliases(accesses: Sequence[tuple[ir.Operation, Array, bool]]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.element_relations import LoopVariable
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts, extreme
-from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 
 def loops_of(op: ir.Operation, around: Sequence[LoopVariable], texts: IndexTexts) -> tuple[list[LoopVariable], list[str]]:

@@ -6,23 +6,15 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Statement
-
-
-def happens_before(first: Statement, second: Statement, *, same_instance: bool = False) -> isl.Map:
-    """Instances of `first` to those of `second` that surely run after them.
-
-    Iterations of an `affine.parallel` have no order, so that two instances are ordered only within one iteration of it.
-    With `same_instance`, an instance counts as before itself.
-    """
-    pairs = isl.Map.from_domain_and_range(first.domain, second.domain)
-    return pairs.intersect(order_of(first, second, same_instance=same_instance))
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.polyhedral.model import Statement
 
 
 def order_of(first: Statement, second: Statement, *, same_instance: bool = False, sequential: bool = False) -> isl.Map:
-    """The same for all tuples of numbers, instances or not, in a space without their constraints.
+    """Tuples of numbers, instances of `first` or not, to those of `second` that surely run after them.
 
-    With `sequential`, an `affine.parallel` has the order of a loop.
+    Iterations of an `affine.parallel` have no order, so that two instances are ordered only within one iteration of it; with
+    `sequential`, it has the order of a loop. With `same_instance`, an instance counts as before itself.
     """
     shared = shared_loops(first, second)
     pairs = _all_pairs(first, second)
@@ -40,7 +32,7 @@ def unordered(first: Statement, second: Statement) -> isl.Map:
     return reduce(lambda one, other: one.union(other), parts, isl.Map.empty(pairs.get_space()))
 
 
-def comes_first(first: AccessRelation, second: AccessRelation) -> bool:
+def comes_first(first: MemRefAccess, second: MemRefAccess) -> bool:
     """Whether `first` happens before `second`, another access of its statement, in one instance: an op reads before it writes."""
     return (first.position, first.writes) < (second.position, second.writes)
 

@@ -8,14 +8,16 @@ model cannot say is an `ExtractionError` at the op, never left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import is_memory_op
+from dlc.lowering.affine.ir.element_relations import ElementRelation
 from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op
-from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop, Statement
 from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, is_inside, is_supported
 from dlc.lowering.affine.polyhedral.walk import Found, Note, Walk, WalkPosition
 
@@ -70,7 +72,7 @@ def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = Fals
     outside = OutsideValues(items)
     walk = Walk(outside, IndexTexts(outside.has), allow_gathers)
     walk.visit(items, WalkPosition())
-    accesses = [(note.op, note.array, note.writes) for found in walk.found for note in found.notes]
+    accesses = [(note.access.op, note.array, note.access.writes) for found in walk.found for note in found.notes]
     refuse_overlaps(accesses)
     if not assume_no_alias:
         refuse_aliases(accesses)
@@ -116,8 +118,9 @@ def _statement(name: str, found: Found, context: isl.Set, parameters: Iterable[s
     instance = f"{name}[{', '.join(loop.name for loop in frame.loops)}]"
     domain = isl.Set(f"{prefix}{{ {instance} : {' and '.join(frame.constraints)} }}").intersect_params(context)
     accesses = [
-        AccessRelation(
-            name, note.op, note.array, _relation(prefix, instance, note).intersect_domain(domain), note.writes, note.position
+        replace(
+            note.access,
+            elements=ElementRelation(name, note.array, _relation(prefix, instance, note).intersect_domain(domain), note.position),
         )
         for note in found.notes
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op
-from dlc.lowering.affine.polyhedral.index_maps import is_index_arithmetic
+from dlc.lowering.affine.ir.index_maps import is_index_arithmetic
 
 FREE_OPS = ("arith.constant", "affine.apply", "memref.dim", "affine.min", "affine.max", "memref.get_global", *sorted(VIEW_OPS))
 """Ops that cost nothing, so that each statement may have its own copy; so may it of arithmetic on indices (`is_free`)."""

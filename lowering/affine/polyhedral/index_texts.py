@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op
 from dlc.analysis.integer_sets import constraints_of
-from dlc.lowering.affine.polyhedral.index_maps import applied_map, constant_of
-from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
-
-MOST_ADDRESSED = 1 << 47
-"""The user's half of an address space: no index is larger, and isl's costs stay numbers that the search can read."""
+from dlc.lowering.affine.ir.element_relations import LoopVariable
+from dlc.lowering.affine.ir.index_maps import MOST_ADDRESSED, applied_map, constant_of
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 
 @dataclass

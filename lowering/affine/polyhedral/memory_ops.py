@@ -1,61 +1,13 @@
-"""Which ops read and write elements of memrefs at given subscripts, and which elements those are."""
+"""Which elements memory ops read and write: lanes beside the one at their subscripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError
-
-SUBSCRIPTS_AT = {"affine.load": 1, "affine.store": 2}
-"""Where the subscripts of an access begin among its operands, right after the memref."""
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """`at` is the place of the memref among an op's operands; its subscripts follow."""
-
-    at: int
-    writes: bool
-
-
-_KINDS: Mapping[str, _Kind] = {
-    "affine.load": _Kind(0, False),
-    "affine.store": _Kind(1, True),
-    "affine.vector_load": _Kind(0, False),
-    "affine.vector_store": _Kind(1, True),
-    "memref.load": _Kind(0, False),
-    "memref.store": _Kind(1, True),
-    "vector.load": _Kind(0, False),
-    "vector.store": _Kind(1, True),
-    "vector.transfer_read": _Kind(0, False),
-    "vector.transfer_write": _Kind(1, True),
-}
-
-
-def is_memory_op(op: ir.Operation) -> bool:
-    """Whether `op` reads or writes elements of a memref at subscripts."""
-    return op.name in _KINDS and isinstance(op.operands[_KINDS[op.name].at].type, ir.MemRefType)
-
-
-def is_store(op: ir.Operation) -> bool:
-    """Whether `op` writes elements of a memref at subscripts."""
-    return is_memory_op(op) and _KINDS[op.name].writes
-
-
-def memref_of(op: ir.Operation) -> ir.Value:
-    """The memref that a memory op reads or writes."""
-    return op.operands[_KINDS[op.name].at]
-
-
-def subscripts_of(op: ir.Operation) -> tuple[ir.AffineMap, list[ir.Value]]:
-    """The map of a memory op's subscripts and its operands; for an op without a map, the identity on its indices."""
-    at, rank = _KINDS[op.name].at, memref_of(op).type.rank
-    if "map" in op.attributes:
-        return op.attributes["map"].value, list(op.operands)[at + 1 :]
-    with op.context:
-        return ir.AffineMap.get_identity(rank), list(op.operands)[at + 1 : at + 1 + rank]
 
 
 @dataclass(frozen=True)
@@ -70,8 +22,8 @@ class Lanes:
 
 def lanes_of(op: ir.Operation) -> Lanes:
     """What a memory op reads or writes beside the element at its subscripts. Raises ExtractionError for masks."""
-    kind = op.operands[0].type if is_store(op) else op.results[0].type
-    memref = memref_of(op).type
+    access = access_of(op)
+    kind, memref = access.kind, access.memref.type
     if not isinstance(kind, ir.VectorType) or kind == memref.element_type:
         return Lanes()
     if op.name.startswith("vector.transfer"):

@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array, LoopVariable
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -28,56 +30,6 @@ class ExtractionError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Array:
-    """Memory that shares no element with other arrays: the root `value` is a memref, or an SSA value that crosses statements.
-
-    `name` is its tuple name in relations, unique in its scop. One that is allocated, or a value that is computed, inside loops
-    exists once an iteration: its first dims are the variables of `loops`, and `rank` counts them. Values have no dims beside these.
-    """
-
-    name: str
-    value: ir.Value
-    rank: int
-    is_memory: bool = True
-    is_local: bool = False
-    """Whether nothing outside the scop can see it: contents before and after do not matter."""
-    loops: tuple[LoopVariable, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class AccessRelation:
-    """One op of a statement that reads or writes elements of `array`.
-
-    `relation` takes instances of the statement to elements; a vector access takes one to several. `position` is the index of
-    `op` in the statement's `ops`: within one instance, accesses happen in its order, reads of one op before its writes.
-    An op that reads a value of another statement has an access of that value's array.
-    """
-
-    statement_name: str
-    op: ir.Operation
-    array: Array
-    relation: isl.Map
-    writes: bool
-    position: int
-
-    @property
-    def text(self) -> str:
-        """`S1 reads A0[i0, i1 - 1]`, for messages."""
-        return f"{self.statement_name} {'writes' if self.writes else 'reads'} {self.array.name}"
-
-
-@dataclass(frozen=True, eq=False)
-class LoopVariable:
-    """One induction variable of an `affine.for`, or of an `affine.parallel`, whose iterations have no order."""
-
-    op: ir.Operation
-    variable: ir.Value
-    name: str
-    """Its dim's name in the domains of the statements inside."""
-    is_parallel: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class Statement:
     """Ops of one block that run together, in their order, for every point of `domain`.
 
@@ -90,14 +42,15 @@ class Statement:
     loops: tuple[LoopVariable, ...]
     beta: tuple[int, ...]
     domain: isl.Set
-    accesses: tuple[AccessRelation, ...]
+    accesses: tuple[MemRefAccess, ...]
+    """Each has an `ElementRelation`; an op that reads a value of another statement has one of that value's array."""
 
     @property
-    def reads(self) -> tuple[AccessRelation, ...]:
+    def reads(self) -> tuple[MemRefAccess, ...]:
         return tuple(access for access in self.accesses if not access.writes)
 
     @property
-    def writes(self) -> tuple[AccessRelation, ...]:
+    def writes(self) -> tuple[MemRefAccess, ...]:
         return tuple(access for access in self.accesses if access.writes)
 
     @property

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, is_memref
+from dlc.lowering.affine.ir.accesses import is_memory_op, is_store
 from dlc.lowering.affine.polyhedral.grouping import is_free
-from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, is_store
 
 LOOPS = ("affine.for", "affine.parallel")
 

@@ -13,7 +13,9 @@ from math import prod
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.policy import policy
 from dlc.targets.machine import LINE_BYTES
 
@@ -58,7 +60,7 @@ def allocate(buffer: Buffer, location: ir.Location, where: ir.InsertionPoint) ->
     return ir.Operation.create(name, [kind], attributes=attributes, loc=location, ip=where).results[0]
 
 
-def buffer_accesses(statement: Statement) -> list[AccessRelation]:
+def buffer_accesses(statement: Statement) -> list[MemRefAccess]:
     """The accesses whose place comes from their relations, in order."""
     return [access for access in statement.accesses if isinstance(access.array, Buffer) or isinstance(statement, CopyStatement)]
 
@@ -75,7 +77,7 @@ def with_statements(scop: Scop, statements: Sequence[Statement], buffer: Buffer)
     return replace(scop, statements=(*kept, *new.values()), arrays=(*scop.arrays, buffer))
 
 
-def subscripts_at(build: isl.AstBuild, access: AccessRelation) -> list[isl.AstExpr]:
+def subscripts_at(build: isl.AstBuild, access: MemRefAccess) -> list[isl.AstExpr]:
     """The subscripts of `access` in terms of the iterators of the AST that is being built."""
     times = isl.Map.from_union_map(build.get_schedule())
     where = isl.PwMultiAff.from_map(access.relation).pullback_pw_multi_aff(isl.PwMultiAff.from_map(times.reverse()))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op
+from dlc.lowering.affine.ir.element_relations import LoopVariable
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.model import ExtractionError, LoopVariable
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 
 _SAME_SUBSCRIPTS = ("memref.cast", "memref.memory_space_cast")
 

@@ -6,13 +6,15 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_allocation, is_memref, root_of
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_allocation, is_memref
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, is_memory_op, is_store
+from dlc.lowering.affine.ir.element_relations import Array, LoopVariable
 from dlc.lowering.affine.polyhedral.aliases import global_name
 from dlc.lowering.affine.polyhedral.domains import inits_of, loops_of
 from dlc.lowering.affine.polyhedral.grouping import StatementGroup, group_ops, is_free
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
-from dlc.lowering.affine.polyhedral.memory_ops import Lanes, is_memory_op, is_store, lanes_of, memref_of, spelled, subscripts_of
-from dlc.lowering.affine.polyhedral.model import Array, ExtractionError, LoopVariable
+from dlc.lowering.affine.polyhedral.memory_ops import Lanes, lanes_of, spelled
+from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.polyhedral.outside import LOOPS, OutsideValues, is_inside, is_local, is_supported
 from dlc.lowering.affine.polyhedral.views import at_root
 
@@ -42,9 +44,8 @@ class Note:
     Elements where `limits` do not hold are not touched.
     """
 
-    op: ir.Operation
+    access: MemRefAccess
     array: Array
-    writes: bool
     position: int
     subscripts: tuple[str, ...]
     lane_counts: tuple[int, ...] = ()
@@ -142,7 +143,7 @@ class Walk:
         return op in self.outside.inside and not is_memory_op(op) and self.outside.is_early(op)
 
     def _touched(self, op: ir.Operation) -> tuple[Hashable, bool] | None:
-        return (_key(root_of(memref_of(op))), is_store(op)) if is_memory_op(op) else None
+        return (_key(access_of(op).root), is_store(op)) if is_memory_op(op) else None
 
     def _notes(self, group: StatementGroup, frame: WalkPosition) -> Iterator[Note]:
         """The accesses of a statement, op by op, what an op reads before what it writes."""
@@ -159,30 +160,31 @@ class Walk:
                     yield self._value_note(op, self.arrays[value], True, position, frame)
 
     def _value_note(self, op: ir.Operation, array: Array, writes: bool, position: int, frame: WalkPosition) -> Note:
-        return Note(op, array, writes, position, tuple(loop.name for loop in frame.loops[: array.rank]))
+        access = MemRefAccess(op, array.value, writes)
+        return Note(access, array, position, tuple(loop.name for loop in frame.loops[: array.rank]))
 
     def _memory_note(self, op: ir.Operation, position: int, frame: WalkPosition) -> Note:
-        map, operands = subscripts_of(op)
-        lanes = lanes_of(op)
+        access, lanes = access_of(op), lanes_of(op)
         if self.allow_gathers and op.name == "memref.load":
             texts, lanes = self._gathered(op, frame)
             subscripts = spelled(texts, lanes)
         else:
-            subscripts = spelled(self.texts.map(map, operands, frame.loops, op), lanes)
+            subscripts = spelled(self.texts.map(access.map, access.indices, frame.loops, op), lanes)
         limits = []
         for axis, is_clipped in zip(lanes.axes, lanes.is_clipped, strict=True):
             if is_clipped:
                 limits.append(f"0 <= {subscripts[axis]} < {self._size(op, axis, frame)}")
-        root, subscripts = at_root(memref_of(op), subscripts, frame.loops, self.texts, op)
+        root, subscripts = at_root(access.memref, subscripts, frame.loops, self.texts, op)
         array = self._memory(root, op)
         subscripts = [loop.name for loop in array.loops] + subscripts
-        return Note(op, array, is_store(op), position, tuple(subscripts), lanes.sizes, tuple(limits))
+        return Note(access, array, position, tuple(subscripts), lanes.sizes, tuple(limits))
 
     def _gathered(self, op: ir.Operation, frame: WalkPosition) -> tuple[list[str], Lanes]:
         """The subscripts of a load, and as lanes the axes along which data decides: all elements there may be read."""
         texts, axes, sizes = [], [], []
-        shape = ir.MemRefType(memref_of(op).type).shape
-        for axis, index in enumerate(subscripts_of(op)[1]):
+        access = access_of(op)
+        shape = ir.MemRefType(access.memref.type).shape
+        for axis, index in enumerate(access.indices):
             try:
                 texts.append(self.texts.value(index, frame.loops, op))
             except ExtractionError:
@@ -194,7 +196,7 @@ class Walk:
         return texts, Lanes(tuple(axes), tuple(sizes), (False,) * len(axes))
 
     def _size(self, op: ir.Operation, axis: int, frame: WalkPosition) -> str:
-        size = self.texts.size(memref_of(op), axis, frame.loops, op)
+        size = self.texts.size(access_of(op).memref, axis, frame.loops, op)
         if size is None:
             raise ExtractionError(op, "how many of its lanes lie inside is not known", "state in_bounds, or make the size static")
         return size

@@ -9,7 +9,9 @@ from typing import Annotated
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Statement
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array, ElementRelation
+from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement, next_names, with_statements
 from dlc.lowering.affine.primitives.primitive import primitive
 from dlc.lowering.affine.schedule.footprints import box_around, footprint
@@ -84,7 +86,7 @@ class LoopFootprint:
     where: str
     loops: tuple[LoopNode, ...]
     domain: isl.UnionSet
-    accesses: tuple[AccessRelation, ...]
+    accesses: tuple[MemRefAccess, ...]
 
     @classmethod
     def of(cls, program: Program, array: Array, path: Path, where: str) -> LoopFootprint:
@@ -102,7 +104,7 @@ class LoopFootprint:
         return part
 
     @property
-    def writes(self) -> list[AccessRelation]:
+    def writes(self) -> list[MemRefAccess]:
         """The accesses that write."""
         return [access for access in self.accesses if access.writes]
 
@@ -183,9 +185,7 @@ def _redirected(statement: Statement, part: LoopFootprint, buffer: Buffer, place
     above = value_map(part.loops, isl.UnionSet.from_set(statement.domain))
     outer = isl.Map.from_union_map(above)
     accesses = tuple(
-        replace(access, array=buffer, relation=outer.range_product(access.relation).apply_range(places))
-        if access in part.accesses
-        else access
+        access.redirected(buffer, outer.range_product(access.relation).apply_range(places)) if access in part.accesses else access
         for access in statement.accesses
     )
     return replace(statement, accesses=accesses)
@@ -214,8 +214,8 @@ def _copy_of(
     buffer_access = pairs.apply_range(places)
     first = part.accesses[0]
     ends = [
-        AccessRelation(name, first.op, part.array, array_access.coalesce(), not is_in, 1 - is_in),
-        AccessRelation(name, first.op, buffer, buffer_access.coalesce(), is_in, int(is_in)),
+        replace(first, writes=not is_in, elements=ElementRelation(name, part.array, array_access.coalesce(), 1 - is_in)),
+        replace(first, writes=is_in, elements=ElementRelation(name, buffer, buffer_access.coalesce(), int(is_in))),
     ]
     ordered = tuple(ends if is_in else reversed(ends))
     statement = CopyStatement(name, (), (), (), domain, ordered, first.op.location)

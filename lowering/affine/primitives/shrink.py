@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_statements
 from dlc.lowering.affine.primitives.pack_buffer import LoopFootprint, localize
 from dlc.lowering.affine.schedule.footprints import box_around, footprint
@@ -63,16 +64,16 @@ def _folded(program: Program, part: LoopFootprint) -> Program:
     return new if same else program
 
 
-def _follows_a_write(access: AccessRelation, part: LoopFootprint) -> bool:
+def _follows_a_write(access: MemRefAccess, part: LoopFootprint) -> bool:
     """Whether another access of the same statement writes the array before: isl's flow does not look into instances."""
     same = (one for one in part.writes if one.statement_name == access.statement_name)
     return any(write.position < access.position for write in same)
 
 
-def _folded_access(access: AccessRelation, part: LoopFootprint, buffer: Buffer, places: isl.Map) -> AccessRelation:
+def _folded_access(access: MemRefAccess, part: LoopFootprint, buffer: Buffer, places: isl.Map) -> MemRefAccess:
     if access not in part.accesses:
         return access
-    return replace(access, array=buffer, relation=access.relation.apply_range(places))
+    return access.redirected(buffer, access.relation.apply_range(places))
 
 
 def _flow(program: Program, array: str) -> isl.UnionMap:

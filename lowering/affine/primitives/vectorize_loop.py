@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
 from dlc.lowering.affine.polyhedral.grouping import is_free
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement
 from dlc.lowering.affine.primitives.common import cut, replace_by_blocks, require_positive

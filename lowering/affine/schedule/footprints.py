@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dlc.lowering.affine.polyhedral.model import AccessRelation
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.schedule.iterations import value_map
 from dlc.lowering.affine.schedule.loop_tree import LoopNode
 
 
-def footprint(accesses: Sequence[AccessRelation], loops: Sequence[LoopNode], domain: isl.UnionSet) -> isl.Map | None:
+def footprint(accesses: Sequence[MemRefAccess], loops: Sequence[LoopNode], domain: isl.UnionSet) -> isl.Map | None:
     """Values of `loops` to the elements that `accesses` touch for instances of `domain`; None where they touch none."""
     found: isl.Map | None = None
     for access in accesses:

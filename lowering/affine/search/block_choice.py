@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.instructions import trips_of
-from dlc.lowering.affine.cost.limits import Caches
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
 from dlc.lowering.affine.ir.lanes import element_bits
@@ -15,7 +14,7 @@ from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
-from dlc.targets.machine import PAGE_BYTES
+from dlc.targets.machine import PAGE_BYTES, Machine
 
 
 @dataclass(frozen=True)
@@ -29,25 +28,26 @@ class _Panel:
     """Whether its rows follow each other in memory."""
 
 
-def chosen_blocks(nest: Nest, tile: Tile, caches: Caches) -> tuple[tuple[int, int], ...]:
+def chosen_blocks(nest: Nest, tile: Tile, machine: Machine) -> tuple[tuple[int, int], ...]:
     """The blocks (loop, iterations) by position, from the outside in, that pay for tiles of `nest`."""
     chain = nest.chain
     if chain is None or nest.reduces(tile) or any(loop.extent is None for loop in nest.loops):
         return ()
-    panels = [_panel_of(load, nest, tile, caches) for load in nest.innermost_loads if nest.lane_loop(tile).iv in set(load.operands)]
+    lane = nest.lane_loop(tile).iv
+    panels = [_panel_of(load, nest, tile, machine) for load in nest.innermost_loads if lane in set(load.operands)]
     if len(panels) != 1 or panels[0] is None:
         return ()
     if tile.body_copies == tile.vectors and not panels[0].is_dense and len(nest.band) == 1:
         return _blocks_of_pages(nest, tile, panels[0])
-    sums = _blocks_of_sums(nest, tile, caches, panels[0])
-    if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, caches, panels[0])):
+    sums = _blocks_of_sums(nest, tile, machine, panels[0])
+    if sums and is_narrow(tile) and (blocks := _tall_blocks(nest, tile, machine, panels[0])):
         return blocks
-    if sums and _column_bytes(nest, tile, caches) <= caches.l2_bytes * policy().blocks.quarter_share:
+    if sums and _column_bytes(nest, tile, machine) <= machine.l2_bytes * policy().blocks.quarter_share:
         return sums
-    return _blocks_of_rows(nest, tile, caches, panels[0], bool(sums)) or sums
+    return _blocks_of_rows(nest, tile, machine, panels[0], bool(sums)) or sums
 
 
-def chosen_strip(nest: Nest, tile: Tile, caches: Caches) -> int:
+def chosen_strip(nest: Nest, tile: Tile, machine: Machine) -> int:
     """Columns of strips in which rows go outside of columns, so that a result is written along its rows; 0 where panels go outside.
 
     That is for short sums over rows that lie apart: all that a strip reads stays in L2.
@@ -62,16 +62,16 @@ def chosen_strip(nest: Nest, tile: Tile, caches: Caches) -> int:
     ):
         return 0
     lane, (row, _) = nest.lane_loop(tile), nest.unroll_and_jam(tile)[0]
-    panels = [_panel_of(load, nest, tile, caches) for load in nest.innermost_loads if lane.iv in set(load.operands)]
+    panels = [_panel_of(load, nest, tile, machine) for load in nest.innermost_loads if lane.iv in set(load.operands)]
     if nest.order(tile)[-2:] != [lane, row] or len(panels) != 1 or panels[0] is None or panels[0].is_dense or not is_narrow(tile):
         return 0
     extent, element = lane.extent or 1, bytes_of(stores[0].operands[0].type)
     pitch = abs(stride_along(stores[0], row.iv) or 0) * element
     pages = (row.extent or 1) * min(1.0, pitch / PAGE_BYTES)
     sums = math.prod(loop.extent or 1 for loop in nest.chain.loops)
-    is_near = pages <= policy().blocks.near_pages or (row.extent or 1) * extent * element <= caches.l2_bytes
+    is_near = pages <= policy().blocks.near_pages or (row.extent or 1) * extent * element <= machine.l2_bytes
     read = sums * ((row.extent or 1) + policy().blocks.strip_columns) * element
-    if is_near or stride_along(stores[0], lane.iv) != 1 or read > caches.l2_bytes * policy().blocks.half_share:
+    if is_near or stride_along(stores[0], lane.iv) != 1 or read > machine.l2_bytes * policy().blocks.half_share:
         return 0
     size = _even(extent, tile.width, policy().blocks.strip_columns)
     return size if size < extent else 0
@@ -82,7 +82,7 @@ def bytes_of(kind: ir.Type) -> int:
     return -(-(element_bits(kind) or 64) // 8)
 
 
-def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Panel | None:
+def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, machine: Machine) -> _Panel | None:
     """The panel of `load`; None where its rows lie unevenly."""
     assert nest.chain is not None
     element, followed = bytes_of(load.results[0].type), set(load.operands)
@@ -90,13 +90,13 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, caches: Caches) -> _Pa
     pitch = stride_along(load, nest.chain.loops[-1].iv)
     if not pitch or pitch < 0:
         return None
-    apart = math.gcd(pitch * element, caches.l2_way_bytes)
+    apart = math.gcd(pitch * element, machine.l2_way_bytes)
     is_dense = pitch * element <= row
     steps = math.prod(loop.extent or 1 for loop in nest.chain.loops)
     return _Panel(load, steps * (row if is_dense else max(row, apart)), is_dense)
 
 
-def _blocks_of_sums(nest: Nest, tile: Tile, caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _blocks_of_sums(nest: Nest, tile: Tile, machine: Machine, panel: _Panel) -> tuple[tuple[int, int], ...]:
     """Blocks of the outermost reduction loop: inside each panel where panels are dense and the rows run inside, else outside."""
     assert nest.chain is not None
     loop, followed, order = nest.chain.loops[0], set(panel.load.operands), nest.order(tile)
@@ -110,17 +110,17 @@ def _blocks_of_sums(nest: Nest, tile: Tile, caches: Caches, panel: _Panel) -> tu
     )
     shares = policy().blocks
     falls_out, stays = (shares.third_share, shares.eighth_share) if panel.is_dense else (shares.half_share, shares.quarter_share)
-    if panel.bytes <= caches.l2_bytes * falls_out or not again or problem_of_parts(nest):
+    if panel.bytes <= machine.l2_bytes * falls_out or not again or problem_of_parts(nest):
         return ()
     stays = stays if is_inside or not panel.is_dense else policy().blocks.outside_share
-    most = int(caches.l2_bytes * stays) // max(1, panel.bytes // extent)
+    most = int(machine.l2_bytes * stays) // max(1, panel.bytes // extent)
     if not 1 <= most < extent:
         return ()
     sums = (len(nest.band), _size_of_part(nest, tile, -(-extent // most)))
     if is_inside:
         places = [(nest.band.index(each), nest.steps(tile).get(each, 1)) for each in before]
         return (*places, sums)
-    return (sums,) if _result_bytes(nest) <= caches.l2_bytes * policy().blocks.half_share else ()
+    return (sums,) if _result_bytes(nest) <= machine.l2_bytes * policy().blocks.half_share else ()
 
 
 def _result_bytes(nest: Nest) -> float:
@@ -128,14 +128,14 @@ def _result_bytes(nest: Nest) -> float:
     return bytes_of(nest.chain.loops[0].op.results[0].type) * math.prod(loop.extent or 1 for loop in nest.band)
 
 
-def _column_bytes(nest: Nest, tile: Tile, caches: Caches) -> float:
+def _column_bytes(nest: Nest, tile: Tile, machine: Machine) -> float:
     """What the results that all tiles on one panel make take of the cache, as `_Panel.bytes` does; 0 without such a result."""
     stores = [op for op in nest.body if op.name == "affine.store"]
     if len(stores) != 1 or not tile.unroll_and_jam:
         return 0.0
     element = bytes_of(stores[0].operands[0].type)
     row = element * tile.width
-    apart = math.gcd((stride_along(stores[0], nest.unroll_and_jam(tile)[0][0].iv) or 0) * element, caches.l2_way_bytes)
+    apart = math.gcd((stride_along(stores[0], nest.unroll_and_jam(tile)[0][0].iv) or 0) * element, machine.l2_way_bytes)
     return max(row, apart) * math.prod(loop.extent or 1 for loop in nest.band if loop is not nest.lane_loop(tile))
 
 
@@ -147,7 +147,7 @@ def _size_of_part(nest: Nest, tile: Tile, parts: int) -> int:
     return -(-size // whole) * whole
 
 
-def _blocks_of_rows(nest: Nest, tile: Tile, caches: Caches, panel: _Panel, may_cut: bool) -> tuple[tuple[int, int], ...]:
+def _blocks_of_rows(nest: Nest, tile: Tile, machine: Machine, panel: _Panel, may_cut: bool) -> tuple[tuple[int, int], ...]:
     """Blocks of the loop whose copies share panels, where all rows of the other operand are more than L2 holds.
 
     With `may_cut`, and in them blocks of the sum where panels leave too little room.
@@ -157,9 +157,9 @@ def _blocks_of_rows(nest: Nest, tile: Tile, caches: Caches, panel: _Panel, may_c
         return ()
     loop, row = found
     (_, step), columns, extent = tile.unroll_and_jam[0], tile.width, loop.extent or 1
-    if extent * row <= caches.l2_bytes * (policy().blocks.panel_share if is_narrow(tile) else 1):
+    if extent * row <= machine.l2_bytes * (policy().blocks.panel_share if is_narrow(tile) else 1):
         return ()
-    place, size = nest.band.index(loop), caches.l2_bytes
+    place, size = nest.band.index(loop), machine.l2_bytes
     most = int(min(size * policy().blocks.rows_share, size * policy().blocks.working_share - 2 * panel.bytes)) // row
     if is_narrow(tile):
         most = min(most, policy().blocks.most_block_tiles * step)
@@ -176,12 +176,12 @@ def _blocks_of_rows(nest: Nest, tile: Tile, caches: Caches, panel: _Panel, may_c
     return ()
 
 
-def _tall_blocks(nest: Nest, tile: Tile, caches: Caches, panel: _Panel) -> tuple[tuple[int, int], ...]:
+def _tall_blocks(nest: Nest, tile: Tile, machine: Machine, panel: _Panel) -> tuple[tuple[int, int], ...]:
     """Blocks of rows, several times as tall as panels are wide, and in them parts of the sum that leave room for two panels."""
     found = rows_of(nest, tile)
-    if found is None or found[0].extent is None or found[0].extent * found[1] <= caches.l2_bytes * policy().blocks.panel_share:
+    if found is None or found[0].extent is None or found[0].extent * found[1] <= machine.l2_bytes * policy().blocks.panel_share:
         return ()
-    (loop, row), size = found, caches.l2_bytes
+    (loop, row), size = found, machine.l2_bytes
     for parts in range(2, policy().blocks.most_sum_blocks + 1):
         most = (
             int(min(size * policy().blocks.rows_share, size * policy().blocks.working_share - 2 * panel.bytes / parts) * parts)

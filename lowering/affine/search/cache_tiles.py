@@ -10,15 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, permutations, product
-from math import prod
 from typing import Any, Literal
 
-from dlc.lowering.affine.cost.limits import Caches
+from dlc.lowering.affine.cost.block_costs import BlockedNestCost, CacheBlocks
+from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.memory_costs import Levels, MemoryModel, PackedPanel
 from dlc.lowering.affine.cost.references import Reference
 from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.policy import policy
+from dlc.targets.machine import Machine
 
 Unit = Literal["lanes", "copies", "sums"]
 _UNITS: tuple[Unit, ...] = ("lanes", "copies", "sums")
@@ -69,7 +70,7 @@ class CacheBlockPlanner:
 
     refs: Sequence[Reference]
     nest: BandNestCost
-    caches: Caches
+    machine: Machine
     pack: bool = True
 
     @cached_property
@@ -80,7 +81,9 @@ class CacheBlockPlanner:
             [(access, 1 if stride and access in copied else stride) for access, stride in member] for member in self.nest.strides
         ]
         straddling = {(ref.access, at) for ref in self._unwritten for at in _straddled(ref, self.nest.lanes)}
-        return replace(self.nest, strides=strides, straddling=frozenset(straddling))
+        return replace(
+            self.nest, strides=strides, straddling=frozenset(straddling), line_cycles=policy().cost.exposed_resident_line
+        )
 
     def plan(self, tile: Tile, plain: Tile) -> CachePlan | None:
         """The cheapest blocks and panels around tiles `tile`; None where loops of tiles `plain`, all by themselves, are as good."""
@@ -89,9 +92,9 @@ class CacheBlockPlanner:
         if any(reference not in packable and not reference.access.writes for reference in strided):
             return None
         must_pack = frozenset(place for place, reference in enumerate(packable) if reference in strided)
-        model = MemoryModel(self.refs, self.nest.extents, self.caches, self.nest.lanes)
-        search = CacheSearch(self.packed_nest, tile, model, packable, must_pack, self._cycles(self.packed_nest, tile))
-        without = CacheSearch(self.nest, plain, model, (), frozenset(), self._cycles(self.nest, plain)).plain_cycles
+        model = MemoryModel(self.refs, self.nest.extents, self.machine, self.nest.lanes)
+        search = CacheSearch(BlockedNestCost(self.packed_nest, tile, model), self.machine, packable, must_pack)
+        without = CacheSearch(BlockedNestCost(self.nest, plain, model), self.machine).plain_cycles
         plan = search.best()
         return (
             replace(plan, plain_cycles=without) if plan is not None and plan.cycles < policy().search.block_gain * without else None
@@ -101,9 +104,6 @@ class CacheBlockPlanner:
     def _unwritten(self) -> list[Reference]:
         written = {reference.access.array for reference in self.refs if reference.access.writes}
         return [reference for reference in self.refs if self.pack and reference.access.array not in written]
-
-    def _cycles(self, nest: BandNestCost, tile: Tile) -> float:
-        return nest.work_cycles(tile) * policy().search.fused_ops * prod(nest.extents)
 
 
 def _rises(reference: Reference) -> bool:
@@ -133,17 +133,24 @@ class CacheSearch:
     """Finds the cheapest plan for a nest that is cut into tiles of one shape.
 
     `packable` are references that may be copied; `must_pack` (their places) those that a tile cannot read otherwise.
-    `tile_cycles` is what all tiles take where nothing waits for memory.
     """
 
-    nest: BandNestCost
-    tile: Tile
-    model: MemoryModel
-    packable: Sequence[Reference]
-    must_pack: frozenset[int]
-    tile_cycles: float
+    blocked: BlockedNestCost
+    machine: Machine
+    packable: Sequence[Reference] = ()
+    must_pack: frozenset[int] = frozenset()
     _known: dict[_Choice, float] = field(default_factory=dict)
     _costs: dict[tuple[Levels, int, int, frozenset[int]], float] = field(default_factory=dict)
+
+    @property
+    def nest(self) -> BandNestCost:
+        """The nest that is cut."""
+        return self.blocked.nest
+
+    @property
+    def tile(self) -> Tile:
+        """The shape of its tiles."""
+        return self.blocked.tile
 
     def best(self) -> CachePlan | None:
         """The cheapest plan; None where no sums stay in the tile."""
@@ -227,7 +234,7 @@ class CacheSearch:
         outer = [(at, 1) for at in self._around if at not in free]
         blocks = [block for unit in choice.order for block in self._blocks(choice, unit)]
         hoisted = self.sums[: choice.hoisted]
-        outer += [(at, size) for at, size in blocks if size < self.model.extents[at] or at in hoisted]
+        outer += [(at, size) for at, size in blocks if size < self.nest.extents[at] or at in hoisted]
         tiled = self._tiled[::-1] if choice.copies_first else self._tiled
         inside = [at for at in self._inside if at not in hoisted]
         inner = [(at, self.nest.tile_size(self.tile, at)) for at in (*free, *tiled, *inside)]
@@ -248,7 +255,7 @@ class CacheSearch:
             return PackedPanel(depth, self.nest.tile_size(self.tile, lanes), reference.stride(lanes) != 1)
         if copied is not None and reference.stride(copied) == 1:
             return PackedPanel(depth, self.tile.copies, False)
-        box = reference.box(self.model.extents)
+        box = reference.box(self.nest.extents)
         rows = [size for size, stride in zip(box, reference.strides, strict=True) if stride == 1]
         return PackedPanel(depth, min(rows, default=1), not rows)
 
@@ -258,19 +265,7 @@ class CacheSearch:
             levels, blocks = self._levels(choice)
             key = levels, blocks, choice.hoisted, choice.packed  # block sizes beyond a loop's end give the same loops
             if key not in self._costs:
-                self._costs[key] = self._cost_of(levels, self._panels(choice, levels, blocks), choice.hoisted)
+                found = CacheBlocks(levels, self._panels(choice, levels, blocks), len(self.sums) - choice.hoisted)
+                self._costs[key] = cycles(self.blocked, found, self.machine)
             self._known[choice] = self._costs[key]
         return self._known[choice]
-
-    def _cost_of(self, levels: Levels, panels: Mapping[Reference, PackedPanel], hoisted: int) -> float:
-        """Cycles with `panels`, where so many loops of sums are outside of the tiles."""
-        extents = self.model.extents_at(levels)
-        for ref, panel in panels.items():
-            if prod(ref.box(extents[panel.depth])) * ref.element_bytes > policy().blocks.largest_panel * self.model.caches.l2_bytes:
-                return float("inf")
-        trips = [-(-extents[at][member] // size) for at, (member, size) in enumerate(levels)]
-        entries = prod(trips[: len(levels) - len(self.sums) + hoisted])
-        sums = entries * (policy().cost.loop_entry + self.tile.body_copies)
-        return (self.tile_cycles + sums + self.model.cycles(levels, extents, panels)) * (
-            1.0 + policy().search.panel_gain * len(panels)
-        )

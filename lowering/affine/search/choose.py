@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dlc._mlir import ir
+from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
-from dlc.lowering.affine.cost.limits import Caches, TileLimits
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.loop_order import with_best_order
 from dlc.lowering.affine.cost.set_conflicts import SetConflicts
 from dlc.lowering.affine.ir.accesses import indices_of
@@ -19,86 +20,80 @@ from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.given_tiles import lane_facts
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
+from dlc.lowering.affine.search.candidates import Candidate, weighed
 from dlc.lowering.affine.search.copy_choice import chosen_copies
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.policy import policy
-from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS
+from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, Machine
 
 _PREFETCH, _FETCH_ROWS = 2, 1
 """The levels of cache that panels of vectors, and rows that all lanes share, are fetched into."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A tile that fits a nest, and its estimated cycles."""
-
-    tile: Tile
-    cycles: float
-
-
-def chosen(nest: Nest, machine: TileLimits, generator: str) -> Tile | None:
+def chosen(nest: Nest, limits: TileLimits, generator: str) -> Tile | None:
     """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays."""
-    best = candidates(nest, machine, 1, generator)
-    if not best or best[0].cycles >= LoopNestCost(nest, None, None).scalar():
+    best = candidates(nest, limits, 1, generator)
+    if not best or best[0].cycles >= cycles(LoopNestCost(nest, None, None), Tile(), limits.machine):
         return None
-    return best[0].tile
+    return best[0].schedule
 
 
-def candidates(nest: Nest, machine: TileLimits, count: int, generator: str = "") -> list[Candidate]:
+def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") -> list[Candidate[Tile]]:
     """The `count` cheapest tiles of `nest` for the code `generator` (default: the one that takes it), cheapest first.
 
     The code generator `tile` copies up to two further parallel loops into the tile, so that values in registers are used again.
     """
     generator = generator or ("tile" if is_contraction(nest) else "rows")
     conflicts = SetConflicts(nest)
-    found = sorted(_candidates(nest, machine, conflicts, generator), key=lambda one: _rank(conflicts, one))
-    return [Candidate(_finished(nest, one.tile, machine), one.cycles) for one in found[:count]]
+    found = sorted(_candidates(nest, limits, conflicts, generator), key=lambda one: _rank(conflicts, one))
+    return [Candidate(_finished(nest, one.schedule, limits), one.cycles) for one in found[:count]]
 
 
-def _rank(conflicts: SetConflicts, candidate: Candidate) -> tuple[float, ...]:
+def _rank(conflicts: SetConflicts, candidate: Candidate[Tile]) -> tuple[float, ...]:
     """The cheapest has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
-    tile = candidate.tile
+    tile = candidate.schedule
     return candidate.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
-def _finished(nest: Nest, tile: Tile, machine: TileLimits) -> Tile:
+def _finished(nest: Nest, tile: Tile, limits: TileLimits) -> Tile:
     """`tile` with the choices that do not depend on other tiles."""
-    tile, caches = with_best_order(nest, tile, machine.caches), machine.caches
+    machine = limits.machine
+    tile = with_best_order(nest, tile, machine)
     if tile.code_generator != "tile" or nest.chain is None or nest.reduces(tile):
         return tile
     extent = nest.chain.loops[-1].extent
     most = policy().tiles.unrolled_byte_steps if _multiplies_integers(nest) else policy().tiles.unrolled_steps
     tile = replace(tile, unroll=most if extent is None or extent >= most else 1)
-    if strip := chosen_strip(nest, tile, caches):
+    if strip := chosen_strip(nest, tile, machine):
         *outer, lane, row = tile.order
         return replace(tile, order=(*outer, row, lane), blocks=((tile.lane_loop, strip),))
-    tile = _with_fetches(nest, tile, caches)
-    if machine.registers < MANY_REGISTERS and (copied := chosen_copies(nest, tile, caches)):
+    tile = _with_fetches(nest, tile, machine)
+    if limits.registers < MANY_REGISTERS and (copied := chosen_copies(nest, tile, machine)):
         return replace(tile, prefetch=0, blocks=copied, pack=1)
-    blocks = chosen_blocks(nest, tile, caches)
+    blocks = chosen_blocks(nest, tile, machine)
     has_sums = any(place == len(nest.band) for place, _ in blocks)
     return replace(tile, prefetch=_PREFETCH if has_sums else tile.prefetch, blocks=blocks)
 
 
-def _with_fetches(nest: Nest, tile: Tile, caches: Caches) -> Tile:
+def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
     facts = lane_facts(nest, tile)
     vectors = panels_of(nest, replace(tile, prefetch=_PREFETCH), facts)
-    vectors = [panel for panel in vectors if not _comes_back(nest, panel, tile, caches)]
+    vectors = [panel for panel in vectors if not _comes_back(nest, panel, tile, machine)]
     rows = panels_of(nest, replace(tile, fetch_rows=_FETCH_ROWS), facts)
-    most = caches.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
+    most = machine.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
-    streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > caches.l2_bytes]
-    has_room = 0 < sum(panel.bytes for panel in vectors) <= caches.l2_bytes * policy().blocks.panel_share
-    is_near = 0 < sum(streaming) <= caches.l1_bytes * policy().blocks.full_share
+    streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > machine.l2_bytes]
+    has_room = 0 < sum(panel.bytes for panel in vectors) <= machine.l2_bytes * policy().blocks.panel_share
+    is_near = 0 < sum(streaming) <= machine.l1_bytes * policy().blocks.full_share
     return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
-def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, caches: Caches) -> bool:
+def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine) -> bool:
     """Whether the tiles of a loop around read all panels of an operand again, often and before they leave L2."""
     followed = set(list(panel.load.operands)[1:])
     order, steps = nest.order(tile), nest.steps(tile)
@@ -110,7 +105,7 @@ def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, caches: Caches) 
         return False
     inside = [trips[loop] for loop in moving[around + 1 :] if loop.iv in followed]
     count = math.prod(trip or 0 for trip in inside)
-    return 0 < count * panel.bytes <= caches.l2_bytes * policy().blocks.resident_share
+    return 0 < count * panel.bytes <= machine.l2_bytes * policy().blocks.resident_share
 
 
 def _bytes_of(buffer: ir.MemRefType) -> int:
@@ -132,16 +127,18 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
-def _candidates(nest: Nest, machine: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate]:
+def _candidates(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate[Tile]]:
     """Every tile that fits the registers."""
-    lanes = machine.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
+    lanes = limits.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
         cost = LoopNestCost(nest, facts, nest.loops[place])
-        for tile in _tiles(nest, Tile(generator, place, lanes), facts, conflicts):
-            if tile.body_copies == 1 or (
-                cost.fits(tile, machine.registers) and not conflicts.overflows(tile, machine.caches.l1_bytes)
-            ):
-                yield Candidate(tile, cost.cycles(tile))
+        tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts)
+        yield from weighed(cost, (tile for tile in tiles if _fits(cost, tile, limits, conflicts)), limits.machine)
+
+
+def _fits(cost: LoopNestCost, tile: Tile, limits: TileLimits, conflicts: SetConflicts) -> bool:
+    """Whether the registers hold `tile`, and the first-level cache what its copies read side by side."""
+    return tile.body_copies == 1 or (cost.fits(tile, limits.registers) and not conflicts.overflows(tile, limits.machine.l1_bytes))
 
 
 def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[int, LaneFacts]]:

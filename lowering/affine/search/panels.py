@@ -11,9 +11,11 @@ import islpy as isl
 from dlc.lowering.affine.cost.references import Reference
 from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.dependences.band_nests import Member
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import ElementRelation
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.loop_values import tile_number
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop, Statement
+from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement, next_names, with_statements
 from dlc.lowering.affine.schedule.footprints import FixedBox, footprint
 from dlc.lowering.affine.schedule.iterations import on_instances, value_map, values_of
@@ -61,7 +63,7 @@ class LocalPanel:
     """A buffer to make at the scratch mark `name`: what `access` touches, `shape` elements from `first`, by instances."""
 
     name: str
-    access: AccessRelation
+    access: MemRefAccess
     first: isl.Map
     shape: tuple[int, ...]
     packed_dims: tuple[PackedDim, ...]
@@ -188,16 +190,15 @@ def _copy_statement(name: str, panel: LocalPanel, buffer: Buffer, elements: isl.
     """The statement whose instances `[loops around, element]` copy one element into the buffer."""
     domain = elements.wrap().flatten().set_tuple_name(name).coalesce()
     pairs = elements.wrap().flatten_map().set_tuple_name(isl.dim_type.out, name).reverse().intersect_domain(domain)
-    read = AccessRelation(
-        name, panel.access.op, panel.access.array, pairs.apply_range(elements.wrap().unwrap().range_map()).coalesce(), False, 0
-    )
-    write = AccessRelation(name, panel.access.op, buffer, pairs.apply_range(places).coalesce(), True, 1)
+    from_array, to_buffer = pairs.apply_range(elements.wrap().unwrap().range_map()).coalesce(), pairs.apply_range(places).coalesce()
+    read = replace(panel.access, writes=False, elements=ElementRelation(name, panel.access.array, from_array, 0))
+    write = replace(panel.access, writes=True, elements=ElementRelation(name, buffer, to_buffer, 1))
     return CopyStatement(name, (), (), (), domain, (read, write), panel.access.op.location)
 
 
-def _reading_buffer(statement: Statement, access: AccessRelation, buffer: Buffer, outer: isl.Map, places: isl.Map) -> Statement:
+def _reading_buffer(statement: Statement, access: MemRefAccess, buffer: Buffer, outer: isl.Map, places: isl.Map) -> Statement:
     """The statement with one of its reads going to the buffer."""
-    moved = replace(access, array=buffer, relation=outer.range_product(access.relation).apply_range(places).coalesce())
+    moved = access.redirected(buffer, outer.range_product(access.relation).apply_range(places).coalesce())
     return replace(
         statement, accesses=tuple(moved if one.op == access.op and not one.writes else one for one in statement.accesses)
     )

@@ -103,7 +103,7 @@ class PolyhedralSchedule(Pass):
             return
         limits = TileLimits.of(op)
         dependences = self._dependences(op, scop)
-        blocking = CacheBlockOptions(limits.caches, self.pack) if self.cache_tiles else None
+        blocking = CacheBlockOptions(limits.machine, self.pack) if self.cache_tiles else None
         order = ordering_dependences(scop, dependences)
         tiled = self._best(scop, dependences, order, limits, blocking)
         try:

@@ -11,30 +11,34 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.limits import Caches, TileLimits
+from dlc.lowering.affine.cost.cycles import cycles
+from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.references import references
 from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.cost.tile_costs import BandNestCost, outer_order, spare_registers
 from dlc.lowering.affine.dependences.band_nests import LoopToBuild, Member, rebuild_innermost_chains
 from dlc.lowering.affine.dependences.volumes import volume_of
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNROLL, LoopMark
 from dlc.lowering.affine.polyhedral.loop_values import ends_of, place_in_tile, tile_number
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
+from dlc.lowering.affine.search.candidates import cheapest
 from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
 from dlc.lowering.policy import policy
+from dlc.targets.machine import Machine
 
 _GENERATOR = "generic"
 
 
 @dataclass(frozen=True)
 class CacheBlockOptions:
-    """That loops are cut into blocks for `caches`, and with `pack` panels copied."""
+    """That loops are cut into blocks for the caches of `machine`, and with `pack` panels copied."""
 
-    caches: Caches
+    machine: Machine
     pack: bool = True
 
 
@@ -87,7 +91,7 @@ def weigh(scop: Scop, schedule: isl.Schedule, limits: TileLimits) -> Weighed:
     def look(node: isl.ScheduleNode, members: Sequence[Member]) -> None:
         chain = _chain(scop, node, members, limits)
         chains.append(chain)
-        costs.append(chain.nest.cycles(chain.tile, limits) * volume_of(node.get_domain()))
+        costs.append(cycles(chain.nest, chain.tile, limits.machine))
 
     rebuild_innermost_chains(schedule, look)
     return Weighed(schedule, sum(costs), chains)
@@ -97,8 +101,9 @@ def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], limits
     strides, is_free = _member_strides(scop, node, members), [one.is_coincident for one in members]
     ranges = [_range(one.value, node) for one in members]
     extents = [len(values) for values in ranges]
-    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, limits.has_fma)
-    nest = BandNestCost(strides, is_free, lanes_of(scop, limits), _bands(members), starts, extents, spare_registers=spare)
+    starts, spare = [values.start for values in ranges], spare_registers(scop, strides, limits.machine.has_fma)
+    count, bands = volume_of(node.get_domain()), _bands(members)
+    nest = BandNestCost(strides, is_free, lanes_of(scop, limits), bands, starts, extents, spare_registers=spare, iterations=count)
     return BandNest(members, nest, _best_tile(scop, nest, limits))
 
 
@@ -139,8 +144,8 @@ class _Tiling:
         refs = None if self.blocking is None else references(self.scop, node, members)
         if self.blocking is None or refs is None or policy().limits.unbounded_trips in chain.nest.extents:
             return chain.tile, None
-        blocker = CacheBlockPlanner(refs, chain.nest, self.blocking.caches, self.blocking.pack)
-        tile = _best_tile(self.scop, blocker.packed_nest, self.limits, policy().cost.exposed_resident_line)
+        blocker = CacheBlockPlanner(refs, chain.nest, self.blocking.machine, self.blocking.pack)
+        tile = _best_tile(self.scop, blocker.packed_nest, self.limits)
         return tile, blocker.plan(tile, chain.tile)
 
 
@@ -148,8 +153,8 @@ _KNOWN: WeakKeyDictionary[Scop, dict[object, Tile]] = WeakKeyDictionary()
 """The best tiles so far: schedules that are compared have nests in common."""
 
 
-def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: float | None = None) -> Tile:
-    """The tile of the fewest cycles, where a line takes `line_cycles`, else those of one from beyond L2."""
+def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits) -> Tile:
+    """The tile of the fewest cycles."""
     strides, bands = tuple(map(tuple, nest.strides)), tuple(map(tuple, nest.bands))
     key = (
         strides,
@@ -160,17 +165,19 @@ def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits, line_cycles: 
         nest.straddling,
         tuple(nest.extents),
         limits,
-        line_cycles,
+        nest.line_cycles,
     )
     known = _KNOWN.setdefault(scop, {})
     if key not in known:
-        known[key] = _cheapest(nest, limits, line_cycles)
+        known[key] = _cheapest(nest, limits)
     return known[key]
 
 
-def _cheapest(nest: BandNestCost, limits: TileLimits, line_cycles: float | None) -> Tile:
-    known: dict[Tile, float] = {}
-    return min(_tiles(nest, limits), key=lambda one: nest.cycles(one, limits, line_cycles, known))
+def _cheapest(nest: BandNestCost, limits: TileLimits) -> Tile:
+    each = replace(nest, iterations=1.0)  # nests that differ in how often they run have the same tile
+    found = cheapest(each, _tiles(nest, limits), limits.machine)
+    assert found is not None  # a nest without tiles is a candidate
+    return found.schedule
 
 
 def tile_registers(scop: Scop, schedule: isl.Schedule, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
@@ -250,7 +257,7 @@ def _levels(
     return [*outer, *points]
 
 
-def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[AccessRelation, int | None]]]:
+def _member_strides(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member]) -> list[list[tuple[MemRefAccess, int | None]]]:
     """For each member the strides of all accesses along it."""
     around = node.get_prefix_schedule_multi_union_pw_aff()
     depth = around.dim(isl.dim_type.out)

@@ -27,9 +27,11 @@ from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.dependences.band_nests import is_band
 from dlc.lowering.affine.dependences.coincidence import stays
 from dlc.lowering.affine.dependences.dependences import Dependence
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.loop_marks import mark_scratch
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable, place_in_tile, tile_number
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints
 from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, Weighed, cut, tile_registers
 from dlc.lowering.affine.search.row_buffers import RowBuffer, row_buffers
@@ -228,25 +230,25 @@ def _common_depth(part: ScheduleUnit) -> int:
     return min(len(one.loops) for one in part.statements)
 
 
-def _accesses(phases: Sequence[UnitSchedule]) -> Iterator[AccessRelation]:
+def _accesses(phases: Sequence[UnitSchedule]) -> Iterator[MemRefAccess]:
     return (access for phase in phases for one in phase.part.statements for access in one.accesses)
 
 
-def _touched(phases: Sequence[UnitSchedule]) -> Mapping[Array, list[AccessRelation]]:
+def _touched(phases: Sequence[UnitSchedule]) -> Mapping[Array, list[MemRefAccess]]:
     """The arrays of the phases, each with the accesses to it."""
-    found: dict[Array, list[AccessRelation]] = {}
+    found: dict[Array, list[MemRefAccess]] = {}
     for access in _accesses(phases):
         found.setdefault(access.array, []).append(access)
     return found
 
 
-def _is_of_rows(accesses: Sequence[AccessRelation], value: isl.UnionPwAff) -> bool:
+def _is_of_rows(accesses: Sequence[MemRefAccess], value: isl.UnionPwAff) -> bool:
     """Whether each element belongs to one row."""
     elements = reduce(isl.UnionMap.union, [isl.UnionMap.from_map(one.relation) for one in accesses])
     return bool(elements.reverse().apply_range(isl.UnionMap.from_union_pw_aff(value)).is_single_valued())
 
 
-def _last_subscript_moves(access: AccessRelation, depth: int) -> bool:
+def _last_subscript_moves(access: MemRefAccess, depth: int) -> bool:
     """Whether the last subscript of an access depends on the loop at `depth`."""
     column = access.relation.project_out(isl.dim_type.out, 0, access.relation.dim(isl.dim_type.out) - 1)
     found: list[isl.Aff] = []

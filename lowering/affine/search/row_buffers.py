@@ -17,8 +17,9 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence
 from dlc.lowering.affine.dependences.last_writers import live_in_reads
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Scop
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_statements
 
 
@@ -58,13 +59,13 @@ def with_row_buffers(scop: Scop, buffers: Sequence[RowBuffer]) -> Scop:
     return scop
 
 
-def _moved(access: AccessRelation, to: RowBuffer) -> AccessRelation:
+def _moved(access: MemRefAccess, to: RowBuffer) -> MemRefAccess:
     if access.array is not to.array:
         return access
-    return replace(access, array=to.buffer, relation=access.relation.apply_range(to.places))
+    return access.redirected(to.buffer, access.relation.apply_range(to.places))
 
 
-def _accesses(scop: Scop, array: Array) -> list[AccessRelation]:
+def _accesses(scop: Scop, array: Array) -> list[MemRefAccess]:
     return [access for one in scop.statements for access in one.accesses if access.array is array]
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.cost.strides import element_bytes
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Array, Statement
+from dlc.lowering.affine.cost.time_tile_costs import FootprintDim, Footprints
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.element_relations import Array
+from dlc.lowering.affine.polyhedral.model import Statement
 from dlc.lowering.affine.search.skewing import Skewed
 
 _Row = tuple[int, ...]
@@ -28,34 +30,6 @@ class _Axis:
 
 _Subscript = tuple[tuple[tuple[int, Fraction], ...], Fraction]
 """How far a subscript moves along each place that moves it, and where it starts."""
-
-
-@dataclass(frozen=True)
-class _Dim:
-    """A dim of an array: how far subscripts move along each place, how far they are apart at the start, and its size."""
-
-    moves: tuple[tuple[tuple[int, float], ...], ...]
-    spread: float
-    limit: float
-
-    def extent(self, sizes: Sequence[int]) -> float:
-        """The values of the subscripts in a tile."""
-        return min(self.limit, max(sum(by * (sizes[at] - 1) for at, by in one) for one in self.moves) + 1 + self.spread)
-
-
-@dataclass(frozen=True, eq=False)
-class Footprints:
-    """The elements that statements touch in a tile; sizes are those of the tile's loops, then those of the statements' loops."""
-
-    dims: Mapping[Array, tuple[_Dim, ...]]
-
-    def bytes(self, sizes: Sequence[int]) -> float:
-        """The bytes of boxes around the elements."""
-        return sum(element_bytes(array) * math.prod(self.shape(array, sizes)) for array in self.dims)
-
-    def shape(self, array: Array, sizes: Sequence[int]) -> list[float]:
-        """The box around the elements of `array`."""
-        return [dim.extent(sizes) for dim in self.dims[array]]
 
 
 def footprints(statements: Sequence[Statement], skewed: Skewed, cut: Sequence[int]) -> Footprints | None:
@@ -116,7 +90,7 @@ def _inverse(rows: Sequence[_Row]) -> list[list[Fraction]]:
     return [row[size:] for row in work]
 
 
-def _subscripts(access: AccessRelation, axes: Sequence[_Axis], inverse: Sequence[Sequence[Fraction]]) -> list[_Subscript] | None:
+def _subscripts(access: MemRefAccess, axes: Sequence[_Axis], inverse: Sequence[Sequence[Fraction]]) -> list[_Subscript] | None:
     """The subscripts of an access in the coordinates of `axes`; None where one is not affine."""
     function = isl.PwMultiAff.from_map(access.relation) if access.relation.is_single_valued() else None
     if function is None or function.n_piece() != 1:
@@ -140,10 +114,10 @@ def _number(value: isl.Val) -> Fraction:
     return Fraction(text) if "/" in text else Fraction(int(text))
 
 
-def _dim(subscripts: Sequence[_Subscript], limit: float) -> _Dim:
+def _dim(subscripts: Sequence[_Subscript], limit: float) -> FootprintDim:
     moves = {tuple((place, float(abs(by))) for place, by in one): None for one, _ in subscripts}
     starts = [start for _, start in subscripts]
-    return _Dim(tuple(moves), float(max(starts) - min(starts)), limit)
+    return FootprintDim(tuple(moves), float(max(starts) - min(starts)), limit)
 
 
 def _limits(array: Array) -> list[float]:

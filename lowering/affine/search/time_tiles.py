@@ -6,20 +6,21 @@ around any order that keeps the dependences by itself: what lies in different ti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 
 import islpy as isl
 
+from dlc.lowering.affine.cost.cycles import cycles
+from dlc.lowering.affine.cost.time_tile_costs import SkewedNestCost, TimeTiles
 from dlc.lowering.affine.polyhedral.loop_marks import LOOP, LoopMark, mark_band
 from dlc.lowering.affine.polyhedral.loop_values import tile_number
 from dlc.lowering.affine.polyhedral.model import Statement
+from dlc.lowering.affine.search.candidates import cheapest
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
-from dlc.lowering.affine.search.tile_footprints import Footprints, footprints
+from dlc.lowering.affine.search.tile_footprints import footprints
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
@@ -27,55 +28,7 @@ TILE = "tile"
 """The name of the mark below the loops over tiles, which keeps others from moving loops across."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """Cycles for memory and for the bounds of loops, of each iteration, by the sizes of tiles."""
-
-    extents: tuple[int, ...]
-    """Iterations of the loops of the deepest statement."""
-    facts: Machine
-    of_each: tuple[Footprints, ...]
-    """What a tile of all loops touches, for each of the deepest statements."""
-
-    def uncut(self) -> float:
-        """Each iteration of the outermost loop goes through all arrays, statement by statement."""
-        sizes = [1, *self.extents[1:]]
-        total = sum(one.bytes(sizes) for one in self.of_each)
-        return self._lines(total) * policy().cost.exposed_far_line / (len(self.of_each) * math.prod(sizes)) + self._sweep(sizes)
-
-    def cut(self, sizes: Sequence[int], whole: Footprints) -> float:
-        """Tiles of `sizes`, 0 for a loop that is not cut; infinite where they do not fit."""
-        last = max(at for at, size in enumerate(sizes) if size)
-        taken = [size or extent for size, extent in zip(sizes, self.extents, strict=True)]
-        here = whole.bytes([*taken, *self.extents])
-        if here > policy().blocks.resident_share * self.facts.l2_bytes:
-            return math.inf
-        further = [2 * size if at == last else size for at, size in enumerate(taken)]
-        fresh = whole.bytes([*further, *self.extents]) - here
-        ends = policy().cost.loop_entry / taken[-1] if sizes[-1] else 0.0
-        return (
-            self._lines(fresh) * policy().cost.exposed_far_line / (len(self.of_each) * math.prod(taken))
-            + self._sweep([1, *taken[1:]])
-            + ends
-        )
-
-    def _sweep(self, sizes: Sequence[int]) -> float:
-        """One iteration of the outermost loop in a tile: loops begin, lines come from the second-level cache.
-
-        The first-level cache keeps the rows that the next one needs, or does not.
-        """
-        total = sum(policy().cost.loop_entry / math.prod(sizes[at:]) for at in range(1, len(sizes)))
-        row = [*[1] * (len(sizes) - 1), sizes[-1]]
-        for touched in self.of_each:
-            box = row if touched.bytes(row) > policy().blocks.resident_share * self.facts.l1_bytes else sizes
-            total += self._lines(touched.bytes(box)) * policy().cost.exposed_near_line / math.prod(box) / len(self.of_each)
-        return total
-
-    def _lines(self, count: float) -> float:
-        return count / self.facts.line_bytes
-
-
-def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, facts: Machine) -> tuple[int, ...] | None:
+def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, machine: Machine) -> tuple[int, ...] | None:
     """The sizes of the tiles of each skewed loop, 0 where it is not cut; None where tiles do not pay.
 
     They pay where the arrays are larger than the second-level cache and a tile that fits takes less for memory than it costs.
@@ -86,15 +39,14 @@ def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, facts: Machine) -> tup
     each = [footprints([one], skewed, range(len(extents))) for one in part.statements if len(one.loops) == len(extents)]
     if None in each:
         return None
-    model = _Model(extents, facts, tuple(one for one in each if one is not None))
+    nest = SkewedNestCost(extents, tuple(one for one in each if one is not None))
     everything = footprints(part.statements, skewed, ())
-    if everything is None or everything.bytes([1] * len(extents) + list(extents)) <= facts.l2_bytes:
+    if everything is None or everything.bytes([1] * len(extents) + list(extents)) <= machine.l2_bytes:
         return None
     for rows in ((0,), policy().blocks.row_blocks):
-        choices = [(model.cut(sizes, touched), sizes) for sizes, touched in _choices(part, skewed, extents, rows)]
-        cycles, sizes = min(choices, default=(math.inf, ()))
-        if cycles < model.uncut():
-            return sizes
+        best = cheapest(nest, _choices(part, skewed, extents, rows), machine)
+        if best is not None and best.schedule is not None and best.cycles < cycles(nest, None, machine):
+            return best.schedule.sizes
     return None
 
 
@@ -110,17 +62,15 @@ def _extents(statements: Sequence[Statement]) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-def _choices(
-    part: ScheduleUnit, skewed: Skewed, extents: Sequence[int], rows: Sequence[int]
-) -> Iterator[tuple[tuple[int, ...], Footprints]]:
-    """The sizes that are weighed, with what their tiles touch; `rows` are those of the innermost loop."""
+def _choices(part: ScheduleUnit, skewed: Skewed, extents: Sequence[int], rows: Sequence[int]) -> Iterator[TimeTiles]:
+    """The tiles that are weighed; `rows` are the sizes of those of the innermost loop."""
     cut = range(len(extents) - (0 in rows))
     touched = footprints(part.statements, skewed, cut) if len(cut) > 1 else None
     if touched is None:
         return
     for sizes in product(policy().blocks.time_blocks, *[policy().blocks.space_blocks] * (len(extents) - 2), rows):
         if all(2 * size <= extent for size, extent in zip(sizes, extents, strict=True)):
-            yield sizes, touched
+            yield TimeTiles(sizes, touched)
 
 
 def with_time_tiles(schedule: isl.Schedule, skewed: Skewed, sizes: Sequence[int]) -> isl.Schedule:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
 from dlc.lowering.affine.ir.bands import Band, build_band
 from dlc.lowering.affine.ir.loops import Loop, real_ops, top_level_loops
-from dlc.lowering.affine.polyhedral.memory_ops import SUBSCRIPTS_AT
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
 _PREDICATES: Mapping[int, Callable[[int, int], bool]] = {

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
-from dlc.lowering.affine.cost.contractions import turning_pays
-from dlc.lowering.affine.cost.limits import Caches
+from dlc.lowering.affine.cost.contractions import ColumnCopy, StridedSums
+from dlc.lowering.affine.cost.cycles import cycles
+from dlc.lowering.affine.cost.limits import falls_out
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, source, type_of
 from dlc.lowering.dl.weights.pack_weights import bits_of, block_widths
 from dlc.lowering.pass_base import Pass
@@ -53,7 +54,7 @@ class PackOperands(Pass):
                 if not (x.is_static and y.is_static and y.dtype in _FLOATS and x.num_elements and y.num_elements):
                     continue
                 if _is_turned(operation.operands[1]):
-                    if turning_pays(_rows(x, y), _sizes(y)[-2]):
+                    if _turning_pays(_rows(x, y), _sizes(y)[-2], cpu):
                         _turn(operation, facts, cpu)
                 elif y.rank == 2 and _falls_out(y, cpu) and _rows(x, y) >= _least_rows(y, cpu) and not _is_copied_later(x, y, cpu):
                     _pack(operation, facts, cpu)
@@ -68,6 +69,11 @@ def _rows(x: TensorType, y: TensorType) -> int:
     return math.prod(_sizes(x)[:-1]) if y.rank == 2 else _sizes(x)[-2] if x.rank > 1 else 1
 
 
+def _turning_pays(rows: int, inner: int, cpu: Machine) -> bool:
+    """Whether a copy of a matrix whose columns lie apart costs less than sums of so many rows, `inner` long, along them."""
+    return cycles(StridedSums(rows, inner), None, cpu) > cycles(ColumnCopy(inner), None, cpu)
+
+
 def _is_turned(value: ir.Value) -> bool:
     """Whether neighbouring columns of a matrix are not neighbours in memory, by the transpose that gives it."""
     op = source(value, "dl.transpose")
@@ -78,7 +84,7 @@ def _falls_out(y: TensorType, cpu: Machine) -> bool:
     """Whether a column of a row-major matrix, a cache line of each row, does not stay in the second-level cache."""
     rows, columns = _sizes(y)
     stride = columns * bits_of(y) // 8
-    return Caches.of(cpu).falls_out(rows, stride) and columns > block_widths(cpu, bits_of(y))[0]
+    return falls_out(rows, stride, cpu) and columns > block_widths(cpu, bits_of(y))[0]
 
 
 def _least_rows(y: TensorType, cpu: Machine) -> int:

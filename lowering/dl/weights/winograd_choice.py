@@ -11,7 +11,8 @@ from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
-from dlc.lowering.affine.cost.contractions import direct_cycles
+from dlc.lowering.affine.cost.contractions import DirectConvolution
+from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of
@@ -110,9 +111,9 @@ def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
         return _open_estimate(op, sizes, tiles, facts)
     direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     known = BY_STRIDE[sizes.stride]
-    cycles, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
-    cycles /= policy().winograd.strided_caution if sizes.stride > 1 else 1.0
-    return Verdict(tile, "winograd" if cycles * policy().winograd.tiles_margin < direct else "time", direct, cycles)
+    least, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
+    least /= policy().winograd.strided_caution if sizes.stride > 1 else 1.0
+    return Verdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
 
 
 def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts: Machine) -> Verdict:
@@ -121,8 +122,8 @@ def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts:
     gain = _bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1
     direct = sum(_direct_cycles(each, facts) / each.height**2 for each in usual) / (gain * len(usual))
     costs = {tile: open_blocks(MATRICES[tile], _transformed(sizes, MATRICES[tile]), facts).cycles for tile in tiles}
-    cycles, tile = min((cycles, tile) for tile, cycles in costs.items())
-    return Verdict(tile, "winograd" if cycles * policy().winograd.tiles_margin < direct else "time", direct, cycles)
+    least, tile = min((cost, tile) for tile, cost in costs.items())
+    return Verdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
 
 
 def _transformed(sizes: _Sizes, matrices: Matrices) -> TensorType:
@@ -179,7 +180,8 @@ def stride_of(attributes: Mapping[str, Any]) -> int:
 def _direct_cycles(sizes: _Sizes, facts: Machine) -> float:
     """Cycles by taps."""
     size = NUMPY_DTYPES[sizes.dtype].itemsize
-    return direct_cycles(sizes.height * sizes.width, TAPS * TAPS * sizes.inner * sizes.out, size, facts)
+    taps = DirectConvolution(sizes.height * sizes.width, TAPS * TAPS * sizes.inner * sizes.out, size)
+    return cycles(taps, None, facts)
 
 
 def _bf16_gain(facts: Machine) -> float:

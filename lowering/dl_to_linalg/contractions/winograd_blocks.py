@@ -9,7 +9,8 @@ from itertools import product
 from dlc._mlir import ir
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.affine.cost.contractions import WinogradTiles, winograd_cycles
+from dlc.lowering.affine.cost.contractions import WinogradBlocks, WinogradConvolution
+from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
@@ -138,10 +139,10 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
         else []
     )
 
-    def cycles(grid: Grid) -> float:
+    def cost(grid: Grid) -> float:
         return cycles_of(grid, weight, products_of(grid, height, width, matrices), facts)
 
-    return min([*whole, *parts], key=cycles, default=Grid(0, 0, 1, columns))
+    return min([*whole, *parts], key=cost, default=Grid(0, 0, 1, columns))
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def open_blocks(matrices: Matrices, weight: TensorType, facts: Machine) -> OpenB
     """
     sides = policy().winograd.usual_sides
 
-    def cycles(rows: int) -> float:
+    def cost(rows: int) -> float:
         total = 0.0
         for side in sides:
             tiles = -(-side // matrices.outputs)
@@ -168,11 +169,12 @@ def open_blocks(matrices: Matrices, weight: TensorType, facts: Machine) -> OpenB
             total += cycles_of(grid, weight, matrices.products**2 * grid.tiles, facts) / side**2
         return total / len(sides)
 
-    return min((OpenBlocks(rows, cycles(rows)) for rows in (*policy().winograd.open_rows, 0)), key=lambda found: found.cycles)
+    return min((OpenBlocks(rows, cost(rows)) for rows in (*policy().winograd.open_rows, 0)), key=lambda found: found.cycles)
 
 
 def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> float:
     """Cycles of one image in such blocks, each of which takes `taken` products for each pair of channels."""
     kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else policy().cost.assumed_trips for dim in weight.shape)
     size = NUMPY_DTYPES[weight.dtype].itemsize
-    return winograd_cycles(WinogradTiles(grid.blocks, grid.tiles, taken, kernels, inner, blocks * lanes, size), facts)
+    convolution = WinogradConvolution(kernels, inner, blocks * lanes, size)
+    return cycles(convolution, WinogradBlocks(grid.blocks, grid.tiles, taken), facts)

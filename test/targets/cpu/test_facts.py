@@ -117,21 +117,21 @@ def test_known_cpus(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "bits", "registers", "fma", "vnni", "bf16", "f16"),
+    ("name", "bits", "registers", "fma", "vnni", "bf16"),
     [
-        ("generic", 128, 16, False, False, False, False),
-        ("haswell", 256, 16, True, False, False, True),
-        ("alderlake", 256, 16, True, True, False, True),
-        ("skylake-avx512", 512, 32, True, False, False, True),
-        ("znver4", 512, 32, True, True, True, True),
-        ("neoverse-n1", 128, 32, True, False, False, True),
-        ("neoverse-v1", 128, 32, True, False, True, True),
+        ("generic", 128, 16, False, False, False),
+        ("haswell", 256, 16, True, False, False),
+        ("alderlake", 256, 16, True, True, False),
+        ("skylake-avx512", 512, 32, True, False, False),
+        ("znver4", 512, 32, True, True, True),
+        ("neoverse-n1", 128, 32, True, False, False),
+        ("neoverse-v1", 128, 32, True, False, True),
     ],
 )
-def test_named_targets(name: str, bits: int, registers: int, fma: bool, vnni: bool, bf16: bool, f16: bool) -> None:
+def test_named_targets(name: str, bits: int, registers: int, fma: bool, vnni: bool, bf16: bool) -> None:
     cpu = target_facts(name)
     assert (cpu.vector_bits, cpu.vector_registers, cpu.has_fma) == (bits, registers, fma)
-    assert (cpu.has_vnni, cpu.has_bf16_dot, cpu.has_f16) == (vnni, bf16, f16)
+    assert (cpu.has_vnni, cpu.has_bf16_dot) == (vnni, bf16)
 
 
 def test_this_machine_and_unknown_names() -> None:

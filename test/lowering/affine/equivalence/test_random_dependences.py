@@ -16,10 +16,11 @@ from symbolic_interpreter import Run, TooLong, run, visible
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Dependence, Race, memory_dependences, races
 from dlc.lowering.affine.dependences.last_writers import LiveIn, live_in_reads, value_dependences
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.model import AccessRelation, Scop
+from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 
 _IN_CHECK = 60
@@ -126,7 +127,7 @@ def _pairs_of(scop: Scop, dependences: Iterable[Dependence]) -> Pairs:
     return found
 
 
-def _ends(scop: Scop, source: AccessRelation, sink: AccessRelation, relation: isl.Map) -> Iterator[tuple[End, End]]:
+def _ends(scop: Scop, source: MemRefAccess, sink: MemRefAccess, relation: isl.Map) -> Iterator[tuple[End, End]]:
     depth = len(scop.by_name[source.statement_name].loops)
     for point in _points(relation):
         yield (source.op, source.writes, point[:depth]), (sink.op, sink.writes, point[depth:])

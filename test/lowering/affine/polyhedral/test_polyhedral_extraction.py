@@ -14,9 +14,10 @@ from dlc.lowering.affine.dependences.distances import distance_vectors
 from dlc.lowering.affine.dependences.last_writers import value_dependences
 from dlc.lowering.affine.dependences.out_of_bounds import out_of_bounds
 from dlc.lowering.affine.dependences.reduction_dependences import reductions, without_reductions
+from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.polyhedral.extract import extract, extract_all
 from dlc.lowering.affine.polyhedral.grouping import group_ops
-from dlc.lowering.affine.polyhedral.model import AccessRelation, ExtractionError, Scop
+from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
 
 _A = "%A: memref<100x64xf32> {llvm.noalias}"
 
@@ -34,7 +35,7 @@ def _scop(body: str, arguments: str = _A) -> Iterator[Scop]:
         yield extract(function)
 
 
-def _only(accesses: tuple[AccessRelation, ...]) -> isl.Map:
+def _only(accesses: tuple[MemRefAccess, ...]) -> isl.Map:
     (access,) = accesses
     return access.relation
 

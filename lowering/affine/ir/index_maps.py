@@ -5,6 +5,9 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 
+MOST_ADDRESSED = 1 << 47
+"""The user's half of an address space: no index is larger, and isl's costs stay numbers that the search can read."""
+
 
 def applied_map(op: ir.Operation) -> tuple[ir.AffineMap, list[ir.Value]] | None:
     """The map of one result that `op` applies to operands, where it is affine: `affine.apply`, and arithmetic on indices.
