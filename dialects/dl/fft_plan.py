@@ -67,9 +67,12 @@ def is_smooth(length: int) -> bool:
 
 def roots_of_unity(length: int, powers: np.ndarray) -> np.ndarray:
     """exp(-2 pi i * power / length), [2, *powers.shape] in f64: computed in the widest type and rounded once."""
-    turn = 8 * np.arctan(np.longdouble(1)) / length
-    angles = (powers % length).astype(np.longdouble) * turn
-    return np.stack([np.cos(angles), -np.sin(angles)]).astype(np.float64)
+    quarters, rest = np.divmod(4 * (powers % length), length)
+    angles = rest.astype(np.longdouble) * (2 * np.arctan(np.longdouble(1)) / length)
+    cos, sin = np.cos(angles), np.sin(angles)
+    real = np.choose(quarters, [cos, -sin, -cos, sin])
+    imaginary = np.choose(quarters, [-sin, -cos, sin, cos])
+    return np.stack([real, imaginary]).astype(np.float64)
 
 
 def twiddle_factors(length: int) -> np.ndarray:
