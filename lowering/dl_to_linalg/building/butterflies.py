@@ -12,12 +12,11 @@ from dlc.lowering.dl_to_linalg.building.builder import Builder
 
 Complex: TypeAlias = tuple[ir.Value, ir.Value]
 """Real and imaginary part."""
-_CONTRACT = "#arith.fastmath<contract>"
 
 
 @dataclass(frozen=True)
 class Butterfly:
-    """Sums and products of complex numbers of `dtype`; a product and the sum that takes it may be one instruction."""
+    """Sums and products of complex numbers of `dtype`, each rounded, so that every machine gives the same results, those of pocketfft."""
 
     b: Builder
     dtype: str
@@ -105,16 +104,13 @@ class Butterfly:
         return even, (self._negated(odd[1]), odd[0])
 
     def _plus(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        return self._op("arith.addf", left, right)
+        return self.b.binary("arith.addf", left, right)
 
     def _minus(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        return self._op("arith.subf", left, right)
+        return self.b.binary("arith.subf", left, right)
 
     def _times(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        return self._op("arith.mulf", left, right)
+        return self.b.binary("arith.mulf", left, right)
 
     def _negated(self, value: ir.Value) -> ir.Value:
         return self.b.unary("arith.negf", value)
-
-    def _op(self, name: str, left: ir.Value, right: ir.Value) -> ir.Value:
-        return self.b.create(name, [left.type], [left, right], {"fastmath": ir.Attribute.parse(_CONTRACT)})
