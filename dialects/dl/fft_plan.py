@@ -84,6 +84,13 @@ def twiddle_factors(length: int) -> np.ndarray:
     return np.concatenate(tables, axis=1)
 
 
+def real_twiddle_factors(length: int) -> np.ndarray:
+    """The table of `dl.rfft` and `dl.irfft`, [2, length] in f64: that of half the length, then the roots 0 to length / 2."""
+    half = length // 2
+    stages_of_half = twiddle_factors(half) if half > 1 else np.zeros((2, 0))
+    return np.concatenate([stages_of_half, roots_of_unity(length, np.arange(half + 1))], axis=1)
+
+
 @functools.lru_cache(maxsize=32)
 def cosines(radix: int) -> tuple[Sequence[float], Sequence[float]]:
     """cos and sin of 2 pi k / radix for k in [0, radix), exactly symmetric in k and radix - k."""

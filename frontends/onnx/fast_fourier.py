@@ -11,10 +11,9 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.fft_plan import is_smooth, roots_of_unity, twiddle_factors
+from dlc.dialects.dl.fft_plan import is_smooth, real_twiddle_factors, roots_of_unity, twiddle_factors
 from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
 from dlc.frontends.onnx.node import NodeContext
-from dlc.frontends.onnx.shape_values import merge_axes, split_axis
 
 _PARTS, _POINTS = 1, 2
 
@@ -26,17 +25,12 @@ class FastFourier:
     node: NodeContext
     dtype: str
 
-    def of_reals(self, x: ir.Value, length: int, onesided: bool) -> ir.Value:
-        """The transform of real numbers, [batch, 1, length, inner]: of `length`, or of the first `length // 2 + 1` frequencies."""
-        if length % 2:
-            found = self.of_numbers(with_zeros(x), length)
-            return _part(found, _POINTS, 0, length // 2 + 1) if onesided else found
+    def of_reals(self, x: ir.Value, length: int) -> ir.Value:
+        """The first `length // 2 + 1` frequencies of real numbers, [batch, 1, length, inner]."""
         half = length // 2
-        pairs = dl.transpose(dl.squeeze(split_axis(x, _POINTS, half, 2), axes=[_PARTS]), perm=[0, 2, 1, 3])
-        found = self._combined(self.of_numbers(pairs, half), length)
-        if onesided or half == 1:
-            return found
-        return dl.concat(found, _conjugate(_reversed(_part(found, _POINTS, 1, half))), axis=_POINTS)
+        if length % 2 or not is_smooth(half):
+            return _part(self.of_numbers(with_zeros(x), length), _POINTS, 0, half + 1)
+        return dl.rfft(dl.squeeze(x, axes=[_PARTS]), self._param(real_twiddle_factors(length), f"twiddles{length}"))
 
     def of_numbers(self, x: ir.Value, length: int, inverse: bool = False) -> ir.Value:
         """The transform of complex numbers, [batch, 2, length, inner]."""
@@ -49,37 +43,19 @@ class FastFourier:
     def to_reals(self, x: ir.Value, length: int) -> ir.Value:
         """`length` real numbers of the first `length // 2 + 1` frequencies; those that must be real are taken to be."""
         half = length // 2
-        if length % 2:
-            x = self._with_real_ends(x, half + 1, (0, 0))
-            mirrored = _conjugate(_reversed(_part(x, _POINTS, 1, half + 1))) if half else None
-            numbers = x if mirrored is None else dl.concat(x, mirrored, axis=_POINTS)
-            return _part(self.of_numbers(numbers, length, inverse=True), _PARTS, 0, 1)
-        found = self.of_numbers(self._divided(self._with_real_ends(x, half + 1, (0, 1)), length), half, inverse=True)
-        return merge_axes(dl.unsqueeze(dl.transpose(found, perm=[0, 2, 1, 3]), axes=[_PARTS]), _POINTS)
+        if length % 2 == 0 and is_smooth(half):
+            found = dl.irfft(x, self._param(real_twiddle_factors(length), f"twiddles{length}"))
+            return dl.unsqueeze(found, axes=[_PARTS])
+        x = self._with_real_ends(x, half + 1, length % 2 == 0)
+        others = (length - 1) // 2
+        if others:
+            x = dl.concat(x, _conjugate(_reversed(_part(x, _POINTS, 1, others + 1))), axis=_POINTS)
+        return _part(self.of_numbers(x, length, inverse=True), _PARTS, 0, 1)
 
-    def _combined(self, x: ir.Value, length: int) -> ir.Value:
-        """Frequencies 0 to length / 2 of real numbers, from the transform of their pairs taken as complex numbers.
-
-        With the transforms E and O of the numbers at even and odd places, x = E + i O and result = E + w^k O.
-        """
-        half = length // 2
-        x = dl.concat(x, _part(x, _POINTS, 0, 1), axis=_POINTS)
-        mirrored = _conjugate(_reversed(x))
-        even, odd = self._halved(dl.add(x, mirrored)), self._halved(dl.sub(x, mirrored))
-        return dl.add(even, self._multiplied(odd, -1j * _complex(roots_of_unity(length, np.arange(half + 1))), f"halves{length}"))
-
-    def _divided(self, x: ir.Value, length: int) -> ir.Value:
-        """What `_combined` is given, from what it gives."""
-        half = length // 2
-        mirrored = _conjugate(_reversed(x))
-        even, odd = (_part(op(x, mirrored), _POINTS, 0, half) for op in (dl.add, dl.sub))
-        factors = 1j * _complex(roots_of_unity(length, np.arange(half))).conj()
-        return self._halved(dl.add(even, self._multiplied(odd, factors, f"halves_back{length}")))
-
-    def _with_real_ends(self, x: ir.Value, count: int, ends: tuple[int, int]) -> ir.Value:
-        """x with 0 for the imaginary part of the first number, and of the last one of `count` where `ends` says so."""
-        kept = _part(_part(x, _PARTS, 1, 2), _POINTS, 1, count - ends[1])
-        filled = dl.pad(kept, low=[0, 0, 1, 0], high=[0, 0, ends[1], 0], mode="constant")
+    def _with_real_ends(self, x: ir.Value, count: int, both: bool) -> ir.Value:
+        """x with 0 for the imaginary part of the first number, and of the last one of `count`, too, where `both`."""
+        kept = _part(_part(x, _PARTS, 1, 2), _POINTS, 1, count - both)
+        filled = dl.pad(kept, low=[0, 0, 1, 0], high=[0, 0, int(both), 0], mode="constant")
         return dl.concat(_part(x, _PARTS, 0, 1), filled, axis=_PARTS)
 
     def _chirped(self, x: ir.Value, length: int, inverse: bool) -> ir.Value:
@@ -106,9 +82,6 @@ class FastFourier:
             dl.add(dl.mul(real, sin), dl.mul(imaginary, cos)),
         )
         return dl.concat(*parts, axis=_PARTS)
-
-    def _halved(self, x: ir.Value) -> ir.Value:
-        return dl.mul(x, self.node.constant_value(0.5, self.dtype))
 
     def _param(self, table: np.ndarray, name: str) -> ir.Value:
         """A table of f64 as a weight of the transforms' type."""

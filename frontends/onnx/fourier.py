@@ -116,8 +116,8 @@ def _transformed(node: NodeContext, x: ir.Value, axis: int, transform: _Transfor
 def _fast(fourier: FastFourier, x: ir.Value, transform: _Transform) -> ir.Value:
     """The transform of planes."""
     length = transform.length
-    if transform.components == 1 and not transform.inverse:
-        return fourier.of_reals(x, length, transform.onesided)
+    if transform.components == 1 and transform.onesided and not transform.inverse:
+        return fourier.of_reals(x, length)
     numbers = x if transform.components == 2 else with_zeros(x)
     if transform.gives_reals:
         return fourier.to_reals(numbers, length)

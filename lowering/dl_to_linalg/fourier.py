@@ -1,4 +1,4 @@
-"""Lowering of dl.fft: one `linalg.generic` a stage, whose choices `affine-unroll-choices` turns into butterflies of vectors."""
+"""Lowering of dl.fft, dl.rfft and dl.irfft: one `linalg.generic` a stage, whose choices `affine-unroll-choices` turns into butterflies of vectors."""
 
 from __future__ import annotations
 
@@ -14,23 +14,66 @@ from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import chosen
 
 _REAL, _IMAGINARY = 0, 1
+_RANK = 4
+"""Of complex numbers: batch, real and imaginary parts, points, inner."""
 
 
 @lowering("fft")
 def lower_fft(b: Builder, op: SourceOp) -> ir.Value:
-    """The stages one after another.
-
-    A single transform has vectors along the elements of a part, until the blocks are more than these: then along the blocks.
-    """
-    x, twiddles = op.operands
+    """The stages one after another."""
     length = op.types[0].dim(2)
-    b.require_equal(size_of(b, op, (0, 1)), ("the number of parts", 2))
+    x, twiddles = _operands(b, op, 2, length, length - 1)
+    return _transformed(b, x, twiddles, length, op)
+
+
+@lowering("rfft")
+def lower_rfft(b: Builder, op: SourceOp) -> ir.Value:
+    """Pairs as complex numbers; then each frequency of these and the one opposite to it give one of the result.
+
+    With the transforms E and O of the reals at even and odd places, pairs give E + i O, and the result is E + w^k O.
+    """
+    length = op.types[0].dim(1)
+    half = length // 2
+    x, twiddles = _operands(b, op, 1, length, length)
+    x = b.transpose(b.expand(x, [[0], [1, 2], [3]], [b.dim(x, 0), half, 2, b.dim(x, 2)]), [0, 2, 1, 3])
+    found = _transformed(b, x, twiddles, half, op)
+    batch, inner = b.dim(found, 0), b.dim(found, 3)
+    whole = b.insert_slice(found, b.empty([batch, 2, half + 1, inner], op.result.dtype), [0] * 4, [batch, 2, half, inner], [1] * 4)
+    first = b.slice(found, [0] * 4, [batch, 2, 1, inner], [1] * 4)
+    whole = b.insert_slice(first, whole, [0, 0, half, 0], [batch, 2, 1, inner], [1] * 4)
+    return _with_opposites(b, whole, twiddles, half, half + 1, op.result.dtype)
+
+
+@lowering("irfft")
+def lower_irfft(b: Builder, op: SourceOp) -> ir.Value:
+    """The steps of rfft in reverse."""
+    half = op.types[0].dim(2) - 1
+    x, twiddles = _operands(b, op, 2, half + 1, 2 * half)
+    pairs = _with_opposites(b, x, twiddles, half, half, op.result.dtype, inverse=True)
+    found = _transformed(b, pairs, twiddles, half, op, inverse=True)
+    return b.collapse(b.transpose(found, [0, 2, 1, 3]), [[0], [1, 2], [3]])
+
+
+def _operands(b: Builder, op: SourceOp, axis: int, points: int, factors: int) -> tuple[ir.Value, ir.Value]:
+    """x, whose axis `axis` has `points` points, and the table, with all that is static in their types."""
+    x, twiddles = op.operands
+    if op.types[0].rank == _RANK:
+        b.require_equal(size_of(b, op, (0, 1)), ("the number of parts", 2))
     b.require_equal(size_of(b, op, (1, 0)), ("the number of parts", 2))
-    b.require_equal(size_of(b, op, (1, 1)), ("the number of points less 1", length - 1))
-    shape: list[Extent] = [b.dim(x, 0), 2, length, b.dim(x, 3)]
-    transform = _Transform(b, op.result.dtype, op["inverse"], length, b.cast(twiddles, b.tensor_type([2, length - 1], op.result.dtype)))
+    b.require_equal(size_of(b, op, (1, 1)), ("the number of factors", factors))
+    shape: list[Extent] = [b.dim(x, 0), *([2] if op.types[0].rank == _RANK else []), points, b.dim(x, axis + 1)]
+    dtype = op.result.dtype
+    return b.cast(x, b.tensor_type(shape, dtype)), b.cast(twiddles, b.tensor_type([2, factors], dtype))
+
+
+def _transformed(b: Builder, x: ir.Value, twiddles: ir.Value, length: int, op: SourceOp, inverse: bool = False) -> ir.Value:
+    """The transform of [batch, 2, length, inner].
+
+    A single one has vectors along the elements of a part, until the blocks are more than these: then along the blocks.
+    """
+    shape = b.shape(x)
+    transform = _Transform(b, op.result.dtype, inverse or bool(op.attributes.get("inverse")), length, twiddles)
     inner = [] if shape[3] == 1 else [shape[3]]
-    x = b.cast(x, b.tensor_type(shape, op.result.dtype))
     if not inner:
         x = b.collapse(x, [[0], [1], [2, 3]])
     are_blocks_last = False
@@ -40,6 +83,38 @@ def lower_fft(b: Builder, op: SourceOp) -> ir.Value:
             x, are_blocks_last = b.transpose(parts, [0, 1, 3, 2]), True
         x = transform.blocks_last(x, stage) if are_blocks_last else transform.blocks_first(x, stage, inner)
     return x if inner else b.expand(x, [[0], [1], [2, 3]], shape)
+
+
+def _with_opposites(
+    b: Builder, x: ir.Value, twiddles: ir.Value, half: int, count: int, dtype: str, inverse: bool = False
+) -> ir.Value:
+    """(u + v + t * (u - v)) / 2 for the first `count` numbers u of x, with v the conjugate of number half - k.
+
+    t is -i w^k, or its conjugate where `inverse`; there the imaginary parts of numbers 0 and `half` are taken to be 0.
+    """
+    shape = [b.dim(x, 0), 2, count, b.dim(x, 3)]
+    batch, _, point, lane = (ir.AffineExpr.get_dim(loop) for loop in range(_RANK))
+    roots = b.slice(twiddles, [0, half - 1], [2, count], [1, 1])
+    numbers, opposites = (b.slice(x, [0, 0, start, 0], shape, [1] * _RANK) for start in (0, half + 1 - count))
+    reads = [[batch, part, place, lane] for place in (point, count - 1 - point) for part in (_REAL, _IMAGINARY)]
+    butterfly = Butterfly(b, dtype, inverse)
+
+    def body(*scalars: ir.Value) -> ir.Value:
+        real, imaginary, opposite_real, opposite_imaginary, cos, sin, _ = scalars
+        if inverse:
+            zero = b.scalar(0, dtype)
+            is_end = b.compare("eq", sin, zero, dtype)
+            imaginary, opposite_imaginary = (b.select(is_end, zero, each) for each in (imaginary, opposite_imaginary))
+        number = (real, imaginary)
+        opposite = (opposite_real, b.unary("arith.negf", opposite_imaginary))
+        turned = butterfly.quarter(butterfly.multiply(butterfly.sub(number, opposite), (cos, sin)))
+        found = butterfly.scaled(butterfly.add(butterfly.add(number, opposite), turned), 0.5)
+        return chosen(b, [1], found)
+
+    inputs = [numbers, numbers, opposites, opposites, roots, roots]
+    maps = [*reads, [_REAL, point], [_IMAGINARY, point]]
+    identity = ir.AffineMap.get_identity(_RANK)
+    return b.generic(inputs, b.empty(shape, dtype), [*(_map(_RANK, each) for each in maps), identity], [PARALLEL] * _RANK, body)
 
 
 @dataclass(frozen=True)

@@ -55,23 +55,23 @@ class Butterfly:
         constant = self.b.scalar(factor, self.dtype)
         return self._times(number[0], constant), self._times(number[1], constant)
 
-    def _turned(self, number: Complex, power: int, length: int) -> Complex:
-        """The product with w^power, w = exp(-2 pi i / length), for length 2, 4 or 8 and power below its half."""
-        if power == 0:
-            return number
-        if 4 * power == length:
-            return self._quarter(number)
-        half = self.b.scalar(0.5**0.5, self.dtype)
-        other = self._quarter(number)
-        mixed = self.add(number, other) if 8 * power == length else self.sub(other, number)
-        return self._times(mixed[0], half), self._times(mixed[1], half)
-
-    def _quarter(self, number: Complex) -> Complex:
+    def quarter(self, number: Complex) -> Complex:
         """The product with -i, or with i where the transform is inverse."""
         real, imaginary = number
         if self.inverse:
             return self._negated(imaginary), real
         return imaginary, self._negated(real)
+
+    def _turned(self, number: Complex, power: int, length: int) -> Complex:
+        """The product with w^power, w = exp(-2 pi i / length), for length 2, 4 or 8 and power below its half."""
+        if power == 0:
+            return number
+        if 4 * power == length:
+            return self.quarter(number)
+        half = self.b.scalar(0.5**0.5, self.dtype)
+        other = self.quarter(number)
+        mixed = self.add(number, other) if 8 * power == length else self.sub(other, number)
+        return self._times(mixed[0], half), self._times(mixed[1], half)
 
     def _odd(self, numbers: Sequence[Complex]) -> list[Complex]:
         """A prime radix: cosines multiply sums of opposite numbers, sines their differences."""
