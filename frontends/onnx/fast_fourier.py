@@ -12,7 +12,7 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.fft_plan import is_smooth, real_twiddle_factors, roots_of_unity, twiddle_factors
-from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
+from dlc.dialects.dl.types import NUMPY_DTYPES
 from dlc.frontends.onnx.node import NodeContext
 
 _PARTS, _POINTS = 1, 2

@@ -1,4 +1,8 @@
-"""Lowering of dl.fft, dl.rfft and dl.irfft: one `linalg.generic` a stage, whose choices `affine-unroll-choices` turns into butterflies of vectors."""
+"""Lowering of dl.fft, dl.rfft and dl.irfft: one `linalg.generic` a stage.
+
+It has loops over the results of a butterfly and over their parts, which choose one: `affine-unroll-choices` makes straight
+code of them.
+"""
 
 from __future__ import annotations
 

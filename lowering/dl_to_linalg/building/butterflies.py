@@ -16,7 +16,7 @@ Complex: TypeAlias = tuple[ir.Value, ir.Value]
 
 @dataclass(frozen=True)
 class Butterfly:
-    """Sums and products of complex numbers of `dtype`, each rounded, so that every machine gives the same results, those of pocketfft."""
+    """Sums and products of complex numbers of `dtype`, each rounded: so every machine gives the results that pocketfft gives."""
 
     b: Builder
     dtype: str
