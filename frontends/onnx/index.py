@@ -67,7 +67,8 @@ def import_tensor_scatter(node: NodeContext) -> ir.Value:
     if starts is None:
         starts = node.constant_value(np.zeros(1, np.int64))
     axis, is_circular = int(node.attribute("axis", -2)), node.attribute("mode", "linear") == "circular"
-    if node.has_input(2) and not is_circular:
+    has_axis = all(-node.rank(index) <= axis < node.rank(index) for index in (0, 1))
+    if node.has_input(2) and not is_circular and has_axis:
         starts = _within(node, starts, axis)
     return dl.update_slice(node.value(0), node.value(1), starts, axis=axis, circular=is_circular)
 
