@@ -17,10 +17,6 @@ from dlc.lowering.dl_to_linalg.building.checks import size_of
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import chosen
 
-_REAL, _IMAGINARY = 0, 1
-_RANK = 4
-"""Of complex numbers: batch, real and imaginary parts, points, inner."""
-
 
 @lowering("fft")
 def lower_fft(b: Builder, op: SourceOp) -> ir.Value:
@@ -61,11 +57,12 @@ def lower_irfft(b: Builder, op: SourceOp) -> ir.Value:
 def _operands(b: Builder, op: SourceOp, axis: int, points: int, factors: int) -> tuple[ir.Value, ir.Value]:
     """x, whose axis `axis` has `points` points, and the table, with all that is static in their types."""
     x, twiddles = op.operands
-    if op.types[0].rank == _RANK:
+    are_numbers = axis == 2
+    if are_numbers:
         b.require_equal(size_of(b, op, (0, 1)), ("the number of parts", 2))
     b.require_equal(size_of(b, op, (1, 0)), ("the number of parts", 2))
     b.require_equal(size_of(b, op, (1, 1)), ("the number of factors", factors))
-    shape: list[Extent] = [b.dim(x, 0), *([2] if op.types[0].rank == _RANK else []), points, b.dim(x, axis + 1)]
+    shape: list[Extent] = [b.dim(x, 0), *([2] if are_numbers else []), points, b.dim(x, axis + 1)]
     dtype = op.result.dtype
     return b.cast(x, b.tensor_type(shape, dtype)), b.cast(twiddles, b.tensor_type([2, factors], dtype))
 
@@ -97,10 +94,11 @@ def _with_opposites(
     t is -i w^k, or its conjugate where `inverse`; there the imaginary parts of numbers 0 and `half` are taken to be 0.
     """
     shape = [b.dim(x, 0), 2, count, b.dim(x, 3)]
-    batch, _, point, lane = (ir.AffineExpr.get_dim(loop) for loop in range(_RANK))
+    rank = len(shape)
+    batch, _, point, lane = (ir.AffineExpr.get_dim(loop) for loop in range(rank))
     roots = b.slice(twiddles, [0, half - 1], [2, count], [1, 1])
-    numbers, opposites = (b.slice(x, [0, 0, start, 0], shape, [1] * _RANK) for start in (0, half + 1 - count))
-    reads = [[batch, part, place, lane] for place in (point, count - 1 - point) for part in (_REAL, _IMAGINARY)]
+    numbers, opposites = (b.slice(x, [0, 0, start, 0], shape, [1] * rank) for start in (0, half + 1 - count))
+    reads = [[batch, part, place, lane] for place in (point, count - 1 - point) for part in range(2)]
     butterfly = Butterfly(b, dtype, inverse)
 
     def body(*scalars: ir.Value) -> ir.Value:
@@ -116,9 +114,9 @@ def _with_opposites(
         return chosen(b, [1], found)
 
     inputs = [numbers, numbers, opposites, opposites, roots, roots]
-    maps = [*reads, [_REAL, point], [_IMAGINARY, point]]
-    identity = ir.AffineMap.get_identity(_RANK)
-    return b.generic(inputs, b.empty(shape, dtype), [*(_map(_RANK, each) for each in maps), identity], [PARALLEL] * _RANK, body)
+    maps = [*reads, [0, point], [1, point]]
+    identity = ir.AffineMap.get_identity(rank)
+    return b.generic(inputs, b.empty(shape, dtype), [*(_map(rank, each) for each in maps), identity], [PARALLEL] * rank, body)
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ class _Transform:
         dims = [ir.AffineExpr.get_dim(loop) for loop in range(5 + len(inner))]
         batch, _, _, block, element, *lane = dims
         shape = [*outer, stage.radix, stage.blocks, stage.rest, *inner]
-        places = [[batch, part, block, number, element, *lane] for number in range(stage.radix) for part in (_REAL, _IMAGINARY)]
+        places = [[batch, part, block, number, element, *lane] for number in range(stage.radix) for part in range(2)]
         return b.collapse(self._stage(given, stage, shape, places, element, (1, 2)), groups)
 
     def blocks_last(self, x: ir.Value, stage: Stage) -> ir.Value:
@@ -151,7 +149,7 @@ class _Transform:
         given = b.expand(x, [[0], [1], [2, 3, 4]], [*outer, stage.radix, stage.rest, stage.blocks])
         batch, _, element, _, block = (ir.AffineExpr.get_dim(loop) for loop in range(5))
         shape = [*outer, stage.rest, stage.radix, stage.blocks]
-        places = [[batch, part, number, element, block] for number in range(stage.radix) for part in (_REAL, _IMAGINARY)]
+        places = [[batch, part, number, element, block] for number in range(stage.radix) for part in range(2)]
         return b.collapse(self._stage(given, stage, shape, places, element, (1, 3)), [[0], [1], [2, 3, 4]])
 
     def _stage(
@@ -167,7 +165,7 @@ class _Transform:
         b, rank = self.b, len(shape)
         reads = [_map(rank, place) for place in places]
         is_last = stage.rest == 1
-        turns = [(part, number, element) for number in range(0 if is_last else stage.radix - 1) for part in (_REAL, _IMAGINARY)]
+        turns = [(part, number, element) for number in range(0 if is_last else stage.radix - 1) for part in range(2)]
         butterfly = Butterfly(b, self.dtype, self.inverse)
 
         def body(*scalars: ir.Value) -> ir.Value:
