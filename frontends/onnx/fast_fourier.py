@@ -63,7 +63,7 @@ class FastFourier:
         chirp = _complex(roots_of_unity(2 * length, np.arange(length) ** 2))
         chirp = chirp.conj() if inverse else chirp
         size = _smooth_length(2 * length - 1)
-        wave = np.zeros(size, complex)
+        wave: np.ndarray = np.zeros(size, complex)
         wave[:length] = chirp.conj()
         wave[size - length + 1 :] = chirp.conj()[:0:-1]
         name = f"chirp{'_back' if inverse else ''}{length}"
