@@ -47,10 +47,7 @@ class FastFourier:
             found = dl.irfft(x, self._param(real_twiddle_factors(length), f"twiddles{length}"))
             return dl.unsqueeze(found, axes=[_PARTS])
         x = self._with_real_ends(x, half + 1, length % 2 == 0)
-        others = (length - 1) // 2
-        if others:
-            x = dl.concat(x, _conjugate(_reversed(_part(x, _POINTS, 1, others + 1))), axis=_POINTS)
-        return _part(self.of_numbers(x, length, inverse=True), _PARTS, 0, 1)
+        return _part(self.of_numbers(mirrored(x, length), length, inverse=True), _PARTS, 0, 1)
 
     def _with_real_ends(self, x: ir.Value, count: int, both: bool) -> ir.Value:
         """x with 0 for the imaginary part of the first number, and of the last one of `count`, too, where `both`."""
@@ -100,6 +97,14 @@ def _complex(parts: np.ndarray) -> np.ndarray:
 
 def _conjugate(x: ir.Value) -> ir.Value:
     return dl.concat(_part(x, _PARTS, 0, 1), dl.neg(_part(x, _PARTS, 1, 2)), axis=_PARTS)
+
+
+def mirrored(x: ir.Value, length: int) -> ir.Value:
+    """All frequencies of `length` reals from the first `length // 2 + 1`: opposite ones are conjugates."""
+    others = (length - 1) // 2
+    if not others:
+        return x
+    return dl.concat(x, _conjugate(_reversed(_part(x, _POINTS, 1, others + 1))), axis=_POINTS)
 
 
 def _reversed(x: ir.Value) -> ir.Value:

@@ -13,7 +13,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.fft_plan import is_smooth
 from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES, type_of_value
-from dlc.frontends.onnx.fast_fourier import FastFourier, with_zeros
+from dlc.frontends.onnx.fast_fourier import FastFourier, mirrored, with_zeros
 from dlc.frontends.onnx.fourier_planes import PlaneLayout
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
@@ -116,8 +116,9 @@ def _transformed(node: NodeContext, x: ir.Value, axis: int, transform: _Transfor
 def _fast(fourier: FastFourier, x: ir.Value, transform: _Transform) -> ir.Value:
     """The transform of planes."""
     length = transform.length
-    if transform.components == 1 and transform.onesided and not transform.inverse:
-        return fourier.of_reals(x, length)
+    if transform.components == 1 and not transform.inverse:
+        found = fourier.of_reals(x, length)
+        return found if transform.onesided else mirrored(found, length)
     numbers = x if transform.components == 2 else with_zeros(x)
     if transform.gives_reals:
         return fourier.to_reals(numbers, length)

@@ -116,6 +116,16 @@ def test_rounding_is_that_of_numpy() -> None:
     np.testing.assert_array_equal(found, np.stack([want.real, want.imag], -1))
 
 
+@pytest.mark.parametrize("length", [9, 10])
+def test_frequencies_of_reals_are_conjugates(length: int) -> None:
+    """Exactly, so that the middle one of an even length is real."""
+    x = _random(2, length, 1)
+    (found,) = dlc.compile(build_model([node("DFT", ["x"], axis=1)], {"x": x}, opset=17), num_threads=1)(x)
+    numbers = found[..., 0] + 1j * found[..., 1]
+    np.testing.assert_array_equal(numbers[:, 1:], numbers[:, :0:-1].conj())
+    compare(found, np.stack([(want := np.fft.fft(x[..., 0])).real, want.imag], -1), "y", 1e-5, 1e-5)
+
+
 @pytest.mark.parametrize("step", [4, 3])
 def test_frames_by_slices_and_by_places(step: int) -> None:
     """Frames whose length is a multiple of the step are put together from slices, others of 32 numbers are gathered."""
