@@ -48,6 +48,7 @@ POOLS = (
     ((1, 192, 35, 35), 3, 1, 1),
     ((1, 2048, 7, 7), 7, 1, 0),
 )
+TRANSFORMS = ((1, 8), (1, 64), (1, 512), (1, 1000), (1, 1009), (1, 4096), (64, 8), (64, 64), (64, 512), (16, 4096))
 _NEAREST = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
 RESIZES = (
     ("nearest x2", (1, 64, 56, 56), 2.0, _NEAREST),
@@ -70,6 +71,7 @@ def cases() -> Iterator[Case]:
     yield from _moves()
     yield from _indexed()
     yield from _attention()
+    yield from _transforms()
 
 
 def _case(name: str, kind: str, operands: Sequence[Operand], results: Sequence[Tensor], **attributes: Any) -> Case:
@@ -259,3 +261,11 @@ def _attention() -> Iterator[Case]:
 
 def _text(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape))
+
+
+def _transforms() -> Iterator[Case]:
+    """DFT of complex numbers, and of reals to one side."""
+    for batch, length in TRANSFORMS:
+        half = _f32(batch, length // 2 + 1, 2)
+        yield _case(f"DFT {batch}x{length}", "DFT", [_f32(batch, length, 2)], [_f32(batch, length, 2)])
+        yield _case(f"DFT of reals {batch}x{length}", "DFT", [_f32(batch, length, 1)], [half], onesided=1)

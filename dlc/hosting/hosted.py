@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dlc.compiler import compile_model
-from dlc.errors import InvalidInputError, LenientWarning
+from dlc.errors import InvalidInputError
 from dlc.frontends.onnx.input_shapes import dims_of_several_sizes, input_shapes
 from dlc.frontends.onnx.loader import load_model, prepare_model
+from dlc.frontends.onnx.validation.problems import untold
 from dlc.hosting.graph import HostGraph
 from dlc.hosting.model import HostedModel
 from dlc.hosting.partition import partition
@@ -37,7 +35,7 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
         raise InvalidInputError("donate: the model runs partly on the host, which keeps its inputs; leave it out")
 
     def compile_segment(segment: onnx.ModelProto, told: Progress | None) -> CompiledModel:
-        with _said_before():
+        with untold():
             return compile_model(segment, request, limit, told, ReadOptions(lenient=True))
 
     hosted = HostedModel(name, graph, request.options, compile_segment, limit)
@@ -48,7 +46,7 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
 def read_host_graph(model: Any, reading: ReadOptions) -> tuple[str, HostGraph | None]:
     """The name of an ONNX model and what it is as a program of the host, None where nothing in it is the host's."""
     proto, name = load_model(model)
-    with _said_before():
+    with untold():
         prepared = prepare_model(proto, name, input_shapes(proto, reading.shapes), True, reading.values)
     infos = (*proto.graph.value_info, *proto.graph.output)
     declared = {} if reading.lenient else {entry.name: type_of_proto(entry.type) for entry in infos}
@@ -56,11 +54,3 @@ def read_host_graph(model: Any, reading: ReadOptions) -> tuple[str, HostGraph | 
     if graph is not None and (several := dims_of_several_sizes(proto, reading.shapes)):
         raise InvalidInputError(f"shapes: the model runs partly on the host; give dim '{several[0]}' one size, or leave it out")
     return name, graph
-
-
-@contextlib.contextmanager
-def _said_before() -> Iterator[None]:
-    """Without what `lenient` warns of: the model was read as a whole before."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LenientWarning)
-        yield

@@ -1,26 +1,35 @@
-"""Importers of Fourier transforms: products with matrices of roots of unity, and of the matrix of mel filters."""
+"""Importers of Fourier transforms, and of the matrix of mel filters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx
 
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.fft_plan import is_smooth
 from dlc.dialects.dl.types import FLOATS, NUMPY_DTYPES, type_of_value
+from dlc.frontends.onnx.fast_fourier import FastFourier, mirrored, with_zeros
+from dlc.frontends.onnx.fourier_planes import PlaneLayout
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.shape_values import merge_axes, split_axis
 
-_MOST_ELEMENTS = 1 << 26
-"""Of one matrix of roots: 512 MiB in f64."""
+_MOST_DENSE = 96
+"""The longest transform of a length with a large prime factor that is a product with a matrix; longer ones take a chirp."""
+_MOST_POINTS = 1 << 24
+"""Of one transform: its factors are 128 MiB in f32."""
+_MOST_SLICES = 16
+"""Of one frame that is put together from slices of the signal; frames of more are gathered."""
 
 
 @dataclass(frozen=True)
 class _Transform:
-    """A transform of `length` points, of which `given` are not zeros; a number is 1 (real) or 2 (complex) elements."""
+    """A transform of `length` points, from `given` numbers of 1 (real) or 2 (complex) elements."""
 
     length: int
     given: int
@@ -37,6 +46,11 @@ class _Transform:
     def num_results(self) -> int:
         """How many numbers the transform gives."""
         return self.length // 2 + 1 if self.onesided and not self.inverse else self.length
+
+    @property
+    def read(self) -> int:
+        """How many numbers make up the transform; those that are not given are zeros."""
+        return self.length // 2 + 1 if self.gives_reals else self.length
 
     def matrix(self) -> np.ndarray:
         """[given, components, results, their components]: how much of each element is in each result."""
@@ -56,7 +70,7 @@ class _Transform:
 
 @importer("DFT")
 def import_dft(node: NodeContext) -> ir.Value:
-    """One product over the axis and the components of numbers."""
+    """Axis, length and the number of components must be known."""
     x, kind = _wide(node, node.value(0)), node.type(0)
     axis = _axis(node)
     if not -kind.rank <= axis < kind.rank or axis % kind.rank == kind.rank - 1:
@@ -73,11 +87,11 @@ def import_dft(node: NodeContext) -> ir.Value:
     length = 2 * (size - 1) if inverse and onesided else size
     if node.has_input(1):
         length = int(node.required_constant(1, "dft_length").reshape(-1)[0])
-    most = length // 2 + 1 if inverse and onesided else length
-    transform = _Transform(length, min(size, most), int(components), inverse, onesided)
+    transform = _Transform(length, size, int(components), inverse, onesided)
+    transform = replace(transform, given=min(size, transform.read))
     _check_length(node, transform)
     if size > transform.given:
-        x = dl.slice(x, None, starts=[0], ends=[transform.given], axes=[axis], steps=[1])
+        x = dl.slice(x, starts=[0], ends=[transform.given], axes=[axis], steps=[1])
     return _narrow(node, _transformed(node, x, axis, transform))
 
 
@@ -89,6 +103,33 @@ def _axis(node: NodeContext) -> int:
 
 def _transformed(node: NodeContext, x: ir.Value, axis: int, transform: _Transform) -> ir.Value:
     """The transform along an axis of x, whose last axis is that of components."""
+    if not is_smooth(transform.length) and transform.length <= _MOST_DENSE:
+        return _multiplied(node, x, axis, transform)
+    layout = PlaneLayout.of(type_of_value(x), axis, transform.length)
+    numbers = layout.to_planes(x)
+    missing = transform.read - transform.given
+    if missing > 0:
+        numbers = dl.pad(numbers, low=[0] * 4, high=[0, 0, missing, 0], mode="constant")
+    return layout.from_planes(_fast(FastFourier(node, type_of_value(x).dtype), numbers, transform), x)
+
+
+def _fast(fourier: FastFourier, x: ir.Value, transform: _Transform) -> ir.Value:
+    """The transform of planes."""
+    length = transform.length
+    if transform.components == 1 and not transform.inverse:
+        found = fourier.of_reals(x, length)
+        return found if transform.onesided else mirrored(found, length)
+    numbers = x if transform.components == 2 else with_zeros(x)
+    if transform.gives_reals:
+        return fourier.to_reals(numbers, length)
+    found = fourier.of_numbers(numbers, length, transform.inverse)
+    if transform.num_results == length:
+        return found
+    return dl.slice(found, starts=[0], ends=[transform.num_results], axes=[2], steps=[1])
+
+
+def _multiplied(node: NodeContext, x: ir.Value, axis: int, transform: _Transform) -> ir.Value:
+    """One product over the axis and the components of numbers."""
     kind = type_of_value(x)
     last = kind.rank - 1
     order = [*(at for at in range(last) if at != axis), axis, last]
@@ -105,21 +146,42 @@ def _transformed(node: NodeContext, x: ir.Value, axis: int, transform: _Transfor
 
 @importer("STFT")
 def import_stft(node: NodeContext) -> ir.Value:
-    """A convolution: its kernel is the matrix of roots times the window, its stride the distance of frames."""
+    """Transforms of the frames of a signal, each times the window."""
     signal, components = _wide(node, node.value(0)), node.type(0).shape[-1]
     if node.rank(0) != 3 or components not in (1, 2):
         node.unsupported(f"its signal is {node.type(0)}, but must have rank 3 and 1 or 2 components")
     step = int(node.required_constant(1, "frame_step").reshape(-1)[0])
+    if step < 1:
+        node.unsupported(f"frame_step is {step}, but must be 1 or more")
     length = _frame_length(node)
     transform = _Transform(length, length, int(components), onesided=bool(node.attribute("onesided", 1)))
     _check_length(node, transform)
-    dtype = type_of_value(signal).dtype
-    roots = np.moveaxis(transform.matrix(), (0, 1), (-1, -2)).reshape(-1, int(components), length)
-    weight = node.new_param(np.ascontiguousarray(roots.astype(NUMPY_DTYPES[dtype])), f"{node.node.output[0]}_roots")
+    frames = _frames(node, signal, length, step)
     if node.has_input(2):
-        weight = dl.mul(weight, _wide(node, node.value(2)))
-    found = dl.conv(dl.transpose(signal, perm=[0, 2, 1]), weight, strides=[step])
-    return _narrow(node, split_axis(dl.transpose(found, perm=[0, 2, 1]), 2, transform.num_results, 2))
+        frames = dl.mul(frames, dl.unsqueeze(_wide(node, node.value(2)), axes=[1]))
+    return _narrow(node, _transformed(node, frames, 2, transform))
+
+
+def _frames(node: NodeContext, signal: ir.Value, length: int, step: int) -> ir.Value:
+    """[batch, frames, length, components]: numbers f * step to f * step + length of the signal for each frame f."""
+    size = type_of_value(signal).shape[1]
+    index = dl.constant(value=np.arange(length))
+    if not isinstance(size, int):
+        count = dl.reshape(dl.slice(dl.shape_of(signal), starts=[1], ends=[2], axes=[0], steps=[1]), shape=[])
+        zero, shorter, distance = (node.constant_value(number, "i64") for number in (0, length - 1, step))
+        starts = dl.range(zero, dl.sub(count, shorter), distance)
+        return dl.gather(signal, dl.add(dl.unsqueeze(starts, axes=[1]), index), axis=1)
+    count = max((size - length) // step + 1, 0)
+    share = math.gcd(length, step)
+    if length // share > _MOST_SLICES or count == 0:
+        return dl.gather(signal, dl.add(dl.constant(value=np.arange(count)[:, None] * step), index), axis=1)
+    used = dl.slice(signal, starts=[0], ends=[(size // share) * share], axes=[1], steps=[1])
+    pieces, every = split_axis(used, 1, size // share, share), step // share
+    parts = [
+        dl.slice(pieces, starts=[first], ends=[first + (count - 1) * every + 1], axes=[1], steps=[every])
+        for first in range(length // share)
+    ]
+    return functools.reduce(lambda left, right: dl.concat(left, right, axis=2), parts)
 
 
 def _frame_length(node: NodeContext) -> int:
@@ -140,11 +202,8 @@ def _frame_length(node: NodeContext) -> int:
 def _check_length(node: NodeContext, transform: _Transform) -> None:
     if transform.length < 1 or transform.given < 1:
         node.unsupported(f"a transform of {transform.length} points, {transform.given} of them given, is empty")
-    elements = transform.given * transform.num_results * 4
-    if elements > _MOST_ELEMENTS:
-        node.unsupported(
-            f"a transform of {transform.length} points needs a matrix of {elements} elements, more than {_MOST_ELEMENTS}"
-        )
+    if transform.length > _MOST_POINTS:
+        node.unsupported(f"a transform of {transform.length} points is too long; {_MOST_POINTS} is the most")
 
 
 def _wide(node: NodeContext, x: ir.Value) -> ir.Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,7 +111,7 @@ class _Tape:
         parts = _RULES[node.op_type](self, node, gradient, x, self.local[node.output[0]])
         for name, part in zip(node.input, parts, strict=False):
             if name in self.local and part:
-                part = self._as_large(part, node.output[0], name) if node.op_type in _BROADCASTING else part
+                part = self.summed(part, self.shape(node.output[0]), self.shape(name)) if node.op_type in _BROADCASTING else part
                 self.gradients[name] = self.add("Add", self.gradients[name], part) if name in self.gradients else part
 
     def add(self, op: str, *inputs: str, **attributes: Any) -> str:
@@ -136,25 +137,27 @@ class _Tape:
         """A list of i64."""
         return self.add("Constant", value=onnx.helper.make_tensor("value", onnx.TensorProto.INT64, [len(values)], list(values)))
 
-    def zero(self, name: str) -> str:
-        """A zero that broadcasts with a value of the graph."""
-        tensor = self.number(name, 0)
+    def scalar(self, name: str, value: float) -> str:
+        """A number that broadcasts with a value of the graph."""
+        tensor = self.number(name, value)
         del tensor.dims[:]
         return self.add("Constant", value=tensor)
 
     def _filled(self, name: str, value: float) -> str:
         return self.add("ConstantOfShape", self.add("Shape", self.local[name]), value=self.number(name, value))
 
-    def _as_large(self, part: str, output: str, name: str) -> str:
-        """Sums along the axes that an operand was repeated along."""
-        whole, own = self.shape(output), self.shape(name)
-        padded = (1,) * (len(whole) - len(own)) + own
+    def summed(self, part: str, whole: Shape, own: Shape) -> str:
+        """Sums of `part`, of the shape `whole`, along the axes that an operand of the shape `own` was repeated along."""
+        padded = (1,) * (len(whole) - len(own)) + tuple(own)
         axes = [axis for axis, (most, size) in enumerate(zip(whole, padded, strict=True)) if most != size]
-        if axes and self.opset >= _OWN_AXES:
-            part = self.add("ReduceSum", part, self.ints(axes), keepdims=1)
-        elif axes:
-            part = self.add("ReduceSum", part, axes=axes, keepdims=1)
+        part = self.sum(part, axes) if axes else part
         return part if len(own) == len(whole) else self.add("Reshape", part, self.ints(own))
+
+    def sum(self, part: str, axes: Sequence[int]) -> str:
+        """Sums along axes, which stay with a size of 1."""
+        if self.opset >= _OWN_AXES:
+            return self.add("ReduceSum", part, self.ints(axes), keepdims=1)
+        return self.add("ReduceSum", part, axes=list(axes), keepdims=1)
 
 
 _Rule = Callable[[_Tape, onnx.NodeProto, str, list[str], str], Sequence[str]]
@@ -162,10 +165,17 @@ _Rule = Callable[[_Tape, onnx.NodeProto, str, list[str], str], Sequence[str]]
 
 
 def _of_matmul(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
-    if any(len(tape.shape(name)) != 2 for name in node.input):
+    """Of matrices and stacks of them."""
+    shapes = [tape.shape(name) for name in node.input]
+    if min(len(shape) for shape in shapes) < 2:
         raise _UnknownDerivative
-    turned = [tape.add("Transpose", each, perm=[1, 0]) for each in x]
-    return tape.add("MatMul", g, turned[1]), tape.add("MatMul", turned[0], g)
+    stack = tape.shape(node.output[0])[:-2]
+    turned = [
+        tape.add("Transpose", each, perm=[*range(len(shape) - 2), len(shape) - 1, len(shape) - 2])
+        for each, shape in zip(x, shapes, strict=True)
+    ]
+    parts = tape.add("MatMul", g, turned[1]), tape.add("MatMul", turned[0], g)
+    return [tape.summed(part, (*stack, *shape[-2:]), shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def _of_transpose(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
@@ -174,10 +184,40 @@ def _of_transpose(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: st
 
 
 def _of_sum(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
-    """Where reduced axes stay with a size of 1, or all go."""
-    if len(tape.shape(node.output[0])) not in (0, len(tape.shape(node.input[0]))):
-        raise _UnknownDerivative
+    """Repeated along the axes that were reduced, which come back first where they went."""
+    rank = len(tape.shape(node.input[0]))
+    if len(tape.shape(node.output[0])) not in (0, rank):
+        axes = next((list(each.ints) for each in node.attribute if each.name == "axes"), [])
+        if len(x) > 1 and x[1]:
+            g = tape.add("Unsqueeze", g, x[1])
+        else:
+            g = tape.add("Unsqueeze", g, tape.ints(axes)) if tape.opset >= _OWN_AXES else tape.add("Unsqueeze", g, axes=axes)
     return [tape.add("Expand", g, tape.add("Shape", x[0]))]
+
+
+def _of_mean(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
+    count = math.prod(_sizes(tape, node.input[0])) // max(math.prod(_sizes(tape, node.output[0])), 1)
+    return [tape.add("Div", part, tape.scalar(node.input[0], count)) for part in _of_sum(tape, node, g, x, y)]
+
+
+def _sizes(tape: _Tape, name: str) -> list[int]:
+    return [int(str(dim)) for dim in tape.shape(name)]
+
+
+def _of_softmax(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
+    """y * (g - the sum of g * y), and of its logarithm g - exp(y) * the sum of g; older opsets join axes."""
+    if tape.opset < _OWN_AXES:
+        raise _UnknownDerivative
+    axis = next((each.i for each in node.attribute if each.name == "axis"), -1)
+    if node.op_type == "LogSoftmax":
+        return [tape.add("Sub", g, tape.add("Mul", tape.add("Exp", y), tape.sum(g, [axis])))]
+    return [tape.add("Mul", y, tape.add("Sub", g, tape.sum(tape.add("Mul", g, y), [axis])))]
+
+
+def _of_erf(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
+    """2 / sqrt(pi) * exp(-x^2)."""
+    bell = tape.add("Exp", tape.add("Neg", tape.add("Mul", x[0], x[0])))
+    return [tape.add("Mul", g, tape.add("Mul", bell, tape.scalar(node.input[0], 2 / math.sqrt(math.pi))))]
 
 
 def _reshaped(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
@@ -185,7 +225,7 @@ def _reshaped(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -
 
 
 def _of_relu(tape: _Tape, node: onnx.NodeProto, g: str, x: list[str], y: str) -> Sequence[str]:
-    zero = tape.zero(node.input[0])
+    zero = tape.scalar(node.input[0], 0)
     return [tape.add("Where", tape.add("Greater", x[0], zero), g, zero)]
 
 
@@ -193,22 +233,31 @@ _BROADCASTING = ("Add", "Sub", "Mul", "Div")
 _SIZES = ("Shape", "Size")
 """Ops whose results do not change with the elements of their input."""
 _RULES: Mapping[str, _Rule] = {
+    "Abs": lambda tape, node, g, x, y: [tape.add("Mul", g, tape.add("Sign", x[0]))],
     "Add": lambda tape, node, g, x, y: (g, g),
+    "Cos": lambda tape, node, g, x, y: [tape.add("Neg", tape.add("Mul", g, tape.add("Sin", x[0])))],
     "Div": lambda tape, node, g, x, y: (
         tape.add("Div", g, x[1]),
         tape.add("Neg", tape.add("Div", tape.add("Mul", g, y), x[1])),
     ),
+    "Erf": _of_erf,
     "Exp": lambda tape, node, g, x, y: [tape.add("Mul", g, y)],
     "Flatten": _reshaped,
     "Identity": lambda tape, node, g, x, y: [g],
     "Log": lambda tape, node, g, x, y: [tape.add("Div", g, x[0])],
+    "LogSoftmax": _of_softmax,
     "MatMul": _of_matmul,
     "Mul": lambda tape, node, g, x, y: (tape.add("Mul", g, x[1]), tape.add("Mul", g, x[0])),
     "Neg": lambda tape, node, g, x, y: [tape.add("Neg", g)],
+    "Reciprocal": lambda tape, node, g, x, y: [tape.add("Neg", tape.add("Mul", g, tape.add("Mul", y, y)))],
+    "ReduceMean": _of_mean,
     "ReduceSum": _of_sum,
     "Relu": _of_relu,
     "Reshape": _reshaped,
     "Sigmoid": lambda tape, node, g, x, y: [tape.add("Mul", g, tape.add("Sub", y, tape.add("Mul", y, y)))],
+    "Sin": lambda tape, node, g, x, y: [tape.add("Mul", g, tape.add("Cos", x[0]))],
+    "Softmax": _of_softmax,
+    "Softplus": lambda tape, node, g, x, y: [tape.add("Mul", g, tape.add("Sigmoid", x[0]))],
     "Sqrt": lambda tape, node, g, x, y: [tape.add("Div", g, tape.add("Add", y, y))],
     "Squeeze": _reshaped,
     "Sub": lambda tape, node, g, x, y: (g, tape.add("Neg", g)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.shape_values import scalar_value
@@ -61,12 +62,41 @@ def import_scatter_nd(node: NodeContext) -> ir.Value:
 
 @importer("TensorScatter")
 def import_tensor_scatter(node: NodeContext) -> ir.Value:
-    """Without write indices every window starts at 0."""
+    """Without write indices every window starts at 0; in mode linear no window may go past the end of x."""
     starts = node.optional_value(2)
     if starts is None:
         starts = node.constant_value(np.zeros(1, np.int64))
-    axis, mode = int(node.attribute("axis", -2)), node.attribute("mode", "linear")
-    return dl.update_slice(node.value(0), node.value(1), starts, axis=axis, circular=mode == "circular")
+    axis, is_circular = int(node.attribute("axis", -2)), node.attribute("mode", "linear") == "circular"
+    has_axis = all(-node.rank(index) <= axis < node.rank(index) for index in (0, 1))
+    if node.has_input(2) and not is_circular and has_axis:
+        starts = _within(node, starts, axis)
+    return dl.update_slice(node.value(0), node.value(1), starts, axis=axis, circular=is_circular)
+
+
+def _within(node: NodeContext, starts: ir.Value, axis: int) -> ir.Value:
+    """Write indices, none negative, whose windows end where the axis does at the latest; known ones are checked now."""
+    size, count = (node.type(index).shape[axis] for index in (0, 1))
+    known = node.constant(2)
+    if known is not None and isinstance(size, int) and isinstance(count, int):
+        wrong = known[(known < 0) | (known > size - count)]
+        if wrong.size:
+            node.unsupported(f"write index {wrong[0]} does not fit {count} places into an axis of {size}")
+        return starts
+    kind = type_of_value(starts).dtype
+    sizes = [
+        node.constant_value(dim, "i64") if isinstance(dim, int) else _dim_of(node, at, axis) for at, dim in enumerate((size, count))
+    ]
+    places = starts if kind == "i64" else dl.cast(starts, to="i64")
+    holds = dl.and_(dl.less_equal(node.constant_value(0, "i64"), places), dl.less_equal(places, dl.sub(*sizes)))
+    what = "a write index is negative, or its update goes past the end of the axis; give smaller write_indices, or mode circular"
+    found: ir.Value = dl.assert_(starts, holds, message=what)
+    return found
+
+
+def _dim_of(node: NodeContext, index: int, axis: int) -> ir.Value:
+    """A dim of an input that run time knows, as a scalar."""
+    axis %= node.rank(index)
+    return dl.reshape(dl.shape_of(node.value(index), start=axis, end=axis + 1), shape=[])
 
 
 @importer("TopK")

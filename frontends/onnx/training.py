@@ -19,8 +19,8 @@ _RATE, _STEPS, _FIRST = 0, 1, 2
 def import_gradient(node: NodeContext) -> ir.Value:
     """One that `expand_gradients` has left."""
     node.unsupported(
-        f"derivatives are computed from xs to y where all sizes are known, of matrices in MatMul, and of {', '.join(DERIVED)}; "
-        "export the model with the graph of its backward pass in place of this node"
+        "derivatives are computed from xs to y where all sizes are known, of matrices and stacks of them in MatMul, "
+        f"and of {', '.join(DERIVED)}; export the model with the graph of its backward pass in place of this node"
     )
 
 

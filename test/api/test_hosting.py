@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import dlc
+from dlc.frontends.onnx.validation.problems import Problems, untold
 
 FLOAT, INT, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
 node, tensor, sequence = helper.make_node, helper.make_tensor_value_info, helper.make_tensor_sequence_value_info
@@ -184,6 +185,31 @@ def test_declared_types_of_what_segments_make() -> None:
         warnings.simplefilter("always")
         dlc.compile(model, lenient=True)(feeds)
     assert len([each for each in caught if "nothing" in str(each.message)]) == 1
+
+
+def test_warnings_of_other_threads() -> None:
+    """A thread that tells nothing keeps no other from telling."""
+    problems = Problems("model", lenient=True)
+    silent, told = threading.Event(), threading.Event()
+
+    def compile_segment() -> None:
+        with untold():
+            silent.set()
+            told.wait(30)
+
+    thread = threading.Thread(target=compile_segment)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        thread.start()
+        silent.wait(30)
+        problems.add("node 'a'", "is odd", "mend it", tolerable=True)
+        problems.settle()
+        with untold():
+            problems.add("node 'b'", "is odd", "mend it", tolerable=True)
+            problems.settle()
+        told.set()
+        thread.join()
+    assert [str(each.message) for each in caught] == ["model: warning: node 'a': is odd; mend it"]
 
 
 def test_an_endless_loop_is_cancelled() -> None:

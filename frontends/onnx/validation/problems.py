@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import onnx
@@ -11,6 +13,18 @@ import onnx
 from dlc.errors import LenientWarning, ParseError
 
 _MOST_SHOWN = 20
+_are_told: ContextVar[bool] = ContextVar("are_told", default=True)
+"""Whether warnings are given, in each thread for itself: the filters of `warnings` are those of the whole process."""
+
+
+@contextlib.contextmanager
+def untold() -> Iterator[None]:
+    """Without warnings in this thread: where the model was read as a whole before, and its problems told."""
+    before = _are_told.set(False)
+    try:
+        yield
+    finally:
+        _are_told.reset(before)
 
 
 class BrokenRules(ParseError):
@@ -52,7 +66,7 @@ class Problems:
         if not problems:
             return
         if self.lenient and all(problem.tolerable for problem in problems):
-            for problem in problems:
+            for problem in problems if _are_told.get() else ():
                 warnings.warn(f"{self.name}: warning: {problem}", LenientWarning, stacklevel=2)
             return
         raise BrokenRules(_message(self.name, problems), problems)

@@ -29,6 +29,16 @@ FUNCTIONS = [
     "q = Mul (a, a) f = Flatten <axis = 0> (q) y = Mul (f, f)",
     "q = Mul (a, a) s = ReduceSum <keepdims = 0> (q) y = Mul (s, a)",
     "axes = Constant <value_ints = [1]> () q = Mul (a, b) s = ReduceSum (q, axes) y = Mul (s, a)",
+    "axes = Constant <value_ints = [-1]> () q = Mul (a, b) s = ReduceSum <keepdims = 0> (q, axes) y = Mul (s, s)",
+    "axes = Constant <value_ints = [0]> () q = Mul (a, b) s = ReduceMean <keepdims = 0> (q, axes) y = Mul (s, a)",
+    "q = Mul (a, b) s = ReduceMean (q) y = Mul (s, b)",
+    "d = Sub (a, b) n = Abs (d) y = Mul (n, a)",
+    "s = Sin (a) c = Cos (b) y = Mul (s, c)",
+    "r = Reciprocal (a) p = Softplus (b) y = Mul (r, p)",
+    "e = Erf (a) y = Mul (e, b)",
+    "q = Mul (a, b) s = Softmax (q) y = Mul (s, a)",
+    "q = Mul (a, b) s = LogSoftmax <axis = 0> (q) y = Mul (s, a)",
+    "axes = Constant <value_ints = [1]> () u = Unsqueeze (a, axes) q = Mul (w, b) m = MatMul (u, q) y = Tanh (m)",
 ]
 RANDOM = np.random.default_rng(3)
 A, B, W = RANDOM.uniform(0.5, 2, (2, 3)), RANDOM.uniform(0.5, 2, (1, 3)), RANDOM.uniform(-1, 1, (3, 3))
@@ -82,5 +92,5 @@ def test_at_other_values_and_again() -> None:
 
 def test_what_has_no_derivative_is_refused() -> None:
     gradient = 'da = ai.onnx.preview.training.Gradient <xs = ["a"], y = "y"> (a)'
-    with pytest.raises(dlc.UnsupportedError, match=r"derivatives are computed from xs to y .* of Add, Div, Exp"):
+    with pytest.raises(dlc.UnsupportedError, match=r"derivatives are computed from xs to y .* of Abs, Add, Cos"):
         dlc.compile(model_of("y = Floor (a)", "double[2, 3] da", gradient))

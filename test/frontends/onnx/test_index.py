@@ -50,6 +50,23 @@ def test_gather_nd(batch_dims: int) -> None:
     check([node("GatherND", ["x", "i"], batch_dims=batch_dims)], feeds, dynamic=False)
 
 
+def test_windows_stay_in_their_axis() -> None:
+    """A window past the end is an error where run time knows its place, as where it is known before."""
+    feeds = {"x": _floats(2, 4, 3), "u": _floats(2, 2, 3), "s": np.array([2, 0])}
+    item = node("TensorScatter", ["x", "u", "s"], ["y"])
+    compiled = dlc.compile(build_model([item], feeds, opset=24), num_threads=1)
+    want = feeds["x"].copy()
+    want[0, 2:], want[1, :2] = feeds["u"]
+    np.testing.assert_array_equal(compiled(feeds)[0], want)
+    for places in ([0, 3], [-1, 0]):
+        with pytest.raises(dlc.InvalidInputError, match="a write index is negative, or its update goes past the end") as raised:
+            compiled(feeds | {"s": np.array(places)})
+        assert "'y'" in str(raised.value)
+        given = {name: feeds[name] for name in ("x", "u")}
+        with pytest.raises(dlc.UnsupportedError, match=r"write index (3|-1) does not fit 2 places into an axis of 4"):
+            dlc.compile(build_model([item], given, {"s": np.array(places)}, opset=24))
+
+
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
 def test_scatter(reduction: str) -> None:
     column = np.stack([_GENERATOR.permutation(4)[:2] for _ in range(3)]).astype(np.int64)
