@@ -10,7 +10,7 @@ the registry and `targets/cpu` when a name or this machine is wanted.
 
 from dlc.targets.machine.attributes import GPU, TARGET
 from dlc.targets.machine.cpu import L1_LEAST_WAYS, L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, PAGE_BYTES, VECTOR_BITS, Machine
-from dlc.targets.machine.gpu import GpuMachine
+from dlc.targets.machine.gpu import GpuMachine, TensorRates
 from dlc.targets.machine.instructions import Instruction, Instructions
 from dlc.targets.machine.lookup import (
     facts_of,
@@ -39,6 +39,7 @@ __all__ = [
     "Instructions",
     "Machine",
     "Memory",
+    "TensorRates",
     "Tlb",
     "facts_of",
     "gpu_facts_of",

@@ -9,6 +9,17 @@ _AMPERE_SHAPES = frozenset({"m16n8k16.bf16", "m16n8k16.f16", "m16n8k32.i8", "m16
 
 
 @dataclass(frozen=True)
+class TensorRates:
+    """Multiply-adds that the tensor cores of one multiprocessor start in a cycle, by the type of what is multiplied; sums are of
+    f32 and i32. Those of dense products; 0 for a type that they do not take. The defaults are an A100's: 312 TFLOPS of f16."""
+
+    f16: int = 1024
+    bf16: int = 1024
+    tf32: int = 512
+    i8: int = 2048
+
+
+@dataclass(frozen=True)
 class GpuMachine:
     """A GPU as seen by the mapping of loops to blocks and threads. Sizes are in bytes, rates in bytes a cycle of `clock_mhz`.
 
@@ -48,11 +59,17 @@ class GpuMachine:
     """1555 GB/s at 1410 MHz."""
     tensor_shapes: frozenset[str] = _AMPERE_SHAPES
     """Products of one `mma.sync` as `m16n8k16.bf16`, by the type of what is multiplied (PTX ISA, "Matrix fragments for mma")."""
+    tensor_rates: TensorRates = TensorRates()
 
     @property
     def threads(self) -> int:
         """Threads that run at a time."""
         return self.multiprocessors * self.threads_per_multiprocessor
+
+    @property
+    def has_async_copies(self) -> bool:
+        """Whether `cp.async` copies global to shared memory past the registers (PTX ISA: from sm_80 on)."""
+        return int(self.chip.removeprefix("sm_")) >= 80
 
     def override(self, **changes: object) -> GpuMachine:
         """The same GPU with other facts, by field name."""
