@@ -51,6 +51,8 @@ class GpuMachine:
     """Of one multiprocessor: a word of each of its banks."""
     shared_banks: int = 32
     bank_bytes: int = 4
+    schedulers: int = 4
+    """Parts of a multiprocessor, each with tensor cores of its own, that a warp runs in one of."""
     fma_per_cycle: int = 64
     """Multiply-adds of f32 that one multiprocessor starts in a cycle."""
     l2_bytes: int = 40 * 1024**2

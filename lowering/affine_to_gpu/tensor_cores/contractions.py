@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from dlc._mlir import ir
@@ -44,7 +45,7 @@ class Axis:
 
     loops: tuple[Loop, ...]
 
-    @property
+    @cached_property
     def extent(self) -> int:
         """Positions."""
         return prod(loop.extent or 0 for loop in self.loops)
@@ -90,10 +91,29 @@ class Contraction:
     total: ir.Value
     epilogue: tuple[ir.Operation, ...]
 
+    @cached_property
+    def stored_bytes(self) -> int:
+        """Bytes that a result takes in memory."""
+        return sum(-(-int(op.operands[0].type.width) // 8) for op in self.epilogue if op.name == "affine.store")
+
+    @cached_property
+    def read_bytes(self) -> int:
+        """Bytes of both operands, as far as they are read."""
+        total = 0
+        for operand, axis in ((self.lhs, self.rows), (self.rhs, self.columns)):
+            used = self.batch.extent * axis.extent * self.sums.extent
+            total += min(used, prod(ir.MemRefType(operand.memref.type).shape)) * operand.bytes
+        return total
+
+    @property
+    def results(self) -> int:
+        """Sums."""
+        return self.batch.extent * self.rows.extent * self.columns.extent
+
     @property
     def products(self) -> int:
         """Multiply-adds."""
-        return self.batch.extent * self.rows.extent * self.columns.extent * self.sums.extent
+        return self.results * self.sums.extent
 
 
 def contraction_of(op: ir.Operation) -> Contraction | None:

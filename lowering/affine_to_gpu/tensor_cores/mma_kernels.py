@@ -15,12 +15,12 @@ from math import prod
 from dlc._mlir import affine, arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.launches import empty_launch, shared_memory
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction, Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, grid_of
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, flat
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, grid_of, panels_of
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, flat
 from dlc.targets.machine import GpuMachine
 
 _BLOCK_X, _BLOCK_Y, _BLOCK_Z, _THREAD_X = range(4)
@@ -29,6 +29,8 @@ _BLOCK_X, _BLOCK_Y, _BLOCK_Z, _THREAD_X = range(4)
 
 def launch_contraction(contraction: Contraction, shape: MmaShape, tile: MmaTile, facts: GpuMachine) -> None:
     """Emit the launch of the kernel at the insertion point; the loops stay."""
+    for name in ("gpu", "memref", "nvgpu", "nvvm", "vector"):
+        _ = ir.Context.current.dialects[name]  # loads it
     index = ir.IndexType.get()
     threads = prod(tile.warps) * facts.warp_threads
     sizes = [arith.constant(index, size) for size in (*grid_of(contraction, tile), threads, 1, 1)]
@@ -53,8 +55,8 @@ class _MmaKernel:
     def emit(self) -> None:
         """Emit the body."""
         copies, loads = self._operands()
-        token = self._first_tiles(copies)
-        sums = self._sums(copies, loads, token)
+        self._first_tiles(copies)
+        sums = self._sums(copies, loads)
         self._epilogue(sums)
 
     def _argument(self, number: int) -> ir.AffineExpr:
@@ -82,42 +84,38 @@ class _MmaKernel:
 
     def _operands(self) -> tuple[list[PanelCopy], list[FragmentLoads]]:
         """Copies and loads of both operands, the left one first."""
-        whole = self.contraction
         copies, loads = [], []
-        operands: Sequence[tuple[Operand, Axis, int]] = (
-            (whole.lhs, whole.rows, self.tile.rows),
-            (whole.rhs, whole.columns, self.tile.columns),
-        )
-        for (operand, axis, side), first, warp in zip(operands, self._block, self._warp, strict=True):
-            panel = Panel.of(operand, axis, whole.sums, side, self.tile.depth)
-            kind = ir.MemRefType.get([self.tile.stages, *panel.shape], operand.element)
+        for panel, first, warp in zip(panels_of(self.contraction, self.tile), self._block, self._warp, strict=True):
+            kind = ir.MemRefType.get([self.tile.stages, *panel.shape], panel.operand.element)
             target = shared_memory(self.body, kind, ir.Location.current)
             threads = prod(self.tile.warps) * self.facts.warp_threads
-            thread = self._argument(_THREAD_X)
-            source = flat(operand.memref)
+            source, thread = flat(panel.operand.memref), self._argument(_THREAD_X)
             copies.append(PanelCopy(panel, source, target, self.extents, thread, threads, first, self._batch, self.facts))
             loads.append(FragmentLoads(panel, self.shape, target, self.extents, self._lane, warp))
         return copies, loads
 
-    def _first_tiles(self, copies: Sequence[PanelCopy]) -> ir.Value | None:
-        """Emit the copies of what the first steps multiply; the last group's token, None where there are no groups."""
-        token = None
-        for number in range(self.tile.stages - 1):
-            tile = ir.AffineExpr.get_constant(number)
-            is_inside = (number + 1) * self.tile.depth <= self.contraction.sums.extent
-            tokens = [one for copy in copies if copy.is_async for one in copy.start(tile, tile, is_inside)]
-            token = _group(tokens) if tokens else None
-            for copy in [copy for copy in copies if not copy.is_async]:
-                copy.store(copy.load(tile, is_inside), tile)
-        return token
+    def _first_tiles(self, copies: Sequence[PanelCopy]) -> None:
+        """Emit the copies of what the first steps multiply, a group each."""
+        ahead = self.tile.stages - 1
+        is_inside = ahead * self.tile.depth <= self.contraction.sums.extent
+        loop = affine.AffineForOp(0, ahead)
+        with ir.InsertionPoint(loop.body):
+            tile = self.extents.dim(loop.induction_variable)
+            for copy in copies:
+                if copy.is_async:
+                    copy.start(tile, tile, is_inside)
+                else:
+                    copy.store(copy.load(tile, is_inside), tile)
+            _end_group()
+            affine.AffineYieldOp([])
 
-    def _sums(self, copies: Sequence[PanelCopy], loads: Sequence[FragmentLoads], token: ir.Value | None) -> list[ir.Value]:
+    def _sums(self, copies: Sequence[PanelCopy], loads: Sequence[FragmentLoads]) -> list[ir.Value]:
         """Emit the loop over tiles of the sum; the warp's sums by fragments, rows outermost."""
         steps = -(-self.contraction.sums.extent // self.tile.depth)
         starts = [self._start()] * (self.tile.warp_rows // self.shape.rows * (self.tile.warp_columns // self.shape.columns))
         loop = affine.AffineForOp(0, steps, iter_args=starts)
         with ir.InsertionPoint(loop.body):
-            sums = self._step(self.extents.dim(loop.induction_variable), copies, loads, list(loop.inner_iter_args), token)
+            sums = self._step(self.extents.dim(loop.induction_variable), copies, loads, list(loop.inner_iter_args))
             affine.AffineYieldOp(sums)
         return list(loop.results)
 
@@ -128,24 +126,19 @@ class _MmaKernel:
         return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, value))
 
     def _step(
-        self,
-        number: ir.AffineExpr,
-        copies: Sequence[PanelCopy],
-        loads: Sequence[FragmentLoads],
-        sums: list[ir.Value],
-        token: ir.Value | None,
+        self, number: ir.AffineExpr, copies: Sequence[PanelCopy], loads: Sequence[FragmentLoads], sums: list[ir.Value]
     ) -> list[ir.Value]:
         """Emit one tile of the sum."""
         stages = self.tile.stages
-        if token is not None:
-            count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), stages - 2)
-            ir.Operation.create("nvgpu.device_async_wait", operands=[token], attributes={"numGroups": count})
+        count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), stages - 2)
+        ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
         ir.Operation.create("gpu.barrier")
         ahead = number + (stages - 1)
         stage = ir.AffineExpr.get_mod(ahead, stages)
-        tokens = [one for copy in copies if copy.is_async for one in copy.start(ahead, stage, False)]
-        if tokens:
-            _group(tokens)
+        for copy in copies:
+            if copy.is_async:
+                copy.start(ahead, stage, False)
+        _end_group()
         held = [(copy, copy.load(ahead, False)) for copy in copies if not copy.is_async]
         sums = self._multiplied(self.extents.value(ir.AffineExpr.get_mod(number, stages)), loads, sums)
         for copy, values in held:
@@ -177,7 +170,6 @@ class _MmaKernel:
                 epilogue.emit(down, at, [element_of(fragment, [half, side]) for side in range(2)])
 
 
-def _group(tokens: Sequence[ir.Value]) -> ir.Value:
-    """Emit the end of a group of copies; its token."""
-    token = ir.Type.parse("!nvgpu.device.async.token")
-    return ir.Operation.create("nvgpu.device_async_create_group", [token], list(tokens)).results[0]
+def _end_group() -> None:
+    """Emit the end of a group of copies, which may be empty."""
+    ir.Operation.create("nvvm.cp.async.commit.group")

@@ -96,14 +96,13 @@ class PanelCopy:
         """Whether `cp.async` does it."""
         return self.panel.chunk > 0
 
-    def start(self, tile: ir.AffineExpr, stage: ir.AffineExpr, is_inside: bool) -> list[ir.Value]:
-        """Emit the copies of a tile of the sum to a stage; their tokens. What lies outside becomes zero."""
-        slot, tokens = self.extents.value(stage), []
+    def start(self, tile: ir.AffineExpr, stage: ir.AffineExpr, is_inside: bool) -> None:
+        """Emit the copies of a tile of the sum to a stage. What lies outside becomes zero."""
+        slot = self.extents.value(stage)
         for row, column in self._places(self.panel.chunk):
             address, holds = self._address(row, column, tile, is_inside)
             place = swizzled(self.panel, self.extents, row, column)
-            tokens.append(self._copy(address, holds, [slot, self.extents.value(row), place]))
-        return tokens
+            self._copy(address, holds, [slot, self.extents.value(row), place])
 
     def load(self, tile: ir.AffineExpr, is_inside: bool) -> list[Held]:
         """Emit loads of a tile of the sum, element by element; zero for what lies outside."""
@@ -178,7 +177,7 @@ class PanelCopy:
         holds = [holds[0], *(arith.andi(holds[0], other) for other in holds[1:])]
         return arith.select(holds[-1], address, _index(0)), holds[-1]
 
-    def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> ir.Value:
+    def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
         """Emit one `cp.async`."""
         chunk = self.panel.chunk
         count = [] if holds is None else [arith.select(holds, _index(chunk), _index(0))]
@@ -190,7 +189,7 @@ class PanelCopy:
             attributes["bypassL1"] = ir.UnitAttr.get()
         operands = [self.target, *place, self.source, address, *count]
         token = ir.Type.parse("!nvgpu.device.async.token")
-        return ir.Operation.create("nvgpu.device_async_copy", [token], operands, attributes).results[0]
+        ir.Operation.create("nvgpu.device_async_copy", [token], operands, attributes)
 
 
 def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.AffineExpr) -> ir.Value:
