@@ -102,9 +102,7 @@ def multiply(lhs: Sequence[np.ndarray], rhs: Sequence[np.ndarray], sums: Sequenc
         for half in range(2):
             total[row + 8 * half, lane % 4 * 2 : lane % 4 * 2 + 2] = sums[lane][half]
     total = total + left @ right
-    return [
-        np.stack([total[lane // 4 + 8 * half, lane % 4 * 2 : lane % 4 * 2 + 2] for half in range(2)]) for lane in range(WARP)
-    ]
+    return [np.stack([total[lane // 4 + 8 * half, lane % 4 * 2 : lane % 4 * 2 + 2] for half in range(2)]) for lane in range(WARP)]
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:

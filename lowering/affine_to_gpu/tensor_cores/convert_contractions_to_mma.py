@@ -15,6 +15,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, co
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import launch_contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shape_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, best_tile
+from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import captures_of, fresh_name, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass, option
@@ -36,22 +37,24 @@ class ConvertContractionsToMma(Pass):
             gpu.module @f_kernel { gpu.func @f_kernel { nvgpu.device_async_copy ...  affine.for %t iter_args(...) {
               gpu.barrier  nvgpu.ldmatrix ...  nvgpu.mma.sync ... }  relu and stores } }
 
-    Operands are f16, bf16 or signed bytes, sums f32 or i32; f32 is rounded to tf32 only where that is asked for. Loops are
-    parallel (`dlc.parallel`), their sizes constant; several loops make one dim of the product (convolution as implicit GEMM).
-    Each operand's panels go through shared memory in stages, by `cp.async` where neighbours allow 4 bytes at least. Tiles and stages are those of
-    least cost on the GPU that the module's `dlc.gpu` describes; where none beats a kernel without tensor cores, the loops
-    stay. Other loops of such a function become functions of their own, which `affine-map-to-gpu` maps.
+    Operands are f16, bf16 or signed bytes, sums f32 or i32; f32 is rounded to tf32 only where that is asked for, here or by the
+    module's `dl.precision`. Loops are parallel (`dlc.parallel`), their sizes constant; several loops make one dim of the product
+    (convolution as implicit GEMM). Panels of both operands go through shared memory in stages, by `cp.async` where neighbours
+    allow 4 bytes at least, else through registers. Tiles and stages are those of least cost on the GPU that the module's
+    `dlc.gpu` describes; where none beats a kernel without tensor cores, the loops stay. Other loops of such a function become
+    functions of their own, which `affine-map-to-gpu` maps.
     """
 
-    tf32: bool = option(False, "round f32 operands to tf32")
+    tf32: bool = option(False, "round f32 operands to tf32, whatever dl.precision says")
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the module `op`."""
         facts, taken, found = gpu_facts_of(op), symbols_in(op), False
+        tf32 = self.tf32 or precision_of(op) == "tf32"
         for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
             if function.name != "func.func" or len(function.regions[0].blocks) != 1 or not _is_free(function):
                 continue
-            chosen = [one for inner in real_ops(function.regions[0].blocks[0]) if (one := _choice(inner, facts, self.tf32))]
+            chosen = [one for inner in real_ops(function.regions[0].blocks[0]) if (one := _choice(inner, facts, tf32))]
             if chosen:
                 found = True
                 _rewrite(function, chosen, taken, facts)

@@ -100,9 +100,9 @@ class Epilogue:
             if access.writes:
                 ir.Operation.create("memref.store", operands=[_known(access.op.operands[0], known), access.memref, *at])
             else:
-                known[access.op.results[0]] = ir.Operation.create(
-                    "memref.load", [kind.element_type], [access.memref, *at]
-                ).results[0]
+                known[access.op.results[0]] = ir.Operation.create("memref.load", [kind.element_type], [access.memref, *at]).results[
+                    0
+                ]
 
     def _pair(
         self, access: MemRefAccess, element: ir.Type, at: Sequence[ir.Value], values: Sequence[dict[ir.Value, ir.Value]]

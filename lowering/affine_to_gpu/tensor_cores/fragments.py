@@ -32,7 +32,7 @@ class FragmentLoads:
     first: ir.AffineExpr
 
     def rows(self, stage: ir.Value, at: int, step: int) -> ir.Value:
-        """The fragment of the left operand of the 16 rows from `at` on, for a step of the sum: its matrices lie below each other."""
+        """The fragment of the left operand of the 16 rows from `at` on, for a step of the sum."""
         return self._load(stage, at, step, rows_first=True)
 
     def columns(self, stage: ir.Value, at: int, step: int) -> tuple[ir.Value, ir.Value]:

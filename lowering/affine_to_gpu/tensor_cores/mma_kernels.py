@@ -1,8 +1,8 @@
 """Kernels that compute contractions on tensor cores: copies some tiles of the sum ahead, fragments, sums in registers.
 
-    copy tiles 0 .. stages - 2 of the sum
-    for each tile: wait for it; barrier; begin to copy the tile stages - 1 ahead; multiply
-    epilogue on the sums
+copy tiles 0 .. stages - 2 of the sum
+for each tile: wait for it; barrier; begin to copy the tile stages - 1 ahead; multiply
+epilogue on the sums
 """
 
 from __future__ import annotations

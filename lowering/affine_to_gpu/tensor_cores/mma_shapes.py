@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.targets.machine import GpuMachine
 
@@ -16,6 +17,11 @@ CHUNK_BYTES = 16
 
 _KINDS = {"f16": "f16", "bf16": "bf16", "f32": "tf32", "i8": "i8"}
 """Types of elements, with the PTX ISA's name of what is multiplied."""
+
+
+_LARGEST_PRODUCT = (-128) ** 2
+_FIRST_OVERFLOW = 2**31
+"""`nvgpu.mma.sync` saturates i32 where sums of the loops wrap around."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ def shape_for(contraction: Contraction, facts: GpuMachine, tf32: bool) -> MmaSha
     wide = "i32" if kind == "i8" else "f32"
     if kind is None or str(contraction.total.type) != wide or (kind == "tf32" and not tf32):
         return None
+    if kind == "i8" and contraction.sums.extent * _LARGEST_PRODUCT >= _FIRST_OVERFLOW:
+        return None
     shape = MmaShape(kind, 2 * CHUNK_BYTES // contraction.lhs.bytes, getattr(facts.tensor_rates, kind))
     return shape if shape.name in facts.tensor_shapes and shape.rate and facts.has_async_copies else None
 
@@ -53,3 +61,12 @@ def fragment_type(shape: MmaShape, element: ir.Type, registers: int) -> ir.Type:
 def accumulator_type(total: ir.Type) -> ir.Type:
     """What a thread holds of `rows` x `columns` sums: two neighbours of each of two rows, eight apart."""
     return ir.VectorType.get([2, 2], total)
+
+
+def tensor_products(kernel: ir.Operation) -> str:
+    """The products of one instruction of a kernel's tensor cores, as in `GpuMachine.tensor_shapes`; empty where it uses none."""
+    for op in nested_ops(kernel):
+        if op.name == "nvgpu.mma.sync":
+            rows, columns, depth = (ir.IntegerAttr(size).value for size in ir.ArrayAttr(op.attributes["mmaShape"]))
+            return f"m{rows}n{columns}k{depth}.{_KINDS[str(ir.VectorType(op.operands[0].type).element_type)]}"
+    return ""

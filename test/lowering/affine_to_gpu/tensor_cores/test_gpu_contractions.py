@@ -52,7 +52,10 @@ class _Nest:
             lines += [f"%w{name} = arith.{widen} %{name} : {kind} to {wide}" for name in names]
             names = ["wlhs", "wrhs"]
         last = len(self.sums) - 1
-        lines += [f"%product = arith.mul{suffix} %{names[0]}, %{names[1]} : {wide}", f"%sum = arith.add{suffix} %s{last}, %product : {wide}"]
+        lines += [
+            f"%product = arith.mul{suffix} %{names[0]}, %{names[1]} : {wide}",
+            f"%sum = arith.add{suffix} %s{last}, %product : {wide}",
+        ]
         lines += [f"affine.yield %sum : {wide} }}", *(f"affine.yield %t{place} : {wide} }}" for place in range(last, 0, -1))]
         lines += [epilogue.format(c=c, at=self.out[1])]
         return "\n".join([*lines, *["} {dlc.parallel}"] * len(self.parallel), "return }"])
@@ -157,9 +160,7 @@ def test_random_sizes(name: str, kind: str) -> None:
     def check(m: int, n: int, k: int, multiprocessors: int, tiles: dict[str, Any]) -> None:
         nest, (result, epilogue) = _NESTS[name][0](m, n, k), _FORMS[kind]
         numbers = np.random.default_rng(m + n + k)
-        a, b, c = (
-            numbers.integers(-3, 4, shape).astype(_DTYPES[dtype]) for (shape, _), dtype in nest._memrefs(kind, result)
-        )
+        a, b, c = (numbers.integers(-3, 4, shape).astype(_DTYPES[dtype]) for (shape, _), dtype in nest._memrefs(kind, result))
         want = _meaning(name, a, b).astype(c.dtype) + (c if kind == "f16" else 0)
         with make_context(), ir.Location.unknown():
             module = _lowered(nest.text(kind, result, epilogue), f"{{multiprocessors = {multiprocessors}}}", tiles)
