@@ -1,8 +1,8 @@
 """GPUs by name: rows of a table, so that code for one can be made on any machine.
 
 Limits of a compute capability are those of the CUDA C++ Programming Guide (technical specifications per compute capability),
-shapes those of the PTX ISA; clocks, bandwidths and rates of tensor cores are those of NVIDIA's whitepapers of the part that is named beside
-each row.
+shapes those of the PTX ISA; clocks, bandwidths and rates of tensor cores are those of NVIDIA's whitepapers of the part that is
+named beside each row.
 """
 
 from __future__ import annotations
