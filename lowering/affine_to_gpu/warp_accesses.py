@@ -16,10 +16,7 @@ from dlc.analysis.buffers import ALLOCATIONS, defining_op
 from dlc.lowering.affine.polyhedral.memory_ops import is_memory_op, is_store, memref_of, subscripts_of
 from dlc.lowering.affine_to_gpu.warp_values import Lanes, WarpValues
 from dlc.lowering.policy import policy
-from dlc.targets.machine import GpuMachine
-
-_MATRIX_ROW_BYTES = 16
-"""What each lane's address of `ldmatrix` gives (PTX ISA)."""
+from dlc.targets.machine import MATRIX_ROW_BYTES, GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +95,7 @@ class _Walk:
                 yield from self._access(op, memref_of(op), self.values.results(map, operands), _access_bytes(op), active, trips)
             elif op.name == "nvgpu.ldmatrix":
                 subscripts = [self.values.of(value) for value in list(op.operands)[1:]]
-                yield from self._access(op, op.operands[0], subscripts, _MATRIX_ROW_BYTES, active, trips)
+                yield from self._access(op, op.operands[0], subscripts, MATRIX_ROW_BYTES, active, trips)
             elif op.name == "nvgpu.device_async_copy":
                 yield from self._copy(op, active, trips)
             elif op.name == "affine.if":

@@ -5,6 +5,18 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+MATRIX_ROWS = 8
+"""Rows of a matrix that `ldmatrix` reads; eight lanes give the address of one each (PTX ISA)."""
+MATRIX_ROW_BYTES = 16
+"""Bytes of such a row, and the most that a thread's `cp.async` copies."""
+MATRICES = 4
+"""Matrices that one `ldmatrix` reads, a register of each thread each."""
+ASYNC_COPY_BYTES = (16, 8, 4)
+"""What one `cp.async` may copy (PTX ISA)."""
+REGISTER_BYTES = 4
+SUM_NEIGHBOURS = 2
+"""Neighbours of a row that a thread holds of each fragment of sums (PTX ISA, "Matrix fragments for mma")."""
+
 _AMPERE_SHAPES = frozenset({"m16n8k16.bf16", "m16n8k16.f16", "m16n8k32.i8", "m16n8k4.tf32", "m16n8k8.tf32", "m8n8k4.f64"})
 
 

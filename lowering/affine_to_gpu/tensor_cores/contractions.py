@@ -78,7 +78,7 @@ class Axis:
 @dataclass(frozen=True, eq=False)
 class Contraction:
     """Sums along `sums` of products of `lhs`, which moves along `rows`, and `rhs`, which moves along `columns`, in each iteration
-    of `batch`; `epilogue` computes with a sum (`total`, from `start` on) and stores it."""
+    of `batch`. `before` computes what a sum starts at, `epilogue` computes with a sum (`total`, from `start` on) and stores it."""
 
     nest: ir.Operation
     batch: Axis
@@ -89,7 +89,13 @@ class Contraction:
     rhs: Operand
     start: ir.Value
     total: ir.Value
+    before: tuple[ir.Operation, ...]
     epilogue: tuple[ir.Operation, ...]
+
+    @property
+    def starts_at_constant(self) -> bool:
+        """Whether all sums start at one number."""
+        return not isinstance(self.start.owner, ir.Block) and self.start.owner.name == "arith.constant"
 
     @cached_property
     def stored_bytes(self) -> int:
@@ -119,7 +125,7 @@ class Contraction:
 def contraction_of(op: ir.Operation) -> Contraction | None:
     """The contraction that the loop nest `op` is; None for other nests, dynamic sizes, and memory with gaps.
 
-    Its parallel loops are marked `dlc.parallel`, and its sum starts at a constant.
+    Its parallel loops are marked `dlc.parallel`.
     """
     band = list(_band(op))
     inside = real_ops(band[-1].body) if band else []
@@ -129,17 +135,17 @@ def contraction_of(op: ir.Operation) -> Contraction | None:
         return None
     if not all(loop.extent for loop in (*band, *chain.loops)):
         return None
-    (start,) = chain.loops[0].inits
-    if isinstance(start.owner, ir.Block) or start.owner.name != "arith.constant":
-        return None
     operands = _operands(chain.combiners[0], chain.body)
-    rest = tuple(inner for inner in inside if inner != loops[0])
+    at = inside.index(loops[0])
+    rest = (*inside[:at], *inside[at + 1 :])
     if operands is None or not all(_is_elementwise(inner) for inner in rest) or _overwrites(op, operands):
         return None
     variables = {loop.iv for loop in (*band, *chain.loops)}
     if any(operand.form.factors.keys() - variables for operand in operands) or _reads_others(rest, variables):
         return None
-    return _arranged(op, band, chain.loops, operands, start, loops[0].results[0], rest)
+    (start,) = chain.loops[0].inits
+    found = _arranged(op, band, chain.loops, operands, start, loops[0].results[0], rest[:at], rest[at:])
+    return found if found and (found.starts_at_constant or _is_computed(start, rest[:at])) else None
 
 
 def _band(op: ir.Operation) -> Iterator[Loop]:
@@ -153,6 +159,10 @@ def _band(op: ir.Operation) -> Iterator[Loop]:
 
 def _is_elementwise(op: ir.Operation) -> bool:
     return op.name.startswith(_ELEMENTWISE) and not len(op.regions)
+
+
+def _is_computed(value: ir.Value, ops: Sequence[ir.Operation]) -> bool:
+    return any(value in op.results for op in ops)
 
 
 def _reads_others(ops: Sequence[ir.Operation], variables: set[ir.Value]) -> bool:
@@ -216,6 +226,7 @@ def _arranged(
     operands: tuple[Operand, Operand],
     start: ir.Value,
     total: ir.Value,
+    before: tuple[ir.Operation, ...],
     epilogue: tuple[ir.Operation, ...],
 ) -> Contraction | None:
     """Loops by the operands that move along them; results lie side by side along columns."""
@@ -232,7 +243,9 @@ def _arranged(
     if dense in columns:
         columns = [*(loop for loop in columns if loop != dense), dense]
     sums = _widest(chain, lhs, rhs)
-    return Contraction(op, Axis(tuple(batch)), Axis(tuple(rows)), Axis(tuple(columns)), sums, lhs, rhs, start, total, epilogue)
+    return Contraction(
+        op, Axis(tuple(batch)), Axis(tuple(rows)), Axis(tuple(columns)), sums, lhs, rhs, start, total, before, epilogue
+    )
 
 
 def _unit_loop(band: Sequence[Loop], form: Linear | None) -> Loop | None:

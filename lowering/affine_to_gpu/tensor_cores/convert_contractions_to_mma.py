@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, nested_ops
+from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, nested_ops
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, real_ops
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
@@ -17,7 +17,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shape_f
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, best_tile
 from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.native import run_native
-from dlc.lowering.outlining import captures_of, fresh_name, noalias_marks, private_function, symbols_in
+from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import GpuMachine, gpu_facts_of
 
@@ -109,8 +109,30 @@ def _runs(function: ir.Operation, nests: Sequence[ir.Operation]) -> list[list[ir
     return found
 
 
+def _own_views(function: ir.Operation, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
+    """Copies of the views that `ops` use, which use them from then on: a view and its memory are no two arguments."""
+    needed: set[ir.Operation] = set()
+    waiting = [operand for op in ops for inner in nested_ops(op) for operand in inner.operands]
+    while waiting:
+        source = defining_op(waiting.pop())
+        if source is not None and source.name in VIEW_OPS and source not in needed:
+            needed.add(source)
+            waiting += list(source.operands)
+    inside = {inner for op in ops for inner in nested_ops(op)}
+    values: dict[ir.Value, ir.Value] = {}
+    with ir.InsertionPoint(ops[0]):
+        views = [op for op in real_ops(function.regions[0].blocks[0]) if op in needed and op not in inside]
+        copies = [clone_replacing(view, values) for view in views]
+    for inner in inside:
+        for place, operand in enumerate(inner.operands):
+            if operand in values:
+                inner.operands[place] = values[operand]
+    return copies
+
+
 def _outline(function: ir.Operation, ops: Sequence[ir.Operation], taken: set[str]) -> None:
-    """Move loops into a function, and call it where the last of them was."""
+    """Move loops into a function with the views that they use, and call it where the last of them was."""
+    ops = [*_own_views(function, ops), *ops]
     captured, constants = captures_of(ops, lambda op: op.name in ("arith.constant", "memref.get_global"))
     with ir.InsertionPoint(ops[-1]), ops[0].location:
         name = fresh_name(f"{symbol_name(function)}_loops", taken, "_")

@@ -13,9 +13,7 @@ from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, is_dense
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
 from dlc.lowering.outlining import clone_replacing
-
-_PAIR = 2
-"""Neighbours of a row that a thread holds of each fragment of sums."""
+from dlc.targets.machine import SUM_NEIGHBOURS
 
 _Places = dict[ir.Value, ir.AffineExpr]
 
@@ -45,7 +43,7 @@ class Epilogue:
     def _is_even(self) -> bool:
         """Whether an even column's right neighbour is its neighbour in the innermost loop."""
         loops = self.contraction.columns.loops
-        return bool(loops) and (loops[-1].extent or 1) % _PAIR == 0
+        return bool(loops) and (loops[-1].extent or 1) % SUM_NEIGHBOURS == 0
 
     def _guarded(self, row: ir.AffineExpr, columns: Sequence[ir.AffineExpr], sums: Sequence[ir.Value]) -> None:
         checks = []
@@ -69,8 +67,21 @@ class Epilogue:
         places = [
             self.batch | rows | {loop.iv: place for loop, place in self.contraction.columns.places(column)} for column in columns
         ]
-        values: list[dict[ir.Value, ir.Value]] = [{self.contraction.total: total} for total in sums]
-        for op in self.contraction.epilogue:
+        values: list[dict[ir.Value, ir.Value]] = [{} for _ in sums]
+        self._ops(self.contraction.before, places, values)
+        for known, total in zip(values, sums, strict=True):
+            known[self.contraction.total] = self._started(total, known)
+        self._ops(self.contraction.epilogue, places, values)
+
+    def _started(self, total: ir.Value, known: dict[ir.Value, ir.Value]) -> ir.Value:
+        """Emit the sum with what it starts at, unless fragments began with that."""
+        if self.contraction.starts_at_constant:
+            return total
+        name = "arith.addi" if isinstance(total.type, ir.IntegerType) else "arith.addf"
+        return ir.Operation.create(name, [total.type], [known[self.contraction.start], total]).results[0]
+
+    def _ops(self, ops: Sequence[ir.Operation], places: Sequence[_Places], values: Sequence[dict[ir.Value, ir.Value]]) -> None:
+        for op in ops:
             if op.name in ("affine.load", "affine.store"):
                 self._access(access_of(op), places, values)
                 continue
@@ -87,7 +98,7 @@ class Epilogue:
         """Emit a load or store for all neighbours, at once where they lie side by side from an even place on."""
         indices = [self._indices(access, place, known) for place, known in zip(places, values, strict=True)]
         kind = ir.MemRefType(access.memref.type)
-        moves = self._pair_step(access) if len(places) == _PAIR else None
+        moves = self._pair_step(access) if len(places) == SUM_NEIGHBOURS else None
         if moves == 0 and not access.writes:
             loaded = ir.Operation.create("memref.load", [kind.element_type], [access.memref, *indices[0]]).results[0]
             for known in values:
@@ -108,8 +119,8 @@ class Epilogue:
         self, access: MemRefAccess, element: ir.Type, at: Sequence[ir.Value], values: Sequence[dict[ir.Value, ir.Value]]
     ) -> None:
         """Emit one access of two neighbours."""
-        kind, size = ir.VectorType.get([_PAIR], element), -(-int(element.width) // 8)
-        attributes = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _PAIR * size)}
+        kind, size = ir.VectorType.get([SUM_NEIGHBOURS], element), -(-int(element.width) // 8)
+        attributes = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), SUM_NEIGHBOURS * size)}
         if access.writes:
             given = [_known(access.op.operands[0], known) for known in values]
             both = ir.Operation.create("vector.from_elements", [kind], given).results[0]
@@ -128,7 +139,7 @@ class Epilogue:
             return None
         step = form.factors.get(innermost.iv, 0)
         others = [factor for value, factor in form.factors.items() if value != innermost.iv]
-        is_even = all(number % _PAIR == 0 for number in (form.constant, *others))
+        is_even = all(number % SUM_NEIGHBOURS == 0 for number in (form.constant, *others))
         return step if step == 0 or (step == 1 and is_even and int(kind.element_type.width) >= 8) else None
 
     def _indices(self, access: MemRefAccess, places: _Places, known: dict[ir.Value, ir.Value]) -> list[ir.Value]:

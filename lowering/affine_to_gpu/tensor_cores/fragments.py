@@ -9,12 +9,7 @@ from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, fragment_type
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
-
-_MATRIX = 8
-"""Rows of a matrix of `ldmatrix`, whose rows have 16 bytes; lanes 8 i to 8 i + 7 give those of matrix i."""
-
-_MATRICES = 4
-"""Matrices that one `ldmatrix` reads, a register of each thread each."""
+from dlc.targets.machine import MATRICES, MATRIX_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,26 +33,27 @@ class FragmentLoads:
     def columns(self, stage: ir.Value, at: int, step: int) -> tuple[ir.Value, ir.Value]:
         """The fragments of the right operand of the 16 columns from `at` on, eight each."""
         both = self._load(stage, at, step, rows_first=False)
-        kind = fragment_type(self.shape, self.panel.operand.element, _MATRICES // 2)
-        return tuple(_part(both, start, kind) for start in (0, _MATRICES // 2))  # type: ignore[return-value]
+        kind = fragment_type(self.shape, self.panel.operand.element, MATRICES // 2)
+        return tuple(_part(both, start, kind) for start in (0, MATRICES // 2))  # type: ignore[return-value]
 
     def _load(self, stage: ir.Value, at: int, step: int, rows_first: bool) -> ir.Value:
         """Four matrices, two along the axis and two along the sum; `rows_first` tells which neighbours follow each other."""
-        row, low, high = _modulo(self.lane, _MATRIX), _modulo(_divided(self.lane, _MATRIX), 2), _divided(self.lane, 2 * _MATRIX)
+        row, number = _modulo(self.lane, MATRIX_ROWS), _divided(self.lane, MATRIX_ROWS)
+        low, high = _modulo(number, 2), _divided(number, 2)
         beside, along = (low, high) if rows_first else (high, low)
         if self.panel.along_sums:
-            place = self.first + (beside * _MATRIX + row + at)
+            place = self.first + (beside * MATRIX_ROWS + row + at)
             chunk = along + 2 * step
         else:
-            place = along * _MATRIX + row + 2 * _MATRIX * step
-            chunk = _divided(self.first + at, _MATRIX) + beside
+            place = along * MATRIX_ROWS + row + 2 * MATRIX_ROWS * step
+            chunk = _divided(self.first + at, MATRIX_ROWS) + beside
         moved = arith.xori(self.extents.value(chunk), self.extents.value(self.panel.swizzle(row)))
         column = arith.muli(moved, arith.constant(ir.IndexType.get(), self.panel.chunk_elements))
         attributes = {
-            "numTiles": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), _MATRICES),
+            "numTiles": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), MATRICES),
             "transpose": ir.BoolAttr.get(not self.panel.along_sums),
         }
-        kind = fragment_type(self.shape, self.panel.operand.element, _MATRICES)
+        kind = fragment_type(self.shape, self.panel.operand.element, MATRICES)
         operands = [self.target, stage, self.extents.value(place), column]
         return ir.Operation.create("nvgpu.ldmatrix", [kind], operands, attributes).results[0]
 

@@ -121,8 +121,10 @@ class _MmaKernel:
 
     def _start(self) -> ir.Value:
         """Emit the sums of a fragment before the first product."""
-        kind = accumulator_type(self.contraction.total.type)
-        value = self.contraction.start.owner.attributes["value"]
+        kind = ir.VectorType(accumulator_type(self.contraction.total.type))
+        element = kind.element_type
+        zero = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
+        value = self.contraction.start.owner.attributes["value"] if self.contraction.starts_at_constant else zero
         return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, value))
 
     def _step(

@@ -10,18 +10,10 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
-from dlc.targets.machine import GpuMachine
-
-CHUNK_BYTES = 16
-"""What one address of `ldmatrix` gives, and the most that a thread's `cp.async` copies (PTX ISA)."""
+from dlc.targets.machine import MATRIX_ROW_BYTES, GpuMachine
 
 _KINDS = {"f16": "f16", "bf16": "bf16", "f32": "tf32", "i8": "i8"}
 """Types of elements, with the PTX ISA's name of what is multiplied."""
-
-
-_LARGEST_PRODUCT = (-128) ** 2
-_FIRST_OVERFLOW = 2**31
-"""`nvgpu.mma.sync` saturates i32 where sums of the loops wrap around."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +39,9 @@ def shape_for(contraction: Contraction, facts: GpuMachine, tf32: bool) -> MmaSha
     wide = "i32" if kind == "i8" else "f32"
     if kind is None or str(contraction.total.type) != wide or (kind == "tf32" and not tf32):
         return None
-    if kind == "i8" and contraction.sums.extent * _LARGEST_PRODUCT >= _FIRST_OVERFLOW:
+    if kind == "i8" and contraction.sums.extent << 14 >= 1 << 31:  # products reach 2^14; mma.sync saturates, loops wrap around
         return None
-    shape = MmaShape(kind, 2 * CHUNK_BYTES // contraction.lhs.bytes, getattr(facts.tensor_rates, kind))
+    shape = MmaShape(kind, 2 * MATRIX_ROW_BYTES // contraction.lhs.bytes, getattr(facts.tensor_rates, kind))
     return shape if shape.name in facts.tensor_shapes and shape.rate and facts.has_async_copies else None
 
 

@@ -9,12 +9,10 @@ from itertools import product
 from math import prod
 
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import CHUNK_BYTES, MmaShape
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
-from dlc.targets.machine import GpuMachine
-
-_REGISTER_BYTES = 4
+from dlc.targets.machine import MATRIX_ROW_BYTES, REGISTER_BYTES, GpuMachine
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class MmaTile:
     def registers(self, element: int, warp_threads: int) -> tuple[int, int]:
         """Registers of a thread for sums, and for operands of one instruction after the other."""
         sums = self.warp_rows * self.warp_columns // warp_threads
-        operands = (self.warp_rows + self.warp_columns) * 2 * CHUNK_BYTES // _REGISTER_BYTES // warp_threads
+        operands = (self.warp_rows + self.warp_columns) * 2 * MATRIX_ROW_BYTES // REGISTER_BYTES // warp_threads
         return sums, operands
 
 

@@ -13,13 +13,7 @@ from math import prod
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import CHUNK_BYTES
-from dlc.targets.machine import GpuMachine
-
-_COPY_BYTES = (16, 8, 4)
-"""What one `cp.async` copies (PTX ISA)."""
-_MATRIX_ROWS = 8
-"""Rows that `ldmatrix` reads at a time; together they fill all banks once."""
+from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +35,7 @@ class Panel:
     @classmethod
     def of(cls, operand: Operand, axis: Axis, sums: Axis, side: int, depth: int) -> Panel:
         """In the order in which the largest chunks can be copied. `ldmatrix` transposes elements of two bytes alone."""
-        widths = [size // operand.bytes for size in _COPY_BYTES if size >= operand.bytes]
+        widths = [size // operand.bytes for size in ASYNC_COPY_BYTES if size >= operand.bytes]
         inner = next((width for width in widths if sums.aligned(operand, width)), 0)
         outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == 2 else 0
         is_longer = (inner, sums.run(operand)) >= (outer, axis.run(operand))
@@ -56,13 +50,13 @@ class Panel:
     @property
     def chunk_elements(self) -> int:
         """Elements of a swizzled chunk."""
-        return CHUNK_BYTES // self.operand.bytes
+        return MATRIX_ROW_BYTES // self.operand.bytes
 
     def swizzle(self, row: ir.AffineExpr) -> ir.AffineExpr:
         """What chunks of a row are exchanged by."""
         chunks = self.shape[1] // self.chunk_elements
-        line = max(1, _MATRIX_ROWS // chunks)
-        return ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(row, line), min(chunks, _MATRIX_ROWS))
+        line = max(1, MATRIX_ROWS // chunks)
+        return ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(row, line), min(chunks, MATRIX_ROWS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +142,7 @@ class PanelCopy:
 
     def _turned(self, number: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
         """Lanes along the axis as far as their elements share half a sector at least, then along the sum: to different banks."""
-        lanes = max(_MATRIX_ROWS, self.facts.sector_bytes // self.panel.operand.bytes // 2)
+        lanes = max(MATRIX_ROWS, self.facts.sector_bytes // self.panel.operand.bytes // 2)
         lanes = min(lanes, self.panel.side, self.facts.warp_threads)
         rest = self.facts.warp_threads // lanes
         warp = ir.AffineExpr.get_floor_div(number, self.facts.warp_threads)
@@ -185,7 +179,7 @@ class PanelCopy:
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 3, 1, 1, len(count)]),
             "dstElements": ir.IntegerAttr.get(ir.IndexType.get(), chunk),
         }
-        if chunk * self.panel.operand.bytes == CHUNK_BYTES:
+        if chunk * self.panel.operand.bytes == MATRIX_ROW_BYTES:
             attributes["bypassL1"] = ir.UnitAttr.get()
         operands = [self.target, *place, self.source, address, *count]
         token = ir.Type.parse("!nvgpu.device.async.token")

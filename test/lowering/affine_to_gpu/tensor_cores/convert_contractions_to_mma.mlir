@@ -2,7 +2,7 @@
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --convert-contractions-to-mma=tf32=true --split-input-file | filecheck %s --check-prefix=TF32
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_75 --convert-contractions-to-mma --split-input-file | filecheck %s --check-prefix=TURING
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --convert-contractions-to-mma --split-input-file --gpu-print-accesses 2>&1 | filecheck %s --check-prefix=ACCESSES
-// Products of f16 and of bytes become kernels on tensor cores; f32 stays exact unless tf32 is asked for.
+// The pass refuses nothing: what tensor cores do not take stays. Products of f16 and of bytes become kernels on tensor cores; f32 stays exact unless tf32 is asked for.
 
 // TURING-NOT: nvgpu.mma.sync
 // TF32: mmaShape = [16, 8, 16]
@@ -51,7 +51,7 @@ func.func @halves(%A: memref<1000x768xf16> {llvm.noalias}, %B: memref<768x768xf1
 
 // -----
 
-// No-match: f32, and loops that nobody says are parallel.
+// no-match: f32, and loops that nobody says are parallel.
 // CHECK-LABEL: func.func @exact
 // CHECK-NOT: gpu.
 // CHECK: arith.mulf
