@@ -161,7 +161,7 @@ def test_explain_says_what_it_comes_to() -> None:
 
 def test_errors() -> None:
     graph, _, _ = product(4, 96, 96)
-    with pytest.raises(dlc.InvalidInputError, match="precision must be one of f32, bf16, not 'f8'"):
+    with pytest.raises(dlc.InvalidInputError, match="precision must be one of f32, tf32, bf16, not 'f8'"):
         dlc.compile(graph.module, params=graph.params, precision="f8")  # type: ignore[arg-type]
     with pytest.raises(dlc.InvalidInputError, match="precision needs a model at level 'dl'"):
         dlc.compile(dlc.lower(graph.module, "linalg"), params=graph.params, precision="bf16")

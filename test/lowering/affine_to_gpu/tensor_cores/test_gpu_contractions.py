@@ -152,9 +152,21 @@ def _lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
 @pytest.mark.parametrize("kind", list(_FORMS))
 def test_random_sizes(name: str, kind: str) -> None:
     """Each contraction goes to tensor cores, whatever it costs; the number of multiprocessors decides on tiles."""
+    _check(name, kind, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(_NESTS))
+@pytest.mark.parametrize("kind", list(_FORMS))
+def test_three_hundred_kernels(name: str, kind: str) -> None:
+    """Fifteen of each form and type."""
+    _check(name, kind, 15)
+
+
+def _check(name: str, kind: str, examples: int) -> None:
     sizes = st.integers(1, 80)
 
-    @settings(max_examples=2, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=examples, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck), database=None)
     @given(sizes, sizes, sizes, st.sampled_from((1, 8, 100)), st.sampled_from(_TILES))
     @example(48, 64, 96, 2, _TILES[1])  # whole chunks of 16 bytes
     def check(m: int, n: int, k: int, multiprocessors: int, tiles: dict[str, Any]) -> None:
