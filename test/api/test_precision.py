@@ -157,6 +157,7 @@ def test_explain_says_what_it_comes_to() -> None:
     with_dots, without = (dlc.explain(graph.module, target=target, precision="bf16").notes for target in ("znver4", "haswell"))
     assert with_dots == ("1 of 1 products and convolutions read their weights in bf16, the others compute in f32",)
     assert len(without) == 2 and "no dot products of bf16" in without[1]
+    assert dlc.explain(graph.module, precision="tf32").notes[0].startswith("tf32 is for the tensor cores of a GPU")
 
 
 def test_errors() -> None:
