@@ -67,7 +67,7 @@ def _kernels(device: DeviceReport) -> Table:
     columns += _numeric("accesses", "uncoalesced", "by data", "used", "bank ways")
     title = f"Kernels of the GPU ({device.device})"
     has_tensor_cores = any(kernel.tensor_cores for kernel in device.kernels)
-    first = (Column("kernel", overflow="fold"), "grid", "block", *(["tensor cores"] if has_tensor_cores else []))
+    first: list[Column | str] = [Column("kernel", overflow="fold"), "grid", "block", *["tensor cores"] * has_tensor_cores]
     table = Table(*first, *columns, title=title, title_justify="left")
     for kernel in device.kernels:
         shapes = _shape(kernel.grid), _shape(kernel.block), *([kernel.tensor_cores] if has_tensor_cores else [])

@@ -166,7 +166,9 @@ def test_three_hundred_kernels(name: str, kind: str) -> None:
 def _check(name: str, kind: str, examples: int) -> None:
     sizes = st.integers(1, 80)
 
-    @settings(max_examples=examples, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck), database=None)
+    @settings(
+        max_examples=examples, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck), database=None
+    )
     @given(sizes, sizes, sizes, st.sampled_from((1, 8, 100)), st.sampled_from(_TILES))
     @example(48, 64, 96, 2, _TILES[1])  # whole chunks of 16 bytes
     def check(m: int, n: int, k: int, multiprocessors: int, tiles: dict[str, Any]) -> None:
