@@ -13,10 +13,14 @@ from dlc.lowering.dl.matching import WeightFacts, dl_ops
 from dlc.lowering.dl.precision import PRECISION, PRECISIONS, WINOGRAD, precision_of
 from dlc.lowering.stages import stage_of
 from dlc.sources import Source, copy_module
-from dlc.targets.machine import facts_of
+from dlc.targets.machine import facts_of, is_for_gpu
 
-Precision = Literal["f32", "bf16"]
+Precision = Literal["f32", "tf32", "bf16"]
 
+_TF32_NOTES = {
+    True: ("products of f32 on tensor cores round their operands to tf32, which has 10 bits behind the point",),
+    False: ("tf32 is for the tensor cores of a GPU: this target computes in f32",),
+}
 TILES = (0, *MATRICES)
 """What `winograd` may be: no tiles, and their sizes."""
 
@@ -50,6 +54,8 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
     operation = module.operation
     if (precision := precision_of(operation)) == PRECISIONS[0]:
         return ()
+    if precision == "tf32":
+        return _TF32_NOTES[is_for_gpu(operation)]
     from dlc.lowering.dl.quantize.lower_precision import reads_bf16_pairs  # for this report only
 
     is_weight = WeightFacts()

@@ -12,7 +12,8 @@ class DeviceKernel:
 
     `accesses` are those of global memory, of which `uncoalesced` move more than twice what is asked for, and `gathers` go where
     data says; `used_share` is the part of what memory moves that is asked for. `bank_ways` are passes of the worst access of shared
-    memory (1: no conflict; 0: none is used). `registers` of a thread, `spill_bytes` of instructions that spill, `shared_bytes` of
+    memory (1: no conflict; 0: none is used). `tensor_cores` names the products of one instruction of theirs (`m16n8k16.f16`), empty
+    for kernels that do without. `registers` of a thread, `spill_bytes` of instructions that spill, `shared_bytes` of
     a block, `occupancy` (the share of a multiprocessor's threads) and its `limit` are None where no assembler is installed.
     """
 
@@ -25,6 +26,7 @@ class DeviceKernel:
     gathers: int
     used_share: float
     bank_ways: int
+    tensor_cores: str = ""
     registers: int | None = None
     spill_bytes: int | None = None
     shared_bytes: int | None = None

@@ -10,7 +10,7 @@ from hypothesis import settings
 os.environ["DLC_CACHE_DIR"] = ""  # what is tested is compiled; tests of the cache name a folder of their own
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # clients of servers are in this process, and other tests fork it
 
-# Shells start what runs in the background with interrupts ignored, and children inherit it: tests that send one would wait for ever.
+# Shells start what runs in the background with interrupts ignored, which children inherit: tests that send one would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # One seed for all: a failure on one machine is a failure on each. No deadline: machines are shared.

@@ -1,8 +1,8 @@
 """Runs kernels on NumPy arrays, thread by thread, as the oracle of tests of the way to a GPU.
 
 A module of the gpu dialect (after `gpu-kernel-outlining`) becomes Python text: a generator for each kernel, which yields at
-barriers. Blocks run in a shuffled order, and so do the threads of a block from barrier to barrier, so that a race or a missing
-barrier shows.
+barriers and at what the lanes of a warp do together (`gpu_warps.py`). Blocks run in a shuffled order, and so do the threads of a
+block from barrier to barrier, so that a race or a missing barrier shows.
 New memory holds NaN (floats) or a large number. Access outside of memory, a barrier that some threads do not reach, and launches
 that no GPU would take are errors.
 """
@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+import ml_dtypes
 import numpy as np
+from gpu_warps import WARP, AsyncCopies, matrix_row, row_of, together
 
 from dlc._mlir import ir
 
 _TYPES = {
     "f16": "float16",
+    "bf16": "bfloat16",
     "f32": "float32",
     "f64": "float64",
     "i1": "bool_",
@@ -80,6 +83,10 @@ class Program:
         self.order = random.Random(self.seed)
         self.names: dict[str, Any] = {
             "np": np,
+            "_bfloat16": ml_dtypes.bfloat16,
+            "_copies": lambda: AsyncCopies(self.order),
+            "_matrix_row": matrix_row,
+            "_row_of": row_of,
             "_launch": self._launch,
             "_fma": _fma,
             "_rsqrt": _rsqrt,
@@ -109,18 +116,52 @@ class Program:
         for block in blocks:
             memory = [_new(*one) for one in shared]
             threads = list(product(*map(range, size)))
+            threads.sort(key=lambda thread: thread[::-1])  # lanes of a warp lie along x
             self._block([self.names[kernel](block, thread, grid, size, *memory, *arguments) for thread in threads])
 
-    def _block(self, threads: list[Iterator[None]]) -> None:
+    def _block(self, threads: list[_Thread]) -> None:
         """Run all threads from one barrier to the next, until all are done."""
-        while threads:
-            self.order.shuffle(threads)
-            waiting = [thread for thread in threads if next(thread, _DONE) is not _DONE]
-            assert not waiting or len(waiting) == len(threads), "some threads of a block do not come to a barrier"
-            threads = waiting
+        left = set(range(len(threads)))
+        while left:
+            waiting = self._to_barrier(threads, left)
+            assert not waiting or len(waiting) == len(left), "some threads of a block do not come to a barrier"
+            left = waiting
+
+    def _to_barrier(self, threads: list[_Thread], numbers: set[int]) -> set[int]:
+        """Run the threads of `numbers`, one warp or another, as far ahead of the others as may be; those that come to a barrier."""
+        warps: dict[int, dict[int, Any]] = {}
+        for number in numbers:
+            warps.setdefault(number // WARP, {})[number] = None
+        waiting: set[int] = set()
+        while warps:
+            warp = self.order.choice(list(warps))
+            for _ in range(self.order.choice((1, 4, 64))):
+                found = self._step(threads, warps.pop(warp))
+                waiting |= {number for number, asked in found.items() if asked is None}
+                lanes = sorted(number for number, asked in found.items() if asked is not None)
+                if not lanes:
+                    break
+                warps[warp] = dict(zip(lanes, together([found[lane] for lane in lanes]), strict=True))
+        return waiting
+
+    def _step(self, threads: list[_Thread], given: dict[int, Any]) -> dict[int, Any]:
+        """Run the lanes of a warp to what they come to next, in any order; None for a barrier, nothing for those that are done."""
+        lanes = list(given)
+        self.order.shuffle(lanes)
+        found = {lane: _next(threads[lane], given[lane]) for lane in lanes}
+        return {lane: asked for lane, asked in found.items() if asked is not _DONE}
 
 
+_Thread = Generator[Any, Any, None]
 _DONE = object()
+
+
+def _next(thread: _Thread, given: Any) -> Any:
+    """What a thread comes to next: None for a barrier, `_DONE` at its end."""
+    try:
+        return thread.send(given)
+    except StopIteration:
+        return _DONE
 
 
 def program(module: ir.Module, seed: int = 0) -> Program:
@@ -164,7 +205,7 @@ def _erf(a: Any) -> Any:
 
 
 def _new(shape: Sequence[int], kind: str) -> np.ndarray:
-    return np.full(shape, np.nan if kind.startswith("float") else 99, kind)
+    return np.full(shape, np.nan if "float" in kind else 99, kind)
 
 
 def _outside() -> None:
@@ -203,6 +244,7 @@ class _Function:
         given = ", ".join(self.name(argument) for argument in [*shared, *list(block.arguments)[: len(count)]])
         self.say(0, f"def {self.called}(block, thread, grid, size, {given}):")
         self.say(1, "if False: yield")
+        self.say(1, "copies = _copies()")
         self.block(block, 1)
         self.say(0, f"{self.called}_shared = [{', '.join(_shape_of(one.type) for one in shared)}]")
         return self.found
@@ -343,9 +385,63 @@ class _Function:
 
     def _on_arith__constant(self, op: ir.Operation) -> None:
         kind = str(op.results[0].type)
+        if isinstance(op.results[0].type, ir.VectorType):
+            self._splat(op)
+            return
         value = op.attributes["value"].value
         text = f"float('{value!r}')" if isinstance(value, float) else repr(value)
-        self.set(op, text if kind == "index" else f"np.{_TYPES[kind]}({text})")
+        self.set(op, text if kind == "index" else f"{_scalar(kind)}({text})")
+
+    def _splat(self, op: ir.Operation) -> None:
+        kind = ir.VectorType(op.results[0].type)
+        value = ir.DenseElementsAttr(op.attributes["value"]).get_splat_value().value
+        self.set(op, f"np.full({tuple(kind.shape)!r}, {value!r}, {_TYPES[str(kind.element_type)]!r})")
+
+    # Vectors, and what warps do together.
+
+    def _on_vector__extract(self, op: ir.Operation) -> None:
+        place = tuple(ir.DenseI64ArrayAttr(op.attributes["static_position"]))
+        self.set(op, f"{self.name(op.operands[0])}[{place!r}]")
+
+    def _on_vector__extract_strided_slice(self, op: ir.Operation) -> None:
+        start, size = (ir.IntegerAttr(ir.ArrayAttr(op.attributes[name])[0]).value for name in ("offsets", "sizes"))
+        self.set(op, f"{self.name(op.operands[0])}[{start} : {start + size}]")
+
+    def _on_vector__from_elements(self, op: ir.Operation) -> None:
+        given = ", ".join(self.name(value) for value in op.operands)
+        self.set(op, f"np.array([{given}])")
+
+    def _on_vector__load(self, op: ir.Operation) -> None:
+        memref, *place = (self.name(value) for value in op.operands)
+        (count,) = ir.VectorType(op.results[0].type).shape
+        self.set(op, f"_row_of({memref}, ({', '.join(place)},), {count}).copy()")
+
+    def _on_vector__store(self, op: ir.Operation) -> None:
+        value, memref, *place = (self.name(value) for value in op.operands)
+        (count,) = ir.VectorType(op.operands[0].type).shape
+        self.say(self.depth, f"_row_of({memref}, ({', '.join(place)},), {count})[...] = {value}")
+
+    def _on_nvgpu__device_async_copy(self, op: ir.Operation) -> None:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = [self.name(value) for value in op.operands]
+        place, source, at, used = (given[sum(sizes[:part]) : sum(sizes[: part + 1])] for part in range(1, 5))
+        count = ir.IntegerAttr(op.attributes["dstElements"]).value
+        ends = f"{given[0]}, ({', '.join(place)},), {source[0]}, ({', '.join(at)},)"
+        self.say(self.depth, f"copies.start({ends}, {count}, {used[0] if used else count})")
+
+    def _on_nvvm__cp__async__commit__group(self, op: ir.Operation) -> None:
+        self.say(self.depth, "copies.close()")
+
+    def _on_nvvm__cp__async__wait__group(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"copies.wait({ir.IntegerAttr(op.attributes['n']).value})")
+
+    def _on_nvgpu__ldmatrix(self, op: ir.Operation) -> None:
+        memref, *place = (self.name(value) for value in op.operands)
+        transpose = ir.BoolAttr(op.attributes["transpose"]).value
+        self.set(op, f"yield ('ldmatrix', _matrix_row({memref}, ({', '.join(place)},)), {transpose})")
+
+    def _on_nvgpu__mma__sync(self, op: ir.Operation) -> None:
+        self.set(op, f"yield ('mma', {', '.join(self.name(value) for value in op.operands)})")
 
     def _on_arith__select(self, op: ir.Operation) -> None:
         condition, one, other = (self.name(value) for value in op.operands)
@@ -372,6 +468,12 @@ class _Function:
         for text in subscripts:
             self.say(self.depth, f"if {text} < 0: _outside()")
         self.set(op, f"{memref}[{', '.join(subscripts) or '()'}]")
+
+    def _on_memref__store(self, op: ir.Operation) -> None:
+        value, memref, *subscripts = (self.name(value) for value in op.operands)
+        for text in subscripts:
+            self.say(self.depth, f"if {text} < 0: _outside()")
+        self.say(self.depth, f"{memref}[{', '.join(subscripts) or '()'}] = {value}")
 
     def _on_cf__assert(self, op: ir.Operation) -> None:
         self.say(self.depth, f"assert {self.name(op.operands[0])}, {ir.StringAttr(op.attributes['msg']).value!r}")
@@ -431,7 +533,12 @@ def _shape_of(kind: ir.Type) -> str:
 
 
 def _cast(text: str, kind: ir.Type) -> str:
-    return f"int({text})" if str(kind) == "index" else f"np.{_TYPES[str(kind)]}({text})"
+    return f"int({text})" if str(kind) == "index" else f"{_scalar(str(kind))}({text})"
+
+
+def _scalar(kind: str) -> str:
+    """The Python type of an element."""
+    return "_bfloat16" if kind == "bf16" else f"np.{_TYPES[kind]}"
 
 
 def _call(which: str, texts: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ BASELINE = "baseline"
 """Stands among the engines for dlc as another checkout has it, in that checkout's environment."""
 NOT_INSTALLED = "not installed"
 """How the failure of an engine begins that is not there."""
-Precision = Literal["f32", "bf16"]
+Precision = Literal["f32", "tf32", "bf16"]
 Arrays = Mapping[str, np.ndarray]
 
 

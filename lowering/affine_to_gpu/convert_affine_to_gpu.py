@@ -11,7 +11,7 @@ from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.grid import place_of
-from dlc.lowering.affine_to_gpu.launches import Launch, launch_of
+from dlc.lowering.affine_to_gpu.launches import Launch, empty_launch, launch_of
 from dlc.lowering.affine_to_gpu.sunk_loads import sink_loads
 from dlc.lowering.affine_to_gpu.thread_code import ThreadCode, end_of, uses_any
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -34,13 +34,14 @@ class ConvertAffineToGpu(Pass):
     takes, blocks repeat. Each outermost loop over threads in a block is a phase, with barriers between them; memory that loops over
     blocks allocate is shared memory, memory that threads allocate their own. What such a function does outside of mapped loops
     is a kernel of one thread, and its own memory the GPU's (`gpu.alloc`); so are functions of checks. Numbers that
-    kernels need of memory which the function does not write they read themselves. Other functions without mapped loops stay.
+    kernels need of memory which the function does not write they read themselves. A function that launches kernels already
+    (`convert-contractions-to-mma`) is treated alike; others without mapped loops stay.
     """
 
     anchor = "func.func"
 
     def run(self, op: ir.Operation) -> None:
-        if CHECKS in op.attributes or any(place_of(inner) for inner in nested_ops(op)):
+        if CHECKS in op.attributes or any(place_of(inner) or inner.name == "gpu.launch_func" for inner in nested_ops(op)):
             facts = gpu_facts_of(op)
             for block in [block for region in op.regions for block in region.blocks]:
                 sink_loads(block)
@@ -79,7 +80,7 @@ def _launch(root: ir.Operation, facts: GpuMachine) -> None:
     extents = Extents()
     with ir.InsertionPoint(root), root.location:
         launch = launch_of(root, extents, facts)
-        body = _empty_launch(launch.sizes(extents))
+        body = empty_launch(launch.sizes(extents))
     ThreadCode(launch, extents, body).move(root)
     _repeat_globals(body)
 
@@ -94,7 +95,7 @@ def _launch_alone(ops: Sequence[ir.Operation]) -> None:
         if any(use.owner.operation not in inside for result in op.results for use in result.uses):
             raise PassFailure(op, "a kernel computes a value that the host uses", "keep it in a memref")
     with ir.InsertionPoint(ops[-1]), ops[0].location:
-        body = _empty_launch(Launch({}).sizes(Extents()))
+        body = empty_launch(Launch({}).sizes(Extents()))
     for op in ops:
         op.move_before(end_of(body))
     _repeat_globals(body)
@@ -106,23 +107,6 @@ def _require_loops(op: ir.Operation) -> None:
             raise PassFailure(
                 inner, f"'{inner.name}' between kernels", "run convert-linalg-to-affine first, or move it to its own function"
             )
-
-
-def _empty_launch(sizes: Sequence[ir.Value]) -> ir.Block:
-    """A launch at the insertion point; its body."""
-    index = ir.IndexType.get()
-    op = ir.Operation.create(
-        "gpu.launch",
-        operands=list(sizes),
-        attributes={
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * 5]),
-            "workgroup_attributions": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0),
-        },
-        regions=1,
-    )
-    body = op.regions[0].blocks.append(*[index] * 12, arg_locs=[ir.Location.current] * 12)
-    ir.Operation.create("gpu.terminator", ip=ir.InsertionPoint(body))
-    return body
 
 
 def _repeat_globals(body: ir.Block) -> None:

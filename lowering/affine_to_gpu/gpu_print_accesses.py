@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.analysis.symbols import symbol_name
-from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine_to_gpu.warp_accesses import AccessSummary, WarpAccess, block_size_of, summary_of, warp_accesses
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import GpuMachine, gpu_facts_of
@@ -45,7 +44,7 @@ class GpuPrintAccesses(Pass):
         yield f"kernel @{symbol_name(kernel)}, blocks of {size}: {_total(summary_of(accesses))}"
         for access in accesses:
             if self.all or access.is_uncoalesced or access.ways > 1 or not access.is_known:
-                yield f"  {access.op.name} of {access_of(access.op).memref.type}: {_shown(access)}"
+                yield f"  {access.op.name} of {access.memref.type}: {_shown(access)}"
 
 
 def _total(found: AccessSummary) -> str:

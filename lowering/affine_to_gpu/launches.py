@@ -11,6 +11,7 @@ from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import GpuMachine
 
+_SHARED = "#gpu.address_space<workgroup>"
 _MOST_COUNTED = 2**31 - 1
 """Iterations that are counted in 32 bits, and blocks of a grid along x."""
 
@@ -53,6 +54,33 @@ def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
         return arith.constant(ir.IndexType.get(), min(max(1, number or 0), most))
     size = extents.greatest([dimension.count, ir.AffineExpr.get_constant(1)])
     return extents.least([extents.dim(size), ir.AffineExpr.get_constant(dimension.repeats)]) if dimension.repeats else size
+
+
+def empty_launch(sizes: Sequence[ir.Value]) -> ir.Block:
+    """A `gpu.launch` at the insertion point of so many blocks and threads along x, y, z; its body."""
+    index = ir.IndexType.get()
+    op = ir.Operation.create(
+        "gpu.launch",
+        operands=list(sizes),
+        attributes={
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * 5]),
+            "workgroup_attributions": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0),
+        },
+        regions=1,
+    )
+    body = op.regions[0].blocks.append(*[index] * 12, arg_locs=[ir.Location.current] * 12)
+    ir.Operation.create("gpu.terminator", ip=ir.InsertionPoint(body))
+    return body
+
+
+def shared_memory(body: ir.Block, kind: ir.MemRefType, location: ir.Location) -> ir.Value:
+    """Memory that the threads of a block share, of the shape and element type of `kind`, in the launch with that body."""
+    space = ir.MemRefType.get(kind.shape, kind.element_type, memory_space=ir.Attribute.parse(_SHARED))
+    buffer = body.add_argument(space, location)
+    launch = body.owner.operation
+    count = ir.IntegerAttr(launch.attributes["workgroup_attributions"]).value + 1
+    launch.attributes["workgroup_attributions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
+    return buffer
 
 
 def launch_of(root: ir.Operation, extents: Extents, facts: GpuMachine) -> Launch:

@@ -14,13 +14,12 @@ from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, place_of
-from dlc.lowering.affine_to_gpu.launches import Dimension, Launch
+from dlc.lowering.affine_to_gpu.launches import Dimension, Launch, shared_memory
 from dlc.lowering.pass_base import PassFailure
 
 _PURE = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "memref.subview", "memref.cast")
 """What all threads of a block may compute alike."""
 
-_SHARED = "#gpu.address_space<workgroup>"
 _ACCESSES = (
     "affine.load",
     "affine.store",
@@ -186,11 +185,7 @@ class ThreadCode:
             buffer = ir.Operation.create("memref.alloca", [kind], attributes=sizes, loc=allocation.location, ip=start).results[0]
         else:
             _require_accesses(allocation)
-            space = ir.MemRefType.get(kind.shape, kind.element_type, memory_space=ir.Attribute.parse(_SHARED))
-            buffer = self.body.add_argument(space, allocation.location)
-            launch = self.body.owner.operation
-            count = ir.IntegerAttr(launch.attributes["workgroup_attributions"]).value + 1
-            launch.attributes["workgroup_attributions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
+            buffer = shared_memory(self.body, kind, allocation.location)
         allocation.results[0].replace_all_uses_with(buffer)
         allocation.erase()
 

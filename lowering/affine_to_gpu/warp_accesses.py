@@ -5,7 +5,7 @@ Seen where the first warp of the first block runs its loops for the first time: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,21 +13,22 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op
-from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, is_memory_op
+from dlc.lowering.affine.ir.accesses import access_of, is_memory_op
 from dlc.lowering.affine_to_gpu.warp_values import Lanes, WarpValues
 from dlc.lowering.policy import policy
-from dlc.targets.machine import GpuMachine
+from dlc.targets.machine import MATRIX_ROW_BYTES, GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
 class WarpAccess:
-    """One load or store of a warp, which runs `trips` times.
+    """One load, store or copy of a warp in `memref`, which runs `trips` times.
 
     In global memory it touches `sectors`, where `least` would hold what its lanes ask for; in shared memory it takes `ways` passes.
     `is_known` tells whether the subscripts are: where data decides, each lane is taken to have a sector of its own.
     """
 
     op: ir.Operation
+    memref: ir.Value
     space: Literal["global", "shared"]
     trips: int
     sectors: int = 0
@@ -90,7 +91,14 @@ class _Walk:
         for view in block.operations:
             op = view.operation
             if is_memory_op(op):
-                yield from self._access(op, active, trips)
+                access = access_of(op)
+                subscripts = self.values.results(access.map, access.indices)
+                yield from self._access(op, access.memref, subscripts, _access_bytes(access.kind), active, trips)
+            elif op.name == "nvgpu.ldmatrix":
+                subscripts = [self.values.of(value) for value in list(op.operands)[1:]]
+                yield from self._access(op, op.operands[0], subscripts, MATRIX_ROW_BYTES, active, trips)
+            elif op.name == "nvgpu.device_async_copy":
+                yield from self._copy(op, active, trips)
             elif op.name == "affine.if":
                 yield from self._condition(op, active, trips)
             elif op.name == "affine.for":
@@ -120,29 +128,41 @@ class _Walk:
             count = max(1, int((-(-(last - first) // step)).max()))
         yield from self.block(op.regions[0].blocks[0], active, trips * count)
 
-    def _access(self, op: ir.Operation, active: Lanes, trips: int) -> Iterator[WarpAccess]:
-        access = access_of(op)
-        source = defining_op(access.memref)
+    def _copy(self, op: ir.Operation, active: Lanes, trips: int) -> Iterator[WarpAccess]:
+        """What `cp.async` reads of global memory and writes to shared memory; lanes that copy nothing write zeros alone."""
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        operands = list(op.operands)
+        target, place, source, at, used = (operands[sum(sizes[:part]) : sum(sizes[: part + 1])] for part in range(5))
+        size = ir.IntegerAttr(op.attributes["dstElements"]).value * _bytes_of(ir.MemRefType(source[0].type).element_type)
+        count = self.values.of(used[0]) if used else None
+        reading = active if count is None else active & (count > 0)
+        yield from self._access(op, source[0], [self.values.of(value) for value in at], size, reading, trips)
+        yield from self._access(op, target[0], [self.values.of(value) for value in place], size, active, trips)
+
+    def _access(
+        self, op: ir.Operation, memref: ir.Value, subscripts: Sequence[Lanes | None], size: int, active: Lanes, trips: int
+    ) -> Iterator[WarpAccess]:
+        source = defining_op(memref)
         if not active.any() or (source is not None and source.name in ALLOCATIONS):  # a thread's own memory
             return
-        places, size = self._places(access), _access_bytes(access.kind)
-        is_shared = "workgroup" in str(access.memref.type.memory_space)
+        places = self._places(memref, subscripts)
+        is_shared = "workgroup" in str(memref.type.memory_space)
         if places is None:
             lanes = int(active.sum())
-            yield WarpAccess(op, "shared" if is_shared else "global", trips, lanes, lanes, 1, is_known=False)
+            yield WarpAccess(op, memref, "shared" if is_shared else "global", trips, lanes, lanes, 1, is_known=False)
         elif is_shared:
-            yield WarpAccess(op, "shared", trips, ways=bank_ways(places[active], size, self.facts))
+            yield WarpAccess(op, memref, "shared", trips, ways=bank_ways(places[active], size, self.facts))
         else:
             sectors, least = sectors_of(places[active], size, self.facts.sector_bytes)
-            yield WarpAccess(op, "global", trips, sectors, least)
+            yield WarpAccess(op, memref, "global", trips, sectors, least)
 
-    def _places(self, access: MemRefAccess) -> Lanes | None:
+    def _places(self, memref: ir.Value, subscripts: Sequence[Lanes | None]) -> Lanes | None:
         """Where each lane's access starts, in bytes from the start of the memory; None where that is not known."""
-        kind = ir.MemRefType(access.memref.type)
+        kind = ir.MemRefType(memref.type)
         strides, offset = kind.get_strides_and_offset()
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         total = np.full(self.values.lanes, 0 if offset == dynamic else offset)
-        for index, stride in zip(self.values.results(access.map, access.indices), strides, strict=True):
+        for index, stride in zip(subscripts, strides, strict=True):
             if index is None:
                 return None
             total = total + index * (policy().limits.unbounded_trips if stride == dynamic else stride)

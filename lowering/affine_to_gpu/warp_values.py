@@ -22,7 +22,18 @@ _INTEGERS: Mapping[str, Callable[[Lanes, Lanes], Lanes]] = {
     "arith.muli": np.multiply,
     "arith.minsi": np.minimum,
     "arith.maxsi": np.maximum,
+    "arith.xori": np.bitwise_xor,
+    "arith.andi": np.bitwise_and,
 }
+_COMPARED: Mapping[int, Callable[[Lanes, Lanes], Lanes]] = {
+    0: np.equal,
+    1: np.not_equal,
+    2: np.less,
+    3: np.less_equal,
+    4: np.greater,
+    5: np.greater_equal,
+}
+"""By the number of an `arith.cmpi` predicate, of those for signed numbers."""
 _SAME = ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci")
 
 
@@ -64,6 +75,11 @@ class WarpValues:
             return None
         if op.name in _SAME:
             return known[0]
+        if op.name == "arith.select":
+            return np.where(known[0] != 0, known[1], known[2])
+        if op.name == "arith.cmpi":
+            compare = _COMPARED.get(ir.IntegerAttr(op.attributes["predicate"]).value)
+            return None if compare is None else compare(known[0], known[1]).astype(np.int64)
         return _INTEGERS[op.name](known[0], known[1]) if op.name in _INTEGERS else None
 
     def extreme(self, map: ir.AffineMap, operands: Sequence[ir.Value], *, largest: bool) -> Lanes | None:

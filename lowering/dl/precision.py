@@ -7,8 +7,8 @@ from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import facts_of
 
 PRECISION = "dl.precision"
-"""Module attribute: the narrowest type that operands of products may be rounded to, `f32` or `bf16`."""
-PRECISIONS = ("f32", "bf16")
+"""Module attribute: the narrowest type that operands of products may be rounded to, `f32`, `tf32` (on tensor cores) or `bf16`."""
+PRECISIONS = ("f32", "tf32", "bf16")
 WINOGRAD = "dl.winograd"
 """Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
 

@@ -20,6 +20,7 @@ _LOWERING = (
     "convert-vector-to-scf{full-unroll=true}",
     "fold-memref-alias-ops",
     "expand-strided-metadata",
+    "convert-nvgpu-to-nvvm",
     "lower-affine",
     "convert-scf-to-cf",
     "canonicalize",

@@ -22,3 +22,22 @@ class GpuPolicy:
     tile_registers: int = setting(128, "registers", "of a thread that computes a tile of results", 32, 255)
     frugal_chip: int = setting(90, "compute capability", "from which on ptxas does with `tile_registers` for a tile", 70, 200)
     thread_results: tuple[int, ...] = candidates((4, 2), "results", "results of a thread along x and along y, the best first")
+    mma_block_sides: tuple[int, ...] = candidates(
+        (128, 64, 32, 16), "results", "results of a block on tensor cores along rows and columns"
+    )
+    mma_warp_sides: tuple[int, ...] = candidates(
+        (64, 32, 16), "results", "results of a warp on tensor cores along rows and columns"
+    )
+    mma_depths: tuple[int, ...] = candidates((128, 64, 32), "bytes", "bytes of a row that a block multiplies at a time")
+    mma_stages: tuple[int, ...] = candidates((4, 3, 2), "stages", "tiles of a sum that are on their way to shared memory")
+    mma_most_warps: int = setting(8, "warps", "warps of a block on tensor cores", 1, 32)
+    mma_sums: int = setting(128, "registers", "registers of a thread that hold sums on tensor cores, at most", 8, 200)
+    mma_held: int = setting(
+        32, "elements", "elements that a thread on tensor cores holds on their way to shared memory, at most", 1, 128
+    )
+    mma_registers: int = setting(
+        48, "registers", "registers of a thread for addresses and the like, beside sums and operands", 8, 128
+    )
+    memory_latency: float = setting(600.0, "cycles", "from a load of global memory to its value", 100, 5000)
+    barrier_cycles: float = setting(60.0, "cycles", "a barrier of a block and the fill of its tensor cores", 0, 1000)
+    mma_gain: float = setting(0.9, "share", "time of a kernel on tensor cores, at most, of that of one without", 0, 1e6, 1e6)

@@ -11,6 +11,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.affine_to_gpu.affine_map_to_gpu import ON_CPU
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import tensor_products
 from dlc.lowering.affine_to_gpu.warp_accesses import summary_of, warp_accesses
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import COPY, DELIVER, DOWNLOAD, UPLOAD
 from dlc.targets.device_kernels import DeviceKernel, DeviceReport
@@ -43,7 +44,7 @@ def _kernel(name: str, kernel: ir.Operation, launched: tuple[str, ir.Operation],
     at = sum(list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))[:1])
     sizes = [_number(value) for value in list(launch.operands)[at : at + 6]]
     found = summary_of(warp_accesses(kernel, facts))
-    return DeviceKernel(name, function, tuple(sizes[:3]), tuple(sizes[3:]), **vars(found))
+    return DeviceKernel(name, function, tuple(sizes[:3]), tuple(sizes[3:]), **vars(found), tensor_cores=tensor_products(kernel))
 
 
 def _number(value: ir.Value) -> int:

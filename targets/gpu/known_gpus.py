@@ -1,14 +1,15 @@
 """GPUs by name: rows of a table, so that code for one can be made on any machine.
 
-Limits of a compute capability are those of the CUDA C++ Programming Guide (technical specifications per compute capability), shapes
-those of the PTX ISA; clocks and bandwidths are those of NVIDIA's whitepapers of the part that is named beside each row.
+Limits of a compute capability are those of the CUDA C++ Programming Guide (technical specifications per compute capability),
+shapes those of the PTX ISA; clocks, bandwidths and rates of tensor cores are those of NVIDIA's whitepapers of the part that is
+named beside each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dlc.targets.machine import GpuMachine
+from dlc.targets.machine import GpuMachine, TensorRates
 
 _KIB, _MIB = 1024, 1024**2
 _VOLTA = frozenset({"m8n8k4.f16"})
@@ -29,6 +30,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         l2_bytes_per_cycle=2048.0,
         memory_bytes_per_cycle=588.0,
         tensor_shapes=_VOLTA,
+        tensor_rates=TensorRates(512, 0, 0, 0),
     ),
     # T4: 320 GB/s
     "sm_75": GpuMachine(
@@ -43,6 +45,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         l2_bytes_per_cycle=1024.0,
         memory_bytes_per_cycle=201.0,
         tensor_shapes=_TURING,
+        tensor_rates=TensorRates(512, 0, 0, 1024),
     ),
     # A100 SXM4 40 GB: 1555 GB/s
     "sm_80": GpuMachine("sm_80", 70, 108, 2048),
@@ -59,6 +62,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         l2_bytes=6 * _MIB,
         l2_bytes_per_cycle=1536.0,
         memory_bytes_per_cycle=400.0,
+        tensor_rates=TensorRates(512, 512, 256, 1024),
     ),
     # RTX 4090: 1008 GB/s
     "sm_89": GpuMachine(
@@ -74,6 +78,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         l2_bytes_per_cycle=2048.0,
         memory_bytes_per_cycle=400.0,
         tensor_shapes=_ADA,
+        tensor_rates=TensorRates(256, 256, 128, 1024),
     ),
     # H100 SXM5: 3350 GB/s
     "sm_90": GpuMachine(
@@ -86,6 +91,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         fma_per_cycle=128,
         l2_bytes=50 * _MIB,
         memory_bytes_per_cycle=1831.0,
+        tensor_rates=TensorRates(2048, 2048, 1024, 4096),
         tensor_shapes=_AMPERE | {"m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64"},
     ),
     # B200: 8000 GB/s; the clock is that of its 75 TFLOPS of f32 (NVIDIA Blackwell datasheet)
@@ -99,6 +105,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         fma_per_cycle=128,
         l2_bytes=126 * _MIB,
         memory_bytes_per_cycle=4040.0,
+        tensor_rates=TensorRates(4096, 4096, 2048, 8192),
         tensor_shapes=_ADA | {"m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64"},
     ),
 }

@@ -10,7 +10,16 @@ the registry and `targets/cpu` when a name or this machine is wanted.
 
 from dlc.targets.machine.attributes import GPU, TARGET
 from dlc.targets.machine.cpu import L1_LEAST_WAYS, L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, PAGE_BYTES, VECTOR_BITS, Machine
-from dlc.targets.machine.gpu import GpuMachine
+from dlc.targets.machine.gpu import (
+    ASYNC_COPY_BYTES,
+    MATRICES,
+    MATRIX_ROW_BYTES,
+    MATRIX_ROWS,
+    REGISTER_BYTES,
+    SUM_NEIGHBOURS,
+    GpuMachine,
+    TensorRates,
+)
 from dlc.targets.machine.instructions import Instruction, Instructions
 from dlc.targets.machine.lookup import (
     facts_of,
@@ -25,12 +34,18 @@ from dlc.targets.machine.lookup import (
 from dlc.targets.machine.memory import Cache, Memory, Tlb
 
 __all__ = [
+    "ASYNC_COPY_BYTES",
     "GPU",
     "L1_LEAST_WAYS",
     "L1_WAY_BYTES",
     "LINE_BYTES",
     "MANY_REGISTERS",
+    "MATRICES",
+    "MATRIX_ROWS",
+    "MATRIX_ROW_BYTES",
     "PAGE_BYTES",
+    "REGISTER_BYTES",
+    "SUM_NEIGHBOURS",
     "TARGET",
     "VECTOR_BITS",
     "Cache",
@@ -39,6 +54,7 @@ __all__ = [
     "Instructions",
     "Machine",
     "Memory",
+    "TensorRates",
     "Tlb",
     "facts_of",
     "gpu_facts_of",

@@ -5,7 +5,30 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+MATRIX_ROWS = 8
+"""Rows of a matrix that `ldmatrix` reads; eight lanes give the address of one each (PTX ISA)."""
+MATRIX_ROW_BYTES = 16
+"""Bytes of such a row, and the most that a thread's `cp.async` copies."""
+MATRICES = 4
+"""Matrices that one `ldmatrix` reads, a register of each thread each."""
+ASYNC_COPY_BYTES = (16, 8, 4)
+"""What one `cp.async` may copy (PTX ISA)."""
+REGISTER_BYTES = 4
+SUM_NEIGHBOURS = 2
+"""Neighbours of a row that a thread holds of each fragment of sums (PTX ISA, "Matrix fragments for mma")."""
+
 _AMPERE_SHAPES = frozenset({"m16n8k16.bf16", "m16n8k16.f16", "m16n8k32.i8", "m16n8k4.tf32", "m16n8k8.tf32", "m8n8k4.f64"})
+
+
+@dataclass(frozen=True)
+class TensorRates:
+    """Multiply-adds that the tensor cores of one multiprocessor start in a cycle, by the type of what is multiplied; sums are of
+    f32 and i32. Those of dense products; 0 for a type that they do not take. The defaults are an A100's: 312 TFLOPS of f16."""
+
+    f16: int = 1024
+    bf16: int = 1024
+    tf32: int = 512
+    i8: int = 2048
 
 
 @dataclass(frozen=True)
@@ -40,6 +63,8 @@ class GpuMachine:
     """Of one multiprocessor: a word of each of its banks."""
     shared_banks: int = 32
     bank_bytes: int = 4
+    schedulers: int = 4
+    """Parts of a multiprocessor, each with tensor cores of its own, that a warp runs in one of."""
     fma_per_cycle: int = 64
     """Multiply-adds of f32 that one multiprocessor starts in a cycle."""
     l2_bytes: int = 40 * 1024**2
@@ -48,11 +73,17 @@ class GpuMachine:
     """1555 GB/s at 1410 MHz."""
     tensor_shapes: frozenset[str] = _AMPERE_SHAPES
     """Products of one `mma.sync` as `m16n8k16.bf16`, by the type of what is multiplied (PTX ISA, "Matrix fragments for mma")."""
+    tensor_rates: TensorRates = TensorRates()
 
     @property
     def threads(self) -> int:
         """Threads that run at a time."""
         return self.multiprocessors * self.threads_per_multiprocessor
+
+    @property
+    def has_async_copies(self) -> bool:
+        """Whether `cp.async` copies global to shared memory past the registers (PTX ISA: from sm_80 on)."""
+        return int(self.chip.removeprefix("sm_")) >= 80
 
     def override(self, **changes: object) -> GpuMachine:
         """The same GPU with other facts, by field name."""

@@ -157,11 +157,12 @@ def test_explain_says_what_it_comes_to() -> None:
     with_dots, without = (dlc.explain(graph.module, target=target, precision="bf16").notes for target in ("znver4", "haswell"))
     assert with_dots == ("1 of 1 products and convolutions read their weights in bf16, the others compute in f32",)
     assert len(without) == 2 and "no dot products of bf16" in without[1]
+    assert dlc.explain(graph.module, precision="tf32").notes[0].startswith("tf32 is for the tensor cores of a GPU")
 
 
 def test_errors() -> None:
     graph, _, _ = product(4, 96, 96)
-    with pytest.raises(dlc.InvalidInputError, match="precision must be one of f32, bf16, not 'f8'"):
+    with pytest.raises(dlc.InvalidInputError, match="precision must be one of f32, tf32, bf16, not 'f8'"):
         dlc.compile(graph.module, params=graph.params, precision="f8")  # type: ignore[arg-type]
     with pytest.raises(dlc.InvalidInputError, match="precision needs a model at level 'dl'"):
         dlc.compile(dlc.lower(graph.module, "linalg"), params=graph.params, precision="bf16")

@@ -31,8 +31,10 @@ def device_summary(device: DeviceReport) -> str:
     conflicts = sum(kernel.bank_ways > 2 for kernel in device.kernels)
     spills = f"{spilling} spill, " if any(kernel.registers for kernel in device.kernels) else ""
     host = f"; {len(device.on_host)} functions stay on the host" if device.on_host else ""
+    multiplying = sum(bool(kernel.tensor_cores) for kernel in device.kernels)
+    tensor = f"{multiplying} on tensor cores, " if multiplying else ""
     return (
-        f"{len(device.kernels)} kernels for {device.device}: {spills}{uncoalesced} have uncoalesced accesses, "
+        f"{len(device.kernels)} kernels for {device.device}: {tensor}{spills}{uncoalesced} have uncoalesced accesses, "
         f"{conflicts} bank conflicts above 2-way{host}"
     )
 
@@ -64,9 +66,12 @@ def _kernels(device: DeviceReport) -> Table:
     columns = _numeric("registers", "spilled", "shared", "occupancy")
     columns += _numeric("accesses", "uncoalesced", "by data", "used", "bank ways")
     title = f"Kernels of the GPU ({device.device})"
-    table = Table(Column("kernel", overflow="fold"), "grid", "block", *columns, title=title, title_justify="left")
+    has_tensor_cores = any(kernel.tensor_cores for kernel in device.kernels)
+    first: list[Column | str] = [Column("kernel", overflow="fold"), "grid", "block", *["tensor cores"] * has_tensor_cores]
+    table = Table(*first, *columns, title=title, title_justify="left")
     for kernel in device.kernels:
-        table.add_row(kernel.name, _shape(kernel.grid), _shape(kernel.block), *_usage(kernel), *_accesses(kernel))
+        shapes = _shape(kernel.grid), _shape(kernel.block), *([kernel.tensor_cores] if has_tensor_cores else [])
+        table.add_row(kernel.name, *shapes, *_usage(kernel), *_accesses(kernel))
     return table
 
 

@@ -146,8 +146,8 @@ def _as_int(context: click.Context, option: click.Parameter, value: str | None) 
 
 
 def precision_option(command: Command) -> Command:
-    """`--precision bf16`."""
-    text = "Type that operands of products with weights are rounded to; f32 by default. Sums and all else stay as they are."
+    """`--precision bf16`, and `tf32` on a GPU."""
+    text = "Type that operands of products with weights are rounded to (tf32: of those on tensor cores); f32 by default. Sums stay."
     return click.option("--precision", type=click.Choice(PRECISIONS), help=text)(command)
 
 

@@ -36,7 +36,7 @@ class LowerPrecision(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module `op`."""
-        if (precision_of(op) if self.to == "module" else self.to) == PRECISIONS[0]:
+        if (precision_of(op) if self.to == "module" else self.to) != PRECISIONS[-1]:
             return
         rounds = facts_of(op).prefers_bf16_dot
         for function in functions(op):

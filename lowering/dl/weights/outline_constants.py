@@ -13,6 +13,7 @@ from dlc.lowering.dl.weights.precompute import Precompute, keys_read
 from dlc.lowering.outlining import fresh_name
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
+from dlc.targets.machine import is_for_gpu
 
 _LEAVES = frozenset({"dl.param", "dl.constant"})
 _REPEATS = frozenset({"dl.expand", "dl.tile"})
@@ -24,9 +25,10 @@ class OutlineConstants(Pass):
 
     The function takes nothing and gives one result for each value that the entry goes on from, whose attribute `dl.param` is a
     new key: that of the largest weight it depends on, and the ops on the way. A `dl.param` of the key takes its place. The entry
-    goes on from the operand of an `expand` or `tile` that makes a weight large, since loops repeat for free. Small results that no
-    weight takes part in are left to dl-fold-constants. A later run adds to `@precompute`, and drops from it what the entry does not
-    read any more. A module whose weights are bound (`dl.signature`) stays as it is.
+    goes on from the operand of an `expand` or `tile` that makes a weight large, since loops repeat for free, and on a GPU from
+    signed bytes that a cast makes i32, since its tensor cores multiply bytes. Small results that no weight takes part in are left
+    to dl-fold-constants. A later run adds to `@precompute`, and drops from it what the entry does not read any more. A module whose
+    weights are bound (`dl.signature`) stays as it is.
 
     before:
         func.func @main(%x: tensor<2x4xf32>) -> tensor<2x3xf32> {
@@ -68,6 +70,7 @@ class _WeightOps:
     """The ops of a function that depend on weights alone, and what each of their results is made of."""
 
     def __init__(self, function: ir.Operation) -> None:
+        self.keeps_bytes = is_for_gpu(function)
         self.ops: dict[ir.Operation, None] = {}
         self.origins: dict[ir.Value, _Origin] = {}
         for op in dl_ops(function):
@@ -106,10 +109,17 @@ class _WeightOps:
         return found[::-1]
 
     def _is_repeated(self, op: ir.Operation) -> bool:
+        if self.keeps_bytes and _widens_bytes(op):
+            return True
         return op.name in _REPEATS and (type_of(op.results[0]).num_elements or 0) > policy().limits.repeated_weight_elements
 
     def _is_small(self, result: ir.Value, limit: int) -> bool:
         return not self.origins[result].key and (type_of(result).num_elements or 0) <= limit
+
+
+def _widens_bytes(op: ir.Operation) -> bool:
+    """Whether an op makes i32 of signed bytes."""
+    return op.name == "dl.cast" and (type_of(op.operands[0]).dtype, type_of(op.results[0]).dtype) == ("i8", "i32")
 
 
 def _is_too_large(op: ir.Operation) -> bool:

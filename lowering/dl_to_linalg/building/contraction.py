@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Body, Builder, Extent, accumulator_dtype
+from dlc.targets.machine import is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,11 @@ def widened(b: Builder, scalar: ir.Value, wide: str) -> ir.Value:
 
 
 def widened_once(b: Builder, x: ir.Value) -> ir.Value:
-    """A tensor whose numbers multiply whole vectors each, f16 as f32: converted one by one they cost as much as the products."""
-    if x.type.element_type != b.element("f16"):
+    """A tensor whose numbers multiply whole vectors each, f16 as f32: converted one by one they cost as much as the products.
+
+    Not for a GPU, whose tensor cores multiply f16.
+    """
+    if x.type.element_type != b.element("f16") or is_for_gpu(b.ip.block.owner.operation):
         return x
     return b.map([x], b.shape(x), "f32", lambda element: b.widen(element, "f16"))
 

@@ -27,7 +27,8 @@ def lower_conv(b: Builder, op: SourceOp) -> ir.Value:
     conv = Convolution(b, op.result.dtype, weight, bias, window.strides, window.dilations, op["groups"], positions, layout)
     zero = b.scalar(0, op.types[0].dtype)
     if op.types[0].dtype == "f16" and layout.channels_last and not _is_depthwise(op, layout):
-        x, zero = widened_once(b, x), b.scalar(0, "f32")
+        x = widened_once(b, x)
+        zero = b.scalar(0, "f16" if x.type.element_type == b.element("f16") else "f32")
     bands = _bands(op, conv, window)
     if not bands:
         padded = pad_spatial(b, x, window.pads_begin, window.pads_end, layout, zero)

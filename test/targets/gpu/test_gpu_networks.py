@@ -15,7 +15,9 @@ from bench.networks import bert, gpt2_decode, lstm, mlp
 from bench.networks.builder import GraphBuilder
 from bench.networks.vision import batch_norm, conv
 from dlc._mlir import ir
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import tensor_products
 from dlc.lowering.gpu_to_llvm.affine_keep_checks import REASON
+from dlc.lowering.policy import policy, using
 from dlc.sources import read_source
 
 ort = pytest.importorskip("onnxruntime")
@@ -104,3 +106,36 @@ def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
     expected = session.run(None, inputs)
     for mine, theirs in zip(_run(read_source(model), inputs, "gpu:sm_80"), expected, strict=True):
         np.testing.assert_allclose(mine.reshape(theirs.shape), theirs, rtol=1e-4, atol=1e-4)
+
+
+def _halves() -> onnx.ModelProto:
+    """A padded convolution with stride 2, and a product with bias: f16 throughout."""
+    random = np.random.default_rng(1)
+    weights = {"w": (24, 16, 3, 3), "b": (24,), "m": (24, 40), "c": (40,)}
+    arrays = {name: (random.standard_normal(shape) / 8).astype(np.float16) for name, shape in weights.items()}
+    made = [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    nodes = [
+        onnx.helper.make_node("Conv", ["x", "w", "b"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        onnx.helper.make_node("Relu", ["y"], ["r"]),
+        onnx.helper.make_node("Transpose", ["r"], ["t"], perm=[0, 2, 3, 1]),
+        onnx.helper.make_node("MatMul", ["t", "m"], ["p"]),
+        onnx.helper.make_node("Add", ["p", "c"], ["out"]),
+    ]
+    shapes = {"x": (2, 16, 9, 9), "out": (2, 5, 5, 40)}
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT16, shape) for name, shape in shapes.items()]
+    graph = onnx.helper.make_graph(nodes, "halves", ends[:1], ends[1:], made)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 19)], ir_version=9)
+
+
+def test_products_of_halves_run_on_tensor_cores() -> None:
+    """What lies around a convolution, such as its padding, has kernels of its own."""
+    model = _halves()
+    inputs = _inputs(model, np.random.default_rng(0))
+    with using(policy().override(mma_gain=1e6)):
+        module = dlc.lower(dlc.optimize(read_source(model), target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+        kernels = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+        assert [tensor_products(kernel) for kernel in kernels].count("m16n8k16.f16") == 2
+        (found,) = _run(read_source(model), inputs, "gpu:sm_80")
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, inputs)
+    np.testing.assert_allclose(found.astype(np.float32), expected.astype(np.float32), rtol=1e-2, atol=1e-2)

@@ -25,7 +25,7 @@ module attributes {dl.precision = "f32"} {
 
 // -----
 
-// expected-error @+1 {{dl.precision is "f8"; give one of f32, bf16 as a string}}
+// expected-error @+1 {{dl.precision is "f8"; give one of f32, tf32, bf16 as a string}}
 module attributes {dl.precision = "f8"} {
   func.func @unknown(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     return %x : tensor<4x8xf32>
@@ -34,7 +34,7 @@ module attributes {dl.precision = "f8"} {
 
 // -----
 
-// expected-error @+1 {{dl.precision is 16 : i64; give one of f32, bf16 as a string}}
+// expected-error @+1 {{dl.precision is 16 : i64; give one of f32, tf32, bf16 as a string}}
 module attributes {dl.precision = 16 : i64} {
   func.func @number(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     return %x : tensor<4x8xf32>

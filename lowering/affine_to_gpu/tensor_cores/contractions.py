@@ -1,0 +1,260 @@
+"""Contractions among affine loops: sums of products of two elements, for every result of a band of parallel loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import is_allocation, root_of, written_roots
+from dlc.lowering.affine.ir.accesses import access_of
+from dlc.lowering.affine.ir.expressions import Linear
+from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
+from dlc.lowering.affine.ir.reductions import chain_of
+
+_NUMBERS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.IntegerType)
+_WIDENED = {"arith.extf", "arith.extsi"}
+_PRODUCTS = {"arith.mulf", "arith.muli"}
+_SUMS = {"arith.addf", "arith.addi"}
+_ELEMENTWISE = ("arith.", "math.", "affine.load", "affine.store", "affine.apply")
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """What is multiplied: elements of `memref`, of static shape and without gaps, at the place that `form` gives."""
+
+    memref: ir.Value
+    form: Linear
+    element: ir.Type
+
+    @property
+    def bytes(self) -> int:
+        """The size of an element."""
+        return int(self.element.width) // 8
+
+    def factor(self, loop: Loop) -> int:
+        """Elements from one iteration of `loop` to the next."""
+        return self.form.factors.get(loop.iv, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """Loops as one dim of a matrix product, the last of them innermost: a position is the number of their iteration."""
+
+    loops: tuple[Loop, ...]
+
+    @cached_property
+    def extent(self) -> int:
+        """Positions."""
+        return prod(loop.extent or 0 for loop in self.loops)
+
+    def run(self, operand: Operand) -> int:
+        """How many neighbours along the axis lie side by side in memory, from each multiple of it on."""
+        run = 1
+        for loop in reversed(self.loops):
+            if operand.factor(loop) != run:
+                break
+            run *= loop.extent or 1
+        return run
+
+    def aligned(self, operand: Operand, count: int) -> bool:
+        """Whether `count` neighbours from a multiple of it on lie side by side, from a multiple of `count` elements on."""
+        run = self.run(operand)
+        inside = {loop.iv for loop in self.loops if operand.factor(loop) and operand.factor(loop) < run}
+        others = [factor for value, factor in operand.form.factors.items() if value not in inside]
+        return run % count == 0 and all(number % count == 0 for number in (operand.form.constant, *others))
+
+    def places(self, position: ir.AffineExpr) -> Iterator[tuple[Loop, ir.AffineExpr]]:
+        """Each loop with its iteration at a position."""
+        for loop in reversed(self.loops[1:]):
+            yield loop, ir.AffineExpr.get_mod(position, loop.extent or 1)
+            position = ir.AffineExpr.get_floor_div(position, loop.extent or 1)
+        if self.loops:
+            yield self.loops[0], position
+
+
+@dataclass(frozen=True, eq=False)
+class Contraction:
+    """Sums along `sums` of products of `lhs`, which moves along `rows`, and `rhs`, which moves along `columns`, in each iteration
+    of `batch`. `before` computes what a sum starts at, `epilogue` computes with a sum (`total`, from `start` on) and stores it."""
+
+    nest: ir.Operation
+    batch: Axis
+    rows: Axis
+    columns: Axis
+    sums: Axis
+    lhs: Operand
+    rhs: Operand
+    start: ir.Value
+    total: ir.Value
+    before: tuple[ir.Operation, ...]
+    epilogue: tuple[ir.Operation, ...]
+
+    @property
+    def starts_at_constant(self) -> bool:
+        """Whether all sums start at one number."""
+        return not isinstance(self.start.owner, ir.Block) and self.start.owner.name == "arith.constant"
+
+    @cached_property
+    def stored_bytes(self) -> int:
+        """Bytes that a result takes in memory."""
+        return sum(-(-int(op.operands[0].type.width) // 8) for op in self.epilogue if op.name == "affine.store")
+
+    @cached_property
+    def read_bytes(self) -> int:
+        """Bytes of both operands, as far as they are read."""
+        total = 0
+        for operand, axis in ((self.lhs, self.rows), (self.rhs, self.columns)):
+            used = self.batch.extent * axis.extent * self.sums.extent
+            total += min(used, prod(ir.MemRefType(operand.memref.type).shape)) * operand.bytes
+        return total
+
+    @property
+    def results(self) -> int:
+        """Sums."""
+        return self.batch.extent * self.rows.extent * self.columns.extent
+
+    @property
+    def products(self) -> int:
+        """Multiply-adds."""
+        return self.results * self.sums.extent
+
+
+def contraction_of(op: ir.Operation) -> Contraction | None:
+    """The contraction that the loop nest `op` is; None for other nests, dynamic sizes, and memory with gaps.
+
+    Its parallel loops are marked `dlc.parallel`.
+    """
+    band = list(_band(op))
+    inside = real_ops(band[-1].body) if band else []
+    loops = [inner for inner in inside if inner.name == "affine.for"]
+    chain = chain_of(loops[0]) if len(loops) == 1 else None
+    if chain is None or len(chain.combiners) != 1 or chain.combiners[0].name not in _SUMS:
+        return None
+    if not all(loop.extent for loop in (*band, *chain.loops)):
+        return None
+    operands = _operands(chain.combiners[0], chain.body)
+    at = inside.index(loops[0])
+    rest = (*inside[:at], *inside[at + 1 :])
+    if operands is None or not all(_is_elementwise(inner) for inner in rest) or _overwrites(op, operands):
+        return None
+    variables = {loop.iv for loop in (*band, *chain.loops)}
+    if any(operand.form.factors.keys() - variables for operand in operands) or _reads_others(rest, variables):
+        return None
+    (start,) = chain.loops[0].inits
+    found = _arranged(op, band, chain.loops, operands, start, loops[0].results[0], rest[:at], rest[at:])
+    return found if found and (found.starts_at_constant or _is_computed(start, rest[:at])) else None
+
+
+def _band(op: ir.Operation) -> Iterator[Loop]:
+    """Parallel loops perfectly in each other, from the outside in."""
+    loop = normalized(op)
+    while loop is not None and loop.parallel and not loop.inits:
+        yield loop
+        inside = real_ops(loop.body)
+        loop = normalized(inside[0]) if len(inside) == 1 else None
+
+
+def _is_elementwise(op: ir.Operation) -> bool:
+    return op.name.startswith(_ELEMENTWISE) and not len(op.regions)
+
+
+def _is_computed(value: ir.Value, ops: Sequence[ir.Operation]) -> bool:
+    return any(value in op.results for op in ops)
+
+
+def _reads_others(ops: Sequence[ir.Operation], variables: set[ir.Value]) -> bool:
+    """Whether subscripts of `ops` come from elsewhere than loop variables and ops among them."""
+    known = variables | {result for op in ops for result in op.results}
+    return any(isinstance(value.type, ir.IndexType) and value not in known for op in ops for value in op.operands)
+
+
+def _overwrites(op: ir.Operation, operands: Sequence[Operand]) -> bool:
+    """Whether the nest writes memory that it multiplies."""
+    return bool(set(written_roots(op)) & {root_of(operand.memref) for operand in operands})
+
+
+def _operands(combiner: ir.Operation, body: ir.Block) -> tuple[Operand, Operand] | None:
+    """What is multiplied in `body`, which does nothing else but add it up."""
+    product = next((value.owner for value in combiner.operands if _is_op(value, _PRODUCTS)), None)
+    if product is None:
+        return None
+    ops = {combiner, product.operation}
+    found = []
+    for value in product.operands:
+        if _is_op(value, _WIDENED):
+            ops.add(value.owner.operation)
+            value = value.owner.operands[0]
+        operand = _operand(value) if _is_op(value, {"affine.load"}) else None
+        if operand is None:
+            return None
+        ops.add(value.owner.operation)
+        found.append(operand)
+    lhs, rhs = found
+    return (lhs, rhs) if ops == set(real_ops(body)) and lhs.element == rhs.element else None
+
+
+def _is_op(value: ir.Value, names: set[str]) -> bool:
+    return not isinstance(value, ir.BlockArgument) and value.owner.name in names
+
+
+def _operand(value: ir.Value) -> Operand | None:
+    """The operand that an `affine.load` reads, where memory is known to start at a multiple of a copy's size."""
+    access = access_of(value.owner.operation)
+    kind = ir.MemRefType(access.memref.type)
+    root = root_of(access.memref)
+    is_aligned = isinstance(root, ir.BlockArgument) or is_allocation(root)
+    if not is_dense(kind) or not isinstance(kind.element_type, _NUMBERS) or not is_aligned or access.distance is None:
+        return None
+    return Operand(access.memref, access.distance, kind.element_type)
+
+
+def is_dense(kind: ir.MemRefType) -> bool:
+    """Whether elements lie one after the other, row by row from the start on, in a static shape."""
+    if not kind.has_static_shape:
+        return False
+    strides, offset = kind.get_strides_and_offset()
+    return offset == 0 and strides == [prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)]
+
+
+def _arranged(
+    op: ir.Operation,
+    band: Sequence[Loop],
+    chain: Sequence[Loop],
+    operands: tuple[Operand, Operand],
+    start: ir.Value,
+    total: ir.Value,
+    before: tuple[ir.Operation, ...],
+    epilogue: tuple[ir.Operation, ...],
+) -> Contraction | None:
+    """Loops by the operands that move along them; results lie side by side along columns."""
+    stores = [access_of(inner) for inner in epilogue if inner.name == "affine.store"]
+    if not stores:
+        return None
+    dense = _unit_loop(band, stores[0].distance)
+    lhs, rhs = operands
+    if dense is not None and lhs.factor(dense) and not rhs.factor(dense):
+        lhs, rhs = rhs, lhs
+    rows = [loop for loop in band if lhs.factor(loop) and not rhs.factor(loop)]
+    columns = [loop for loop in band if rhs.factor(loop) and not lhs.factor(loop)]
+    batch = [loop for loop in band if loop not in rows and loop not in columns]
+    if dense in columns:
+        columns = [*(loop for loop in columns if loop != dense), dense]
+    sums = _widest(chain, lhs, rhs)
+    return Contraction(
+        op, Axis(tuple(batch)), Axis(tuple(rows)), Axis(tuple(columns)), sums, lhs, rhs, start, total, before, epilogue
+    )
+
+
+def _unit_loop(band: Sequence[Loop], form: Linear | None) -> Loop | None:
+    """The loop along which results lie side by side."""
+    found = [loop for loop in band if form is not None and form.factors.get(loop.iv) == 1]
+    return found[-1] if found else None
+
+
+def _widest(chain: Sequence[Loop], lhs: Operand, rhs: Operand) -> Axis:
+    """The loops of a sum in the order in which most of what is read lies side by side."""
+    orders = [Axis((*(loop for loop in chain if loop != last), last)) for last in reversed(chain)]
+    return max(orders, key=lambda axis: axis.run(lhs) + axis.run(rhs))

@@ -1,0 +1,163 @@
+"""The tiles of a matrix product on tensor cores, and what it costs in cycles: the cheapest of all that fit is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
+from dlc.lowering.policy import policy
+from dlc.targets.machine import MATRIX_ROW_BYTES, REGISTER_BYTES, GpuMachine
+
+
+@dataclass(frozen=True)
+class MmaTile:
+    """What a block computes (`rows` x `columns`, `depth` products at a time), what each of its warps, and how many tiles of the sum
+    are in shared memory at a time."""
+
+    rows: int
+    columns: int
+    depth: int
+    warp_rows: int
+    warp_columns: int
+    stages: int
+
+    @property
+    def warps(self) -> tuple[int, int]:
+        """Warps of a block along rows and columns."""
+        return self.rows // self.warp_rows, self.columns // self.warp_columns
+
+    def shared_bytes(self, element: int) -> int:
+        """Shared memory for operands of so many bytes an element."""
+        return self.stages * (self.rows + self.columns) * self.depth * element
+
+    def registers(self, element: int, warp_threads: int) -> tuple[int, int]:
+        """Registers of a thread for sums, and for operands of one instruction after the other."""
+        sums = self.warp_rows * self.warp_columns // warp_threads
+        operands = (self.warp_rows + self.warp_columns) * 2 * MATRIX_ROW_BYTES // REGISTER_BYTES // warp_threads
+        return sums, operands
+
+
+def grid_of(contraction: Contraction, tile: MmaTile) -> tuple[int, int, int]:
+    """Blocks along columns, rows and the batch."""
+    columns, rows = -(-contraction.columns.extent // tile.columns), -(-contraction.rows.extent // tile.rows)
+    return columns, rows, contraction.batch.extent
+
+
+def best_tile(contraction: Contraction, shape: MmaShape, facts: GpuMachine) -> MmaTile | None:
+    """The cheapest tile; None where none fits, or a kernel without tensor cores is as fast."""
+    search = _Search(contraction, shape, facts)
+    found = [(search.cycles(tile), tile) for tile in search.tiles()]
+    if not found:
+        return None
+    cost, tile = min(found, key=lambda one: one[0])
+    return tile if cost <= policy().gpu.mma_gain * plain_cycles(contraction, facts) else None
+
+
+def panels_of(contraction: Contraction, tile: MmaTile) -> tuple[Panel, Panel]:
+    """What a block keeps of both operands, the left one first."""
+    sums = contraction.sums
+    return (
+        Panel.of(contraction.lhs, contraction.rows, sums, tile.rows, tile.depth),
+        Panel.of(contraction.rhs, contraction.columns, sums, tile.columns, tile.depth),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    contraction: Contraction
+    shape: MmaShape
+    facts: GpuMachine
+
+    @cached_property
+    def _moved(self) -> tuple[int, int]:
+        """Whether rows of each operand go through registers."""
+        smallest = MmaTile(self.shape.rows, self.shape.rows, self.shape.depth, self.shape.rows, self.shape.rows, 2)
+        left, right = panels_of(self.contraction, smallest)
+        return int(not left.chunk), int(not right.chunk)
+
+    def tiles(self) -> Iterator[MmaTile]:
+        """The tiles that fit a block and a grid, larger ones first."""
+        choices, element = policy().gpu, self.contraction.lhs.bytes
+        sides = product(choices.mma_block_sides, choices.mma_block_sides, choices.mma_warp_sides, choices.mma_warp_sides)
+        for rows, columns, warp_rows, warp_columns in sides:
+            if warp_rows > rows or warp_columns > columns:
+                continue
+            for depth, stages in product(choices.mma_depths, choices.mma_stages):
+                tile = MmaTile(rows, columns, depth // element, warp_rows, warp_columns, stages)
+                if self._fits(tile):
+                    yield tile
+
+    def _fits(self, tile: MmaTile) -> bool:
+        choices, element = policy().gpu, self.contraction.lhs.bytes
+        grid = grid_of(self.contraction, tile)
+        return (
+            prod(tile.warps) <= choices.mma_most_warps
+            and tile.registers(element, self.facts.warp_threads)[0] <= choices.mma_sums
+            and tile.depth >= self.shape.depth
+            and tile.shared_bytes(element) <= self.facts.shared_bytes
+            and self._threads(tile) <= self.facts.most_threads
+            and max(grid[1:]) <= self.facts.most_blocks_y
+            and self._held(tile) <= choices.mma_held
+            and self._resident(tile) > 0
+        )
+
+    def _threads(self, tile: MmaTile) -> int:
+        return prod(tile.warps) * self.facts.warp_threads
+
+    def _held(self, tile: MmaTile) -> int:
+        """Elements that a thread holds on their way to shared memory."""
+        rows, columns = self._moved
+        return -(-(rows * tile.rows + columns * tile.columns) * tile.depth // self._threads(tile))
+
+    def _resident(self, tile: MmaTile) -> int:
+        """Blocks that a multiprocessor holds at a time."""
+        element, threads = self.contraction.lhs.bytes, self._threads(tile)
+        registers = sum(tile.registers(element, self.facts.warp_threads)) + policy().gpu.mma_registers + self._held(tile)
+        return min(
+            self.facts.shared_per_multiprocessor // tile.shared_bytes(element),
+            self.facts.registers_per_multiprocessor // (registers * threads),
+            self.facts.threads_per_multiprocessor // threads,
+            self.facts.most_resident_blocks,
+        )
+
+    def cycles(self, tile: MmaTile) -> float:
+        """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory and share of the L2
+        cache, or all memory. What a multiprocessor waits for is hidden by its other blocks and by stages under way."""
+        choices, facts, element = policy().gpu, self.facts, self.contraction.lhs.bytes
+        blocks = prod(grid_of(self.contraction, tile))
+        steps = -(-self.contraction.sums.extent // tile.depth)
+        own = -(-blocks // facts.multiprocessors)
+        together = min(own, self._resident(tile))
+        busy = min(1.0, together * prod(tile.warps) / facts.schedulers)
+        multiplied = tile.rows * tile.columns * tile.depth / (self.shape.rate * busy)
+        copied = (tile.rows + tile.columns) * tile.depth * element
+        read = prod(tile.warps) * (tile.warp_rows + tile.warp_columns) * tile.depth * element
+        shared = (copied + read) / facts.shared_bytes_per_cycle
+        cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
+        waiting = (choices.barrier_cycles + choices.memory_latency / (tile.stages - 1)) / together
+        step = max(multiplied, shared, cached, waiting)
+        results = tile.rows * tile.columns * self.contraction.stored_bytes
+        stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
+        return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts))
+
+
+def plain_cycles(contraction: Contraction, facts: GpuMachine) -> float:
+    """The least cycles of a kernel without tensor cores: its multiply-adds on all multiprocessors, or its memory, and what a block
+    waits for its panels, which nothing brings ahead."""
+    choices = policy().gpu
+    multiplied = contraction.products / (facts.fma_per_cycle * facts.multiprocessors)
+    steps = -(-contraction.sums.extent // choices.tile_threads)
+    waiting = steps * (choices.barrier_cycles + choices.memory_latency)
+    return max(multiplied, memory_cycles(contraction, facts)) + waiting
+
+
+def memory_cycles(contraction: Contraction, facts: GpuMachine) -> float:
+    """Cycles in which memory brings both operands once and takes the results."""
+    moved = contraction.read_bytes + contraction.results * contraction.stored_bytes
+    return moved / facts.memory_bytes_per_cycle

@@ -1,0 +1,209 @@
+"""Panels of operands in shared memory, and the copies that bring them there: by `cp.async`, or through registers.
+
+The chunks of 16 bytes of a row are swizzled: chunk c of row r lies at c xor s(r), so that the eight rows that `ldmatrix` reads at a
+time lie in different banks (CUTLASS, "Efficient GEMM in CUDA").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from dlc._mlir import arith, ir, memref
+from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
+from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, GpuMachine
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """What a block keeps of an operand for one tile of the sum: `side` positions along `axis`, `depth` along `sums`.
+
+    Neighbours along the sum lie side by side in it (`along_sums`), else those along the axis. A thread copies `chunk` neighbours at
+    a time; 0 stands for one element through a register.
+    """
+
+    operand: Operand
+    axis: Axis
+    sums: Axis
+    side: int
+    depth: int
+    along_sums: bool
+    chunk: int
+
+    @classmethod
+    def of(cls, operand: Operand, axis: Axis, sums: Axis, side: int, depth: int) -> Panel:
+        """In the order in which the largest chunks can be copied. `ldmatrix` transposes elements of two bytes alone."""
+        widths = [size // operand.bytes for size in ASYNC_COPY_BYTES if size >= operand.bytes]
+        inner = next((width for width in widths if sums.aligned(operand, width)), 0)
+        outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == 2 else 0
+        is_longer = (inner, sums.run(operand)) >= (outer, axis.run(operand))
+        along = operand.bytes != 2 or is_longer
+        return cls(operand, axis, sums, side, depth, along, inner if along else outer)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and elements of a row."""
+        return (self.side, self.depth) if self.along_sums else (self.depth, self.side)
+
+    @property
+    def chunk_elements(self) -> int:
+        """Elements of a swizzled chunk."""
+        return MATRIX_ROW_BYTES // self.operand.bytes
+
+    def swizzle(self, row: ir.AffineExpr) -> ir.AffineExpr:
+        """What chunks of a row are exchanged by."""
+        chunks = self.shape[1] // self.chunk_elements
+        line = max(1, MATRIX_ROWS // chunks)
+        return ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(row, line), min(chunks, MATRIX_ROWS))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An element on its way from global to shared memory, and its place in the panel."""
+
+    value: ir.Value
+    row: ir.Value
+    column: ir.Value
+
+
+@dataclass(frozen=True, eq=False)
+class PanelCopy:
+    """Copies of one panel by `threads` threads: from `source`, the operand as one dim, to `target`, a panel for each stage.
+
+    `thread` is the thread's number, `first` the block's first position along the axis, `batch` the places of batch loops.
+    """
+
+    panel: Panel
+    source: ir.Value
+    target: ir.Value
+    extents: Extents
+    thread: ir.AffineExpr
+    threads: int
+    first: ir.AffineExpr
+    batch: dict[ir.Value, ir.AffineExpr]
+    facts: GpuMachine
+
+    @property
+    def is_async(self) -> bool:
+        """Whether `cp.async` does it."""
+        return self.panel.chunk > 0
+
+    def start(self, tile: ir.AffineExpr, stage: ir.AffineExpr, is_inside: bool) -> None:
+        """Emit the copies of a tile of the sum to a stage. What lies outside becomes zero."""
+        slot = self.extents.value(stage)
+        for row, column in self._places(self.panel.chunk):
+            address, holds = self._address(row, column, tile, is_inside)
+            place = swizzled(self.panel, self.extents, row, column)
+            self._copy(address, holds, [slot, self.extents.value(row), place])
+
+    def load(self, tile: ir.AffineExpr, is_inside: bool) -> list[Held]:
+        """Emit loads of a tile of the sum, element by element; zero for what lies outside."""
+        held = []
+        zero = arith.constant(self.panel.operand.element, 0.0 if self._is_float else 0)
+        for row, column in self._places(1):
+            address, holds = self._address(row, column, tile, is_inside)
+            value = memref.load(self.source, [address])
+            value = value if holds is None else arith.select(holds, value, zero)
+            held.append(Held(value, self.extents.value(row), swizzled(self.panel, self.extents, row, column)))
+        return held
+
+    def store(self, held: Sequence[Held], stage: ir.AffineExpr) -> None:
+        """Emit stores of what was loaded to a stage."""
+        slot = self.extents.value(stage)
+        for one in held:
+            memref.store(one.value, self.target, [slot, one.row, one.column])
+
+    @property
+    def _is_float(self) -> bool:
+        return isinstance(self.panel.operand.element, ir.FloatType)
+
+    def _places(self, chunk: int) -> Iterator[tuple[ir.AffineExpr, ir.AffineExpr]]:
+        """The row and first column in the panel of each chunk that a thread copies.
+
+        Where panels are small, several threads copy the same.
+        """
+        across = self.panel.shape[1] // chunk
+        count = self.panel.shape[0] * across
+        for step in range(max(1, count // self.threads)):
+            number = self.thread + step * self.threads
+            number = ir.AffineExpr.get_mod(number, count) if count < self.threads else number
+            if chunk == 1 and self._turns:
+                yield self._turned(number)
+            else:
+                yield ir.AffineExpr.get_floor_div(number, across), ir.AffineExpr.get_mod(number, across) * chunk
+
+    @property
+    def _turns(self) -> bool:
+        """Whether neighbours in memory are those along the axis, but those in the panel along the sum."""
+        panel = self.panel
+        return panel.along_sums and panel.axis.run(panel.operand) > panel.sums.run(panel.operand)
+
+    def _turned(self, number: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """Lanes along the axis as far as their elements share half a sector at least, then along the sum: to different banks."""
+        lanes = max(MATRIX_ROWS, self.facts.sector_bytes // self.panel.operand.bytes // 2)
+        lanes = min(lanes, self.panel.side, self.facts.warp_threads)
+        rest = self.facts.warp_threads // lanes
+        warp = ir.AffineExpr.get_floor_div(number, self.facts.warp_threads)
+        groups = self.panel.side // lanes
+        row = ir.AffineExpr.get_mod(number, lanes) + ir.AffineExpr.get_mod(warp, groups) * lanes
+        inner = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(number, lanes), rest)
+        return row, ir.AffineExpr.get_floor_div(warp, groups) * rest + inner
+
+    def _address(
+        self, row: ir.AffineExpr, column: ir.AffineExpr, tile: ir.AffineExpr, is_inside: bool
+    ) -> tuple[ir.Value, ir.Value | None]:
+        """The element of the source, 0 where there is none, and whether there is one; None where there always is."""
+        panel = self.panel
+        along, other = (column, row) if panel.along_sums else (row, column)
+        axis, total = self.first + other, tile * panel.depth + along
+        places = {loop.iv: place for loop, place in (*panel.axis.places(axis), *panel.sums.places(total))} | self.batch
+        element = ir.AffineExpr.get_constant(panel.operand.form.constant)
+        for variable, factor in panel.operand.form.factors.items():
+            element = element + places[variable] * factor
+        address = self.extents.value(element)
+        checks = [] if panel.axis.extent % panel.side == 0 else [(axis, panel.axis.extent)]
+        checks += [] if is_inside else [(total, panel.sums.extent)]
+        if not checks:
+            return address, None
+        holds = [arith.cmpi(arith.CmpIPredicate.slt, self.extents.value(place), _index(end)) for place, end in checks]
+        holds = [holds[0], *(arith.andi(holds[0], other) for other in holds[1:])]
+        return arith.select(holds[-1], address, _index(0)), holds[-1]
+
+    def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
+        """Emit one `cp.async`."""
+        chunk = self.panel.chunk
+        count = [] if holds is None else [arith.select(holds, _index(chunk), _index(0))]
+        attributes: dict[str, ir.Attribute] = {
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 3, 1, 1, len(count)]),
+            "dstElements": ir.IntegerAttr.get(ir.IndexType.get(), chunk),
+        }
+        if chunk * self.panel.operand.bytes == MATRIX_ROW_BYTES:
+            attributes["bypassL1"] = ir.UnitAttr.get()
+        operands = [self.target, *place, self.source, address, *count]
+        token = ir.Type.parse("!nvgpu.device.async.token")
+        ir.Operation.create("nvgpu.device_async_copy", [token], operands, attributes)
+
+
+def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.AffineExpr) -> ir.Value:
+    """Emit where the element at a row and column of a panel lies in its row."""
+    size = panel.chunk_elements
+    chunk = extents.value(ir.AffineExpr.get_floor_div(column, size))
+    moved = arith.xori(chunk, extents.value(panel.swizzle(row)))
+    start = arith.muli(moved, _index(size))
+    inside = ir.AffineExpr.get_mod(column, size)
+    return start if str(inside) == "0" else arith.addi(start, extents.value(inside))
+
+
+def flat(value: ir.Value) -> ir.Value:
+    """Emit a view of a memref without gaps as one of a single dim."""
+    kind = ir.MemRefType(value.type)
+    if kind.rank == 1:
+        return value
+    shape = ir.MemRefType.get([prod(kind.shape)], kind.element_type, memory_space=kind.memory_space)
+    return memref.collapse_shape(shape, value, [list(range(kind.rank))])
+
+
+def _index(number: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), number)
