@@ -15,8 +15,6 @@ from dlc.targets.machine import facts_of
 _SECOND_USE = "bufferization.dealloc_tensor"
 _MARK = "dlc.keep"
 _RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
-_ROUNDS_OF_SIZES = 2
-"""Reshapes that fusion moves ask for sizes again."""
 _FREE = frozenset({"linalg.yield", "arith.extf", "arith.sitofp", "arith.uitofp", "arith.extsi", "arith.extui"})
 
 
@@ -40,7 +38,7 @@ class FuseElementwise(Pass):
             if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
                 raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
         _fuse(op)
-        for _ in range(_ROUNDS_OF_SIZES):
+        for _ in range(2):  # reshapes that fusion has moved ask for sizes again
             if not any(_asks_a_result(inner) for inner in nested_ops(op)):
                 return
             run_native(op, "resolve-shaped-type-result-dims", "canonicalize")
