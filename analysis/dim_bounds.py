@@ -40,6 +40,12 @@ class DimBounds:
         """Whether a size may be that."""
         return self.least <= size and (self.most is None or size <= self.most) and size % self.multiple == 0
 
+    def sizes(self, most: int) -> list[int]:
+        """The sizes from 1 to `most` that these bounds admit, else the least that they do beyond it."""
+        first = max(self.nearest(0), self.multiple)
+        end = most if self.most is None else min(most, self.most)
+        return list(range(first, end + 1, self.multiple)) or [first]
+
     def nearest(self, size: int) -> int:
         """The size within the bounds that is nearest to `size`, the lower multiple of two."""
         least = -(-self.least // self.multiple) * self.multiple
@@ -52,6 +58,16 @@ class DimBounds:
     def __mul__(self, other: DimBounds) -> DimBounds:
         most = None if self.most is None or other.most is None else self.most * other.most
         return DimBounds(self.least * other.least, most, self.multiple * other.multiple)
+
+    def floor_divided(self, divisor: int) -> DimBounds:
+        """Those of a size that is this one over a divisor, rounded down."""
+        multiple = self.multiple // divisor if self.multiple % divisor == 0 else 1
+        return DimBounds(self.least // divisor, None if self.most is None else self.most // divisor, multiple)
+
+    def rest(self, divisor: int) -> DimBounds:
+        """Those of what is left of the size after steps of `divisor`."""
+        multiple = math.gcd(self.multiple, divisor)
+        return DimBounds(0, min(divisor - multiple, divisor if self.most is None else self.most), multiple)
 
     def divided(self, divisor: int) -> DimBounds:
         """Those of a size that is this one over a divisor, without a rest; none where no size divides so."""
@@ -98,6 +114,25 @@ def bounds_of_arguments(function: ir.Operation) -> dict[tuple[ir.Value, int | No
             names = [item.value for item in entry["dl.dims"]]
             found |= {(argument, axis): bounds[name] for axis, name in enumerate(names) if name in bounds}
     return found
+
+
+def bounds_of_index(value: ir.Value) -> DimBounds:
+    """What is known of an index: a number, or a dim of an argument whose function states bounds; else nothing."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return UNBOUNDED
+    if owner.name == "arith.constant":
+        number = ir.IntegerAttr(owner.attributes["value"]).value
+        return DimBounds.of_size(number) if number >= 0 else UNBOUNDED
+    if owner.name not in ("memref.dim", "tensor.dim"):
+        return UNBOUNDED
+    source, axis = owner.operands
+    if not isinstance(source.owner, ir.Block) or isinstance(axis.owner, ir.Block) or axis.owner.name != "arith.constant":
+        return UNBOUNDED
+    function = source.owner.owner.operation
+    if BOUNDS not in function.attributes:
+        return UNBOUNDED
+    return bounds_of_arguments(function).get((source, ir.IntegerAttr(axis.owner.attributes["value"]).value), UNBOUNDED)
 
 
 def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:

@@ -156,6 +156,8 @@ class SizeReader:
         if op.name == "memref.dim":
             axis = self.polynomial(op.operands[1])
             return None if axis is None or axis.value is None else self.dim(op.operands[0], axis.value)
+        if op.name == "affine.apply":
+            return self._applied(ir.AffineMapAttr(op.attributes["map"]).value, list(op.operands))
         if not op.name.startswith("arith.") or not is_safe_earlier(op):
             return None
         operands = [self.polynomial(operand) for operand in op.operands]
@@ -173,6 +175,24 @@ class SizeReader:
             case "arith.index_cast" if _keeps_value(op):
                 return known[0]
         return self._atom(Atom(value))
+
+    def _applied(self, map: ir.AffineMap, operands: list[ir.Value]) -> Polynomial | None:
+        """What a map of one result gives; None where it divides."""
+
+        def read(expression: ir.AffineExpr) -> Polynomial | None:
+            expression = expression.maybe_downcast()
+            if isinstance(expression, ir.AffineConstantExpr):
+                return Polynomial.constant(expression.value)
+            if isinstance(expression, ir.AffineDimExpr):
+                return self.polynomial(operands[expression.position])
+            if isinstance(expression, ir.AffineSymbolExpr):
+                return self.polynomial(operands[map.n_dims + expression.position])
+            lhs, rhs = read(expression.lhs), read(expression.rhs)
+            if lhs is None or rhs is None or not isinstance(expression, ir.AffineAddExpr | ir.AffineMulExpr):
+                return None
+            return lhs + rhs if isinstance(expression, ir.AffineAddExpr) else lhs * rhs
+
+        return read(map.results[0])
 
 
 def element_bytes(kind: ir.Type) -> int | None:

@@ -27,6 +27,7 @@ class FuseElementwise(Pass):
     element in more than one iteration; moves, broadcasts and widening casts are always fused, but for strided reads:
     their consumer would lose its contiguous rows; and but for f16 that the consumer reads number by number. Transposes into
     products stay where a target has few registers and the rows that lie side by side are short (`stored_transposes.py`).
+    Sizes that run time knows are asked of the function's arguments, not of results, which fuse as those of known sizes do.
 
     before: %e = exp(%x); %s = sum(%e); %m = tanh(%a); %y = matmul(%m, %b)
     after:  %s = sum(exp(%x)); %m = tanh(%a); %y = matmul(%m, %b)
@@ -36,11 +37,26 @@ class FuseElementwise(Pass):
         for inner in nested_ops(op):
             if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
                 raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
-            if inner.name == "linalg.generic":
-                _keep_repeated_producers(inner)
-        run_native(op, "linalg-fuse-elementwise-ops")
-        for mark in [inner for inner in nested_ops(op) if inner.name == _SECOND_USE and _MARK in inner.attributes]:
-            mark.erase()
+        _fuse(op)
+        for _ in range(2):  # reshapes that fusion has moved ask for sizes again
+            if not any(_asks_a_result(inner) for inner in nested_ops(op)):
+                return
+            run_native(op, "resolve-shaped-type-result-dims", "canonicalize")
+            _fuse(op)
+
+
+def _asks_a_result(op: ir.Operation) -> bool:
+    """Whether `op` reads a size of a computed tensor: a second use, for which its producer would stay."""
+    return op.name == "tensor.dim" and not isinstance(op.operands[0].owner, ir.Block)
+
+
+def _fuse(op: ir.Operation) -> None:
+    for inner in nested_ops(op):
+        if inner.name == "linalg.generic":
+            _keep_repeated_producers(inner)
+    run_native(op, "linalg-fuse-elementwise-ops")
+    for mark in [inner for inner in nested_ops(op) if inner.name == _SECOND_USE and _MARK in inner.attributes]:
+        mark.erase()
 
 
 def _keep_repeated_producers(consumer: ir.Operation) -> None:

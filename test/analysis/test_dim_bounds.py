@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dlc._mlir import ir
-from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, state_bounds
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, bounds_of_index, state_bounds
 from dlc.analysis.memory_plan import memory_plan
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import make_context
+from dlc.lowering.affine.ir.expressions import bounds_of_extent
 
 
 def _bounds_of_last(axis: int, *lines: str) -> DimBounds:
@@ -101,3 +102,54 @@ def test_what_no_size_is() -> None:
     for least, most, multiple in ((4, 3, 1), (-1, None, 1), (0, None, 0)):
         with pytest.raises(ValueError, match="no size is"):
             DimBounds(least, most, multiple)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sizes"),
+    [(UNBOUNDED, [1, 2, 3, 4, 5]), (DimBounds(2, 9, 2), [2, 4]), (DimBounds(0, None, 8), [8]), (DimBounds(7, 9), [7])],
+)
+def test_sizes_within_bounds(bounds: DimBounds, sizes: list[int]) -> None:
+    assert bounds.sizes(5) == sizes
+
+
+def test_bounds_of_an_index() -> None:
+    """Dims of arguments have those that are stated, and numbers their own."""
+    text = """func.func @f(%x: memref<?x?xf32> {dl.dims = ["n", "m"]}, %i: index)
+        attributes {dl.bounds = {m = array<i64: 8, 64, 8>}} {
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      %2 = memref.dim %x, %0 : memref<?x?xf32>
+      %3 = memref.dim %x, %1 : memref<?x?xf32>
+      %4 = memref.dim %x, %i : memref<?x?xf32>
+      return
+    }"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        found = [bounds_of_index(op.operation.results[0]) for op in list(block.operations)[:-1]]
+        assert found == [DimBounds.of_size(0), DimBounds.of_size(1), UNBOUNDED, DimBounds(8, 64, 8), UNBOUNDED]
+        assert bounds_of_index(block.arguments[1]) == UNBOUNDED
+
+
+@pytest.mark.parametrize(
+    ("extent", "expected"),
+    [
+        ("s0 * 3", DimBounds(24, 192, 24)),
+        ("s0 + 4", DimBounds(12, 68, 4)),
+        ("s0 - 4", DimBounds(multiple=4)),
+        ("s0 floordiv 4", DimBounds(2, 16, 2)),
+        ("s0 floordiv 3", DimBounds(2, 21)),
+        ("s0 ceildiv 8", DimBounds(1, 8)),
+        ("s0 ceildiv 3", DimBounds(3, 22)),
+        ("s0 mod 12", DimBounds(0, 8, 4)),
+        ("s0 mod 4", DimBounds(0, 0, 4)),
+        ("s0 - s0 mod 12", DimBounds(multiple=4)),
+        ("s0 + s1", DimBounds(8)),
+        ("s0 * 0", DimBounds(0, 0)),
+    ],
+)
+def test_bounds_of_an_extent(extent: str, expected: DimBounds) -> None:
+    """s0 is 8, 16, ... 64; nothing is known of s1."""
+    with make_context():
+        chosen = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<()[s0, s1] -> ({extent})>")).value
+        assert bounds_of_extent(chosen.results[0], [], [DimBounds(8, 64, 8), UNBOUNDED]) == expected

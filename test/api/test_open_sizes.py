@@ -68,6 +68,38 @@ def test_attention() -> None:
     agree(model, meaning, [[(batch, 3, size, 16)] * 3 for size in (*_EDGES, 33, 47, 64) for batch in (1, 2)])
 
 
+_BOUNDS = [range(8, 129, 8), range(21, 106, 21), range(1, 4)]
+
+
+@pytest.mark.parametrize("sizes", _BOUNDS, ids=str)
+def test_sizes_within_bounds(sizes: range) -> None:
+    """Tiles of sizes with a divisor leave nothing over that cannot be there, along rows, columns and sums."""
+    bounds = f"{sizes[0]}, {sizes[-1]}, {sizes.step}"
+
+    def model(op: str, kinds: Sequence[str], result: str, attributes: str = "") -> dlc.CompiledModel:
+        given = ", ".join(f"%a{place}: {kind}" for place, kind in enumerate(kinds))
+        plain = [kind.partition(" ")[0] for kind in kinds]
+        return dlc.compile(
+            f"func.func @main_graph({given}) -> {result} attributes {{dl.bounds = {{n = array<i64: {bounds}>}}}} {{\n"
+            f'  %0 = "dl.{op}"({", ".join(f"%a{place}" for place in range(len(kinds)))}) {{{attributes}}}'
+            f" : ({', '.join(plain)}) -> {result}\n  return %0 : {result}\n}}",
+            num_threads=1,
+        )
+
+    rows, columns = 'tensor<?x40xf32> {dl.dims = ["n", ""]}', 'tensor<40x?xf32> {dl.dims = ["", "n"]}'
+    product = model("matmul", [rows, "tensor<40x100xf32>"], "tensor<?x100xf32>")
+    agree(product, np.matmul, [[(size, 40), (40, 100)] for size in sizes])
+    product = model("matmul", ["tensor<13x40xf32>", columns], "tensor<13x?xf32>")
+    agree(product, np.matmul, [[(13, 40), (40, size)] for size in sizes])
+    product = model("matmul", [columns, rows], "tensor<40x40xf32>")
+    agree(product, np.matmul, [[(40, size), (size, 40)] for size in sizes])
+    turned = model("transpose", [rows], "tensor<40x?xf32>", "perm = array<i64: 1, 0>")
+    agree(turned, np.transpose, [[(size, 40)] for size in sizes])
+    kind = 'tensor<?x3x?x16xf32> {dl.dims = ["", "", "n", ""]}'
+    attention = model("attention", [kind] * 3, "tensor<?x3x?x16xf32>")
+    agree(attention, meaning_of("attention", None), [[(1, 3, size, 16)] * 3 for size in sizes])
+
+
 @pytest.mark.parametrize(
     ("taps", "stride", "pads"), [(3, 1, (1, 1, 1, 1)), (3, 2, (1, 1, 1, 1)), (5, 2, (1, 2, 2, 1)), (7, 1, (3, 3, 3, 3))]
 )

@@ -132,7 +132,7 @@ def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
             start += trips * count
         return parts
     parts, left = [], loop.upper
-    for count in falling_heights(factor):
+    for count in falling_heights(factor, loop.upper.known):
         rest = left.modulo(count)
         parts.append((loop.upper.less(left) if parts else Bound.constant(0), loop.upper.less(rest), count))
         left = rest

@@ -215,7 +215,8 @@ class _Transposer:
                 start = blocks.regions[0].blocks[0].arguments[0]
                 self._columns(Bound(ir.AffineMap.get_identity(1), (start,)), _at_most(whole, start, self.rows), size)
         if upper.static is None:
-            self._single_rows(whole, upper)
+            if not upper.is_multiple_of(size):
+                self._single_rows(whole, upper)
         elif upper.static % size:
             made += self._columns(whole, upper, upper.static % size)
         return made[0]

@@ -39,7 +39,7 @@ class UnrollingEmitter(TileEmitter):
             self._unrolled = True
             carried = self._run(op, Bound.constant(0), whole, 1, carried, self.unroll)
             self._unrolled = False
-        if loop.extent is None and self.unroll > 1:
+        if loop.extent is None and not loop.upper.is_multiple_of(self.unroll):
             carried = self._run(op, whole, upper, 1, carried)
         elif loop.extent is not None and loop.extent % self.unroll:
             carried = self._run(op, whole, upper, 1, carried, loop.extent % self.unroll)

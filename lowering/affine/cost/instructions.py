@@ -7,11 +7,12 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
+from dlc.analysis.dim_bounds import DimBounds
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import PRODUCT_LATENCY
 from dlc.lowering.affine.cost.scattering import runs_along, scatter_cycles
@@ -206,23 +207,27 @@ def balanced(extent: int, most: int) -> list[tuple[int, int]]:
     return [(trips, size) for trips, size in ((higher, low + 1), (count - higher, low)) if trips]
 
 
-def falling_heights(factor: int) -> Iterator[int]:
+def falling_heights(factor: int, known: DimBounds) -> list[int]:
     """The heights of steps of a loop of unknown extent: up to some copies each number of those left has its own step.
+
+    What is left of a multiple of some number is a multiple of what divides that number and `factor`.
 
     Several steps read a panel several times. 7 rows of 784x512 in steps of 4 and 1 take 1.5 times as long as in one of 7; 7 rows of
     a transformer of 384 columns in steps of 4 and 3 take 1.3 times as long, 13 in steps of 8, 4 and 1 1.08 times.
     """
-    height = factor
+    heights, height, common = [factor], factor, math.gcd(factor, known.multiple)
     while height > policy().tiles.exact_heights:
-        yield height
+        heights.append(height)
         height //= 2
-    yield from range(height, 0, -1)
+    heights += range(height, 0, -1)
+    return sorted({factor, common, *(each for each in heights if each % common == 0)}, reverse=True)
 
 
-def _open_parts(factor: int) -> list[tuple[float, int]]:
+def _open_parts(loop: Loop, factor: int) -> list[tuple[float, int]]:
     """(steps, iterations of each) of a loop of unknown extent in the mean over extents up to twice the usual one."""
-    sizes = range(1, 2 * policy().cost.assumed_trips)
-    steps = dict.fromkeys(falling_heights(factor), 0)
+    known = loop.upper.known
+    sizes = known.sizes(2 * policy().cost.assumed_trips - 1)
+    steps = dict.fromkeys(falling_heights(factor, known), 0)
     for size in sizes:
         left = size
         for height in steps:
@@ -249,6 +254,7 @@ def _unroll_and_jam_parts(nest: Nest, tile: Tile) -> list[tuple[float, tuple[tup
     parts: list[tuple[float, tuple[tuple[int, int], ...]]] = [(1, ())]
     for place, factor in tile.unroll_and_jam:
         loop = nest.loops[place]
-        cuts: Sequence[tuple[float, int]] = _open_parts(factor) if loop.extent is None else balanced(loop.extent, factor)
+        is_open = loop.extent is None
+        cuts: Sequence[tuple[float, int]] = _open_parts(loop, factor) if is_open else balanced(loop.likely_extent, factor)
         parts = [(trips * count, (*done, (place, size))) for trips, done in parts for count, size in cuts]
     return parts

@@ -53,23 +53,21 @@ def _bytes_of_block(facts: Machine) -> int:
 
 def _rows_that_fit(group: RowGroup, cache: int) -> int:
     """The rows of a block: all if they fit, else a multiple of those of a register tile, if possible with none left over."""
-    extent = group.rows.extent
+    extent, upper = group.rows.extent, group.rows.upper
     if group.row_bytes is None:
         return policy().fusion.unknown_block_rows
     if extent is not None and extent * group.row_bytes <= cache:
         return extent
     most = max(policy().fusion.tile_rows, min(policy().fusion.most_block_rows, cache // max(1, group.row_bytes)))
     counts = range(most - most % policy().fusion.tile_rows, 0, -policy().fusion.tile_rows)
-    return next((rows for rows in counts if extent is not None and extent % rows == 0 and 2 * rows > most), counts[0])
+    return next((rows for rows in counts if upper.is_multiple_of(rows) and 2 * rows > most), counts[0])
 
 
 def _block(group: RowGroup, rows: int) -> bool:
     """Cut the loops of `group`; returns whether it did."""
-    extent = group.rows.extent
-    if extent is not None and extent < 2 * rows:
+    if group.rows.most is not None and group.rows.most < 2 * rows:
         return False
-    left = 0 if extent is None else extent % rows
-    if left or extent is None:
+    if not group.rows.upper.is_multiple_of(rows):
         if not _is_closed(group):
             return False
         _split_off_rest(group, rows)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds
 
 
 def mentions(expression: ir.AffineExpr, dim: int) -> bool:
@@ -124,6 +125,37 @@ def linear_form(expression: ir.AffineExpr, dims: int, operands: Sequence[ir.Valu
         return None
     scaled, times = (lhs, rhs.constant) if not rhs.factors else (rhs, lhs.constant)
     return Linear({value: factor * times for value, factor in scaled.factors.items() if times}, scaled.constant * times)
+
+
+def bounds_of_extent(expression: ir.AffineExpr, dims: Sequence[DimBounds], symbols: Sequence[DimBounds]) -> DimBounds:
+    """What is known of an extent from the bounds of its operands; one below zero counts as none."""
+    expression = expression.maybe_downcast()
+    if isinstance(expression, ir.AffineDimExpr):
+        return dims[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return symbols[expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return DimBounds.of_size(expression.value) if expression.value >= 0 else DimBounds(multiple=-expression.value)
+    lhs, rhs = bounds_of_extent(expression.lhs, dims, symbols), bounds_of_extent(expression.rhs, dims, symbols)
+    if isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)):
+        found = lhs + rhs if isinstance(expression, ir.AffineAddExpr) else lhs * rhs
+        return DimBounds(multiple=found.multiple) if _may_be_negative(expression) else found
+    if rhs.most is None or rhs.least != rhs.most or not rhs.most:
+        return UNBOUNDED
+    if isinstance(expression, ir.AffineModExpr):
+        return lhs.rest(rhs.most)
+    if isinstance(expression, ir.AffineFloorDivExpr):
+        return lhs.floor_divided(rhs.most)
+    is_exact = lhs.multiple % rhs.most == 0
+    return (lhs if is_exact else lhs + DimBounds.of_size(rhs.most - 1)).floor_divided(rhs.most)
+
+
+def _may_be_negative(expression: ir.AffineExpr) -> bool:
+    """Whether a negative number occurs in `expression`."""
+    expression = expression.maybe_downcast()
+    if isinstance(expression, ir.AffineBinaryExpr):
+        return _may_be_negative(expression.lhs) or _may_be_negative(expression.rhs)
+    return isinstance(expression, ir.AffineConstantExpr) and expression.value < 0
 
 
 Extents = Callable[[ir.Value], "int | None"]

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import affine, ir
+from dlc.analysis.dim_bounds import DimBounds, bounds_of_index
 from dlc.lowering.affine.ir.affine_builder import substitute
+from dlc.lowering.affine.ir.expressions import bounds_of_extent
 from dlc.lowering.policy import policy
 
 PARALLEL = "dlc.parallel"
@@ -66,19 +68,31 @@ class Bound:
         expression = self.map.results[0].maybe_downcast()
         return expression.value if isinstance(expression, ir.AffineConstantExpr) else None
 
+    @cached_property
+    def known(self) -> DimBounds:
+        """The least and the most that the bound may be, and what divides it."""
+        found, dims = [bounds_of_index(value) for value in self.operands], self.map.n_dims
+        return bounds_of_extent(self.map.results[0], found[:dims], found[dims:])
+
     def rounded_down(self, multiple: int) -> Bound:
         """The largest multiple of `multiple` that is not above the bound."""
         if self.static is not None:
             return Bound.constant(self.static - self.static % multiple)
+        if self.is_multiple_of(multiple):
+            return self
         whole = ir.AffineExpr.get_floor_div(self.map.results[0], multiple) * multiple
         return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [whole]), self.operands)
 
     def modulo(self, number: int) -> Bound:
         """What is left of the bound, which is not negative, after steps of `number`."""
+        if self.is_multiple_of(number):
+            return Bound.constant(0)
         return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [self.map.results[0] % number]), self.operands)
 
     def less(self, other: Bound) -> Bound:
         """The bound less another one over the same operands."""
+        if other.static == 0:
+            return self
         return Bound(
             ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [self.map.results[0] - other.map.results[0]]), self.operands
         )
@@ -86,7 +100,7 @@ class Bound:
     def is_multiple_of(self, number: int) -> bool:
         """Whether the bound is known to be a multiple of `number`."""
         rest = ir.AffineExpr.get_mod(self.map.results[0], number).maybe_downcast()
-        return isinstance(rest, ir.AffineConstantExpr) and rest.value == 0
+        return (isinstance(rest, ir.AffineConstantExpr) and rest.value == 0) or self.known.multiple % number == 0
 
     def minus(self, value: ir.Value, offset: int) -> ir.Value:
         """Emit `bound - value - offset` as an index."""
@@ -119,13 +133,19 @@ class Loop:
         static = self.upper.static
         return None if static is None else max(static, 0)
 
+    @property
+    def most(self) -> int | None:
+        """The most iterations that there may be, None when nothing is known of them."""
+        return self.upper.known.most if self.extent is None else self.extent
+
     @cached_property
     def likely_extent(self) -> int:
-        """The number of iterations, where sizes that are not known are taken to be typical ones."""
+        """The number of iterations, where sizes that are not known are taken to be typical ones within their bounds."""
         if self.extent is not None:
             return self.extent
         bound, typical = self.upper.map, policy().cost.assumed_trips
-        sizes = [ir.AffineExpr.get_constant(typical)] * bound.n_symbols
+        known = map(bounds_of_index, self.upper.operands[bound.n_dims :])
+        sizes = [ir.AffineExpr.get_constant(each.nearest(typical)) for each in known]
         found = bound.results[0] if bound.n_dims else substitute(bound.results[0], [], sizes).maybe_downcast()
         return max(found.value, 1) if isinstance(found, ir.AffineConstantExpr) else typical
 

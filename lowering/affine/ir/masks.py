@@ -29,7 +29,7 @@ def segments(upper: Bound, lanes: int, vectors: int, dynamic_tail: bool = False,
     whole = upper.rounded_down(step)
     parts = [] if whole.static == start else [Segment(Bound.constant(start), whole, step, vectors, False)]
     left = None if upper.static is None else upper.static % step
-    if left == 0:
+    if left == 0 or upper.is_multiple_of(step):
         return parts
     if left is None or dynamic_tail:
         exact = upper.is_multiple_of(lanes)

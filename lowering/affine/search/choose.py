@@ -144,7 +144,7 @@ def _fits(cost: LoopNestCost, tile: Tile, limits: TileLimits, conflicts: SetConf
 def _lane_loops(nest: Nest, lanes: int, may_scatter: bool) -> Iterator[tuple[int, LaneFacts]]:
     """The loops that can become lanes, by position, and what each op does in them."""
     for place, loop in enumerate(nest.band):
-        is_whole = loop.extent is not None and loop.extent % lanes == 0
+        is_whole = _divides(loop, lanes)
         facts = _facts(nest, loop, lanes, may_scatter=may_scatter and is_whole)
         if facts is not None:
             yield place, facts
@@ -172,7 +172,7 @@ def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts) -> 
     most = _most_vectors(nest, facts, is_alone=jam and not reduces and len(nest.band) == 1)
     block = _block_of(nest, loop) // lanes
     for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
-        if vectors > 1 and loop.extent is not None and (vectors - 1) * lanes >= loop.extent:
+        if vectors > 1 and loop.most is not None and (vectors - 1) * lanes >= loop.most:
             break
         if block and block % vectors and vectors % block:
             continue
@@ -222,7 +222,7 @@ def _follows(nest: Nest, facts: LaneFacts, factors: Sequence[tuple[int, int]]) -
 
 def _divides(loop: Loop, size: int) -> bool:
     """Whether steps of `size` iterations end where `loop` does."""
-    return loop.extent is not None and loop.extent % size == 0
+    return loop.upper.is_multiple_of(size)
 
 
 def _tall_unroll_and_jam_choices(nest: Nest, lane_loop: Loop, conflicts: SetConflicts) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -266,4 +266,4 @@ def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple
 
 
 def _factors(loop: Loop) -> range:
-    return range(2, min(policy().tiles.most_jam, loop.extent or policy().tiles.most_jam) + 1)
+    return range(2, min(policy().tiles.most_jam, loop.most or policy().tiles.most_jam) + 1)

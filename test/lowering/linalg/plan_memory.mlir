@@ -84,3 +84,28 @@ func.func @freed() {
   memref.dealloc %a : memref<4xf32>
   return
 }
+
+// -----
+
+func.func private @apply_use(memref<?xf32>, memref<?xf32>)
+
+// A size that an affine map gives is one as arithmetic is; one that it divides stays with the allocator.
+// CHECK-LABEL: func.func @mapped
+// CHECK-SAME: (%[[X:.*]]: memref<?x28xf32>)
+// CHECK: %[[N:.*]] = memref.dim %[[X]]
+// CHECK: arith.muli %[[N]], %c112
+// CHECK: memref.alloc(%{{.*}}) : memref<?xi8>
+// CHECK-COUNT-2: memref.view
+// CHECK: memref.alloc(%{{.*}}) : memref<?xf32>
+func.func @mapped(%x: memref<?x28xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x28xf32>
+  %rows = affine.apply affine_map<()[s0] -> (s0 * 28)>()[%n]
+  %a = memref.alloc(%rows) : memref<?xf32>
+  %b = memref.alloc(%rows) : memref<?xf32>
+  call @apply_use(%a, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+  %half = affine.apply affine_map<()[s0] -> (s0 floordiv 2)>()[%n]
+  %c = memref.alloc(%half) : memref<?xf32>
+  call @apply_use(%b, %c) : (memref<?xf32>, memref<?xf32>) -> ()
+  return
+}

@@ -134,3 +134,45 @@ func.func private @one_contraction(%q: memref<64x8xf32>, %v: memref<8x64xf32>, %
   memref.dealloc %s : memref<64x64xf32>
   return
 }
+
+// -----
+
+// A multiple of a block: nothing is left over.
+// CHECK-DAG: #[[BLOCKS:.*]] = affine_map<()[s0] -> (s0 floordiv 16)>
+// CHECK-LABEL: func.func private @whole(
+// CHECK: affine.for %{{.*}} = 0 to #[[BLOCKS]]()[%{{.*}}] {
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func private @whole(%q: memref<?x8xf32> {dl.dims = ["n", ""]}, %k: memref<8x64xf32>, %v: memref<64x8xf32>, %y: memref<?x8xf32> {llvm.noalias})
+    attributes {dl.bounds = {n = array<i64: 0, -1, 32>}} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %q, %c0 : memref<?x8xf32>
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc(%n) : memref<?x64xf32>
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to 64 {
+      %0 = affine.for %d = 0 to 8 iter_args(%acc = %zero) -> (f32) {
+        %a = affine.load %q[%i, %d] : memref<?x8xf32>
+        %b = affine.load %k[%d, %j] : memref<8x64xf32>
+        %p = arith.mulf %a, %b : f32
+        %sum = arith.addf %acc, %p : f32
+        affine.yield %sum : f32
+      }
+      affine.store %0, %s[%i, %j] : memref<?x64xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to %n {
+    affine.for %d = 0 to 8 {
+      %0 = affine.for %j = 0 to 64 iter_args(%acc = %zero) -> (f32) {
+        %a = affine.load %s[%i, %j] : memref<?x64xf32>
+        %b = affine.load %v[%j, %d] : memref<64x8xf32>
+        %p = arith.mulf %a, %b : f32
+        %sum = arith.addf %acc, %p : f32
+        affine.yield %sum : f32
+      }
+      affine.store %0, %y[%i, %d] : memref<?x8xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %s : memref<?x64xf32>
+  return
+}
