@@ -67,10 +67,10 @@ class HttpService:
             body = await self._body(request, begin)
             loaded = model.loaded
             given = await off_loop(len(body), read_request, loaded.interface, body, request.headers.get(LENGTH_HEADER))
-            results = await model.infer(loaded, given.inputs, given.timeout)
-            wanted = [results[number] for number in given.outputs]
+            results = await model.infer(loaded, given.inputs, given.head.timeout)
+            wanted = [results[number] for number in given.head.outputs]
             size = sum(array.nbytes for array in wanted)
-            answer, head = await off_loop(size, write_answer, loaded.interface, given, wanted)
+            answer, head = await off_loop(size, write_answer, loaded.interface, given.head, wanted)
             return _infer_response(request, answer, head)
 
     async def _body(self, request: web.Request, begin: float) -> bytes:
@@ -83,14 +83,22 @@ class HttpService:
             raise InvalidRequestError(f"the content encoding {encoding[:60]!r} is not supported; use {', '.join(_ENCODINGS)}")
         try:
             if request.content.is_eof():  # it is all here, which spares a task
-                return await request.read()
+                return self._bounded(request.content.read_nowait())
             return await asyncio.wait_for(request.read(), max(0.0, options.timeout - (time.perf_counter() - begin)))
         except web.HTTPRequestEntityTooLarge:
-            raise TooLargeError(f"the request has more than {options.max_request_bytes} bytes") from None
+            raise self._too_large() from None
         except asyncio.TimeoutError:
             raise TimedOutError(f"the request has not arrived within {options.timeout:g} s") from None
         except (web.RequestPayloadError, ConnectionError) as error:
             raise InvalidRequestError(f"the body cannot be read: {str(error)[:200]}") from None
+
+    def _bounded(self, body: bytes) -> bytes:
+        if len(body) > self._state.options.max_request_bytes:
+            raise self._too_large()
+        return body
+
+    def _too_large(self) -> TooLargeError:
+        return TooLargeError(f"the request has more than {self._state.options.max_request_bytes} bytes")
 
 
 def _model_of(request: web.Request) -> tuple[str, str]:
