@@ -38,16 +38,36 @@ class Loaded:
 class ServedModel:
     """A model under its name, whose engine can be replaced: requests keep the one that they were checked against."""
 
-    def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, timeout: float) -> None:
+    def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, options: ServeOptions) -> None:
         self.name, self.path, self.loaded = name, path, loaded
-        self.scheduler, self._timeout = scheduler, timeout
+        self.scheduler, self._timeout = scheduler, options.timeout
+        self._delays = options.batching.max_delay > 0
+        self._asked = 0
+        """Requests that are here."""
 
     async def infer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None = None) -> list[np.ndarray]:
         """All outputs. `ServingError` says why there are none; a task that is cancelled drops the call."""
+        self._asked += 1
+        try:
+            if await self._is_alone(loaded):
+                answer = self.scheduler.answer_at_once(loaded.engine, inputs)
+                if answer is not None:
+                    return answer
+            return await self._answer(loaded, inputs, timeout)
+        finally:
+            self._asked -= 1
+
+    async def _is_alone(self, loaded: Loaded) -> bool:
+        """Whether nobody else is here for a batch with the request; those whose bytes have arrived come first."""
         if not loaded.is_batched:
-            answer = self.scheduler.answer_at_once(loaded.engine, inputs)
-            if answer is not None:
-                return answer
+            return True
+        if self._delays or self._asked > 1:
+            return False
+        await asyncio.sleep(0)
+        return self._asked == 1
+
+    async def _answer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None) -> list[np.ndarray]:
+        """From the queue."""
         loop = asyncio.get_running_loop()
         is_batched = loaded.is_batched and bool(rows := len(inputs[0]))
         key = batch_key(inputs) if is_batched else None
@@ -134,7 +154,7 @@ class Repository:
     def _serve(self, name: str, path: Path, loaded: Loaded) -> ServedModel:
         scheduler = Scheduler(name, self._options.batching, self._loop, ModelMetrics(self._metrics, name))
         self._metrics.watch_queue(name, lambda: scheduler.waiting)
-        return ServedModel(name, path, loaded, scheduler, self._options.timeout)
+        return ServedModel(name, path, loaded, scheduler, self._options)
 
     def _load(self, name: str, path: Path) -> Loaded:
         stamp = _stamp(path)
