@@ -7,6 +7,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily, Metric
@@ -14,8 +15,26 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+class RunFigures(Protocol):
+    """Is told of every run of a model: seconds that its calls waited, seconds of the run, and its rows."""
+
+    def ran(self, waits: Sequence[float], seconds: float, rows: int) -> None: ...
+
+
+class Figures(Protocol):
+    """What a server tells of its requests: `Metrics`, or that of another exporter."""
+
+    def of_model(self, name: str) -> RunFigures: ...
+
+    def answered(self, model: str, protocol: str, status: str, seconds: float) -> None: ...
+
+    def reloaded(self, model: str, result: str) -> None: ...
+
+    def watch_queue(self, model: str, waiting: Callable[[], int]) -> None: ...
 
 
 class _Counts:
@@ -86,16 +105,18 @@ class Metrics:
         self._seconds = self._histogram("dlc_request_seconds", "from the arrival to the answer", ("model", "protocol"))
         self.waits = self._histogram("dlc_wait_seconds", "from the arrival in the queue to the run")
         self.runs = self._histogram("dlc_run_seconds", "of one call of the model, of a batch or of a single request")
-        self.rows = self._histogram("dlc_run_rows", "rows of one call of the model; 1 where it is not batched", bounds=_ROWS)
+        self.rows = self._histogram("dlc_run_rows", "rows of one call of the model; 1 where it is not batched", bounds=ROWS)
         self._waiting = Gauge("dlc_waiting_requests", "requests in the queue", ("model",), registry=self._registry)
         self._reloads = Counter("dlc_reloads", "changed files of models", ("model", "result"), registry=self._registry)
 
-    def _histogram(
-        self, name: str, text: str, labels: Sequence[str] = ("model",), bounds: Sequence[float] = _SECONDS
-    ) -> _Histogram:
+    def _histogram(self, name: str, text: str, labels: Sequence[str] = ("model",), bounds: Sequence[float] = SECONDS) -> _Histogram:
         made = _Histogram(name, text, labels, bounds)
         self._registry.register(made)
         return made
+
+    def of_model(self, name: str) -> ModelMetrics:
+        """What is told of the runs of the model `name`."""
+        return ModelMetrics(self, name)
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019  # a server has one object, for as long as it lives
     def _of(self, model: str, protocol: str, status: str) -> tuple[Counter, _Counts]:

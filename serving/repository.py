@@ -14,9 +14,9 @@ import numpy as np
 from ..errors import RuntimeLoadError
 from ..runtime.engine import Engine, load
 from .batching import batch_key, reason_against_batching
-from .errors import TimedOutError, UnknownModelError
+from .errors import ServingError, TimedOutError, UnknownModelError
 from .interface import VERSION, Interface
-from .metrics import Metrics, ModelMetrics
+from .metrics import Figures
 from .options import ServeOptions
 from .scheduler import Call, Scheduler
 
@@ -87,7 +87,7 @@ class ServedModel:
 class Repository:
     """Models by name, from engine files and folders of them. `open` before use, `close` after."""
 
-    def __init__(self, sources: Sequence[str], options: ServeOptions, metrics: Metrics) -> None:
+    def __init__(self, sources: Sequence[str], options: ServeOptions, metrics: Figures) -> None:
         self._options, self._metrics = options, metrics
         named, self._folders = _named_files(sources)
         self._files = dict(named)
@@ -146,13 +146,19 @@ class Repository:
         self._metrics.reloaded(name, "loaded")
         LOG.info("model '%s': loaded from its changed file", name)
 
+    def check_threads(self) -> None:
+        """`ServingError` if the thread of a model has ended, which nothing should bring about."""
+        for name, model in self.models.items():
+            if not model.scheduler.is_alive:
+                raise ServingError(f"the thread of model '{name}' has ended")
+
     def close(self) -> None:
         """Take no more calls."""
         for model in self.models.values():
             model.scheduler.close()
 
     def _serve(self, name: str, path: Path, loaded: Loaded) -> ServedModel:
-        scheduler = Scheduler(name, self._options.batching, self._loop, ModelMetrics(self._metrics, name))
+        scheduler = Scheduler(name, self._options.batching, self._loop, self._metrics.of_model(name))
         self._metrics.watch_queue(name, lambda: scheduler.waiting)
         return ServedModel(name, path, loaded, scheduler, self._options)
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import CancelledError
 from .batching import FasterWay, joined, split
 from .errors import QueueFullError, ServingError, StoppingError, error_of_call
+from .metrics import RunFigures
 from .options import BatchOptions
 
 _QUICK = 200e-6
@@ -33,12 +34,6 @@ class Runner(Protocol):
     def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]: ...
 
     def cancel(self) -> None: ...
-
-
-class Observer(Protocol):
-    """Is told of every run: seconds that its calls waited, seconds of the run, and its rows."""
-
-    def ran(self, waits: Sequence[float], seconds: float, rows: int) -> None: ...
 
 
 @dataclass(eq=False)
@@ -60,7 +55,7 @@ class Scheduler:
     `submit` and `abandon` are for the thread of `loop`, which answers are delivered on.
     """
 
-    def __init__(self, name: str, options: BatchOptions, loop: asyncio.AbstractEventLoop, observer: Observer) -> None:
+    def __init__(self, name: str, options: BatchOptions, loop: asyncio.AbstractEventLoop, observer: RunFigures) -> None:
         self._name, self._options, self._loop, self._observer = name, options, loop, observer
         self._changed = threading.Condition()
         self._waiting: deque[Call] = deque()
@@ -119,10 +114,15 @@ class Scheduler:
             self._is_closed = True
             self._changed.notify()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether its thread runs; it ends after `close`."""
+        return self._thread.is_alive()
+
     def join(self, timeout: float) -> bool:
         """Wait for the thread to end after `close`; False if it has not."""
         self._thread.join(timeout)
-        return not self._thread.is_alive()
+        return not self.is_alive
 
     def _work(self) -> None:
         while batch := self._next_batch():
