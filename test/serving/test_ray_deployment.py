@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -39,28 +40,41 @@ WAIT = 180
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_TOKEN": secrets.token_hex(32),  # else Ray writes one to the home folder
-    "RAY_agent_register_timeout_ms": "120000",
 }
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        taken = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in taken:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in taken]
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Ray Serve's HTTP port."""
     from ray import serve
+    from ray.cluster_utils import Cluster
 
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        number = taken.getsockname()[1]
+    http, *agents = free_ports(5)
+    # Ray waits 15 s for agents to tell their ports, too short on a busy machine, but not for ports that it gives them.
+    names = ("metrics_agent_port", "runtime_env_agent_port", "dashboard_agent_listen_port", "metrics_export_port")
     folder = tempfile.mkdtemp(prefix="ray")  # short: sockets lie in it
-    os.environ |= _ENVIRONMENT
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20, _temp_dir=folder)
-    try:
-        serve.start(http_options={"host": "127.0.0.1", "port": number})
-        yield number
-        serve.shutdown()
-    finally:
-        ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+    node = {"num_cpus": 3, "include_dashboard": False, "object_store_memory": 100 << 20, "temp_dir": folder}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in _ENVIRONMENT.items():
+            patch.setenv(name, value)
+        cluster = Cluster(initialize_head=True, head_node_args={**node, **dict(zip(names, agents, strict=True))})
+        try:
+            ray.init(address=cluster.address, log_to_driver=False)
+            serve.start(http_options={"host": "127.0.0.1", "port": http})
+            yield http
+            serve.shutdown()
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def deploy(user_config: dict[str, Any] | None = None, replicas: int = 2, **options: Any) -> None:
