@@ -61,9 +61,9 @@ def port() -> Iterator[int]:
     # Ray waits 15 s for agents to tell their ports, too short on a busy machine, but not for ports that it gives them.
     names = ("metrics_agent_port", "runtime_env_agent_port", "dashboard_agent_listen_port", "metrics_export_port")
     folder = tempfile.mkdtemp(prefix="ray")  # short: sockets lie in it
-    node = {"num_cpus": 3, "include_dashboard": False, "object_store_memory": 100 << 20, "temp_dir": folder}
+    node = {"num_cpus": 3, "include_dashboard": False, "object_store_memory": 100 << 20}
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in _ENVIRONMENT.items():
+        for name, value in {**_ENVIRONMENT, "RAY_TMPDIR": folder}.items():
             patch.setenv(name, value)
         cluster = Cluster(initialize_head=True, head_node_args={**node, **dict(zip(names, agents, strict=True))})
         try:
