@@ -35,8 +35,60 @@ _WINDOW = 32 + zlib.MAX_WBITS
 """Tells zlib to find out by itself whether gzip or deflate is there."""
 _ONGOING = 256
 """Requests that Ray sends to a replica before their answers: batches are made of those that wait there."""
+_LOOK = 0.05
+"""Seconds between two looks whether the last requests of replaced models are answered."""
 
 _api = FastAPI(openapi_url=None)
+
+
+# Ray copies the class with the globals that there are when it is decorated: what it needs comes before it.
+
+
+async def _close(state: ServerState) -> None:
+    """Once the requests are answered that found a model there."""
+    while state.active:
+        await asyncio.sleep(_LOOK)
+    state.repository.close()
+
+
+async def _open(sources: Sequence[str], options: ServeOptions, metrics: RayMetrics) -> ServerState:
+    repository = Repository(sources, options, metrics)
+    try:
+        await asyncio.to_thread(repository.open, asyncio.get_running_loop())
+    except BaseException:
+        repository.close()
+        raise
+    return ServerState(options, repository, metrics, is_ready=True)
+
+
+def _processors() -> int:
+    """CPUs that Ray has reserved for the replica."""
+    found = ray.get_runtime_context().get_assigned_resources().get("CPU", 1)
+    return max(1, int(found))
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """All of it, decompressed, of at most `most` bytes."""
+    encoding = request.headers.get("Content-Encoding", "identity").lower()
+    if encoding not in ("identity", "gzip", "deflate"):
+        raise InvalidRequestError(f"the content encoding {encoding[:60]!r} is not supported; use identity, gzip, deflate")
+    body = await request.body()
+    if encoding != "identity":
+        body = _decompressed(body, most)
+    if len(body) > most:
+        raise TooLargeError(f"the request has more than {most} bytes")
+    return body
+
+
+def _decompressed(body: bytes, most: int) -> bytes:
+    stream = zlib.decompressobj(_WINDOW)
+    try:
+        found = stream.decompress(body, most + 1)
+    except zlib.error as error:
+        raise InvalidRequestError(f"the body cannot be read: {str(error)[:200]}") from None
+    if len(found) <= most and not stream.eof:
+        raise InvalidRequestError("the body cannot be read: its compressed data end early")
+    return found
 
 
 @_api.exception_handler(ServingError)
@@ -74,13 +126,13 @@ class EngineDeployment:
 
         `InvalidInputError`, `RuntimeLoadError` or `TargetError` says what stands against it.
         """
-        sources, options = read_config({**self._given, **user_config}, _processors())
+        sources, options = read_config({**self._given, **user_config}, _processors)
         before, watch = self._state, self._watch
         self._state = await _open(sources, options, self._metrics)
         self._watch = asyncio.ensure_future(self._state.repository.watch())
         if before is not None and watch is not None:
             watch.cancel()
-            before.repository.close()
+            self._ended = asyncio.ensure_future(_close(before))
 
     async def check_health(self) -> None:
         """Raises for Ray, which then replaces the replica."""
@@ -151,43 +203,3 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return {"true": True, "false": False}.get(text, text)
-
-
-async def _open(sources: Sequence[str], options: ServeOptions, metrics: RayMetrics) -> ServerState:
-    repository = Repository(sources, options, metrics)
-    try:
-        await asyncio.to_thread(repository.open, asyncio.get_running_loop())
-    except BaseException:
-        repository.close()
-        raise
-    return ServerState(options, repository, metrics, is_ready=True)
-
-
-def _processors() -> int:
-    """CPUs that Ray has reserved for the replica."""
-    found = ray.get_runtime_context().get_assigned_resources().get("CPU", 1)
-    return max(1, int(found))
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """All of it, decompressed, of at most `most` bytes."""
-    encoding = request.headers.get("Content-Encoding", "identity").lower()
-    if encoding not in ("identity", "gzip", "deflate"):
-        raise InvalidRequestError(f"the content encoding {encoding[:60]!r} is not supported; use identity, gzip, deflate")
-    body = await request.body()
-    if encoding != "identity":
-        body = _decompressed(body, most)
-    if len(body) > most:
-        raise TooLargeError(f"the request has more than {most} bytes")
-    return body
-
-
-def _decompressed(body: bytes, most: int) -> bytes:
-    stream = zlib.decompressobj(_WINDOW)
-    try:
-        found = stream.decompress(body, most + 1)
-    except zlib.error as error:
-        raise InvalidRequestError(f"the body cannot be read: {str(error)[:200]}") from None
-    if len(found) <= most and not stream.eof:
-        raise InvalidRequestError("the body cannot be read: its compressed data end early")
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,8 +38,8 @@ _RENAMED = {"timeout_s": "timeout", "poll_s": "poll"}
 _BATCHING = {"max_batch_size": "max_batch", "batch_wait_timeout_s": "max_delay", "max_queue": "max_queue"}
 
 
-def read_config(config: Mapping[str, Any], processors: int) -> tuple[list[str], ServeOptions]:
-    """Sources of models and options. `num_threads` is `processors` where it is not told.
+def read_config(config: Mapping[str, Any], processors: Callable[[], int]) -> tuple[list[str], ServeOptions]:
+    """Sources of models and options. `num_threads` is what `processors` returns where it is not told.
 
     `InvalidInputError` names the key that is unknown or has a wrong value.
     """
@@ -50,7 +50,8 @@ def read_config(config: Mapping[str, Any], processors: int) -> tuple[list[str], 
     given = {key: _checked(key, value) for key, value in config.items() if key != "models" and value is not None}
     batching = {_BATCHING[key]: given.pop(key) for key in list(given) if key in _BATCHING}
     named = {_RENAMED.get(key, key): value for key, value in given.items()}
-    return list(sources), ServeOptions(batching=BatchOptions(**batching), **{"num_threads": processors, **named})
+    threads = named.pop("num_threads", None) or processors()
+    return list(sources), ServeOptions(batching=BatchOptions(**batching), num_threads=threads, **named)
 
 
 def _checked(key: str, value: Any) -> Any:

@@ -11,8 +11,11 @@ from dlc.serving.ray_options import read_config
 
 def test_options_have_rays_names() -> None:
     config = {"models": "m.dlce", "max_batch_size": 8, "batch_wait_timeout_s": 0.5, "timeout_s": 3, "poll_s": 0, "max_queue": 9}
-    assert read_config(config, 2) == (["m.dlce"], ServeOptions(batching=BatchOptions(8, 0.5, 9), timeout=3, poll=0, num_threads=2))
-    sources, options = read_config({"models": ("a=m.dlce", "b"), "num_threads": 4, "verify_key": None}, 2)
+    assert read_config(config, lambda: 2) == (
+        ["m.dlce"],
+        ServeOptions(batching=BatchOptions(8, 0.5, 9), timeout=3, poll=0, num_threads=2),
+    )
+    sources, options = read_config({"models": ("a=m.dlce", "b"), "num_threads": 4, "verify_key": None}, lambda: 2)
     assert (sources, options) == (["a=m.dlce", "b"], ServeOptions(num_threads=4))
 
 
@@ -36,4 +39,4 @@ def test_options_have_rays_names() -> None:
 def test_wrong_options_are_named(config: dict[str, object], reason: str) -> None:
     given = config if "models" in config or not config else {"models": ["m.dlce"], **config}
     with pytest.raises(InvalidInputError, match=reason):
-        read_config(given, 1)
+        read_config(given, lambda: 1)
