@@ -6,7 +6,7 @@
 or `serve run dlc.serving.ray_deployment:build models=resnet50.dlce`. Needs the extra `ray`.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: FastAPI reads annotations as objects, whose names the copy that Ray makes lacks.
 
 import asyncio
 import zlib
