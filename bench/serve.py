@@ -3,8 +3,8 @@
     python -m bench serve [name-part ...] [--seconds 5] [--connections 16]
 
 Overheads are those of one client that asks one request after the other, over HTTP with binary data and over gRPC, and include what
-the client itself takes. Throughputs are those of as many HTTP connections as told, each of which asks one row after the other.
-Client and server share the machine.
+the client itself takes; the server's CPU time a request, of all its threads, does not. Throughputs are those of as many HTTP
+connections as told, each of which asks one row after the other. Client and server share the machine.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,9 @@ from typing import Any
 import numpy as np
 
 HEADER = (
-    "| model | direct call, us, p50 | HTTP, beyond it, p50 | p99 | gRPC, beyond it, p50 | p99 "
-    "| engine | batching | requests/s | latency, ms, p50 | p99 |\n|:---|---:|---:|---:|---:|---:|:---|:---|---:|---:|---:|"
+    "| model | direct call, us, p50 | HTTP, beyond it, p50 | p99 | server's CPU | gRPC, beyond it, p50 | p99 | server's CPU "
+    "| engine | batching | requests/s | latency, ms, p50 | p99 | server's CPU, us |\n"
+    "|:---|---:|---:|---:|---:|---:|---:|---:|:---|:---|---:|---:|---:|---:|"
 )
 _WARM, _CALLS = 200, 2000
 _BATCHES = {"none": (), "to 32 rows": ("--max-batch=32", "--max-delay=0"), "to 32 rows, 1 ms": ("--max-batch=32", "--max-delay=1")}
@@ -81,9 +84,23 @@ def grpc_request(inputs: Mapping[str, np.ndarray]) -> bytes:
     return content
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server that runs."""
+
+    http_port: int
+    grpc_port: int
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """CPU time of all its threads up to now."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # utime and stime, see proc(5)
+
+
 @contextlib.contextmanager
-def serving(file: Path, engine: str, *arguments: str) -> Iterator[tuple[int, int]]:
-    """A server of `file` as the model `m`; gives its ports."""
+def serving(file: Path, engine: str, *arguments: str) -> Iterator[Served]:
+    """A server of `file` as the model `m`."""
     module = "from bench.serve import serve_onnxruntime; serve_onnxruntime()" if engine == "onnxruntime" else ""
     program = module or "from dlc.tools.dlc import main; main()"
     command = [sys.executable, "-c", program, "serve", f"m={file}", "--http-port=0", "--grpc-port=0", "--poll=0", *arguments]
@@ -94,7 +111,7 @@ def serving(file: Path, engine: str, *arguments: str) -> Iterator[tuple[int, int
         if not line:
             raise RuntimeError(f"the server did not start: {' '.join(command)}")
         http, grpc = (int(part.rpartition(":")[2]) for part in line.split(" and "))
-        yield http, grpc
+        yield Served(http, grpc, process.pid)
     finally:
         process.terminate()
         process.communicate(timeout=60)
@@ -129,6 +146,10 @@ class _Session:
         found: list[np.ndarray] = self._session.run(None, named)
         return found
 
+    def run_many(self, requests: Iterable[list[np.ndarray]]) -> list[list[np.ndarray]]:
+        """One after the other, each on all threads."""
+        return [self(inputs) for inputs in requests]
+
     def cancel(self) -> None:
         """Not offered."""
 
@@ -151,17 +172,25 @@ def overheads(file: Path, inputs: Mapping[str, np.ndarray]) -> str:
 
     engine = dlc.load(file)
     direct = np.median(seconds_of(lambda: engine(inputs)))
-    with serving(file, "dlc") as (http_port, grpc_port):
-        request = http_request(inputs, http_port)
-        with socket.create_connection(("127.0.0.1", http_port)) as connection, connection.makefile("rb") as reader:
+    cells = [direct]
+    with serving(file, "dlc") as server:
+        request = http_request(inputs, server.http_port)
+        with socket.create_connection(("127.0.0.1", server.http_port)) as connection, connection.makefile("rb") as reader:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            over_http = seconds_of(lambda: _ask(connection, reader, request))
+            cells += _beyond(direct, server, lambda: _ask(connection, reader, request))
         content = grpc_request(inputs)
-        with grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel:
+        with grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}") as channel:
             ask = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
-            over_grpc = seconds_of(lambda: ask(content))
-    cells = [direct, *(value - direct for times in (over_http, over_grpc) for value in np.percentile(times, (50, 99)))]
+            cells += _beyond(direct, server, lambda: ask(content))
     return " | ".join(f"{cell * 1e6:.0f}" for cell in cells)
+
+
+def _beyond(direct: float, server: Served, call: Callable[[], object]) -> list[float]:
+    """Seconds of served calls beyond a direct one, p50 and p99, and the server's CPU time of one."""
+    begin = server.cpu_seconds()
+    times = seconds_of(call)
+    cpu = (server.cpu_seconds() - begin) / (_WARM + _CALLS)
+    return [*(np.percentile(times, (50, 99)) - direct), cpu]
 
 
 def _ask(connection: socket.socket, reader: Any, request: bytes) -> None:
@@ -211,12 +240,16 @@ def measure(name: str, build: Callable[[], Any], seconds: float, connections: in
         cells = overheads(files["dlc"], given)
         for engine, file in files.items():
             for batching, arguments in _BATCHES.items():
-                with serving(file, engine, *arguments) as (port, _):
-                    asyncio.run(load_of(port, http_request(given, port), connections, min(seconds, 1)))
-                    times = asyncio.run(load_of(port, http_request(given, port), connections, seconds))
-                figures = f"{len(times) / seconds:.0f} | {np.median(times) * 1e3:.2f} | {np.percentile(times, 99) * 1e3:.2f}"
+                with serving(file, engine, *arguments) as server:
+                    request = http_request(given, server.http_port)
+                    asyncio.run(load_of(server.http_port, request, connections, min(seconds, 1)))
+                    begin = server.cpu_seconds()
+                    times = asyncio.run(load_of(server.http_port, request, connections, seconds))
+                    cpu = (server.cpu_seconds() - begin) / len(times)
+                latency = f"{np.median(times) * 1e3:.2f} | {np.percentile(times, 99) * 1e3:.2f}"
+                figures = f"{len(times) / seconds:.0f} | {latency} | {cpu * 1e6:.0f}"
                 yield f"| {name} | {cells} | {engine} | {batching} | {figures} |"
-                name, cells = "", " | ".join([""] * 5)
+                name, cells = "", " | ".join([""] * 7)
 
 
 def main() -> None:

@@ -5,16 +5,18 @@ Source: Open Inference Protocol, "gRPC". Answers are raw, as Triton's.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .datatypes import DATATYPES, array_of_bytes, array_of_numbers
+from .datatypes import DATATYPES, array_of_numbers
 from .errors import InvalidRequestError
 from .grpc_messages import CLASSES
-from .http_codec import REFUSED_PARAMETERS, InferRequest
+from .http_codec import REFUSED_PARAMETERS
 from .interface import VERSION, Interface
+from .request import KEPT_HEADS, LONGEST_KEPT, InferRequest, RawInput, RequestHead
 
 _CONTENTS = {
     "BOOL": "bool_contents",
@@ -33,39 +35,68 @@ _CONTENTS = {
 
 
 def read_request(interface: Interface, message: Any) -> InferRequest:
-    """The request in a `ModelInferRequest`; `InvalidRequestError` says what is wrong with it."""
+    """The request in a `ModelInferRequest`, whose raw contents it takes out; `InvalidRequestError` says what is wrong with it."""
+    contents = list(message.raw_input_contents)
+    if not contents:
+        return interface.request(_read_head(interface, message, 0), contents)
+    message.ClearField("raw_input_contents")
+    text = message.SerializeToString()
+    read = _kept_head if len(text) <= LONGEST_KEPT else _head_of_bytes
+    return interface.request(read(interface, text, len(contents)), contents)
+
+
+def write_answer(interface: Interface, head: RequestHead, results: Sequence[np.ndarray]) -> bytes:
+    """A `ModelInferResponse` with `results`, the wanted outputs in order."""
+    answer = CLASSES["ModelInferResponse"]()
+    answer.ParseFromString(_kept_answer_head(interface, head.outputs, tuple(array.shape for array in results)))
+    answer.id = head.id
+    answer.raw_output_contents.extend([array.tobytes() for array in results])
+    content: bytes = answer.SerializeToString()
+    return content
+
+
+@functools.lru_cache(maxsize=KEPT_HEADS)
+def _kept_answer_head(interface: Interface, numbers: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> bytes:
+    """The bytes of a `ModelInferResponse` without contents."""
+    answer = CLASSES["ModelInferResponse"](model_name=interface.name, model_version=VERSION)
+    for number, shape in zip(numbers, shapes, strict=True):
+        spec = interface.outputs[number]
+        answer.outputs.add(name=spec.name, datatype=DATATYPES[spec.dtype], shape=shape)
+    content: bytes = answer.SerializeToString()
+    return content
+
+
+def _head_of_bytes(interface: Interface, text: bytes, raw: int) -> RequestHead:
+    message = CLASSES["ModelInferRequest"]()
+    message.ParseFromString(text)
+    return _read_head(interface, message, raw)
+
+
+_kept_head = functools.lru_cache(maxsize=KEPT_HEADS)(_head_of_bytes)
+
+
+def _read_head(interface: Interface, message: Any, raw: int) -> RequestHead:
+    """The head that `message` is, beside which there are `raw` raw contents."""
     _check_parameters(message.parameters, "the request")
-    raw = message.raw_input_contents
-    if raw and len(raw) != len(message.inputs):
-        raise InvalidRequestError(f"there are {len(raw)} raw_input_contents for {len(message.inputs)} inputs")
-    arrays: dict[str, np.ndarray] = {}
+    if raw and raw != len(message.inputs):
+        raise InvalidRequestError(f"there are {raw} raw_input_contents for {len(message.inputs)} inputs")
+    given: dict[str, RawInput | np.ndarray] = {}
     for number, tensor in enumerate(message.inputs):
-        if tensor.name in arrays:
+        if tensor.name in given:
             raise InvalidRequestError(f"input {tensor.name!r} is there twice")
         _check_parameters(tensor.parameters, f"input {tensor.name!r}")
         spec, shape = interface.checked_input(tensor.name, tensor.datatype, tensor.shape)
         if not raw:
-            arrays[tensor.name] = _array_of_contents(tensor, spec.dtype, shape)
+            given[tensor.name] = _array_of_contents(tensor, spec.dtype, shape)
             continue
         if tensor.HasField("contents"):
             raise InvalidRequestError(f"input '{tensor.name}' has contents and raw_input_contents")
-        arrays[tensor.name] = array_of_bytes(tensor.name, spec.dtype, shape, raw[number])
-    inputs = interface.in_order(arrays)
+        given[tensor.name] = RawInput(spec, shape, number)
+    inputs = interface.checked_order(given)
     for tensor in message.outputs:
         _check_parameters(tensor.parameters, f"output {tensor.name!r}")
-    outputs = interface.numbers_of([tensor.name for tensor in message.outputs])
-    return InferRequest(message.id, inputs, outputs, [True] * len(outputs), _timeout(message.parameters))
-
-
-def write_answer(interface: Interface, request: InferRequest, results: Sequence[np.ndarray]) -> bytes:
-    """A `ModelInferResponse` with `results`, the wanted outputs in order."""
-    answer = CLASSES["ModelInferResponse"](model_name=interface.name, model_version=VERSION, id=request.id)
-    for number, array in zip(request.outputs, results, strict=True):
-        spec = interface.outputs[number]
-        answer.outputs.add(name=spec.name, datatype=DATATYPES[spec.dtype], shape=array.shape)
-        answer.raw_output_contents.append(array.tobytes())
-    content: bytes = answer.SerializeToString()
-    return content
+    outputs = tuple(interface.numbers_of([tensor.name for tensor in message.outputs]))
+    return RequestHead(message.id, inputs, outputs, (True,) * len(outputs), _timeout(message.parameters))
 
 
 def _array_of_contents(tensor: Any, dtype: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -90,9 +90,11 @@ class GrpcService:
             model = self._state.repository.find(request.model_name, request.model_version)
             loaded = model.loaded
             given = await off_loop(request.ByteSize(), read_request, loaded.interface, request)
-            results = await model.infer(loaded, given.inputs, given.timeout)
-            wanted = [results[number] for number in given.outputs]
-            answer: bytes = await off_loop(sum(array.nbytes for array in wanted), write_answer, loaded.interface, given, wanted)
+            results = await model.infer(loaded, given.inputs, given.head.timeout)
+            wanted = [results[number] for number in given.head.outputs]
+            answer: bytes = await off_loop(
+                sum(array.nbytes for array in wanted), write_answer, loaded.interface, given.head, wanted
+            )
             return answer
 
 

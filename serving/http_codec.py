@@ -6,16 +6,19 @@ tells, then the bytes of the tensors that have `binary_data_size`, in order.
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .datatypes import DATATYPES, array_of_bytes, array_of_numbers, numbers_of_array
+from ..runtime.signature import TensorSpec
+from .datatypes import DATATYPES, array_of_numbers, numbers_of_array
 from .errors import InvalidRequestError
 from .interface import VERSION, Interface
+from .request import KEPT_HEADS, LONGEST_KEPT, InferRequest, RawInput, RequestHead
 
 LENGTH_HEADER = "Inference-Header-Content-Length"
 """Bytes of the JSON before the binary data."""
@@ -24,30 +27,62 @@ REFUSED_PARAMETERS = ("shared_memory_region", "classification", "sequence_id", "
 """Parameters of extensions which change what a request means and are not served."""
 
 
-@dataclass(frozen=True)
-class InferRequest:
-    """A request that fits its model: inputs in order, numbers of the outputs that it wants, and which of these as bytes.
-
-    `timeout` is in seconds, None where the request has none.
-    """
-
-    id: str
-    inputs: list[np.ndarray]
-    outputs: list[int]
-    binary: list[bool]
-    timeout: float | None = None
-
-
 def read_request(interface: Interface, body: bytes, header_length: str | None) -> InferRequest:
     """The request in `body`, the JSON of which takes `header_length` bytes, or all if that is None.
 
     `InvalidRequestError` says what is wrong with it.
     """
     size = _length(header_length, len(body))
-    record = _object(_parsed(body[:size] if size < len(body) else body), "the request")
+    blob = memoryview(body)[size:]
+    read = _kept_head if size <= LONGEST_KEPT and blob else _read_head
+    head, bounds = read(interface, body[:size], len(blob))
+    return interface.request(head, [blob[begin:end] for begin, end in bounds])
+
+
+def write_answer(interface: Interface, head: RequestHead, results: Sequence[np.ndarray]) -> tuple[bytes, int | None]:
+    """The body of an answer with `results`, the wanted outputs in order, and the bytes of its JSON if there are others."""
+    if all(head.binary) and not head.id:
+        text = _kept_answer_head(interface, head.outputs, tuple(array.shape for array in results))
+        return b"".join([text, *(array.tobytes() for array in results)]), len(text)
+    outputs, blobs = [], []
+    for number, array, is_binary in zip(head.outputs, results, head.binary, strict=True):
+        entry = _answer_entry(interface.outputs[number], array.shape, is_binary)
+        if is_binary:
+            blobs.append(array.tobytes())
+        else:
+            entry["data"] = numbers_of_array(array)
+        outputs.append(entry)
+    text = _answer_text(interface, outputs, head.id)
+    return (b"".join([text, *blobs]), len(text)) if blobs else (text, None)
+
+
+@functools.lru_cache(maxsize=KEPT_HEADS)
+def _kept_answer_head(interface: Interface, numbers: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> bytes:
+    outputs = [_answer_entry(interface.outputs[number], shape, True) for number, shape in zip(numbers, shapes, strict=True)]
+    return _answer_text(interface, outputs, "")
+
+
+def _answer_entry(spec: TensorSpec, shape: Sequence[int], is_binary: bool) -> dict[str, Any]:
+    """The entry of an output, without its elements."""
+    entry: dict[str, Any] = {"name": spec.name, "datatype": DATATYPES[spec.dtype], "shape": list(shape)}
+    if is_binary:
+        entry["parameters"] = {"binary_data_size": math.prod(shape) * spec.numpy_dtype.itemsize}
+    return entry
+
+
+def _answer_text(interface: Interface, outputs: Sequence[Mapping[str, Any]], identity: str) -> bytes:
+    record = {"model_name": interface.name, "model_version": VERSION, "outputs": outputs}
+    if identity:
+        record["id"] = identity
+    return _ENCODER.encode(record).encode()
+
+
+def _read_head(interface: Interface, text: bytes, size: int) -> tuple[RequestHead, tuple[tuple[int, int], ...]]:
+    """The head that the JSON `text` is, before `size` bytes of binary data, and where each of its binary inputs lies in these."""
+    record = _object(_parsed(text), "the request")
     parameters = _parameters(record, "the request")
-    arrays = _read_inputs(interface, record, memoryview(body)[size:])
-    inputs = interface.in_order(arrays)
+    given, bounds = _read_inputs(interface, record, size)
+    inputs = interface.checked_order(given)
     wanted = [_object(each, "an output") for each in _list(record.get("outputs", []), "outputs")]
     names = [_text(each, "name", "an output") for each in wanted]
     is_binary = parameters.get("binary_data_output", False) is True
@@ -55,55 +90,44 @@ def read_request(interface: Interface, body: bytes, header_length: str | None) -
         _parameters(each, f"output {name!r}").get("binary_data", is_binary) is True
         for each, name in zip(wanted, names, strict=True)
     ]
-    outputs = interface.numbers_of(names)
+    outputs = tuple(interface.numbers_of(names))
     identity = _text(record, "id", "the request") if "id" in record else ""
-    return InferRequest(identity, inputs, outputs, chosen or [is_binary] * len(outputs), _timeout(parameters))
+    binary = tuple(chosen or [is_binary] * len(outputs))
+    return RequestHead(identity, inputs, outputs, binary, _timeout(parameters)), tuple(bounds)
 
 
-def write_answer(interface: Interface, request: InferRequest, results: Sequence[np.ndarray]) -> tuple[bytes, int | None]:
-    """The body of an answer with `results`, the wanted outputs in order, and the bytes of its JSON if there are others."""
-    outputs, blobs = [], []
-    for number, array, is_binary in zip(request.outputs, results, request.binary, strict=True):
-        spec = interface.outputs[number]
-        entry: dict[str, Any] = {"name": spec.name, "datatype": DATATYPES[spec.dtype], "shape": list(array.shape)}
-        if is_binary:
-            blobs.append(array.tobytes())
-            entry["parameters"] = {"binary_data_size": len(blobs[-1])}
-        else:
-            entry["data"] = numbers_of_array(array)
-        outputs.append(entry)
-    record = {"model_name": interface.name, "model_version": VERSION, "outputs": outputs}
-    if request.id:
-        record["id"] = request.id
-    head = _ENCODER.encode(record).encode()
-    return (b"".join([head, *blobs]), len(head)) if blobs else (head, None)
+_kept_head = functools.lru_cache(maxsize=KEPT_HEADS)(_read_head)
 
 
-def _read_inputs(interface: Interface, record: Mapping[str, Any], blob: memoryview) -> dict[str, np.ndarray]:
-    """Inputs by name. All bytes of `blob` belong to one of them."""
-    arrays: dict[str, np.ndarray] = {}
+def _read_inputs(
+    interface: Interface, record: Mapping[str, Any], blob_size: int
+) -> tuple[dict[str, RawInput | np.ndarray], list[tuple[int, int]]]:
+    """Inputs by name, and where the binary ones lie among `blob_size` bytes, all of which belong to one of them."""
+    found: dict[str, RawInput | np.ndarray] = {}
+    bounds: list[tuple[int, int]] = []
     begin = 0
     for given in _list(record.get("inputs"), "inputs"):
         entry = _object(given, "an input")
         name = _text(entry, "name", "an input")
         where = f"input {name!r}"
-        if name in arrays:
+        if name in found:
             raise InvalidRequestError(f"{where} is there twice")
         spec, shape = interface.checked_input(name, _text(entry, "datatype", where), _list(entry.get("shape"), f"{where}: shape"))
         size = _parameters(entry, where).get("binary_data_size")
         if size is None:
-            arrays[name] = array_of_numbers(name, spec.dtype, shape, entry.get("data"))
+            found[name] = array_of_numbers(name, spec.dtype, shape, entry.get("data"))
             continue
-        if type(size) is not int or not 0 <= size <= len(blob) - begin:
-            left = len(blob) - begin
+        if type(size) is not int or not 0 <= size <= blob_size - begin:
+            left = blob_size - begin
             raise InvalidRequestError(f"{where}: binary_data_size is {_short(size)}, but {left} bytes of binary data are left")
         if "data" in entry:
             raise InvalidRequestError(f"{where} has data and binary_data_size")
-        arrays[name] = array_of_bytes(name, spec.dtype, shape, blob[begin : begin + size])
+        found[name] = RawInput(spec, shape, len(bounds))
+        bounds.append((begin, begin + size))
         begin += size
-    if begin != len(blob):
-        raise InvalidRequestError(f"{len(blob) - begin} bytes of binary data belong to no input")
-    return arrays
+    if begin != blob_size:
+        raise InvalidRequestError(f"{blob_size - begin} bytes of binary data belong to no input")
+    return found, bounds
 
 
 def _length(header: str | None, size: int) -> int:

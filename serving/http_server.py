@@ -11,9 +11,9 @@ from typing import Any
 from aiohttp import web
 
 from .errors import InvalidRequestError, ServingError, StoppingError, TimedOutError, TooLargeError, UnknownModelError, error_of_call
-from .http_codec import LENGTH_HEADER, read_request, write_answer
+from .http_codec import LENGTH_HEADER
+from .http_infer import infer
 from .metrics import CONTENT_TYPE
-from .off_loop import off_loop
 from .state import SERVER_METADATA, ServerState
 
 _LARGE_TO_COMPRESS = 1 << 16
@@ -24,8 +24,8 @@ _ENCODINGS = ("identity", "gzip", "deflate")
 class HttpService:
     """Handlers of all paths of the protocol."""
 
-    def __init__(self, state: ServerState) -> None:
-        self._state = state
+    def __init__(self, state: ServerState, figures: Callable[[], bytes]) -> None:
+        self._state, self._figures = state, figures
 
     def application(self) -> web.Application:
         """All routes; errors of any kind are JSON objects with `error`."""
@@ -59,19 +59,14 @@ class HttpService:
         return _json_response(self._state.repository.find(*_model_of(request)).loaded.interface.metadata())
 
     async def _metrics(self, request: web.Request) -> web.Response:
-        return web.Response(body=self._state.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        return web.Response(body=self._figures(), headers={"Content-Type": CONTENT_TYPE})
 
     async def _infer(self, request: web.Request) -> web.Response:
         with self._state.answering("http", request.match_info["model"]) as begin:
             model = self._state.repository.find(*_model_of(request))
             body = await self._body(request, begin)
-            loaded = model.loaded
-            given = await off_loop(len(body), read_request, loaded.interface, body, request.headers.get(LENGTH_HEADER))
-            results = await model.infer(loaded, given.inputs, given.timeout)
-            wanted = [results[number] for number in given.outputs]
-            size = sum(array.nbytes for array in wanted)
-            answer, head = await off_loop(size, write_answer, loaded.interface, given, wanted)
-            return _infer_response(request, answer, head)
+            answer, headers = await infer(model, body, request.headers.get(LENGTH_HEADER))
+            return _infer_response(request, answer, headers)
 
     async def _body(self, request: web.Request, begin: float) -> bytes:
         """All of it, within the bounds of size and time."""
@@ -83,24 +78,29 @@ class HttpService:
             raise InvalidRequestError(f"the content encoding {encoding[:60]!r} is not supported; use {', '.join(_ENCODINGS)}")
         try:
             if request.content.is_eof():  # it is all here, which spares a task
-                return await request.read()
+                return self._bounded(request.content.read_nowait())
             return await asyncio.wait_for(request.read(), max(0.0, options.timeout - (time.perf_counter() - begin)))
         except web.HTTPRequestEntityTooLarge:
-            raise TooLargeError(f"the request has more than {options.max_request_bytes} bytes") from None
+            raise self._too_large() from None
         except asyncio.TimeoutError:
             raise TimedOutError(f"the request has not arrived within {options.timeout:g} s") from None
         except (web.RequestPayloadError, ConnectionError) as error:
             raise InvalidRequestError(f"the body cannot be read: {str(error)[:200]}") from None
+
+    def _bounded(self, body: bytes) -> bytes:
+        if len(body) > self._state.options.max_request_bytes:
+            raise self._too_large()
+        return body
+
+    def _too_large(self) -> TooLargeError:
+        return TooLargeError(f"the request has more than {self._state.options.max_request_bytes} bytes")
 
 
 def _model_of(request: web.Request) -> tuple[str, str]:
     return request.match_info["model"], request.match_info.get("version", "")
 
 
-def _infer_response(request: web.Request, answer: bytes, head: int | None) -> web.Response:
-    headers = {"Content-Type": "application/json" if head is None else "application/octet-stream"}
-    if head is not None:
-        headers[LENGTH_HEADER] = str(head)
+def _infer_response(request: web.Request, answer: bytes, headers: dict[str, str]) -> web.Response:
     response = web.Response(body=answer, headers=headers, zlib_executor_size=_LARGE_TO_COMPRESS)
     if request.headers.get("Accept-Encoding"):
         response.enable_compression()

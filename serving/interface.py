@@ -13,15 +13,20 @@ from ..errors import RuntimeLoadError
 from ..runtime.signature import TensorSpec
 from .datatypes import DATATYPES
 from .errors import InvalidRequestError
+from .request import InferRequest, RawInput, RequestHead
 
 VERSION = "1"
 """The one version that each model has."""
 _MOST_RANK = 32
 
 
-@dataclass(frozen=True)
+Given = RawInput | np.ndarray
+"""An input as the head of a request gives it."""
+
+
+@dataclass(frozen=True, eq=False)
 class Interface:
-    """Inputs and outputs of the model `name`."""
+    """Inputs and outputs of the model `name`. Equal to itself alone: a model that is loaded again has another one."""
 
     name: str
     inputs: tuple[TensorSpec, ...]
@@ -42,6 +47,10 @@ class Interface:
     @cached_property
     def output_numbers(self) -> dict[str, int]:
         return {spec.name: number for number, spec in enumerate(self.outputs)}
+
+    @cached_property
+    def _donated(self) -> tuple[int, ...]:
+        return tuple(number for number, spec in enumerate(self.inputs) if spec.donated)
 
     def metadata(self) -> dict[str, Any]:
         """The protocol's model metadata; -1 is a dynamic dim."""
@@ -68,21 +77,27 @@ class Interface:
             raise InvalidRequestError(f"input '{name}' has shape {list(sizes)}; the model takes {_shape(spec)}")
         return spec, sizes
 
-    def in_order(self, arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    def checked_order(self, given: Mapping[str, Given]) -> tuple[Given, ...]:
         """All inputs in the model's order; equal names of dims are equal sizes."""
-        missing = [spec.name for spec in self.inputs if spec.name not in arrays]
+        missing = [spec.name for spec in self.inputs if spec.name not in given]
         if missing:
             raise InvalidRequestError(f"input '{missing[0]}' is missing")
         sizes: dict[str, tuple[int, str]] = {}
         for spec in self.inputs:
-            for dim, size in zip(spec.shape, arrays[spec.name].shape, strict=True):
+            for dim, size in zip(spec.shape, given[spec.name].shape, strict=True):
                 if not isinstance(dim, str):
                     continue
                 known, where = sizes.setdefault(dim, (size, spec.name))
                 if known != size:
                     raise InvalidRequestError(f"dim '{dim}' is {known} in input '{where}' and {size} in input '{spec.name}'")
-        # What a call may write to is not the memory of a request.
-        return [arrays[spec.name].copy() if spec.donated else arrays[spec.name] for spec in self.inputs]
+        return tuple(given[spec.name] for spec in self.inputs)
+
+    def request(self, head: RequestHead, contents: Sequence[bytes | memoryview]) -> InferRequest:
+        """The request of `head` whose binary contents are `contents`; `InvalidRequestError` if their sizes do not fit."""
+        arrays = head.arrays(contents)
+        for number in self._donated:  # what a call may write to is not the memory of a request
+            arrays[number] = arrays[number].copy()
+        return InferRequest(head, arrays)
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:
         """Numbers of the outputs `names`; of all of them if there are none."""

@@ -14,9 +14,9 @@ import numpy as np
 from ..errors import RuntimeLoadError
 from ..runtime.engine import Engine, load
 from .batching import batch_key, reason_against_batching
-from .errors import TimedOutError, UnknownModelError
+from .errors import ServingError, TimedOutError, UnknownModelError
 from .interface import VERSION, Interface
-from .metrics import Metrics, ModelMetrics
+from .metrics import Figures
 from .options import ServeOptions
 from .scheduler import Call, Scheduler
 
@@ -38,16 +38,36 @@ class Loaded:
 class ServedModel:
     """A model under its name, whose engine can be replaced: requests keep the one that they were checked against."""
 
-    def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, timeout: float) -> None:
+    def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, options: ServeOptions) -> None:
         self.name, self.path, self.loaded = name, path, loaded
-        self.scheduler, self._timeout = scheduler, timeout
+        self.scheduler, self._timeout = scheduler, options.timeout
+        self._delays = options.batching.max_delay > 0
+        self._asked = 0
+        """Requests that are here."""
 
     async def infer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None = None) -> list[np.ndarray]:
         """All outputs. `ServingError` says why there are none; a task that is cancelled drops the call."""
+        self._asked += 1
+        try:
+            if await self._is_alone(loaded):
+                answer = self.scheduler.answer_at_once(loaded.engine, inputs)
+                if answer is not None:
+                    return answer
+            return await self._answer(loaded, inputs, timeout)
+        finally:
+            self._asked -= 1
+
+    async def _is_alone(self, loaded: Loaded) -> bool:
+        """Whether nobody else is here for a batch with the request; those whose bytes have arrived come first."""
         if not loaded.is_batched:
-            answer = self.scheduler.answer_at_once(loaded.engine, inputs)
-            if answer is not None:
-                return answer
+            return True
+        if self._delays or self._asked > 1:
+            return False
+        await asyncio.sleep(0)
+        return self._asked == 1
+
+    async def _answer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None) -> list[np.ndarray]:
+        """From the queue."""
         loop = asyncio.get_running_loop()
         is_batched = loaded.is_batched and bool(rows := len(inputs[0]))
         key = batch_key(inputs) if is_batched else None
@@ -67,7 +87,7 @@ class ServedModel:
 class Repository:
     """Models by name, from engine files and folders of them. `open` before use, `close` after."""
 
-    def __init__(self, sources: Sequence[str], options: ServeOptions, metrics: Metrics) -> None:
+    def __init__(self, sources: Sequence[str], options: ServeOptions, metrics: Figures) -> None:
         self._options, self._metrics = options, metrics
         named, self._folders = _named_files(sources)
         self._files = dict(named)
@@ -126,15 +146,21 @@ class Repository:
         self._metrics.reloaded(name, "loaded")
         LOG.info("model '%s': loaded from its changed file", name)
 
+    def check_threads(self) -> None:
+        """`ServingError` if the thread of a model has ended, which nothing should bring about."""
+        for name, model in self.models.items():
+            if not model.scheduler.is_alive:
+                raise ServingError(f"the thread of model '{name}' has ended")
+
     def close(self) -> None:
         """Take no more calls."""
         for model in self.models.values():
             model.scheduler.close()
 
     def _serve(self, name: str, path: Path, loaded: Loaded) -> ServedModel:
-        scheduler = Scheduler(name, self._options.batching, self._loop, ModelMetrics(self._metrics, name))
+        scheduler = Scheduler(name, self._options.batching, self._loop, self._metrics.of_model(name))
         self._metrics.watch_queue(name, lambda: scheduler.waiting)
-        return ServedModel(name, path, loaded, scheduler, self._options.timeout)
+        return ServedModel(name, path, loaded, scheduler, self._options)
 
     def _load(self, name: str, path: Path) -> Loaded:
         stamp = _stamp(path)

@@ -7,15 +7,16 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import CancelledError
-from .batching import joined, split
+from .batching import FasterWay, joined, split
 from .errors import QueueFullError, ServingError, StoppingError, error_of_call
+from .metrics import RunFigures
 from .options import BatchOptions
 
 _QUICK = 200e-6
@@ -30,13 +31,9 @@ class Runner(Protocol):
 
     def __call__(self, *arguments: list[np.ndarray]) -> list[np.ndarray]: ...
 
+    def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]: ...
+
     def cancel(self) -> None: ...
-
-
-class Observer(Protocol):
-    """Is told of every run: seconds that its calls waited, seconds of the run, and its rows."""
-
-    def ran(self, waits: Sequence[float], seconds: float, rows: int) -> None: ...
 
 
 @dataclass(eq=False)
@@ -58,7 +55,7 @@ class Scheduler:
     `submit` and `abandon` are for the thread of `loop`, which answers are delivered on.
     """
 
-    def __init__(self, name: str, options: BatchOptions, loop: asyncio.AbstractEventLoop, observer: Observer) -> None:
+    def __init__(self, name: str, options: BatchOptions, loop: asyncio.AbstractEventLoop, observer: RunFigures) -> None:
         self._name, self._options, self._loop, self._observer = name, options, loop, observer
         self._changed = threading.Condition()
         self._waiting: deque[Call] = deque()
@@ -66,6 +63,8 @@ class Scheduler:
         self._is_closed = False
         self._quick: dict[Hashable, bool] = {}
         """Whether the last call with these shapes was."""
+        self._ways: dict[Hashable, FasterWay] = {}
+        """Of batches by runner, key and power of two of their rows."""
         self._thread = threading.Thread(target=self._work, name=f"dlc serve {name}", daemon=True)
         self._thread.start()
 
@@ -115,10 +114,15 @@ class Scheduler:
             self._is_closed = True
             self._changed.notify()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether its thread runs; it ends after `close`."""
+        return self._thread.is_alive()
+
     def join(self, timeout: float) -> bool:
         """Wait for the thread to end after `close`; False if it has not."""
         self._thread.join(timeout)
-        return not self._thread.is_alive()
+        return not self.is_alive
 
     def _work(self) -> None:
         while batch := self._next_batch():
@@ -171,7 +175,7 @@ class Scheduler:
         answers = self._answers(batch)
         seconds = time.perf_counter() - begin
         self._observer.ran([begin - call.since for call in batch], seconds, sum(call.rows for call in batch))
-        if batch[0].key is None:
+        if len(batch) == 1:
             if len(self._quick) >= _MOST_SHAPES:
                 self._quick = {}
             self._quick[_shapes(batch[0].runner, batch[0].inputs)] = seconds < _QUICK
@@ -180,11 +184,24 @@ class Scheduler:
     def _answers(self, batch: list[Call]) -> list[list[np.ndarray] | ServingError]:
         if len(batch) == 1:
             return [self._answer(batch[0])]
+        rows = [call.rows for call in batch]
+        way = self._way_of(batch[0], sum(rows))
+        begin, joins = time.perf_counter(), way.joins
         try:
-            outputs = batch[0].runner(joined([call.inputs for call in batch]))
-            return list(split(outputs, [call.rows for call in batch]))
+            found = self._outputs(batch, rows, joins)
         except Exception:  # of one of them, perhaps: each alone tells whose it is
             return [self._answer(call) for call in batch]
+        way.ran(joins, (time.perf_counter() - begin) / sum(rows))
+        return list(found)
+
+    def _outputs(self, batch: list[Call], rows: list[int], joins: bool) -> list[list[np.ndarray]]:
+        runner, inputs = batch[0].runner, [call.inputs for call in batch]
+        return split(runner(joined(inputs)), rows) if joins else runner.run_many(inputs)
+
+    def _way_of(self, first: Call, rows: int) -> FasterWay:
+        if len(self._ways) >= _MOST_SHAPES:
+            self._ways = {}
+        return self._ways.setdefault((id(first.runner), first.key, rows.bit_length()), FasterWay())
 
     def _answer(self, call: Call) -> list[np.ndarray] | ServingError:
         while not call.is_abandoned:

@@ -31,8 +31,8 @@ class Server:
     """
 
     def __init__(self, sources: Sequence[str], options: ServeOptions) -> None:
-        metrics = Metrics()
-        self._state = ServerState(options, Repository(sources, options, metrics), metrics)
+        self._metrics = Metrics()
+        self._state = ServerState(options, Repository(sources, options, self._metrics), self._metrics)
         self.http_port, self.grpc_port = options.http_port, options.grpc_port
 
     @property
@@ -57,7 +57,7 @@ class Server:
     async def _start_http(self) -> None:
         options = self._state.options
         self._http = web.AppRunner(
-            HttpService(self._state).application(),
+            HttpService(self._state, self._metrics.text).application(),
             handler_cancellation=True,  # a client that vanishes takes its request along
             access_log=None,
             logger=_http_log(),

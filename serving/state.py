@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from .errors import ServingError, error_of_call
-from .metrics import Metrics
+from .metrics import Figures
 from .options import ServeOptions
 from .repository import LOG, Repository
 
@@ -23,7 +23,7 @@ class ServerState:
 
     options: ServeOptions
     repository: Repository
-    metrics: Metrics
+    metrics: Figures
     is_ready: bool = False
     active: int = 0
     """Inference requests that are being answered."""

@@ -16,7 +16,7 @@ import grpc
 import numpy as np
 import pytest
 from malformed_requests import damaged, grpc_request, http_request, meaning_of, record_of, wrong_record
-from served import Running, small_input
+from served import TYPES, Running, small_input
 from tritonclient.grpc import service_pb2
 
 import dlc
@@ -118,7 +118,8 @@ def test_binary_data(server: Running, size: object, blob: bytes, reason: str) ->
 
 def test_booleans_are_bytes_of_0_and_1(server: Running) -> None:
     tensor = {"name": "x_BOOL", "datatype": "BOOL", "shape": [1, 2], "parameters": {"binary_data_size": 2}}
-    status, answer = server.infer("types", {"inputs": [tensor]}, b"\x01\x02")
+    others = [{"name": f"x_{name}", "datatype": name, "shape": [1, 2], "data": [1, 1]} for name in TYPES if name != "BOOL"]
+    status, answer = server.infer("types", {"inputs": [tensor, *others]}, b"\x01\x02")
     assert (status, answer["error"]) == (400, "input 'x_BOOL' is BOOL, of bytes 0 and 1, but has another byte")
 
 

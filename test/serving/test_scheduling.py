@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pytest
 
 from dlc.errors import CancelledError, InvalidInputError, OutOfMemoryError
 from dlc.runtime.signature import TensorSpec
-from dlc.serving.batching import batch_key, reason_against_batching
+from dlc.serving.batching import FasterWay, batch_key, reason_against_batching
 from dlc.serving.errors import InvalidRequestError, QueueFullError, ServingError, StoppingError
 from dlc.serving.interface import Interface
 from dlc.serving.options import BatchOptions
@@ -22,12 +22,14 @@ SECONDS = 30
 
 
 class Doubling:
-    """Doubles its input once it is let go; 13 makes it fail, with the error given. `calls` are the inputs it was called with."""
+    """Doubles its input once it is let go; 13 makes it fail, with the error given. `calls` are the inputs it was called with,
+    `many` how many calls each `run_many` had."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.go = threading.Event()
         self.began = threading.Event()
         self.calls: list[list[float]] = []
+        self.many: list[int] = []
         self.cancelled = 0
         self._error = error
 
@@ -38,6 +40,10 @@ class Doubling:
         if self._error is not None and 13 in inputs[0]:
             raise self._error
         return [inputs[0] * 2]
+
+    def run_many(self, requests: Iterable[list[np.ndarray]]) -> list[list[np.ndarray]]:
+        self.many.append(len(waiting := list(requests)))
+        return [self(inputs) for inputs in waiting]
 
     def cancel(self) -> None:
         self.cancelled += 1
@@ -155,6 +161,63 @@ def test_a_request_that_fails_hurts_no_other(bench: Bench, error: Exception, kin
     with pytest.raises(kind, match=str(error)):
         bench.answer(calls[2])
     assert runner.calls == [[0.0], [1.0, 13.0, 2.0], [1.0], [13.0], [2.0]]
+
+
+class Slow(Doubling):
+    """Sleeps so long a row when inputs are joined, and when calls run side by side."""
+
+    def __init__(self, joined: float, apart: float) -> None:
+        super().__init__()
+        self.go.set()
+        self._joined, self._apart, self._is_apart = joined, apart, False
+
+    def __call__(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        time.sleep(len(inputs[0]) * (self._apart if self._is_apart else self._joined))
+        return super().__call__(inputs)
+
+    def run_many(self, requests: Iterable[list[np.ndarray]]) -> list[list[np.ndarray]]:
+        self._is_apart = True
+        try:
+            return super().run_many(requests)
+        finally:
+            self._is_apart = False
+
+
+@pytest.mark.parametrize(("joined", "apart"), [(0.02, 0.0), (0.0, 0.02)])
+def test_batches_run_the_faster_way(joined: float, apart: float) -> None:
+    """Both are tried three times, then the faster one is left to run."""
+    bench, runner = Bench(max_batch=3, max_delay=SECONDS), Slow(joined, apart)
+    for number in range(10):
+        calls = [bench.submit(runner, number * 10.0 + value) for value in range(3)]
+        assert [bench.answer(call)[0, 0] for call in calls] == [(number * 10 + value) * 2.0 for value in range(3)]
+    bench.close()
+    assert runner.many == ([3] * 7 if joined else [3] * 3)
+
+
+def test_the_slower_way_is_tried_again() -> None:
+    way = FasterWay()
+    for _ in range(6):
+        way.ran(way.joins, 1.0 if way.joins else 2.0)
+    tried = 0
+    while way.joins:
+        way.ran(True, 1.0)
+        tried += 1
+    assert 100 < tried < 1000
+    for _ in range(3):
+        assert not way.joins
+        way.ran(False, 0.5)
+
+
+def test_a_request_that_fails_side_by_side_hurts_no_other() -> None:
+    bench, runner = Bench(max_batch=2, max_delay=SECONDS), Doubling(InvalidInputError("13 is bad luck"))
+    runner.go.set()
+    for value in (1.0, 13.0):  # joined, then side by side
+        calls = [bench.submit(runner, each) for each in (value, 2.0)]
+        assert bench.answer(calls[1])[0, 0] == 4.0
+    with pytest.raises(InvalidRequestError, match="13 is bad luck"):
+        bench.answer(calls[0])
+    assert runner.many == [2]
+    bench.close()
 
 
 def test_the_queue_is_bounded(bench: Bench) -> None:

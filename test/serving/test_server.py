@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import shutil
@@ -141,6 +142,30 @@ def test_batches_give_each_request_its_own_rows(small_file: Path) -> None:
         figures = server.metrics()
     assert figures['dlc_run_rows_sum{model="small"}'] == sum(map(len, inputs))
     assert figures['dlc_run_rows_count{model="small"}'] < len(inputs)
+
+
+def test_a_lone_request_does_not_wait_for_a_batch(small_file: Path) -> None:
+    """It runs on the event loop once the model is known to be quick; many that come together run as batches."""
+    with running([small_file], batching=BatchOptions(8, 0.0, 1000)) as server:
+        waited = 'dlc_wait_seconds_sum{model="small"}'
+        counted = 'dlc_wait_seconds_count{model="small"}'
+
+        def runs_at_once() -> bool:
+            before = server.metrics()
+            assert server.infer("small", RECORD)[0] == 200
+            after = server.metrics()
+            return (after[waited] - before.get(waited, 0.0), after[counted] - before.get(counted, 0.0)) == (0.0, 1.0)
+
+        until(runs_at_once)
+        model = server.model("small")
+        model.scheduler.answer_at_once = None  # type: ignore[assignment, method-assign]  # which none of many may call
+
+        async def many() -> list[list[np.ndarray]]:
+            return await asyncio.gather(*(model.infer(model.loaded, [small_input(1, number)]) for number in range(6)))
+
+        results = server.do(many())
+    for number, (result,) in enumerate(results):
+        np.testing.assert_allclose(result, dlc.load(small_file)(small_input(1, number))[0], rtol=1e-5, atol=1e-6)
 
 
 def test_figures(small_file: Path) -> None:
