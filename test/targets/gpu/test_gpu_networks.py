@@ -48,6 +48,7 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "residual block": _residual_block,
     "depthwise block": _depthwise_block,
     "lstm": partial(lstm.build, unrolled=False, seq=3, layers=1, inputs=4, hidden=6, classes=3),
+    "lstm in a loop": partial(lstm.build, unrolled=False, seq=40, layers=1, inputs=4, hidden=6, classes=3),
     "gpt2 decode": partial(gpt2_decode.build, length=6, layers=1, hidden=16, heads=2, vocab=11, context=6),
     "gpt2 decode, growing": partial(gpt2_decode.build, layers=1, hidden=16, heads=2, vocab=11, context=6, form="growing"),
     "mlp": partial(mlp.build, batch=2, widths=(6, 8, 3)),
