@@ -129,3 +129,23 @@ func.func @scaled(%A: memref<64xf32> {llvm.noalias}, %s: memref<f32> {llvm.noali
   } {dlc.name = "kernel0.block.x"}
   return
 }
+
+// -----
+
+// The view of a row that such a number names is the kernel's, too.
+// CHECK-LABEL: func.func @row
+// CHECK-NOT: memref.subview
+// CHECK: gpu.launch
+// CHECK: %[[I:.*]] = affine.load %arg1[] : memref<index>
+// CHECK: %[[ROW:.*]] = memref.subview %arg0[%[[I]], 0]
+// CHECK: affine.store %{{.*}}, %[[ROW]][0, %{{.*}}]
+func.func @row(%A: memref<8x32xf32> {llvm.noalias}, %n: memref<index> {llvm.noalias}, %x: f32) {
+  %i = affine.load %n[] : memref<index>
+  %row = memref.subview %A[%i, 0] [1, 32] [1, 1] : memref<8x32xf32> to memref<1x32xf32, strided<[32, 1], offset: ?>>
+  affine.for %b = 0 to 1 {
+    affine.for %t = 0 to 32 {
+      affine.store %x, %row[0, %t] : memref<1x32xf32, strided<[32, 1], offset: ?>>
+    } {dlc.name = "kernel0.thread.x"}
+  } {dlc.name = "kernel0.block.x"}
+  return
+}

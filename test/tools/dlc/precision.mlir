@@ -12,7 +12,7 @@
 // ERROR: out0 differs from reference by more than 1e-05 relative
 // NOTE: 1 of 1 products and convolutions read their weights in bf16
 // NOTE-NEXT: the target has no dot products of bf16
-// NAME: 'f8' is not one of 'f32', 'bf16'
+// NAME: 'f8' is not one of 'f32', 'tf32', 'bf16'
 func.func @main(%x: tensor<4x96xf32>) -> tensor<4x96xf32> {
   %w = "dl.constant"() {value = dense<0.3> : tensor<96x96xf32>} : () -> tensor<96x96xf32>
   %0 = "dl.matmul"(%x, %w) : (tensor<4x96xf32>, tensor<96x96xf32>) -> tensor<4x96xf32>
