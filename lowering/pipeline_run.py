@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.diagnostics import Diagnostic, at_location, from_mlir
 from dlc.errors import DLCError, PassError
 from dlc.lowering.native import native_manager
+from dlc.lowering.native_faults import check_native_faults
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.pipeline_elements import NativePass
 from dlc.lowering.registry import plugin_passes
@@ -103,6 +104,8 @@ class PipelineRun:
     def _run_native(self, what: str, op: ir.Operation, element: NativePass | Pipeline) -> None:
         manager = native_manager(f"{op.name}({element})", op.context)
         manager.enable_verifier(self.verify)
+        names = [element.name()] if isinstance(element, NativePass) else element.names()
+        _guard(what, op, lambda: check_native_faults(names, op))
         _guard(what, op, lambda: manager.run(op))
 
 

@@ -19,6 +19,7 @@ from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE, merge_interfaces
 from dlc.lowering.affine_to_llvm.named_calls import name_calls
 from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
 from dlc.lowering.affine_to_llvm.target_features import fit_to_target
+from dlc.lowering.axes import axis_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -72,6 +73,7 @@ class ConvertAffineToLlvm(Pass):
         for inner in nested_ops(op):
             _require_loops(inner)
             _require_strides(inner)
+            _require_axis(inner)
             _require_divisors(inner)
             _drop_alignment(inner)
         pass_bare_pointers(op)
@@ -113,6 +115,12 @@ def _require_strides(op: ir.Operation) -> None:
     for value in [*op.results, *arguments]:
         if isinstance(value.type, ir.MemRefType) and not has_strides(value.type):
             raise PassFailure(op, f"the layout of {value.type} has no strides", "run normalize-memrefs first")
+
+
+def _require_axis(op: ir.Operation) -> None:
+    """Refuse sizes of axes that a memref has not: upstream's lowering reads beyond its sizes."""
+    if op.name == "memref.dim":
+        axis_of(op)
 
 
 def _require_divisors(op: ir.Operation) -> None:

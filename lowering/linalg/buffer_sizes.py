@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import arith, ir
 from dlc.analysis.buffers import ancestor_in, defining_op, nested_ops
+from dlc.lowering.axes import axis_of
 
 _DIMS = "dl.dims"
 
@@ -20,12 +21,8 @@ def axis_size(value: ir.Value, axis: int) -> ir.Value:
 def resolve_sizes(function: ir.Operation) -> None:
     """Replace each `memref.dim` of an allocation or a view by the values that it was made with."""
     for op in [op for op in nested_ops(function) if op.name == "memref.dim"]:
-        position = defining_op(op.operands[1])
-        if not _is_made(op.operands[0]) or position is None or position.name != "arith.constant":
-            continue
-        axis = ir.IntegerAttr(position.attributes["value"]).value
-        kind = ir.MemRefType(op.operands[0].type)
-        if axis < kind.rank and kind.is_dynamic_dim(axis):
+        axis = axis_of(op)
+        if axis is not None and _is_made(op.operands[0]) and ir.MemRefType(op.operands[0].type).is_dynamic_dim(axis):
             with ir.InsertionPoint(op), op.location:
                 op.results[0].replace_all_uses_with(_size_of(op.operands[0], axis, function))
             op.erase()
@@ -35,11 +32,8 @@ def unify_sizes(function: ir.Operation) -> None:
     """Replace each `memref.dim` of an argument by that of the first argument which shares the size by name."""
     block = function.regions[0].blocks[0]
     for op in [op for op in nested_ops(function) if op.name == "memref.dim" and op.operands[0].owner == block]:
-        position = defining_op(op.operands[1])
-        if position is None or position.name != "arith.constant":
-            continue
-        axis = ir.IntegerAttr(position.attributes["value"]).value
-        if ir.MemRefType(op.operands[0].type).is_dynamic_dim(axis):
+        axis, kind = axis_of(op), op.operands[0].type
+        if axis is not None and isinstance(kind, ir.MemRefType) and kind.is_dynamic_dim(axis):
             with op.location:
                 op.results[0].replace_all_uses_with(_argument_size(op.operands[0], axis, function))
             op.erase()
@@ -127,10 +121,8 @@ def _at_top(value: ir.Value, function: ir.Operation) -> ir.Value:
     if op is None or op.block == block:
         return value
     if op.name == "memref.dim":
-        source, position = op.operands
-        constant = defining_op(position)
-        if _is_inside(source, block) and constant is not None and constant.name == "arith.constant":
-            axis = ir.IntegerAttr(constant.attributes["value"]).value
+        source, axis = op.operands[0], axis_of(op)
+        if axis is not None and _is_inside(source, block):
             with ir.InsertionPoint(op):
                 found = _size_of(source, axis, function)
             return found if _is_dim_of(found, source) else _at_top(found, function)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
+from dlc.lowering.axes import axis_of
 
 _DIMS = "dl.dims"
 
@@ -35,10 +36,9 @@ class DimNames:
         op = defining_op(size)
         if op is None or op.name != "memref.dim" or not isinstance(op.operands[0], ir.BlockArgument):
             return ""
-        position = defining_op(op.operands[1])
-        if position is None or position.name != "arith.constant" or op.operands[0].owner != self._block:
+        place, axis = op.operands[0].arg_number, axis_of(op)
+        if axis is None or op.operands[0].owner != self._block:
             return ""
-        place, axis = op.operands[0].arg_number, ir.IntegerAttr(position.attributes["value"]).value
         known = self.given[place]
         known[axis] = known[axis] or self._fresh(f"{place}.{axis}")
         return known[axis]

@@ -71,7 +71,7 @@ def _given(nest: Nest) -> _Transpose | None:
     if tile is None or tile.code_generator != "transpose":
         return None
     places = [tile.lane_loop, *(place for place, _ in tile.unroll_and_jam)]
-    if len(places) != 2 or any(place >= len(nest.band) for place in places) or tile.lanes not in (4, 8, 16):
+    if len(places) != 2 or any(not 0 <= place < len(nest.band) for place in places) or tile.lanes not in (4, 8, 16):
         raise PassFailure(
             nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
         )

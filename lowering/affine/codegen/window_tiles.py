@@ -88,5 +88,5 @@ def _most_bytes(windows: Windows, loop: Loop) -> int:
 
 
 def balanced(extent: int, most: int) -> int:
-    """Iterations of each tile when `extent` is cut into as few even tiles of up to `most` as possible."""
-    return -(-extent // -(-extent // max(1, most)))
+    """Iterations of each tile when `extent` is cut into as few even tiles of up to `most` as possible; 1 where there are none."""
+    return -(-extent // -(-extent // max(1, most))) if extent else 1

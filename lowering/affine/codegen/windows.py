@@ -141,7 +141,7 @@ class Windows:
 def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int | None = None) -> Windows | None:
     """`nest` as windows; None when it is no such nest, or its taps and lanes are not all known and short enough.
 
-    The lanes run along loop `lane_loop` of the band where it is given, else along a loop that is good for them.
+    The lanes run along loop `lane_loop` of the nest where it is given, else along a loop that is good for them.
     """
     chain = nest.chain
     if chain is None or nest.reduction is not None or not nest.band:
@@ -154,7 +154,7 @@ def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int
     if not slides:
         return None
     for loop, facts in _lane_loops(nest):
-        if lane_loop is not None and loop is not nest.band[lane_loop]:
+        if lane_loop is not None and loop is not nest.loops[lane_loop]:
             continue
         found = Windows(nest, loop, facts, slides)
         if _is_window_sum(found):

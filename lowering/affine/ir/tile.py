@@ -133,7 +133,9 @@ def _value_of(name: str, attribute: ir.Attribute, default: object) -> Any:
         return attribute.value
     if isinstance(default, int) and isinstance(attribute, ir.IntegerAttr):
         return int(attribute.value)
-    has_pairs = isinstance(attribute, ir.ArrayAttr) and all(isinstance(pair, ir.DenseI64ArrayAttr) for pair in attribute)
+    has_pairs = isinstance(attribute, ir.ArrayAttr) and all(
+        isinstance(pair, ir.DenseI64ArrayAttr) and len(pair) == 2 for pair in attribute
+    )
     if name in ("unroll_and_jam", "blocks") and has_pairs:
         return tuple(tuple(ir.DenseI64ArrayAttr(pair)) for pair in attribute)
     if name == "order" and isinstance(attribute, ir.DenseI64ArrayAttr):
