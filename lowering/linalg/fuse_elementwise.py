@@ -37,12 +37,20 @@ class FuseElementwise(Pass):
         for inner in nested_ops(op):
             if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
                 raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
+        _ask_arguments(op)  # before fusion: it may narrow a result to the size that a check holds it against
         _fuse(op)
         for _ in range(2):  # reshapes that fusion has moved ask for sizes again
-            if not any(_asks_a_result(inner) for inner in nested_ops(op)):
+            if not _ask_arguments(op):
                 return
-            run_native(op, "resolve-shaped-type-result-dims", "canonicalize")
             _fuse(op)
+
+
+def _ask_arguments(op: ir.Operation) -> bool:
+    """Make what reads sizes of results read those of arguments; whether there was any."""
+    if not any(_asks_a_result(inner) for inner in nested_ops(op)):
+        return False
+    run_native(op, "resolve-shaped-type-result-dims", "canonicalize")
+    return True
 
 
 def _asks_a_result(op: ir.Operation) -> bool:
