@@ -16,14 +16,15 @@ _ENDS = ("func.return", "dl.yield", "scf.yield", "scf.condition")
 
 
 class NotInterpretable(ValueError):
-    """The module holds an op that has no reference implementation; the message names it."""
+    """The module holds an op that has no reference implementation, or a param that has no array; the message names it."""
 
 
 def interpret(module: ir.Module, inputs: Sequence[np.ndarray], params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """Outputs of the module's public function on `inputs`, with the arrays of its `dl.param` keys in `params`.
 
-    Keys that a function marked `dl.precompute` gives are computed first. Raises `NotInterpretable` for ops other than
-    dl's, those of branches and loops (`control.py`), func.return and calls of the module's functions.
+    Keys that a function marked `dl.precompute` gives are computed first. As in compiled code, dl ops whose results nobody
+    reads do not run. Raises `NotInterpretable` for ops other than dl's, those of branches and loops (`control.py`),
+    func.return and calls of the module's functions, and for keys that are not in `params`.
     """
     functions = {op.operation.attributes["sym_name"].value: op.operation for op in module.body.operations}
     with np.errstate(all="ignore"):
@@ -79,6 +80,8 @@ class _Program:
             operation = op.operation
             if operation.name in _ENDS:
                 return [values[value] for value in operation.operands]
+            if _is_unread(operation, last_use):
+                continue
             for result, array in zip(operation.results, self._run_op(operation, values), strict=True):
                 values[result] = array
             for value in _read_by(operation):
@@ -101,6 +104,8 @@ class _Program:
             return self._run_block(operation.regions[0].blocks[0], dict(values))
         attributes = operation.opview.attribute_values()
         if operation.name == "dl.param":
+            if attributes["key"] not in self.params:
+                raise NotInterpretable(f"the param '{attributes['key']}' has no array; give one")
             return [self.params[attributes["key"]]]
         groups: list[Any] = [
             None if group is None else [values[item] for item in group] if isinstance(group, list) else values[group]
@@ -111,7 +116,19 @@ class _Program:
 
 
 def _last_uses(block: ir.Block) -> dict[ir.Value, int]:
-    return {value: index for index, op in enumerate(block.operations) for value in _read_by(op.operation)}
+    """The number of the last op that reads each value; what does not run reads nothing."""
+    found: dict[ir.Value, int] = {}
+    for index, op in reversed(list(enumerate(block.operations))):
+        if not _is_unread(op.operation, found):
+            for value in _read_by(op.operation):
+                found.setdefault(value, index)
+    return found
+
+
+def _is_unread(operation: ir.Operation, read: Mapping[ir.Value, int]) -> bool:
+    """Whether an op is dl's and gives results that are none of `read`."""
+    results = operation.results
+    return operation.name.startswith("dl.") and len(results) > 0 and not any(result in read for result in results)
 
 
 def _read_by(operation: ir.Operation) -> list[ir.Value]:

@@ -44,3 +44,23 @@ def test_function_without_body_is_refused() -> None:
     module = dlc.parse_module(text + declared, "functions.mlir")
     with pytest.raises(NotInterpretable, match="kernel_0_add' has no body"):
         interpret(module, [_W], {"w": _W})
+
+
+def test_param_without_array_is_refused() -> None:
+    module = dlc.parse_module(MODULE, "functions.mlir")
+    with pytest.raises(NotInterpretable, match="the param 'w' has no array"):
+        interpret(module, [_W], {})
+
+
+def test_what_nobody_reads_does_not_run() -> None:
+    text = """
+    func.func @f(%x: tensor<2xi32>, %zeros: tensor<2xi32>) -> tensor<2xi32> {
+      %w = "dl.param"() {key = "w", shape = array<i64: 2>, dtype = i32} : () -> tensor<2xi32>
+      %0 = "dl.div"(%x, %zeros) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+      %1 = "dl.add"(%0, %w) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+      return %x : tensor<2xi32>
+    }
+    """
+    x = np.ones(2, np.int32)
+    (found,) = interpret(dlc.parse_module(text, "unread.mlir"), [x, 0 * x], {})
+    assert np.array_equal(found, x)
