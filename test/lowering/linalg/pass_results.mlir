@@ -110,6 +110,18 @@ func.func @main(%x: memref<1xindex>, %y: memref<4xf32>) -> memref<?xf32> {
 
 // -----
 
+// no-match: a size that is none of the argument's dims has no name.
+// CHECK-LABEL: func.func private @no_such_dim(
+// CHECK-SAME: memref<?xf32>{{.*}}memref<?xf32> {dl.result
+func.func private @no_such_dim(%x: memref<?xf32>) -> memref<?xf32> {
+  %c7 = arith.constant 7 : index
+  %d = memref.dim %x, %c7 : memref<?xf32>
+  %y = memref.alloc(%d) : memref<?xf32>
+  return %y : memref<?xf32>
+}
+
+// -----
+
 func.func private @tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{needs buffers, found 'linalg.exp' on tensors; run linalg-bufferize-tensors first}}
   %y = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
