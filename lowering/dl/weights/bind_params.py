@@ -112,14 +112,8 @@ def _refuse_params(function: ir.Operation) -> None:
 
 def _check_precompute(precompute: Precompute) -> dict[str, ir.Type]:
     """Refuse one that takes anything but weights; the types of the weights that it reads and gives by key."""
+    precompute.check()
     function = precompute.function
-    arguments = function.regions[0].blocks[0].arguments
-    if len(arguments) != len(list(_bound_arguments(function))) or len(precompute.keys()) != len(_function_type(function).results):
-        raise PassFailure(
-            function,
-            f"@{symbol_name(function)} is marked {MARK}, but takes an argument, or gives a result without a key",
-            "read weights by dl.param, and name each result by its attribute dl.param",
-        )
     kinds: dict[str, ir.Type] = {}
     _check_types(function, kinds)
     return kinds | dict(zip(precompute.keys(), _function_type(function).results, strict=True))

@@ -53,6 +53,8 @@ class OutlineConstants(Pass):
         if "dl.signature" in op.attributes:
             return
         precompute = Precompute.of(op)
+        if precompute is not None:
+            precompute.check()
         taken = set.union(*keys_read(op), precompute.keys() if precompute else ())
         for function in list(functions(op)):
             if not is_entry(function):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from dlc._mlir import ir
+from dlc.analysis.symbols import symbol_name
 from dlc.lowering.dl.matching import dl_ops, erase_unused, functions
 from dlc.lowering.outlining import clone_in_terms
+from dlc.lowering.pass_base import PassFailure
 
 MARK = "dl.precompute"
 _KEY = "dl.param"
@@ -44,10 +46,15 @@ class Precompute:
 
     def keys(self) -> list[str]:
         """The keys of the weights that it computes, in order."""
-        if "res_attrs" not in self.function.attributes:
-            return []
-        marks = [ir.DictAttr(entry) for entry in ir.ArrayAttr(self.function.attributes["res_attrs"])]
-        return [mark[_KEY].value for mark in marks if _KEY in mark]
+        return self._keys_in("res_attrs")
+
+    def check(self) -> None:
+        """Refuse a function that takes anything but weights, or gives a result without a key."""
+        arguments, results = self.function.regions[0].blocks[0].arguments, self._return().operands
+        if len(self._keys_in("arg_attrs")) == len(arguments) and len(self.keys()) == len(results):
+            return
+        what = f"@{symbol_name(self.function)} is marked {MARK}, but takes an argument, or gives a result without a key"
+        raise PassFailure(self.function, what, "read weights by dl.param, and name each result by its attribute dl.param")
 
     def add(self, values: Mapping[str, ir.Value], needed: Sequence[ir.Operation]) -> None:
         """Compute `values` by their keys, too, by copies of the ops `needed`, which are in program order.
@@ -76,6 +83,12 @@ class Precompute:
             return
         self._set_results(results)
         erase_unused(dl_ops(self.function))
+
+    def _keys_in(self, which: str) -> list[str]:
+        if which not in self.function.attributes:
+            return []
+        marks = [ir.DictAttr(entry) for entry in ir.ArrayAttr(self.function.attributes[which])]
+        return [mark[_KEY].value for mark in marks if _KEY in mark]
 
     def _return(self) -> ir.Operation:
         operations = self.function.regions[0].blocks[0].operations

@@ -1,5 +1,5 @@
-// RUN: dlc-opt %s --dl-outline-constants --split-input-file | filecheck %s
-// RUN: dlc-opt %s --dl-outline-constants --dl-outline-constants --split-input-file | filecheck %s
+// RUN: dlc-opt %s --dl-outline-constants --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dlc-opt %s --dl-outline-constants --dl-outline-constants --split-input-file --verify-diagnostics | filecheck %s
 // Computations on weights alone become results of @precompute. The pass takes any module: it refuses nothing.
 
 // CHECK-LABEL: func.func @precompute() -> (tensor<4x3xf32> {dl.param = "w.transpose.mul"}, tensor<4xf32> {dl.param = "b.neg"})
@@ -81,4 +81,19 @@ func.func @plain(%x: tensor<2x4xf32>, %y: tensor<5000x4xf32>) -> (tensor<2x4xf32
   %1 = "dl.add"(%y, %e) : (tensor<5000x4xf32>, tensor<5000x4xf32>) -> tensor<5000x4xf32>
   %2 = "dl.range"(%s, %s, %s) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
   return %0, %1, %2 : tensor<2x4xf32>, tensor<5000x4xf32>, tensor<?xi64>
+}
+
+// -----
+
+// expected-error@below {{@precompute is marked dl.precompute, but takes an argument, or gives a result without a key; read weights}}
+func.func @precompute() -> (tensor<4xf32>, tensor<4xf32> {dl.param = "w.neg"}) attributes {dl.precompute} {
+  %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %0 = "dl.neg"(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  return %w, %0 : tensor<4xf32>, tensor<4xf32>
+}
+func.func @result_without_key(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %w = "dl.param"() {key = "w.neg", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+  %0 = "dl.abs"(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "dl.add"(%x, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
