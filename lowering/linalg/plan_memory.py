@@ -13,6 +13,8 @@ from dlc.dialects.dl.types import MOST_BYTES
 from dlc.lowering.linalg.size_emitter import Extent, SizeEmitter
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
+_REMEDY = "make the sizes smaller, or known at run time only"
+
 
 @dataclass(frozen=True)
 class PlanMemory(Pass):
@@ -62,6 +64,7 @@ def _lay_out(plan: MemoryPlan) -> None:
     """Replace the plan's allocations by views of one."""
     if len(plan.buffers) < 2:
         return
+    _refuse_vast(plan)
     allocs = [buffer.alloc for buffer in plan.buffers]
     largest_first = [*(buffer.alloc for buffer in plan.holders()), *allocs]  # an error of the arena names its first node
     with ir.InsertionPoint(_in_entry(allocs[0])), ir.Location.fused([alloc.location for alloc in largest_first]):
@@ -69,7 +72,7 @@ def _lay_out(plan: MemoryPlan) -> None:
         offsets, end = _offsets(plan, emitter)
         if isinstance(end, int) and end > MOST_BYTES:
             what = f"the buffers take {end} bytes, more than any machine can address"
-            raise PassFailure(allocs[0], what, "make the sizes smaller, or known at run time only")
+            raise PassFailure(allocs[0], what, _REMEDY)
         alignments = [buffer.alignment(size) for buffer, size in zip(plan.buffers, plan.sizes(), strict=True)]
         arena = _allocate(end, emitter, max(alignments))
         starts = [emitter.value(offset) for offset in offsets]
@@ -79,6 +82,16 @@ def _lay_out(plan: MemoryPlan) -> None:
             view = ir.Operation.create("memref.view", results=[kind], operands=[arena, start, *alloc.operands])
         alloc.results[0].replace_all_uses_with(view.results[0])
         alloc.erase()
+
+
+def _refuse_vast(plan: MemoryPlan) -> None:
+    """Refuse buffers whose size is an open one times more bytes than there can be; arithmetic on it would overflow."""
+    for buffer in plan.buffers if plan.atoms else ():
+        factor = max((abs(each) for _, each in buffer.bytes.terms), default=0)
+        if factor > MOST_BYTES:
+            raise PassFailure(
+                buffer.alloc, f"a buffer takes a multiple of {factor} bytes, more than any machine can address", _REMEDY
+            )
 
 
 def _in_entry(op: ir.Operation) -> ir.Operation:
