@@ -9,7 +9,7 @@ from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.numerics import wide
 from dlc.dialects.dl.resize_taps import coordinates_of, taps_of
 from dlc.dialects.dl.shape import normalize_axes, require_length
-from dlc.dialects.dl.types import FLOATS, Dim, TensorType, require, type_of_array
+from dlc.dialects.dl.types import FLOATS, MOST_BYTES, Dim, TensorType, require, type_of_array
 
 
 class Sampling(DLOp):
@@ -43,6 +43,7 @@ class Resize(Sampling, name="resize"):
 
     c1: axes are distinct axes of x.    c2: sizes, scales or both have one entry per axis, sizes not negative, scales
     positive and finite.    c3: linear and cubic take floats.    c4: no axis is empty that is not in the result.
+    c5: no scale is more than the bytes that a machine can address.
     """
 
     fusion_class = "reduction"
@@ -67,6 +68,8 @@ class Resize(Sampling, name="resize"):
         fits = fits and all(size >= 0 for size in sizes) and all(0 < scale < np.inf for scale in scales)
         require("c2", fits, f"sizes {list(sizes)} and scales {list(scales)} for {len(axes)} axes")
         require("c3", mode == "nearest" or x.dtype in FLOATS, f"mode is {mode} but x is {x}")
+        largest = max(scales, default=1.0)
+        require("c5", largest <= MOST_BYTES, f"an axis grows by {largest:g}, more than any machine can address")
         dims = list(x.shape)
         for index, axis in enumerate(found):
             before = dims[axis]

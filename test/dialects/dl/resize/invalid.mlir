@@ -33,6 +33,14 @@ func.func @resize_c4(%arg0: tensor<3x0xf32>) {
 
 // -----
 
+func.func @resize_c5(%arg0: tensor<?x4xf32>) {
+  // expected-error @+1 {{'dl.resize' op c5: an axis grows by 1e+30, more than any machine can address}}
+  %0 = "dl.resize"(%arg0) {axes = array<i64: 0>, scales = array<f64: 1.0e30>} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
 func.func @dynamic_resize_c1(%arg0: tensor<2x3xf32>, %arg1: tensor<1xi64>) {
   // expected-error @+1 {{'dl.dynamic_resize' op c1: axis 2 is out of range for rank 2}}
   %0 = "dl.dynamic_resize"(%arg0, %arg1) {axes = array<i64: 2>} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2x?xf32>
