@@ -29,6 +29,8 @@ class _Axis:
     def repeat(self) -> int:
         """How often each element stands in the result where that is a whole number, else 0."""
         if isinstance(self.scale, float):
+            if isinstance(self.after, int) and (not isinstance(self.before, int) or self.after != self.before * self.scale):
+                return 0
             return int(self.scale) if float(self.scale).is_integer() else 0
         if not isinstance(self.before, int) or not isinstance(self.after, int) or not self.before:
             return 0

@@ -32,6 +32,7 @@ CASES = [
     resize((1, 2, 3, 4), (2, 3), scales=(3.0, 1.0)),
     resize((1, 2, 3, 4), (-1,), sizes=(8,)),
     resize((2, 3, 5), (1, 2), None, scales=(1.5, 0.7)),
+    resize((3,), (0,), None, sizes=(7,), scales=(2.0,), coordinates="asymmetric", rounding="floor"),
     *(resize((2, 7), (1,), sizes=(10,), coordinates=kind, rounding=r) for kind in _COORDINATES for r in _ROUNDINGS),
     *(resize((9, 2), (0,), scales=(0.6,), coordinates=kind, mode="linear") for kind in _COORDINATES),
     *(resize((9, 2), (0,), sizes=(14,), coordinates=kind, mode="cubic") for kind in _COORDINATES),
