@@ -10,6 +10,7 @@ from dlc.analysis.buffers import defining_op, nested_ops, root_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
+_LOOPS = ("scf.for", "scf.while")
 _WRITABLE = "bufferization.writable"
 _DONATED = "dl.donated"
 _ONE_SHOT = (
@@ -44,6 +45,8 @@ class BufferizeTensors(Pass):
         _require_no_dl(op)
         for function in _public_functions(op):
             _forbid_writes_to_arguments(function)
+        for loop in [inner for inner in nested_ops(op) if inner.name in _LOOPS]:
+            _start_apart(loop)
         run_native(op, _ONE_SHOT)
         for cast in [inner for inner in nested_ops(op) if inner.name == "memref.cast"]:
             _keep_rows_apart(cast)
@@ -58,6 +61,17 @@ def _require_no_dl(module: ir.Operation) -> None:
     for op in nested_ops(module):
         if op.name.startswith("dl."):
             raise PassFailure(op, f"needs linalg on tensors, found '{op.name}'", "run convert-dl-to-linalg first")
+
+
+def _start_apart(loop: ir.Operation) -> None:
+    """Give each value that a loop carries, and that starts as an empty tensor, one of its own.
+
+    One-shot bufferization sees no write of another user between iterations, as nothing defines what an empty tensor holds.
+    """
+    for index, value in enumerate(loop.operands):
+        empty = defining_op(value)
+        if empty is not None and empty.name == "tensor.empty" and len(list(value.uses)) > 1:
+            loop.operands[index] = empty.clone(ip=ir.InsertionPoint(empty)).operation.result
 
 
 def _public_functions(module: ir.Operation) -> Iterator[ir.OpView]:

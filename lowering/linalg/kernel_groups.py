@@ -79,10 +79,10 @@ def _rank(op: ir.Operation) -> int:
 
 
 def is_computation(op: ir.Operation) -> bool:
-    """Whether `op` is work for a kernel: a linalg op, or a loop nest of plain loads and stores."""
+    """Whether `op` is work for a kernel: a linalg op, or a loop nest of plain loads and stores that gives no values."""
     if is_linalg(op):
         return True
-    if op.name not in _LOOPS or any(is_memref(result) for result in op.results):
+    if op.name not in _LOOPS or len(op.results):
         return False
     inner = nested_ops(op)[1:]
     return not any(is_linalg(each) or each.name in _BARRIERS for each in inner)

@@ -8,7 +8,7 @@ touches stay as they were, for the search and the code generators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -34,7 +34,6 @@ from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.registry import find_pass
 
 _BEFORE = ("affine-demote-values", "affine-accumulate-in-place", "affine-expand-buffers")
-_AFTER = ("affine-promote-buffers", "affine-contract-products")
 _UNTOUCHED = "untouched"
 _LOOPS = ("affine.for", "affine.parallel")
 
@@ -117,17 +116,35 @@ class KernelLoops:
         run_native(self.module.operation, "func.func(affine-loop-normalize,canonicalize,cse)")
         forward_stores(function.regions[0].blocks[0])
         remove_dead_stores(function)
-        for step in _AFTER:
-            _run(step, function)
+        _run("affine-promote-buffers", function)
+        for op in list(_as_written(function)):
+            _run("affine-contract-products", op)
         forward_stores(function.regions[0].blocks[0])
         remove_dead_stores(function)
         run_native(self.module.operation, "func.func(canonicalize,cse)")
 
 
-def _run(name: str, function: ir.Operation) -> None:
+def _run(name: str, op: ir.Operation) -> None:
     found = find_pass(name)
     assert found is not None
-    found().run(function)
+    found().run(op)
+
+
+def _as_written(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The outermost of the ops from `op` inwards that hold no nest for code generators, which look for products themselves."""
+    if _is_generated(op):
+        return
+    if not any(_is_generated(inner) for inner in nested_ops(op)):
+        yield op
+        return
+    inner_ops = [inner.operation for region in op.regions for body in region.blocks for inner in body.operations]
+    for inner in inner_ops:
+        yield from _as_written(inner)
+
+
+def _is_generated(loop: ir.Operation) -> bool:
+    """Whether a code generator makes code of the nest whose outermost loop this is."""
+    return SCHEDULE in loop.attributes or SEARCH in loop.attributes
 
 
 def _loops_in(kernel: ir.Operation) -> list[ir.Operation]:
@@ -244,7 +261,7 @@ def _require_nests(function: ir.Operation) -> None:
     """PassFailure where a loop has a schedule that no code generator would find, or that does not fit its nest."""
     nests = {nest.top: nest for nest in nests_of(function)}
     tops = [op for op in nested_ops(function) if op.name == "affine.for" and AS_WRITTEN in op.attributes]
-    marked = [inner for top in tops for inner in nested_ops(top) if SCHEDULE in inner.attributes or SEARCH in inner.attributes]
+    marked = [inner for top in tops for inner in nested_ops(top) if _is_generated(inner)]
     for loop in marked:
         if loop not in nests:
             what = f"loop '{name_of(loop)}' is no nest for register tiles: it carries a dependence, or loops around its sum do"

@@ -139,3 +139,28 @@ func.func private @rows_apart(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32>
   %z = tensor.extract_slice %y[0, 0] [%h, %n] [1, 1] : tensor<?x?xf32> to tensor<?x?xf32>
   return %z : tensor<?x?xf32>
 }
+
+// -----
+
+// Two loops, one in the other, that fill the same empty tensor have a buffer each.
+// CHECK-LABEL: func.func @nested_loops(
+// CHECK: %[[OUTER:.*]] = memref.alloc() : memref<3xf32>
+// CHECK: %[[INNER:.*]] = memref.alloc() : memref<3xf32>
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %[[OUTER]])
+// CHECK: scf.for {{.*}} iter_args(%[[B:.*]] = %[[INNER]])
+// CHECK: memref.store %{{.*}}, %[[B]]
+// CHECK: memref.store %{{.*}}, %[[A]]
+func.func @nested_loops(%n: index, %x: f32, %y: f32) -> tensor<3xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<3xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e) -> (tensor<3xf32>) {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%b = %e) -> (tensor<3xf32>) {
+      %t = tensor.insert %y into %b[%j] : tensor<3xf32>
+      scf.yield %t : tensor<3xf32>
+    }
+    %v = tensor.insert %x into %a[%i] : tensor<3xf32>
+    scf.yield %v : tensor<3xf32>
+  }
+  return %r : tensor<3xf32>
+}

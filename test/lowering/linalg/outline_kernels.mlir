@@ -150,3 +150,27 @@ func.func @loop_of_copies(%x: memref<4xf32>, %n: index) {
   }
   return
 }
+
+// -----
+
+// A loop that counts stays where its count is used.
+// CHECK-LABEL: func.func @counting_loop(
+// CHECK-NOT: call
+// CHECK: %[[N:.*]] = scf.while
+// CHECK: return %[[N]]
+// CHECK-NOT: func.func
+func.func @counting_loop(%x: memref<4xi1>, %y: memref<4xi1>) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = scf.while (%i = %c0) : (index) -> index {
+    %more = memref.load %x[%i] : memref<4xi1>
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    %v = memref.load %x[%i] : memref<4xi1>
+    memref.store %v, %y[%i] : memref<4xi1>
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+  return %n : index
+}
