@@ -249,7 +249,8 @@ def test_nothing_is_left_behind(gpu: FakeGpu) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["bert-tiny", "residual block", "depthwise block", "lstm", "lstm in a loop", "gpt2 decode", "gpt2 decode, growing", "mlp"]
+    "name",
+    ["bert-tiny", "residual block", "depthwise block", "lstm", "lstm in a loop", "gpt2 decode", "gpt2 decode, growing", "mlp"],
 )
 def test_a_network_runs_from_end_to_end(gpu: FakeGpu, name: str) -> None:
     """As compiled for a GPU, launched one by one and as a graph."""
