@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -250,7 +251,7 @@ def test_sizes_must_be_known(tmp_path: Path) -> None:
 def test_folder_is_no_file(tmp_path: Path) -> None:
     onnx.save(residual_block(), tmp_path / "model.onnx")
     (tmp_path / "file").touch()
-    dlc_command = [shutil.which("dlc") or "dlc", "compile", tmp_path / "model.onnx", "--emit=c-runtime"]
+    dlc_command = [Path(sys.executable).with_name("dlc"), "compile", tmp_path / "model.onnx", "--emit=c-runtime"]
     for options, message in ((["-o", tmp_path / "file"], "is no folder; name one"), (["--weights=separate"], "reads no files")):
         done = subprocess.run(
             [str(part) for part in (*dlc_command, *options)], cwd=tmp_path, capture_output=True, text=True, timeout=60

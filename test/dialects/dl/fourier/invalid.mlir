@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s --split-input-file --verify-diagnostics
 // Each constraint of the family has a message with the values.
 
-func.func @fft_c1_parts(%x: tensor<1x3x8x1xf32>, %w: tensor<2x7xf32>) {
+func.func @fft_c1(%x: tensor<1x3x8x1xf32>, %w: tensor<2x7xf32>) {
   // expected-error@+1 {{'dl.fft' op c1: x is tensor<1x3x8x1xf32>}}
   %0 = "dl.fft"(%x, %w) : (tensor<1x3x8x1xf32>, tensor<2x7xf32>) -> tensor<1x2x8x1xf32>
   return
