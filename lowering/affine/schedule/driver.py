@@ -110,6 +110,8 @@ def read(function: ir.Operation, assume_no_alias: bool = False, reassociate: boo
     """
     scop = extract(function, assume_no_alias=assume_no_alias)
     refuse_unmovable(scop)
+    if not scop.statements:
+        raise PrimitiveError("the loops store nothing, so that there is no order to change", "let them store, or take them out")
     with limited_work():
         return Program.of(scop, reassociate=reassociate)
 

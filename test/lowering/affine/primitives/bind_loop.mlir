@@ -36,3 +36,13 @@ func.func @refused(%A: memref<100xf32>) {
 func.func @no_loops(%A: memref<4xf32>) {
   return
 }
+
+// -----
+
+// expected-error@below {{the loops store nothing, so that there is no order to change; let them store, or take them out}}
+func.func @loads_alone(%A: memref<100xf32>) {
+  affine.for %i = 0 to 100 {
+    %a = affine.load %A[%i] : memref<100xf32>
+  } {dlc.name = "i"}
+  return
+}
