@@ -32,7 +32,7 @@ class DimNames:
         self.added.append([self._name_of(next(sizes)) if kind.is_dynamic_dim(axis) else "" for axis in range(kind.rank)])
 
     def _name_of(self, size: ir.Value) -> str:
-        """The name of the argument's dim that `size` asks for; "" when it is anything else, or there is no such dim."""
+        """The name of the argument's dim that `size` asks for; "" when it is anything else, or has no place among the names."""
         op = defining_op(size)
         if op is None or op.name != "memref.dim" or not isinstance(op.operands[0], ir.BlockArgument):
             return ""
