@@ -42,6 +42,7 @@ def session_of(text: str, **options: object) -> Session:
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_results_are_right_and_own_their_memory(model: Model) -> None:
     session = session_of(model.text())
+    gc.collect()  # what other tests left in cycles
     before = load_library().memory_live()
     kept = [array.copy() for array in model.arrays]
     results = session(*model.arrays)
