@@ -1,0 +1,404 @@
+"""Functions and kernels of the gpu dialect as Python text, for `gpu_interpreter.py`.
+
+A kernel becomes a generator, which yields at barriers and at what the lanes of a warp do together (`gpu_warps.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dlc._mlir import ir
+
+ELEMENT_TYPES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool_",
+    "i8": "int8",
+    "ui8": "uint8",
+    "i32": "int32",
+    "i64": "int64",
+}
+
+_INFIX = {
+    "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
+    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^",
+}  # fmt: skip
+
+_CALLS = {
+    "arith.maximumf": "np.maximum", "arith.minimumf": "np.minimum", "arith.maxnumf": "np.fmax", "arith.minnumf": "np.fmin",
+    "arith.maxsi": "max", "arith.minsi": "min", "arith.negf": "-", "math.sqrt": "np.sqrt", "math.exp": "np.exp",
+    "math.log": "np.log", "math.tanh": "np.tanh", "math.absf": "abs", "math.fma": "_fma", "math.powf": "np.power",
+    "math.rsqrt": "_rsqrt", "math.exp2": "np.exp2", "math.erf": "_erf", "math.sin": "np.sin", "math.cos": "np.cos",
+    "math.floor": "np.floor", "math.ceil": "np.ceil", "math.roundeven": "np.rint", "math.log1p": "np.log1p",
+}  # fmt: skip
+
+_CASTS = (
+    "arith.index_cast",
+    "arith.sitofp",
+    "arith.fptosi",
+    "arith.extf",
+    "arith.truncf",
+    "arith.extsi",
+    "arith.trunci",
+    "arith.uitofp",
+    "arith.extui",
+)
+
+_COMPARED = {"oeq": "==", "ogt": ">", "oge": ">=", "olt": "<", "ole": "<=", "one": "!=", "ugt": ">", "ult": "<", "une": "!="}
+_FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+_IDS = {"gpu.block_id": "block", "gpu.thread_id": "thread", "gpu.grid_dim": "grid", "gpu.block_dim": "size"}
+
+
+def name_of(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+class FunctionText:
+    """Writes one function as Python."""
+
+    def __init__(self, op: ir.Operation, prefix: str = "") -> None:
+        self.called = prefix + name_of(op)
+        self.op, self.found, self.numbers = op, list[str](), dict[ir.Value, str]()
+        self.writers: dict[str, Callable[[ir.Operation], None]] = {
+            name.removeprefix("_on_").replace("__", "."): getattr(self, name) for name in dir(self) if name.startswith("_on_")
+        }
+
+    def lines(self) -> list[str]:
+        block = self.op.regions[0].blocks[0]
+        given = ", ".join(self.name(argument) for argument in block.arguments)
+        if self.op.name == "func.func":
+            self.say(0, f"def {self.called}({given}):")
+            self.block(block, 1)
+            return self.found
+        count = ir.FunctionType(ir.TypeAttr(self.op.attributes["function_type"]).value).inputs
+        shared = list(block.arguments)[len(count) :]
+        given = ", ".join(self.name(argument) for argument in [*shared, *list(block.arguments)[: len(count)]])
+        self.say(0, f"def {self.called}(block, thread, grid, size, {given}):")
+        self.say(1, "if False: yield")
+        self.say(1, "copies = _copies()")
+        self.block(block, 1)
+        self.say(0, f"{self.called}_shared = [{', '.join(_shape_of(one.type) for one in shared)}]")
+        return self.found
+
+    def say(self, depth: int, text: str) -> None:
+        self.found.append("    " * depth + text)
+
+    def name(self, value: ir.Value) -> str:
+        return self.numbers.setdefault(value, f"v{len(self.numbers)}")
+
+    def block(self, block: ir.Block, depth: int, results: Sequence[str] = ()) -> None:
+        """Write the ops of a block; what its terminator gives goes to `results`."""
+        self.depth = depth
+        start = len(self.found)
+        for inner in block.operations:
+            op = inner.operation
+            if op.name.endswith(".yield"):
+                for name, value in zip(results, op.operands, strict=True):
+                    self.say(depth, f"next_{name} = {self.name(value)}")
+                for name in results:
+                    self.say(depth, f"{name} = next_{name}")
+                break
+            self.one(op)
+            self.depth = depth
+        if len(self.found) == start:
+            self.say(depth, "pass")
+
+    def one(self, op: ir.Operation) -> None:
+        given = [self.name(value) for value in op.operands]
+        if op.name in self.writers:
+            self.writers[op.name](op)
+        elif op.name in _INFIX:
+            self.set(op, f"{given[0]} {_INFIX[op.name]} {given[1]}")
+        elif op.name in _CALLS:
+            self.set(op, f"{_CALLS[op.name]}({', '.join(given)})")
+        elif op.name in _CASTS:
+            self.set(op, _cast(given[0], op.results[0].type))
+        elif op.name in _IDS:
+            dim = "xyz".index(str(op.attributes["dimension"]).rsplit(" ", 1)[1].rstrip(">"))
+            self.set(op, f"{_IDS[op.name]}[{dim}]")
+        else:
+            raise NotImplementedError(str(op))
+
+    def set(self, op: ir.Operation, text: str) -> None:
+        self.say(self.depth, f"{self.name(op.results[0])} = {text}")
+
+    # Ops by name.
+
+    def _on_func__return(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"return [{', '.join(self.name(value) for value in op.operands)}]")
+
+    def _on_func__call(self, op: ir.Operation) -> None:
+        given = ", ".join(self.name(value) for value in op.operands)
+        results = "".join(f"{self.name(result)}, " for result in op.results)
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        self.say(self.depth, f"{results}{'= ' * bool(results)}{callee}({given})")
+
+    def _on_gpu__return(self, op: ir.Operation) -> None:
+        self.say(self.depth, "return")
+
+    def _on_memref__subview(self, op: ir.Operation) -> None:
+        values = iter(self.name(value) for value in list(op.operands)[1:])
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        lists = [list(ir.DenseI64ArrayAttr(op.attributes[f"static_{kind}"])) for kind in ("offsets", "sizes", "strides")]
+        texts = [[next(values) if number == dynamic else str(number) for number in numbers] for numbers in lists]
+        slices = ", ".join(f"{at} : {at} + {size} * {by} : {by}" for at, size, by in zip(*texts, strict=True))
+        kind = ir.MemRefType(op.results[0].type)
+        self.set(op, f"_shaped({self.name(op.operands[0])}[{slices}], {self._sizes(kind, texts[1])})")
+
+    def _sizes(self, kind: ir.MemRefType, texts: Sequence[str]) -> str:
+        """The shape of a view of rank `kind`, whose dims of size 1 may be dropped."""
+        left = list(texts)
+        while len(left) > kind.rank:
+            left.remove("1")
+        return f"({', '.join(left)}{',' * bool(left)})"
+
+    def _on_memref__collapse_shape(self, op: ir.Operation) -> None:
+        kind = ir.MemRefType(op.results[0].type)
+        self.set(op, f"_shaped({self.name(op.operands[0])}, {tuple(kind.shape)!r})")
+
+    _on_memref__expand_shape = _on_memref__collapse_shape
+
+    def _on_memref__cast(self, op: ir.Operation) -> None:
+        self.set(op, self.name(op.operands[0]))
+
+    def _on_scf__for(self, op: ir.Operation) -> None:
+        low, high, step, *given = (self.name(value) for value in op.operands)
+        body, depth = op.regions[0].blocks[0], self.depth
+        variable, *carried = (self.name(argument) for argument in body.arguments)
+        for name, value in zip(carried, given, strict=True):
+            self.say(depth, f"{name} = {value}")
+        self.say(depth, f"for {variable} in range({low}, {high}, {step}):")
+        self.block(body, depth + 1, carried)
+        for result, name in zip(op.results, carried, strict=True):
+            self.say(depth, f"{self.name(result)} = {name}")
+
+    def _on_gpu__barrier(self, op: ir.Operation) -> None:
+        self.say(self.depth, "yield")
+
+    def _on_gpu__launch_func(self, op: ir.Operation) -> None:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = [self.name(value) for value in op.operands]
+        kernel = str(op.attributes["kernel"]).replace("::@", "_").removeprefix("@")
+        arguments = given[6 : 6 + sizes[-2]]
+        self.say(
+            self.depth,
+            f"_launch({kernel!r}, ({', '.join(given[:3])}), ({', '.join(given[3:6])}), {kernel}_shared, [{', '.join(arguments)}])",
+        )
+
+    def _on_gpu__alloc(self, op: ir.Operation) -> None:
+        kind = ir.MemRefType(op.results[0].type)
+        sizes = iter(self.name(value) for value in op.operands)
+        shape = ", ".join(next(sizes) if kind.is_dynamic_dim(at) else str(kind.shape[at]) for at in range(kind.rank))
+        self.set(op, f"_new(({shape}{',' * bool(shape)}), {ELEMENT_TYPES[str(kind.element_type)]!r})")
+
+    _on_memref__alloca = _on_memref__alloc = _on_gpu__alloc
+
+    def _on_gpu__dealloc(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"del {self.name(op.operands[0])}")
+
+    _on_memref__dealloc = _on_gpu__dealloc
+
+    def _on_memref__get_global(self, op: ir.Operation) -> None:
+        self.set(op, f"_globals[{ir.FlatSymbolRefAttr(op.attributes['name']).value!r}]")
+
+    def _on_memref__copy(self, op: ir.Operation) -> None:
+        source, target = (self.name(value) for value in op.operands)
+        self.say(self.depth, f"{target}[...] = {source}")
+
+    def _on_memref__view(self, op: ir.Operation) -> None:
+        kind, (memref, at, *_) = ir.MemRefType(op.results[0].type), [self.name(value) for value in op.operands]
+        dtype = np.dtype(ELEMENT_TYPES[str(kind.element_type)])
+        size = int(np.prod(kind.shape)) * dtype.itemsize
+        self.set(op, f"{memref}[{at} : {at} + {size}].view({dtype.name!r}).reshape({tuple(kind.shape)!r})")
+
+    def _on_memref__dim(self, op: ir.Operation) -> None:
+        self.set(op, f"{self.name(op.operands[0])}.shape[{self.name(op.operands[1])}]")
+
+    def _on_arith__constant(self, op: ir.Operation) -> None:
+        kind = str(op.results[0].type)
+        if isinstance(op.results[0].type, ir.VectorType):
+            self._splat(op)
+            return
+        value = op.attributes["value"].value
+        text = f"float('{value!r}')" if isinstance(value, float) else repr(value)
+        self.set(op, text if kind == "index" else f"{_scalar(kind)}({text})")
+
+    def _splat(self, op: ir.Operation) -> None:
+        kind = ir.VectorType(op.results[0].type)
+        value = ir.DenseElementsAttr(op.attributes["value"]).get_splat_value().value
+        self.set(op, f"np.full({tuple(kind.shape)!r}, {value!r}, {ELEMENT_TYPES[str(kind.element_type)]!r})")
+
+    # Vectors, and what warps do together.
+
+    def _on_vector__extract(self, op: ir.Operation) -> None:
+        place = tuple(ir.DenseI64ArrayAttr(op.attributes["static_position"]))
+        self.set(op, f"{self.name(op.operands[0])}[{place!r}]")
+
+    def _on_vector__extract_strided_slice(self, op: ir.Operation) -> None:
+        start, size = (ir.IntegerAttr(ir.ArrayAttr(op.attributes[name])[0]).value for name in ("offsets", "sizes"))
+        self.set(op, f"{self.name(op.operands[0])}[{start} : {start + size}]")
+
+    def _on_vector__from_elements(self, op: ir.Operation) -> None:
+        given = ", ".join(self.name(value) for value in op.operands)
+        self.set(op, f"np.array([{given}])")
+
+    def _on_vector__load(self, op: ir.Operation) -> None:
+        memref, *place = (self.name(value) for value in op.operands)
+        (count,) = ir.VectorType(op.results[0].type).shape
+        self.set(op, f"_row_of({memref}, ({', '.join(place)},), {count}).copy()")
+
+    def _on_vector__store(self, op: ir.Operation) -> None:
+        value, memref, *place = (self.name(value) for value in op.operands)
+        (count,) = ir.VectorType(op.operands[0].type).shape
+        self.say(self.depth, f"_row_of({memref}, ({', '.join(place)},), {count})[...] = {value}")
+
+    def _on_nvgpu__device_async_copy(self, op: ir.Operation) -> None:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = [self.name(value) for value in op.operands]
+        place, source, at, used = (given[sum(sizes[:part]) : sum(sizes[: part + 1])] for part in range(1, 5))
+        count = ir.IntegerAttr(op.attributes["dstElements"]).value
+        ends = f"{given[0]}, ({', '.join(place)},), {source[0]}, ({', '.join(at)},)"
+        self.say(self.depth, f"copies.start({ends}, {count}, {used[0] if used else count})")
+
+    def _on_nvvm__cp__async__commit__group(self, op: ir.Operation) -> None:
+        self.say(self.depth, "copies.close()")
+
+    def _on_nvvm__cp__async__wait__group(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"copies.wait({ir.IntegerAttr(op.attributes['n']).value})")
+
+    def _on_nvgpu__ldmatrix(self, op: ir.Operation) -> None:
+        memref, *place = (self.name(value) for value in op.operands)
+        transpose = ir.BoolAttr(op.attributes["transpose"]).value
+        self.set(op, f"yield ('ldmatrix', _matrix_row({memref}, ({', '.join(place)},)), {transpose})")
+
+    def _on_nvgpu__mma__sync(self, op: ir.Operation) -> None:
+        self.set(op, f"yield ('mma', {', '.join(self.name(value) for value in op.operands)})")
+
+    def _on_arith__select(self, op: ir.Operation) -> None:
+        condition, one, other = (self.name(value) for value in op.operands)
+        self.set(op, f"{one} if {condition} else {other}")
+
+    def _on_arith__cmpf(self, op: ir.Operation) -> None:
+        sign = _COMPARED[_FLOAT_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]]
+        self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
+
+    def _on_arith__cmpi(self, op: ir.Operation) -> None:
+        sign = _INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
+
+    def _subscripts(self, op: ir.Operation, first: int) -> str:
+        """The element that an access touches; subscripts are checked."""
+        texts = _texts(op.attributes["map"].value, [self.name(value) for value in list(op.operands)[first:]])
+        for text in texts:
+            if "-" in text or "+" in text or text.isidentifier():
+                self.say(self.depth, f"if {text} < 0: _outside()")
+        return f"{self.name(op.operands[first - 1])}[{', '.join(texts) or '()'}]"
+
+    def _on_memref__load(self, op: ir.Operation) -> None:
+        memref, *subscripts = (self.name(value) for value in op.operands)
+        for text in subscripts:
+            self.say(self.depth, f"if {text} < 0: _outside()")
+        self.set(op, f"{memref}[{', '.join(subscripts) or '()'}]")
+
+    def _on_memref__store(self, op: ir.Operation) -> None:
+        value, memref, *subscripts = (self.name(value) for value in op.operands)
+        for text in subscripts:
+            self.say(self.depth, f"if {text} < 0: _outside()")
+        self.say(self.depth, f"{memref}[{', '.join(subscripts) or '()'}] = {value}")
+
+    def _on_cf__assert(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"assert {self.name(op.operands[0])}, {ir.StringAttr(op.attributes['msg']).value!r}")
+
+    def _on_affine__load(self, op: ir.Operation) -> None:
+        self.set(op, self._subscripts(op, 1))
+
+    def _on_affine__store(self, op: ir.Operation) -> None:
+        place = self._subscripts(op, 2)
+        self.say(self.depth, f"{place} = {self.name(op.operands[0])}")
+
+    def _on_affine__apply(self, op: ir.Operation) -> None:
+        self.set(op, self._extreme(op, ""))
+
+    def _on_affine__min(self, op: ir.Operation) -> None:
+        self.set(op, self._extreme(op, "min"))
+
+    def _on_affine__max(self, op: ir.Operation) -> None:
+        self.set(op, self._extreme(op, "max"))
+
+    def _extreme(self, op: ir.Operation, which: str) -> str:
+        return _call(which, _texts(op.attributes["map"].value, [self.name(value) for value in op.operands]))
+
+    def _on_affine__for(self, op: ir.Operation) -> None:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        given = [self.name(value) for value in op.operands]
+        low = _call("max", _texts(op.attributes["lowerBoundMap"].value, given[: sizes[0]]))
+        high = _call("min", _texts(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
+        body, depth = op.regions[0].blocks[0], self.depth
+        variable, *carried = (self.name(argument) for argument in body.arguments)
+        for name, value in zip(carried, given[sizes[0] + sizes[1] :], strict=True):
+            self.say(depth, f"{name} = {value}")
+        self.say(depth, f"for {variable} in range({low}, {high}, {ir.IntegerAttr(op.attributes['step']).value}):")
+        self.block(body, depth + 1, carried)
+        for result, name in zip(op.results, carried, strict=True):
+            self.say(depth, f"{self.name(result)} = {name}")
+
+    def _on_affine__if(self, op: ir.Operation) -> None:
+        depth = self.depth
+        set_text = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">")
+        inputs, constraints = set_text.split(" : ", 1)
+        sides = [side.rsplit(" ", 2) for side in constraints[1:-1].split(", ")]
+        map = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{inputs} -> ({', '.join(side[0] for side in sides)})>")).value
+        texts = _texts(map, [self.name(value) for value in op.operands])
+        holds = " and ".join(f"{text} {side[1]} 0" for text, side in zip(texts, sides, strict=True))
+        results = [self.name(result) for result in op.results]
+        self.say(depth, f"if {holds}:")
+        self.block(op.regions[0].blocks[0], depth + 1, results)
+        if len(op.regions[1].blocks):
+            self.say(depth, "else:")
+            self.block(op.regions[1].blocks[0], depth + 1, results)
+
+
+def _shape_of(kind: ir.Type) -> str:
+    memref = ir.MemRefType(kind)
+    return f"({tuple(memref.shape)!r}, {ELEMENT_TYPES[str(memref.element_type)]!r})"
+
+
+def _cast(text: str, kind: ir.Type) -> str:
+    return f"int({text})" if str(kind) == "index" else f"{_scalar(str(kind))}({text})"
+
+
+def _scalar(kind: str) -> str:
+    """The Python type of an element."""
+    return "_bfloat16" if kind == "bf16" else f"np.{ELEMENT_TYPES[kind]}"
+
+
+def _call(which: str, texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{which}({', '.join(texts)})"
+
+
+def _texts(map: ir.AffineMap, operands: Sequence[str]) -> list[str]:
+    """The results of an affine map as Python."""
+    return [_text(result, operands, map.n_dims) for result in map.results]
+
+
+def _text(expression: ir.AffineExpr, operands: Sequence[str], dims: int) -> str:
+    expression = expression.maybe_downcast()
+    if isinstance(expression, ir.AffineDimExpr):
+        return operands[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return operands[dims + expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return str(expression.value)
+    lhs, rhs = _text(expression.lhs, operands, dims), _text(expression.rhs, operands, dims)
+    if isinstance(expression, ir.AffineCeilDivExpr):
+        return f"(-(-{lhs} // {rhs}))"
+    signs = {ir.AffineAddExpr: "+", ir.AffineMulExpr: "*", ir.AffineModExpr: "%", ir.AffineFloorDivExpr: "//"}
+    return f"({lhs} {signs[type(expression)]} {rhs})"
