@@ -8,7 +8,17 @@ from dlc.dialects.dl.fft_plan import MOST_RADIX, is_smooth, stages
 from dlc.dialects.dl.types import TensorType, require, require_equal_dims, require_same_dtype
 
 
-class FFT(DLOp, name="fft"):
+class Transform(DLOp):
+    """Base of the transforms: `twiddles` are the factors that their stages multiply by."""
+
+    fusion_class = "opaque"
+    accepts = ("f64", "f32")
+    x: Operand[Tensor]
+    twiddles: Operand[Tensor]
+    result: Result[Tensor]
+
+
+class FFT(Transform, name="fft"):
     """Fast Fourier transforms over axis 2 of complex numbers, whose real and imaginary parts are axis 1. Part of ONNX DFT and STFT.
 
     result[b, :, k, i] = sum over n of x[b, :, n, i] * exp(-2 pi i k n / N)    with +, and divided by N, where `inverse`
@@ -20,11 +30,6 @@ class FFT(DLOp, name="fft"):
     c3: twiddles is [2, N - 1].    c4: operands have one element type.
     """
 
-    fusion_class = "opaque"
-    accepts = ("f64", "f32")
-    x: Operand[Tensor]
-    twiddles: Operand[Tensor]
-    result: Result[Tensor]
     inverse = BoolAttr(default=False, doc="whether to transform back")
 
     @staticmethod
@@ -46,7 +51,7 @@ class FFT(DLOp, name="fft"):
         return _transformed(x, twiddles, inverse)
 
 
-class RFFT(DLOp, name="rfft"):
+class RFFT(Transform, name="rfft"):
     """Fast Fourier transforms of an even number N of reals over axis 1: frequencies 0 to N / 2. Part of ONNX DFT and STFT.
 
     result[b, :, k, i] = real and imaginary part of the sum over n of x[b, n, i] * exp(-2 pi i k n / N)
@@ -57,12 +62,6 @@ class RFFT(DLOp, name="rfft"):
     c1: x is [batch, N, inner], and N is known, even and 2 or more.    c2: N / 2 has no prime factor above 13.
     c3: twiddles is [2, N].    c4: operands have one element type.
     """
-
-    fusion_class = "opaque"
-    accepts = ("f64", "f32")
-    x: Operand[Tensor]
-    twiddles: Operand[Tensor]
-    result: Result[Tensor]
 
     @staticmethod
     def infer(x: TensorType, twiddles: TensorType) -> TensorType:
@@ -84,7 +83,7 @@ class RFFT(DLOp, name="rfft"):
         return _planes((found + mirrored + turns * (found - mirrored)) / 2, x.dtype)
 
 
-class IRFFT(DLOp, name="irfft"):
+class IRFFT(Transform, name="irfft"):
     """The inverse of `dl.rfft`: an even number N of reals from their frequencies 0 to N / 2. Part of ONNX DFT.
 
     The imaginary parts of frequencies 0 and N / 2, which are 0 of reals, do not count.
@@ -92,12 +91,6 @@ class IRFFT(DLOp, name="irfft"):
     c1: x is [batch, 2, N / 2 + 1, inner], and N is known and 2 or more.    c2: N / 2 has no prime factor above 13.
     c3: twiddles is [2, N].    c4: operands have one element type.
     """
-
-    fusion_class = "opaque"
-    accepts = ("f64", "f32")
-    x: Operand[Tensor]
-    twiddles: Operand[Tensor]
-    result: Result[Tensor]
 
     @staticmethod
     def infer(x: TensorType, twiddles: TensorType) -> TensorType:
