@@ -111,6 +111,10 @@ CASES = [
     Case("batch_norm", ("2x?x5xf32", *["?xf32"] * 4), "2x?x5xf32", ((2, 4, 5), 4, 4, 3, 4), ((2, 4, 5), 4, 4, 4, 4), (4, 3)),
     Case("gather", ("?xf32", "?xi64"), "?xf32", (0, _ints(0, 0)), (2, _ints(0, 1)), (0, 1), "axis = 0 : i64"),
     # A declared size that only values tell.
+    Case(
+        "compress", ("3x2xf32", "3xi1"), "2x2xf32", ((3, 2), np.zeros(3, np.bool_)), ((3, 2), np.arange(3) > 0), (0, 2),
+        "axis = 0 : i64",
+    ),
     Case("range", ("i64",) * 3, "2xi64", (_scalar(0), _scalar(5), _scalar(1)), (_scalar(0), _scalar(2), _scalar(1)), (5, 2)),
     Case("slice", ("6xf32", "2xi64"), "4xf32", (6, _ints(0, 3)), (6, _ints(0, 4)), (3, 4), _SLICE),
     Case("expand", ("1xf32", "1xi64"), "4xf32", (1, _ints(3)), (1, _ints(4)), (3, 4), "shape = array<i64: -1>"),

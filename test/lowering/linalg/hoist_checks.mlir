@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s --linalg-hoist-checks --split-input-file --verify-diagnostics | filecheck %s
-// Checks move before all work, with what they compute from sizes; those that read elements stay.
+// Checks move before all work, with what they compute from sizes; those that read elements come right behind the load.
 
 // CHECK-LABEL: func.func @sizes(
 // CHECK-SAME: %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>)
@@ -31,17 +31,65 @@ func.func @sizes(%x: memref<?xf32>, %y: memref<?xf32>) -> memref<?xf32> {
 
 // CHECK-LABEL: func.func @elements(
 // CHECK: memref.alloc
-// CHECK: memref.load
-// CHECK: cf.assert
-func.func @elements(%x: memref<4xf32>, %sizes: memref<1xindex>) -> memref<4xf32> {
+// CHECK: %[[N:.*]] = memref.load
+// CHECK-NEXT: %[[M:.*]] = memref.load
+// CHECK-NEXT: %[[SAME:.*]] = arith.cmpi eq, %[[M]]
+// CHECK-NEXT: cf.assert %[[SAME]], "second"
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %[[N]], %[[M]]
+// CHECK-NEXT: %[[BOTH:.*]] = arith.cmpi eq, %[[SUM]]
+// CHECK-NEXT: cf.assert %[[BOTH]], "both"
+// CHECK-NEXT: linalg.exp
+func.func @elements(%x: memref<4xf32>, %sizes: memref<2xindex>) -> memref<4xf32> {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   %a = memref.alloc() : memref<4xf32>
+  %n = memref.load %sizes[%c0] : memref<2xindex>
+  %m = memref.load %sizes[%c1] : memref<2xindex>
   linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
-  %n = memref.load %sizes[%c0] : memref<1xindex>
-  %same = arith.cmpi eq, %n, %c4 : index
-  cf.assert %same, "size"
+  %same = arith.cmpi eq, %m, %c4 : index
+  cf.assert %same, "second"
+  %sum = arith.addi %n, %m : index
+  %both = arith.cmpi eq, %sum, %c4 : index
+  cf.assert %both, "both"
   return %a : memref<4xf32>
+}
+
+// -----
+
+// The first check needs `%sum` after `%m`, the second `%n` alone, as `%sum`'s operand does.
+// CHECK-LABEL: func.func @shared(
+// CHECK: %[[N:.*]] = memref.load
+// CHECK-NEXT: %[[TWICE:.*]] = arith.addi %[[N]], %[[N]]
+// CHECK-NEXT: %[[EVEN:.*]] = arith.cmpi eq, %[[TWICE]]
+// CHECK-NEXT: cf.assert %[[EVEN]], "second"
+// CHECK-NEXT: %[[M:.*]] = memref.load
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %[[TWICE]], %[[M]]
+// CHECK: cf.assert %{{.*}}, "first"
+// CHECK: scf.for
+// CHECK-NEXT: %[[K:.*]] = memref.load
+// CHECK-NEXT: arith.cmpi eq, %[[K]]
+// CHECK-NEXT: cf.assert %{{.*}}, "inside"
+// CHECK-NEXT: linalg.exp
+func.func @shared(%x: memref<4xf32>, %a: memref<4xf32>, %sizes: memref<2xindex>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %n = memref.load %sizes[%c0] : memref<2xindex>
+  %m = memref.load %sizes[%c1] : memref<2xindex>
+  %twice = arith.addi %n, %n : index
+  %sum = arith.addi %twice, %m : index
+  %first = arith.cmpi eq, %sum, %c4 : index
+  cf.assert %first, "first"
+  %second = arith.cmpi eq, %twice, %c4 : index
+  cf.assert %second, "second"
+  scf.for %i = %c0 to %c4 step %c1 {
+    %k = memref.load %sizes[%c1] : memref<2xindex>
+    linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+    %inside = arith.cmpi eq, %k, %c4 : index
+    cf.assert %inside, "inside"
+  }
+  return
 }
 
 // -----
