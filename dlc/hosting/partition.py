@@ -122,7 +122,7 @@ class _Cutter:
     @staticmethod
     def _take_constant(node: onnx.NodeProto, scope: _Scope, own: dict[str, onnx.TensorProto]) -> bool:
         """Make a Constant of one tensor an initializer."""
-        if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or node.attribute[0].name != "value":
+        if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or [each.name for each in node.attribute] != ["value"]:
             return False
         tensor = onnx.TensorProto()
         tensor.CopyFrom(node.attribute[0].t)

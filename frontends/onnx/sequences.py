@@ -74,7 +74,7 @@ class _Lists:
             graphs += [each.g for each in node.attribute if each.HasField("g")]
             for name in dict.fromkeys(node.input):
                 self._readers.setdefault(name, []).append(node)
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
+            if node.op_type == "Constant" and [each.name for each in node.attribute] == ["value"]:
                 self._constants[node.output[0]] = node.attribute[0].t
         for graph in graphs:
             self._given.update(entry.name for entry in graph.output)

@@ -133,6 +133,14 @@ def test_chunks_that_do_not_add_up_are_refused() -> None:
         compiled(np.zeros((6, 5), np.float32), np.array(0))
 
 
+def test_constant_without_a_value_is_refused() -> None:
+    nodes, _ = COMPILED["cut"]
+    model = _model([*nodes], ["one"])
+    model.graph.node.append(helper.make_node("Constant", [], ["none"], name="empty"))
+    with pytest.raises(dlc.DLCError, match="'empty'"):
+        dlc.compile(model)
+
+
 def test_coverage_tells_of_what_is_replaced() -> None:
     nodes, outputs = COMPILED["appended"]
     rows = {row.op: row for row in dlc.coverage(_model(nodes, outputs)).nodes}
