@@ -43,6 +43,8 @@ def _spec(entry: ir.DictAttr) -> TensorSpec:
         raise InvalidInputError(f"{_ATTRIBUTE}: {entry['type']} is no tensor of a dl element type")
     names = [ir.StringAttr(name).value for name in ir.ArrayAttr(entry["dims"])] if "dims" in entry else []
     shape: list[Dim] = list(plain.shape)
+    if len(names) > len(shape):
+        raise InvalidInputError(f'{_ATTRIBUTE}: {len(names)} names of dims for {entry["type"]}; give a name, or "", for each dim')
     for axis, name in enumerate(names):
         if shape[axis] is None and name:
             shape[axis] = name

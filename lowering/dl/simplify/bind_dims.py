@@ -110,7 +110,8 @@ def _bind_argument(function: ir.Operation, argument: ir.Value, sizes: Mapping[in
     kind = tensor_type(argument.type)
     if not sizes or kind is None:
         return
-    if wrong := next((axis for axis in sizes if axis >= kind.rank), None):
+    wrong = next((axis for axis in sizes if axis >= kind.rank), None)
+    if wrong is not None:
         raise PassFailure(function, f"an argument of rank {kind.rank} has no axis {wrong}", "count axes from 0")
     dims = list(kind.shape)
     for axis, size in sizes.items():

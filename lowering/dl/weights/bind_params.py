@@ -161,7 +161,10 @@ def _precompute_signature(function: ir.Operation) -> ir.DictAttr:
     kind = _function_type(function)
     params = list(zip(kind.inputs, _attributes(function, "arg_attrs"), strict=True))
     results = list(zip(kind.results, _attributes(function, "res_attrs"), strict=True))
-    parts = {"params": _entries(params, "dl.param", "param"), "results": _entries(results, "dl.param", "out")}
+    parts = {
+        "params": _entries(function, params, "dl.param", "param"),
+        "results": _entries(function, results, "dl.param", "out"),
+    }
     return ir.DictAttr.get({"entry": ir.StringAttr.get(symbol_name(function)), **parts})
 
 
@@ -180,19 +183,22 @@ def _signature(entry: ir.Operation) -> dict[str, ir.Attribute]:
     params = [(item, attributes) for item, attributes in arguments if "dl.param" in attributes]
     return {
         "entry": ir.StringAttr.get(symbol_name(entry)),
-        "inputs": _entries(inputs, "dl.name", "arg"),
-        "outputs": _entries(results, "dl.name", "out"),
-        "params": _entries(params, "dl.param", "param"),
+        "inputs": _entries(entry, inputs, "dl.name", "arg"),
+        "outputs": _entries(entry, results, "dl.name", "out"),
+        "params": _entries(entry, params, "dl.param", "param"),
     }
 
 
-def _entries(tensors: Sequence[tuple[ir.Type, ir.DictAttr]], label: str, prefix: str) -> ir.ArrayAttr:
+def _entries(function: ir.Operation, tensors: Sequence[tuple[ir.Type, ir.DictAttr]], label: str, prefix: str) -> ir.ArrayAttr:
     """`{name, type}` of each tensor, with `dims` where they are named, and `donated` where the caller gives it away."""
     entries = []
     for index, (kind, attributes) in enumerate(tensors):
         name = attributes[label] if label in attributes else ir.StringAttr.get(f"{prefix}{index}")
         entry = {"name": name, "type": ir.TypeAttr.get(kind)}
         if "dl.dims" in attributes:
+            if len(attributes["dl.dims"]) > ir.RankedTensorType(kind).rank:
+                what = f"'{name.value}' has {len(attributes['dl.dims'])} names of dims in dl.dims, and is a {kind}"
+                raise PassFailure(function, what, 'give a name, or "", for each dim')
             entry["dims"] = attributes["dl.dims"]
         if "dl.donated" in attributes:
             entry["donated"] = ir.UnitAttr.get()

@@ -2,10 +2,12 @@
 // RUN: not dlc-opt %s --dl-bind-dims=sizes=seq=12 2>&1 | filecheck %s --check-prefix=BOUNDS
 // RUN: not dlc-opt %s --dl-bind-dims=sizes=length=12 2>&1 | filecheck %s --check-prefix=NAME
 // RUN: not dlc-opt %s --dl-bind-dims=sizes=seq 2>&1 | filecheck %s --check-prefix=PAIR
+// RUN: echo 'func.func @f(%%x: tensor<f32>) { return }' | not dlc-opt --dl-bind-dims=sizes=0:0=3 2>&1 | filecheck %s --check-prefix=AXIS
 // Sizes are written into arguments and what follows from them, and other dims stay as they are.
 
 // BOUNDS: error: {{.*}}dim 'seq' is 12, and its bounds are 8..512, a multiple of 8; give a size within these
 // NAME: error: {{.*}}no argument has a dim 'length' (dims: batch, seq); give the name of one, or argument:axis
+// AXIS: error: an argument of rank 0 has no axis 0; count axes from 0
 // PAIR: error: {{.*}}'seq' gives no dim a size; write seq=128, or 0:1=128 for axis 1 of argument 0
 
 // CHECK-LABEL: func.func @heads(

@@ -147,3 +147,10 @@ func.func @other_type() -> tensor<2xf32> {
   %w = "dl.param"() {key = "w.neg", shape = array<i64: 2>, dtype = f32} : () -> tensor<2xf32>
   return %w : tensor<2xf32>
 }
+
+// -----
+
+// expected-error@below {{'x' has 3 names of dims in dl.dims, and is a tensor<?x4xf32>; give a name, or "", for each dim}}
+func.func @names(%x: tensor<?x4xf32> {dl.name = "x", dl.dims = ["batch", "", "seq"]}) -> tensor<?x4xf32> {
+  return %x : tensor<?x4xf32>
+}
