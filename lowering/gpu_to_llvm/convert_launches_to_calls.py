@@ -98,7 +98,7 @@ def _convert(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> N
         kind = ir.MemRefType(op.results[0].type)
         sizes = _allocated_sizes(op)
         result = _result_of(op.results[0])
-        size = bytes_of(kind, sizes)
+        size = bytes_of(op, kind, sizes)
         address = (
             calls.call("dlc_gpu_take", size, gives=True)
             if result is None
@@ -135,7 +135,7 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
     way = _way(op)
     kind = ir.MemRefType(source.type)
     sizes = sizes_of(source)
-    size = bytes_of(kind, sizes)
+    size = bytes_of(op, kind, sizes)
     if way == ARGUMENT:
         alloc = defining_op(target)
         assert alloc is not None

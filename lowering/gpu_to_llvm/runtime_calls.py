@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from math import prod
 
 from dlc._mlir import ir
+from dlc.dialects.dl.types import MOST_BYTES
 from dlc.lowering.affine_to_llvm.texts import create_text
+from dlc.lowering.pass_base import PassFailure
 
 MODEL = "dlc_gpu_model"
 """The variable of compiled code that holds the runtime's record of the model, which whoever loads the code sets."""
@@ -53,11 +55,13 @@ def sizes_of(memref: ir.Value) -> list[ir.Value]:
     return found
 
 
-def bytes_of(kind: ir.MemRefType, sizes: Sequence[ir.Value]) -> ir.Value:
-    """The bytes of a contiguous memref of these sizes."""
+def bytes_of(op: ir.Operation, kind: ir.MemRefType, sizes: Sequence[ir.Value]) -> ir.Value:
+    """The bytes of a contiguous memref of these sizes; `PassFailure` at `op` where no machine has as many."""
     width = getattr(kind.element_type, "width", 64)  # an index has no width
-    fixed = prod(kind.shape[axis] for axis in range(kind.rank) if not kind.is_dynamic_dim(axis))
-    total = constant(fixed * max(1, width // 8))
+    fixed = prod(kind.shape[axis] for axis in range(kind.rank) if not kind.is_dynamic_dim(axis)) * max(1, width // 8)
+    if fixed > MOST_BYTES:
+        raise PassFailure(op, f"a buffer takes {fixed} bytes, more than any machine can address", "give smaller sizes")
+    total = constant(fixed)
     for axis in [axis for axis in range(kind.rank) if kind.is_dynamic_dim(axis)]:
         total = ir.Operation.create("arith.muli", [long()], [total, sizes[axis]]).result
     return total

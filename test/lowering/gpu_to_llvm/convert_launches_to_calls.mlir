@@ -73,3 +73,11 @@ func.func @no_way(%x: memref<8xf32>, %y: memref<8xf32>) {
   gpu.memcpy %x, %y : memref<8xf32>, memref<8xf32>
   return
 }
+
+// -----
+
+func.func @vast(%x: memref<9223372036854775807xf32>, %y: memref<9223372036854775807xf32>) {
+  // expected-error@+1 {{a buffer takes 36893488147419103228 bytes, more than any machine can address; give smaller sizes}}
+  gpu.memcpy %x, %y : memref<9223372036854775807xf32>, memref<9223372036854775807xf32>
+  return
+}
