@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import Dim
 from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
 from dlc.lowering.dl_to_linalg.building.checks import size_of
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, read_at
@@ -27,7 +26,9 @@ def lower_concat(b: Builder, op: SourceOp) -> ir.Value:
     starts: list[Extent] = [0]
     for part in parts:
         starts.append(b.extent("add", starts[-1], b.dim(part, axis)))
-    shape = _static_where_known(b.shape(parts[0]), op.result.shape)
+    shape = [
+        b.dim(parts[0], at) if at == axis else b.declared(at, b.dim(parts[0], at), dim) for at, dim in enumerate(op.result.shape)
+    ]
     shape[axis] = starts[-1]
     joined = b.empty(shape, op.result.dtype)
     for part, start in zip(parts, starts, strict=False):
@@ -224,7 +225,3 @@ def _reflect(b: Builder, at: ir.Value, size: ir.Value) -> ir.Value:
     period = b.binary("arith.maxsi", twice, b.index(1))
     there = _wrap(b, at, period)
     return b.binary("arith.minsi", there, b.binary("arith.subi", period, there))
-
-
-def _static_where_known(extents: Sequence[Extent], dims: Sequence[Dim]) -> list[Extent]:
-    return [dim if isinstance(dim, int) else size for size, dim in zip(extents, dims, strict=True)]

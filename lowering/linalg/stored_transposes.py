@@ -37,8 +37,8 @@ def _moves_last_dim(producer: ir.Operation) -> bool:
     """Whether `producer` does nothing but permute dims, so that others than its last one are innermost in memory."""
     if producer.name != "linalg.generic" or len(producer.regions[0].blocks[0].operations) != 1:
         return False
-    read, written = (attribute.value for attribute in ir.ArrayAttr(producer.attributes["indexing_maps"]))
-    return read.is_permutation and read.results[-1] != written.results[-1]
+    maps = [attribute.value for attribute in ir.ArrayAttr(producer.attributes["indexing_maps"])]
+    return len(maps) == 2 and maps[0].is_permutation and maps[0].results[-1] != maps[1].results[-1]
 
 
 def _run_of(producer: ir.Operation) -> int:

@@ -64,6 +64,11 @@ CASES = [
     Case("matmul", ("?x?xf32", "?x?xf32"), "?x?xf32", ((3, 4), (6, 3)), ((3, 4), (4, 3)), (4, 6)),
     Case("matmul", ("?x3x4xf32", "?x4x3xf32"), "?x3x3xf32", ((2, 3, 4), (5, 4, 3)), ((2, 3, 4), (1, 4, 3)), (2, 5)),
     Case("concat", ("?x?xf32", "?x?xf32"), "?x?xf32", ((3, 4), (3, 5)), ((3, 4), (2, 4)), (4, 5), "axis = 0 : i64"),
+    Case("concat", ("?x2xf32", "?x3xf32"), "4x5xf32", ((6, 2), (6, 3)), ((4, 2), (4, 3)), (6, 4), "axis = 1 : i64"),
+    Case(
+        "conv_transpose", ("1x1x?xf32", "1x2x3xf32"), "1x2x5xf32", ((1, 1, 4), (1, 2, 3)), ((1, 1, 3), (1, 2, 3)), (6, 5),
+        "strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>",
+    ),
     Case(
         "reshape", ("?x?xf32", "2xi64"), "?x?xf32", ((3, 4), _ints(2, 7)), ((3, 4), _ints(2, -1)), (12, 14),
         "shape = array<i64: -1, -1>",

@@ -14,6 +14,7 @@ from dlc._mlir import ir, linalg_regions
 from dlc.diagnostics import names_of, place_of
 from dlc.dialects.dl.types import FLOATS, Dim
 from dlc.lowering.dl_to_linalg.building.scalars import Scalars
+from dlc.lowering.pass_base import PassFailure
 
 Extent: TypeAlias = int | ir.Value
 Named: TypeAlias = tuple[str, Extent]
@@ -109,13 +110,20 @@ class Builder(Scalars):
 
     def tensor_type(self, shape: Sequence[Extent], dtype: str) -> ir.RankedTensorType:
         """MLIR tensor type of extents and a dl dtype (signless)."""
-        return ir.RankedTensorType.get([_static(size) for size in shape], self.element(dtype))
+        return self._type_of(shape, self.element(dtype))
 
     def empty(self, shape: Sequence[Extent], element: ir.Type | str) -> ir.Value:
         """An uninitialised tensor."""
         element = self.element(element) if isinstance(element, str) else element
-        kind = ir.RankedTensorType.get([_static(size) for size in shape], element)
+        kind = self._type_of(shape, element)
         return self.create("tensor.empty", [kind], [size for size in shape if isinstance(size, ir.Value)])
+
+    def _type_of(self, shape: Sequence[Extent], element: ir.Type) -> ir.RankedTensorType:
+        sizes = [_static(size) for size in shape]
+        if any(size >= 1 << 63 for size in sizes):
+            what = f"{self._subject()}: a size of {max(sizes)} on the way is more than any machine can address"
+            raise PassFailure(self.loc, what, "make sizes, pads and windows smaller")
+        return ir.RankedTensorType.get(sizes, element)
 
     def full(self, shape: Sequence[Extent], scalar: ir.Value) -> ir.Value:
         """A tensor with every element equal to `scalar`."""

@@ -88,3 +88,12 @@ func.func @stated(%x: tensor<?xf32> {dl.dims = ["n"], dl.name = "x"}, %y: tensor
   %0 = "dl.add"(%x, %y) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+func.func @vast(%x: tensor<1x1x5xf64>, %w: tensor<1x1x3xf64>) -> tensor<1x1x5xf64> {
+  // expected-error@+1 {{a size of 18446744073709551619 on the way is more than any machine can address; make sizes, pads and windows smaller}}
+  %0 = "dl.conv"(%x, %w) {pads = array<i64: 9223372036854775807, 9223372036854775807>, dilations = array<i64: 9223372036854775807>}
+      : (tensor<1x1x5xf64>, tensor<1x1x3xf64>) -> tensor<1x1x5xf64>
+  return %0 : tensor<1x1x5xf64>
+}
