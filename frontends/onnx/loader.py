@@ -44,8 +44,7 @@ SAFE_NUMBERS: Mapping[tuple[str, str], tuple[str, range]] = {
 _MOST_SHAPE_VALUES = 1024
 """Elements of a tensor that shape inference may want to know the values of; larger ones are weights."""
 _MOST_WRITTEN_VALUES = 1 << 20
-"""Elements of a vector of integers that shape inference may write down one by one, known or not."""
-_SHAPE_TYPES = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
+"""Elements of a vector that shape inference may write down one by one, known or not."""
 
 
 def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
@@ -260,10 +259,10 @@ def infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _has_endless_vector(model: onnx.ModelProto) -> bool:
-    """Whether a vector of integers is declared that the propagation of values would never have written down."""
+    """Whether a vector is declared that the propagation of values, which asks for no type, would never have written down."""
     for entry in (*model.graph.input, *model.graph.value_info, *model.graph.output):
         kind = entry.type.tensor_type
-        if kind.elem_type in _SHAPE_TYPES and len(kind.shape.dim) == 1 and kind.shape.dim[0].dim_value > _MOST_WRITTEN_VALUES:
+        if len(kind.shape.dim) == 1 and kind.shape.dim[0].dim_value > _MOST_WRITTEN_VALUES:
             return True
     return False
 

@@ -100,6 +100,17 @@ def test_values_of_an_endless_vector_are_not_written_down() -> None:
         dlc.import_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7))
 
 
+def test_values_of_an_endless_vector_of_another_type_are_not_written_down() -> None:
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.UINT32, [1 << 31]),
+        helper.make_tensor_value_info("axes", TensorProto.INT64, [3]),
+    ]
+    output = helper.make_tensor_value_info("y", TensorProto.UINT32, [3])
+    graph = helper.make_graph([helper.make_node("Unsqueeze", ["x", "axes"], ["y"])], "g", inputs, [output])
+    with pytest.raises(dlc.DLCError):
+        dlc.import_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8))
+
+
 def _asked_models(schema: onnx.defs.OpSchema, number: int) -> Iterator[onnx.ModelProto]:
     """Models with `number` for each attribute in turn, where the rule is asked with it."""
     known, numbers = SAFE_NUMBERS.get((schema.domain, schema.name), ("", range(0)))
