@@ -10,9 +10,9 @@ from pathlib import Path
 
 from bench.rows import AnyRow
 from dlc.errors import InvalidInputError
-from dlc.machines import DEFAULT_TARGET
 from dlc.measuring.contenders import Effort, python_of
 from dlc.measuring.engines import Precision, find_engines
+from dlc.option_values import DEFAULT_TARGET
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ _PUBLIC = {
     "SpecializingModel": "dlc.specializing_model",
     "CompileOptions": "dlc.compile_options",
     "count_ops": "dlc.compiler",
-    "random_inputs": "dlc.compiler",
+    "random_inputs": "dlc.random_inputs",
     "parse_module": "dlc.sources",
     "save_params": "dlc.sources",
     "load_params": "dlc.sources",
@@ -85,9 +85,6 @@ if TYPE_CHECKING:
     )
     from dlc.compiler import (
         optimize as optimize,
-    )
-    from dlc.compiler import (
-        random_inputs as random_inputs,
     )
     from dlc.coverage_report import coverage as coverage
     from dlc.dialects import make_context as make_context
@@ -142,6 +139,7 @@ if TYPE_CHECKING:
     from dlc.lowering.pass_base import PassFailure as PassFailure
     from dlc.lowering.pipeline import Pipeline as Pipeline
     from dlc.model_kernels import kernels as kernels
+    from dlc.random_inputs import random_inputs as random_inputs
     from dlc.runtime.engine import Engine as Engine
     from dlc.runtime.engine import load as load
     from dlc.scheduling import schedules_of as schedules_of

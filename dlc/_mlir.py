@@ -7,14 +7,12 @@ installed: upstream's `mlir` where present, else torch-mlir's `torch_mlir`. `DLC
 from __future__ import annotations
 
 import importlib
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_CANDIDATES = ("mlir", "torch_mlir")
-_DISTRIBUTIONS = {"mlir": "mlir-python-bindings", "torch_mlir": "torch-mlir"}
+from dlc.package_versions import version_of, wanted_bindings
+
 _TOP_LEVEL = ("ir", "passmanager", "rewrite", "runtime", "execution_engine")
 _WHERE = {name: name for name in _TOP_LEVEL} | {
     "structured": "dialects.transform.structured",
@@ -25,8 +23,7 @@ _WHERE = {name: name for name in _TOP_LEVEL} | {
 
 def _find_package() -> str:
     """Name of the installed bindings package; ImportError with the remedy when there is none."""
-    forced = os.environ.get("DLC_MLIR_PACKAGE")
-    for name in [forced] if forced else _CANDIDATES:
+    for name in wanted_bindings():
         try:
             importlib.import_module(f"{name}.ir")
         except ModuleNotFoundError as error:
@@ -34,8 +31,9 @@ def _find_package() -> str:
                 raise
         else:
             return name
-    tried = forced or ", ".join(_CANDIDATES)
-    raise ImportError(f"no MLIR Python bindings found (tried {tried}); install them with `pip install torch-mlir`")
+    raise ImportError(
+        f"no MLIR Python bindings found (tried {', '.join(wanted_bindings())}); install them with `pip install torch-mlir`"
+    )
 
 
 PACKAGE = _find_package()
@@ -94,18 +92,7 @@ def _has(path: str, attribute: str) -> bool:
 
 def version() -> str:
     """Version of the installed bindings."""
-    name = _DISTRIBUTIONS.get(PACKAGE, PACKAGE)
-    prefix = f"{name.replace('-', '_')}-"
-    beside = Path(next(iter(importlib.import_module(PACKAGE).__path__))).parent
-    found = [folder.stem for folder in beside.glob(f"{prefix}*.dist-info")]
-    if len(found) == 1:
-        return found[0].removeprefix(prefix)
-    from importlib import metadata  # 20 ms
-
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "unknown"
+    return version_of(PACKAGE)
 
 
 def capabilities() -> Capabilities:

@@ -7,11 +7,11 @@ from typing import Literal
 
 from dlc._mlir import ir
 from dlc.dialects.dl import op_class
-from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.errors import InvalidInputError
 from dlc.lowering.dl.matching import WeightFacts, dl_ops
-from dlc.lowering.dl.precision import PRECISION, PRECISIONS, WINOGRAD, precision_of
+from dlc.lowering.dl.precision import PRECISION, WINOGRAD, precision_of
 from dlc.lowering.stages import stage_of
+from dlc.option_values import PRECISIONS, TILES
 from dlc.sources import Source, copy_module
 from dlc.targets.machine import facts_of, is_for_gpu
 
@@ -21,8 +21,6 @@ _TF32_NOTES = {
     True: ("products of f32 on tensor cores round their operands to tf32, which has 10 bits behind the point",),
     False: ("tf32 is for the tensor cores of a GPU: this target computes in f32",),
 }
-TILES = (0, *MATRICES)
-"""What `winograd` may be: no tiles, and their sizes."""
 
 
 def with_accuracy(source: Source, winograd: int | None = None, precision: str | None = None) -> Source:

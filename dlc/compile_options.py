@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dlc.errors import InvalidInputError
-from dlc.machines import DEFAULT_TARGET
+from dlc.option_values import DEFAULT_TARGET
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.registry import find_target
 

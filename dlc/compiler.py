@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from dlc._mlir import ir
 from dlc.accuracy import Precision, with_accuracy
 from dlc.compile_options import CompileOptions, Stage
 from dlc.compile_record import run_pipeline
 from dlc.compiled_model import CompiledModel
-from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, UnsupportedError, ValuesNeededError
 from dlc.lowering.deadline import Progress, timed
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import positions
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target
+from dlc.machines import copy_for_target
 from dlc.memory_limit import memory_limit as find_limit
+from dlc.option_values import DEFAULT_TARGET
 from dlc.request import ReadOptions, Request
-from dlc.runtime.signature import TensorSpec
 from dlc.sources import InputValues, Model, ParamTable, ShapeOverrides, Source, read_onnx, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target
@@ -235,28 +232,3 @@ def compile_model(
             raise
         return hosted
     return request.compile(source, progress, begin, reading.shapes)
-
-
-def random_inputs(specs: Sequence[TensorSpec], seed: int = 0, sizes: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Arrays that fit `specs`: normal floats, small non-negative integers; dynamic dims take `sizes` by name, else 1.
-
-    Strings are single letters, sequences three values.
-    """
-    generator = np.random.default_rng(seed)
-    found: dict[str, Any] = {}
-    for spec in specs:
-        if not isinstance(spec, TensorSpec):  # of a hosted model
-            from dlc.hosting.samples import sample
-
-            found[spec.name] = sample(spec.type, generator, sizes or {})
-            continue
-        shape = [dim if isinstance(dim, int) else (sizes or {}).get(dim or "", 1) for dim in spec.shape]
-        found[spec.name] = random_array(generator, spec.dtype, shape)
-    return found
-
-
-def random_array(generator: np.random.Generator, dtype: str, shape: Sequence[int]) -> np.ndarray:
-    """Normal floats or integers of 0 and 1, of a dl element type."""
-    if dtype.startswith(("f", "bf")):
-        return np.asarray(generator.standard_normal(shape)).astype(NUMPY_DTYPES[dtype])
-    return generator.integers(0, 2, shape).astype(NUMPY_DTYPES[dtype])

@@ -22,7 +22,7 @@ from dlc.frontends.onnx.interface import interface_of
 from dlc.frontends.onnx.loader import load_model
 from dlc.frontends.onnx.values import trial_shape, trial_values
 from dlc.hosting.coverage import survey_hosted
-from dlc.machines import DEFAULT_TARGET
+from dlc.option_values import DEFAULT_TARGET
 from dlc.request import ReadOptions
 from dlc.sources import InputValues, ShapeOverrides, Source
 from dlc.specializing_model import Facts

@@ -30,7 +30,8 @@ from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.weights.precompute import MARK
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, verdict_of
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target, explained_target
+from dlc.machines import copy_for_target, explained_target
+from dlc.option_values import DEFAULT_TARGET
 from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import InputValues, Model, ShapeOverrides, Source, read_source

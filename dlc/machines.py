@@ -7,13 +7,11 @@ from dlc.boundary import check_boundary
 from dlc.errors import TargetError
 from dlc.lowering.policy import state_policy
 from dlc.lowering.stages import stage_of
+from dlc.option_values import DEFAULT_TARGET
 from dlc.sources import Model, copy_module
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target
 from dlc.targets.units import SCHEDULED
-
-DEFAULT_TARGET = "cpu"
-"""This machine, or the one that the module itself names."""
 
 
 def copy_for_target(model: Model, target: str) -> ir.Module:

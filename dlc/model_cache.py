@@ -23,7 +23,7 @@ from dlc.dialects.reading import parse_module
 from dlc.lowering.pipelines import PIPELINES
 from dlc.lowering.policy import policy
 from dlc.lowering.registry import plugin_passes
-from dlc.machines import DEFAULT_TARGET
+from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Computation, Signature, TensorSpec
 from dlc.targets.fingerprint import compiler_fingerprint
 from dlc.targets.model_code import ModelCode

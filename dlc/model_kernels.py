@@ -33,7 +33,7 @@ from dlc.lowering.affine.schedule.schedule_text import read_lines
 from dlc.lowering.deadline import ending, timed
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.pipeline import Pipeline
-from dlc.machines import DEFAULT_TARGET
+from dlc.option_values import DEFAULT_TARGET
 from dlc.scheduling import ModelAtUnits, at_units
 from dlc.sources import Model, ShapeOverrides, read_source
 from dlc.targets.base import Target

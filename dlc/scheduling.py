@@ -19,7 +19,8 @@ from dlc.lowering.deadline import ending, timed
 from dlc.lowering.pipeline_run import Instrument
 from dlc.lowering.pipelines import STAGES, later
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET, copy_for_target, scheduling_target
+from dlc.machines import copy_for_target, scheduling_target
+from dlc.option_values import DEFAULT_TARGET
 from dlc.sources import Model, ShapeOverrides, Source, read_source
 from dlc.targets.registry import find_target
 from dlc.targets.schedules import Schedules, ScheduleTable, chosen_schedules, given_steps, read_schedules

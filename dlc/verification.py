@@ -21,8 +21,9 @@ from dlc.lowering.affine.equivalence.plain_vectors import make_plain
 from dlc.lowering.affine.ir.op_names import origins
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.deadline import Progress
-from dlc.machines import DEFAULT_TARGET, scheduling_target
+from dlc.machines import scheduling_target
 from dlc.model_kernels import Kernel, kernels
+from dlc.option_values import DEFAULT_TARGET
 from dlc.sources import Model, ShapeOverrides
 from dlc.targets.schedules import Schedules, kernels_of
 

@@ -21,6 +21,8 @@ LEAVES = {
     "dlc.dtypes",
     "dlc.file_kinds",
     "dlc.memory_limit",
+    "dlc.option_values",
+    "dlc.package_versions",
     "dlc.partial_files",
 }
 MACHINE = "dlc.targets.machine"

@@ -10,8 +10,8 @@ import numpy as np
 
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
-from dlc.machines import DEFAULT_TARGET
 from dlc.model_cache import ModelRecord
+from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
 from dlc.targets.engine_code import CodeImage

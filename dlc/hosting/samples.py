@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dlc.compiler import random_array
 from dlc.hosting.types import STRING, HostMap, HostOptional, HostSequence, HostType
+from dlc.random_inputs import random_array
 
 _SEQUENCE_LENGTH = 3
 _LETTERS = np.array(list("abcdefgh"), object)

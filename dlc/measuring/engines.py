@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from dlc.errors import InvalidInputError
-from dlc.machines import DEFAULT_TARGET
+from dlc.option_values import DEFAULT_TARGET
 from dlc.targets.machine import GpuMachine
 from dlc.targets.registry import find_target
 from dlc.versions.spelling import read_spelled_sizes

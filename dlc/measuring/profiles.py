@@ -31,12 +31,12 @@ from dlc.donation import donating
 from dlc.lowering.linalg.relayout import original_name
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
-from dlc.machines import DEFAULT_TARGET
 from dlc.measuring.charges import Charges
 from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays
 from dlc.measuring.peaks import Peaks, fma_loop, fma_operations, measure_peaks, peaks_of
 from dlc.measuring.samples import median_ratio
+from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.library import load_library
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import InputValues, ShapeOverrides, Source, copy_module, read_source

@@ -14,10 +14,8 @@ from dlc.errors import InvalidInputError
 from dlc.lowering.dl.simplify.bind_dims import BindDims
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.stages import stage_of
+from dlc.option_values import ENDLESS
 from dlc.sources import Source, copy_module
-
-ENDLESS = 1 << 40
-"""A range that ends here or beyond has no end: no tensor has so many rows."""
 
 
 @dataclass(frozen=True)

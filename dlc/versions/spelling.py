@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dlc.errors import InvalidInputError
-from dlc.versions.sizes import ENDLESS
+from dlc.option_values import ENDLESS
 
 FORM = "NAME=1..64, NAME=32|64|128, NAME=8..512:8 or NAME=4"
 _RANGE = re.compile(r"(\d+)\.\.(\d*)(?::(\d+))?")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.lowering.pass_base import PassFailure
+from dlc.option_values import PRECISIONS
 from dlc.targets.machine import facts_of
 
 PRECISION = "dl.precision"
 """Module attribute: the narrowest type that operands of products may be rounded to, `f32`, `tf32` (on tensor cores) or `bf16`."""
-PRECISIONS = ("f32", "tf32", "bf16")
 WINOGRAD = "dl.winograd"
 """Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
 

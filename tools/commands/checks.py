@@ -16,7 +16,6 @@ from dlc.sources import ShapeOverrides, Source
 
 Arrays = Mapping[str, Any]
 Oracle = Callable[[Arrays], list[Any]]
-CHECKS = ("onnxruntime", "reference")
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
 
-from dlc.accuracy import TILES
 from dlc.errors import InvalidInputError
-from dlc.lowering.dl.precision import PRECISIONS
-from dlc.machines import DEFAULT_TARGET
 from dlc.memory_limit import VARIABLE
 from dlc.native.forms import C_RUNTIME
+from dlc.option_values import DEFAULT_TARGET, PRECISIONS, TILES
 from dlc.runtime.signature import TensorSpec
-from dlc.sources import ShapeOverrides
 from dlc.versions.spelling import read_spelled_sizes
+
+if TYPE_CHECKING:
+    from dlc.sources import ShapeOverrides
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+CHECKS = ("onnxruntime", "reference")
+"""Other implementations that results are compared with."""
 MODEL = click.argument("model", type=click.Path(path_type=Path))
 STDOUT = Path("-")
 """Stands for standard output where a file is asked for."""

@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
@@ -16,10 +16,11 @@ import dlc
 from dlc.dtypes import show_dtype
 from dlc.runtime.callable_model import CallableModel
 from dlc.runtime.signature import TensorSpec
-from dlc.tools.commands.checks import Difference
 from dlc.tools.commands.options import check_output, load_array, require_dims, require_names, split_pair
-from dlc.tools.commands.outputs import write_bytes
 from dlc.tools.commands.terminal import output_console
+
+if TYPE_CHECKING:
+    from dlc.tools.commands.checks import Difference
 
 
 def read_inputs(given: Sequence[str]) -> dict[str, np.ndarray | None]:
@@ -65,6 +66,8 @@ def save_results(specs: Sequence[TensorSpec], results: Sequence[np.ndarray], fil
     """Write the outputs that have a file; `InvalidInputError` for one that is no tensor."""
     for spec, array in zip(specs, results, strict=True):
         if spec.name in files:
+            from dlc.tools.commands.outputs import write_bytes  # brings the compiler
+
             if not isinstance(array, np.ndarray):
                 raise dlc.InvalidInputError(f"--output {spec.name}: it is a {type(array).__name__}; only tensors are written")
             stream = io.BytesIO()

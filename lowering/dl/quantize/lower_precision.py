@@ -8,9 +8,10 @@ from typing import Literal
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
-from dlc.lowering.dl.precision import PRECISIONS, precision_of
+from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.dl.quantize.narrow_images import narrow_images
 from dlc.lowering.pass_base import Pass, option
+from dlc.option_values import PRECISIONS
 from dlc.targets.machine import facts_of
 
 
