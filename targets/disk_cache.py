@@ -1,4 +1,4 @@
-"""A folder of byte strings by key, shared by processes and kept from run to run.
+"""A folder of byte strings and files by key, shared by processes and kept from run to run.
 
 An entry is one file, written under another name and renamed, so that a reader sees it whole or not at all. What it reads is
 checked: an entry that was cut short or damaged counts as missing and goes. Files are not forced to disk; after a power
@@ -8,13 +8,14 @@ without entries, and the first refused write is one warning.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
 import struct
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from dlc.targets.cache_folder import cache_folder
 _MAGIC = b"dlcache1"
 _HEADER = struct.Struct("<8s32s32sQ")
 """Magic, key, SHA-256 of the content, length of the content."""
+
+_FILE = ".dlce"
+"""Ends the names of entries that are files of their own, to be mapped; they hold engines."""
 
 _TEMPORARY = "tmp-"
 _STALE_SECONDS = 3600.0
@@ -99,6 +103,35 @@ class DiskCache:
             self._refused = True
             remedy = "set DLC_CACHE_DIR to another folder, or to nothing to do without"
             warnings.warn(f"cannot write the compilation cache '{self.folder}': {error.strerror}; {remedy}", CacheWarning, 2)
+
+    def find_file(self, key: str) -> Path | None:
+        """The file of `key`, which `put_file` made; None where there is none. Nothing of it is read."""
+        file = self._file(key).with_suffix(_FILE)
+        try:
+            os.utime(file)
+        except PermissionError:
+            pass  # read-only
+        except OSError:
+            return None
+        return file
+
+    def put_file(self, key: str, write: Callable[[Path], None]) -> None:
+        """Keep the file that `write` makes, whole or not at all, under `key`; `OSError` where that is refused."""
+        file = self._file(key).with_suffix(_FILE)
+        if self._refused:
+            return
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        write(file)
+        size = file.stat().st_size
+        if size > self.limit:
+            file.unlink()
+        self._bound(size)
+
+    def remove_file(self, key: str) -> None:
+        """Remove the file of `key`, if it is there."""
+        with contextlib.suppress(OSError):
+            self._file(key).with_suffix(_FILE).unlink()
 
     def info(self) -> CacheInfo:
         """Count the entries."""
