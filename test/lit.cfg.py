@@ -6,11 +6,15 @@ Tools come from the environment that runs lit. Tests write `filecheck`; `not` is
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib.util
 import os
 import platform
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import lit.formats
@@ -44,6 +48,35 @@ def features() -> set[str]:
     return found
 
 
+def start_fork_server(folder: Path) -> dict[str, str]:
+    """Start the server that runs `dlc-opt` and `dlc`, which lives as long as lit; the environment of those who ask it.
+
+    Their places in `folder` are clients of the server. Without such a server, as with `--param fork-server=off`, tools are started.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    address = Path(tempfile.mkdtemp()) / "socket"  # paths of sockets are short
+    atexit.register(shutil.rmtree, address.parent, ignore_errors=True)
+    reader, writer = os.pipe()
+    os.set_inheritable(writer, False)
+    subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=reader, env={**os.environ, **SETTINGS})
+    os.close(reader)
+    for name in ("dlc", "dlc-opt"):
+        client = folder / name
+        client.write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
+        client.chmod(0o755)
+    known = sorted(f"{name}={value}" for name, value in {**os.environ, **SETTINGS}.items() if name.startswith("DLC_"))
+    return {
+        "PATH": os.pathsep.join([str(folder), config.environment["PATH"]]),
+        "DLC_TEST_TOOLS": str(TOOLS),
+        "DLC_TEST_SOCKET": str(address),
+        "DLC_TEST_VARIABLES": "\n".join(known),
+    }
+
+
+SETTINGS = {"DLC_CACHE_DIR": ""}
+"""What is tested is compiled."""
+
 config.name = "dlc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]
@@ -52,10 +85,12 @@ config.test_source_root = str(ROOT)
 config.test_exec_root = str(ROOT.parent / "build" / "lit")
 config.available_features = features() | ({"slow"} if "slow" in lit_config.params else set())
 config.environment["PATH"] = os.pathsep.join([str(TOOLS), config.environment.get("PATH", "")])
-config.environment["DLC_CACHE_DIR"] = ""  # what is tested is compiled
+config.environment.update(SETTINGS)
 config.substitutions += [("%python", sys.executable), ("%inputs", str(ROOT / "Inputs"))]
 for name in ("DLC_RUNTIME_LIBRARY", "DLC_MLIR_PACKAGE", "DLC_DEBUG", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 Path(config.test_exec_root).mkdir(parents=True, exist_ok=True)
+if lit_config.params.get("fork-server") != "off" and hasattr(os, "fork"):
+    config.environment.update(start_fork_server(Path(config.test_exec_root) / ".bin"))
 config.maxIndividualTestTime = 120

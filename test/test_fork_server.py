@@ -1,0 +1,71 @@
+"""The fork server of lit tests: commands behave as if they had been started, and nothing outlives its owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+TOOLS = Path(sys.executable).parent
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str]]]:
+    """The server, which ends when its standard input is closed, and the environment of its clients."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "dlc-opt").write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
+    (folder / "dlc-opt").chmod(0o755)
+    address = tmp_path / "s"
+    running = subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not address.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("DLC_"))
+    told = {"DLC_TEST_TOOLS": str(TOOLS), "DLC_TEST_SOCKET": str(address), "DLC_TEST_VARIABLES": "\n".join(variables)}
+    yield running, {**os.environ, **told}
+    if running.poll() is None:
+        running.communicate()
+
+
+def _client(server: tuple[subprocess.Popen[bytes], dict[str, str]], *arguments: str, **more: str) -> list[object]:
+    tool = Path(server[1]["DLC_TEST_SOCKET"]).parent / "tools" / "dlc-opt"
+    return _run([str(tool), *arguments], server[1] | more)
+
+
+def _run(command: list[str], environment: dict[str, str]) -> list[object]:
+    text = "func.func @f() {\n  return\n}\n"
+    done = subprocess.run(command, input=text, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return [done.returncode, done.stdout, done.stderr]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--cse"], ["--no-such-pass"], ["no/such/file.mlir"], ["--cse", "--mlir-print-ir-after-all"]]
+)
+def test_commands_are_as_if_started(server, arguments: list[str]) -> None:
+    assert _client(server, *arguments) == _run([str(TOOLS / "dlc-opt"), *arguments], dict(os.environ))
+
+
+def test_the_tool_itself_is_started_without_a_server_and_with_other_variables(server) -> None:
+    for more in ({"DLC_TEST_SOCKET": "/none"}, {"DLC_CACHE_SIZE": "1M"}):
+        command = [str(TOOLS / "dlc-opt"), "--cse"]
+        assert _client(server, "--cse", **more) == _run(command, {**os.environ, **more})
+
+
+def test_all_ends_with_the_owner(server) -> None:
+    running, environment = server
+    tool = Path(environment["DLC_TEST_SOCKET"]).parent / "tools" / "dlc-opt"
+    waiting = subprocess.Popen([tool], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    time.sleep(0.3)
+    assert running.stdin is not None
+    running.stdin.close()
+    assert running.wait(timeout=10) == -signal.SIGKILL
+    assert waiting.wait(timeout=10) == 1
+    waiting.communicate()
