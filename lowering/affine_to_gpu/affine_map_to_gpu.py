@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -23,6 +23,7 @@ from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.driver import has_loops, limited_work
 from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_schedule
 from dlc.lowering.affine.schedule.program import PrimitiveError
+from dlc.lowering.affine.search.candidates import Generator, search
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
@@ -127,19 +128,18 @@ def _refuse_numbers(function: ir.Operation) -> None:
 
 def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> Mapped:
     """The mapping of the cheapest order of a part."""
-    best: Mapped | None = None
-    for schedule in _orders(scop, part):
-        found = map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
-        if best is None or found.cost < policy().search.order_gain * best.cost:
-            best = found
-    assert best is not None
+    generators: list[Generator[isl.Schedule]] = [
+        lambda: [original_schedule(scop, part.statements)],
+        lambda: [distributed_schedule(part)],
+        lambda: compute_schedules(part, "min"),
+    ]
+
+    def mapped(schedule: isl.Schedule) -> Mapped:
+        return map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
+
+    best = search(generators, mapped, gain=policy().search.order_gain)
+    assert best is not None  # the text's order is one
     return best
-
-
-def _orders(scop: Scop, part: ScheduleUnit) -> Iterator[isl.Schedule]:
-    yield original_schedule(scop, part.statements)
-    yield distributed_schedule(part)
-    yield from compute_schedules(part, "min")
 
 
 def _check(dependences: Sequence[Dependence], schedule: isl.Schedule) -> None:

@@ -45,7 +45,7 @@ class Mapped:
     """A tree whose loops are mapped, what it costs in cycles, and its kernels."""
 
     tree: Tree
-    cost: float
+    cycles: float
     kernels: tuple[Kernel, ...]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from typing import Literal
 
@@ -32,6 +32,7 @@ from dlc.lowering.affine.schedule.driver import limited_work
 from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.proof_text import proof_text
+from dlc.lowering.affine.search.candidates import Generator, search
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.doacross import mark_doacross
 from dlc.lowering.affine.search.panels import with_panels
@@ -184,20 +185,15 @@ class PolyhedralSchedule(Pass):
         waves = None if skewed is None else self._waves(part, skewed, distributed)
         if waves is not None:
             return Tiled(waves)
-        best = weigh(scop, given, limits)
-        enough = policy().search.enough_gain * best.cost
-        ways: list[Callable[[], Iterable[isl.Schedule]]] = [
+        generators: list[Generator[isl.Schedule]] = [
+            lambda: [given],
             lambda: blocked_schedules(scop, part.statements, lanes_of(scop, limits)),
             lambda: [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])],
             lambda: leveled_schedules(scop, part.statements),
         ]
-        for way in ways:
-            if best.cost < enough:
-                break
-            for schedule in way():
-                other = weigh(scop, schedule, limits)
-                if other.cost < policy().search.order_gain * best.cost:
-                    best = other
+        gains = policy().search
+        best = search(generators, partial(weigh, scop, limits=limits), gain=gains.order_gain, enough=gains.enough_gain)
+        assert best is not None  # the text's order is one
         across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
         return best if across_time is None else tile_registers(scop, across_time, limits)
 
