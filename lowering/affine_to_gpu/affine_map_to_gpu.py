@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
-from dlc.lowering.affine.dependences.dependences import Dependence
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.legality import carried_by_parallel, violations
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
@@ -95,15 +91,15 @@ def _map(function: ir.Operation) -> None:
             raise PassFailure(inner, "the GPU has no exact remainder of floats", "compute it on the host")
     scop = extract(function, allow_gathers=True)
     refuse_unmovable(scop)
-    dependences = value_dependences(scop)
-    facts = gpu_facts_of(function)
-    ordering = ordering_dependences(scop, dependences)
-    done = map_beside(scop, ordering, facts) if has_bound_loops(function) else _map_parts(scop, ordering, facts)
+    analysis, facts = DependenceAnalysis(scop), gpu_facts_of(function)
+    map_loops = map_beside if has_bound_loops(function) else _map_parts
+    done = map_loops(scop, analysis.ordering, facts)
     if not any(one.kernels for one in done):
         function.attributes[ON_CPU] = ir.StringAttr.get("no loop has iterations that may run at the same time")
         return
     tree = block([one.tree for one in done])
-    _check(dependences, to_schedule(tree))
+    for violation in analysis.broken_by(to_schedule(tree), kinds_of, in_order=True):
+        raise PassFailure(violation.dependence.sink.op, "the mapping would not keep a dependence", "report this nest")
     kernels = [kernel for one in done for kernel in one.kernels]
     scop, tree = share_panels(scop, tree, kernels, facts)
     replace_loops(scop, _with_single_loops(to_schedule(tree)))
@@ -140,12 +136,6 @@ def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> M
     best = search(generators, mapped, gain=policy().search.order_gain)
     assert best is not None  # the text's order is one
     return best
-
-
-def _check(dependences: Sequence[Dependence], schedule: isl.Schedule) -> None:
-    """PassFailure unless the schedule keeps every dependence, and parallel loops carry none."""
-    for violation in (*violations(dependences, schedule), *carried_by_parallel(dependences, schedule, kinds_of)):
-        raise PassFailure(violation.dependence.sink.op, "the mapping would not keep a dependence", "report this nest")
 
 
 def _with_single_loops(schedule: isl.Schedule) -> isl.Schedule:
