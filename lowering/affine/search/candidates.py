@@ -61,9 +61,8 @@ def search(
             break
         for candidate in map(weigh, generate()):
             if best is None:
-                limit = enough * candidate.cycles
-            is_better = best is None or candidate.cycles < gain * best.cycles
-            if is_better or (candidate.cycles == best.cycles and ties(candidate) < ties(best)):
+                best, limit = candidate, enough * candidate.cycles
+            elif candidate.cycles < gain * best.cycles or (candidate.cycles == best.cycles and ties(candidate) < ties(best)):
                 best = candidate
     return best
 
