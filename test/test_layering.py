@@ -60,7 +60,7 @@ AFFINE: dict[str, set[str]] = {
     "schedule": {"ir", "polyhedral", "dependences", "cost", "loop_generation"},
     "primitives": {"ir", "polyhedral", "dependences", "cost", "loop_generation", "schedule"},
     "search": {"ir", "polyhedral", "dependences", "cost", "loop_generation", "schedule"},
-    "fuse": {"ir", "cost"},
+    "fuse": {"ir", "dependences", "cost"},
     "codegen": {"ir", "cost", "schedule", "search"},
     "memory": {"ir", "polyhedral", "dependences", "schedule", "codegen"},
     "vectors": {"ir", "codegen"},

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
-from dlc.lowering.affine.dependences.dependences import Dependence
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.legality import carried_by_parallel, violations
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
@@ -23,6 +19,7 @@ from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.driver import has_loops, limited_work
 from dlc.lowering.affine.schedule.loop_tree import block, from_schedule, to_schedule
 from dlc.lowering.affine.schedule.program import PrimitiveError
+from dlc.lowering.affine.search.candidates import Generator, search
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules, parts_of
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
@@ -94,15 +91,15 @@ def _map(function: ir.Operation) -> None:
             raise PassFailure(inner, "the GPU has no exact remainder of floats", "compute it on the host")
     scop = extract(function, allow_gathers=True)
     refuse_unmovable(scop)
-    dependences = value_dependences(scop)
-    facts = gpu_facts_of(function)
-    ordering = ordering_dependences(scop, dependences)
-    done = map_beside(scop, ordering, facts) if has_bound_loops(function) else _map_parts(scop, ordering, facts)
+    analysis, facts = DependenceAnalysis(scop), gpu_facts_of(function)
+    map_loops = map_beside if has_bound_loops(function) else _map_parts
+    done = map_loops(scop, analysis.ordering, facts)
     if not any(one.kernels for one in done):
         function.attributes[ON_CPU] = ir.StringAttr.get("no loop has iterations that may run at the same time")
         return
     tree = block([one.tree for one in done])
-    _check(dependences, to_schedule(tree))
+    for violation in analysis.broken_by(to_schedule(tree), kinds_of, in_order=True):
+        raise PassFailure(violation.dependence.sink.op, "the mapping would not keep a dependence", "report this nest")
     kernels = [kernel for one in done for kernel in one.kernels]
     scop, tree = share_panels(scop, tree, kernels, facts)
     replace_loops(scop, _with_single_loops(to_schedule(tree)))
@@ -127,25 +124,18 @@ def _refuse_numbers(function: ir.Operation) -> None:
 
 def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> Mapped:
     """The mapping of the cheapest order of a part."""
-    best: Mapped | None = None
-    for schedule in _orders(scop, part):
-        found = map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
-        if best is None or found.cost < policy().search.order_gain * best.cost:
-            best = found
-    assert best is not None
+    generators: list[Generator[isl.Schedule]] = [
+        lambda: [original_schedule(scop, part.statements)],
+        lambda: [distributed_schedule(part)],
+        lambda: compute_schedules(part, "min"),
+    ]
+
+    def mapped(schedule: isl.Schedule) -> Mapped:
+        return map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
+
+    best = search(generators, mapped, gain=policy().search.order_gain)
+    assert best is not None  # the text's order is one
     return best
-
-
-def _orders(scop: Scop, part: ScheduleUnit) -> Iterator[isl.Schedule]:
-    yield original_schedule(scop, part.statements)
-    yield distributed_schedule(part)
-    yield from compute_schedules(part, "min")
-
-
-def _check(dependences: Sequence[Dependence], schedule: isl.Schedule) -> None:
-    """PassFailure unless the schedule keeps every dependence, and parallel loops carry none."""
-    for violation in (*violations(dependences, schedule), *carried_by_parallel(dependences, schedule, kinds_of)):
-        raise PassFailure(violation.dependence.sink.op, "the mapping would not keep a dependence", "report this nest")
 
 
 def _with_single_loops(schedule: isl.Schedule) -> isl.Schedule:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from dlc.lowering.affine.dependences.coincidence import between_instances
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, loop_in, put, walk
 from dlc.lowering.affine.schedule.program import Program
@@ -31,7 +32,7 @@ def _mapped(scop: Scop, items: Sequence[Tree], dependences: isl.UnionMap, facts:
                 item = put(item, path, replace(loop_in(item, path), kind="parallel"))  # which the caller checks
             yield Mapped(item, 0, (Kernel(f"kernel{number}", ()),))
             continue
-        inside = dependences.intersect_domain(item.domain).intersect_range(item.domain)
+        inside = between_instances(dependences, item.domain)
         found = map_to_gpu(scop, item, inside, facts, first)
         first += len(found.kernels)
         yield found

@@ -13,7 +13,7 @@ from math import prod
 
 import islpy as isl
 
-from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
+from dlc.lowering.affine.dependences.coincidence import between_instances, stays, within_iterations
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.iterations import stride_of
@@ -45,7 +45,7 @@ class Mapped:
     """A tree whose loops are mapped, what it costs in cycles, and its kernels."""
 
     tree: Tree
-    cost: float
+    cycles: float
     kernels: tuple[Kernel, ...]
 
 
@@ -65,7 +65,7 @@ class _Search:
     def visit(self, tree: Tree, open_ones: isl.UnionMap, above: tuple[LoopNode, ...]) -> Tree:
         """Map what is inside the host's loops `above`, which leave the dependences `open_ones` to the loops inside."""
         if isinstance(tree, SequenceNode):
-            return block([self.visit(item, _inside(open_ones, item), above) for item in tree.items])
+            return block([self.visit(item, between_instances(open_ones, item.domain), above) for item in tree.items])
         if not isinstance(tree, LoopNode):
             self.cost += kernel_cost(self.scop, above, tree, 0, 1, self.facts)
             return tree
@@ -110,10 +110,6 @@ class _Search:
         others = sorted(inner_first, key=lambda depth: extent_of(chain[depth]), reverse=True)
         kept = [depth for depth in others if depth != along][: _MOST_DIMS - 1]
         return [along, *(depth for depth in inner_first if depth in kept)]
-
-
-def _inside(dependences: isl.UnionMap, tree: Tree) -> isl.UnionMap:
-    return dependences.intersect_domain(tree.domain).intersect_range(tree.domain)
 
 
 def _chain(tree: LoopNode) -> Iterator[LoopNode]:

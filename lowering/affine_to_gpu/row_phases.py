@@ -12,7 +12,7 @@ from math import prod
 
 import islpy as isl
 
-from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
+from dlc.lowering.affine.dependences.coincidence import between_instances, stays, within_iterations
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, block
@@ -107,7 +107,7 @@ def _phase(scop: Scop, above: Sequence[LoopNode], item: Tree, open_ones: isl.Uni
     """One item of the rows' body, along the loop that reads memory best among those that no dependence goes along."""
     loops = list(_chain(item))
     body = loops[-1].body if loops else item
-    own = open_ones.intersect_domain(item.domain).intersect_range(item.domain)
+    own = between_instances(open_ones, item.domain)
     free = [depth for depth, loop in enumerate(loops) if stays(own, LoopValues(loop.values)) and extent_of(loop) > 1]
     if not free:
         return BarrierPhase(tuple(loops), body, None)

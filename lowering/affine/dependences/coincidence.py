@@ -86,6 +86,11 @@ def within_iterations(dependences: isl.UnionMap, value: LoopValues) -> isl.Union
     return union_of(_within(maps_of(dependences), value), dependences.get_space())
 
 
+def between_instances(dependences: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
+    """The dependences both ends of which are among `instances`."""
+    return dependences.intersect_domain(instances).intersect_range(instances)
+
+
 def stays(dependences: isl.UnionMap, value: LoopValues) -> bool:
     """Whether `value` is the same at both ends of each dependence."""
     return all(map(value.is_same, maps_of(dependences)))

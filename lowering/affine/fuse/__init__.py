@@ -1,4 +1,4 @@
 """Nests that are run together: which may be, which should, and how one is computed inside the other.
 
-Imports `ir` and `cost`.
+Imports `ir`, `dependences` and `cost`.
 """

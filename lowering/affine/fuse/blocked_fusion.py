@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.contractions import arrives_in_time
-from dlc.lowering.affine.ir.accesses import conflicts
+from dlc.lowering.affine.dependences.nest_dependences import conflicts
 from dlc.lowering.affine.ir.bands import Band, extent_of, loop_extents
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import real_ops

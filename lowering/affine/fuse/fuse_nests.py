@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.lowering.affine.dependences.nest_dependences import conflicts
 from dlc.lowering.affine.fuse.fusion import Fusion, Refusal, fusion_of
 from dlc.lowering.affine.fuse.reduction_fusion import fuse_reductions, reductions_fit
 from dlc.lowering.affine.fuse.scratch import shrink_buffers
-from dlc.lowering.affine.ir.accesses import accesses_in, conflicts
+from dlc.lowering.affine.ir.accesses import accesses_in
 from dlc.lowering.affine.ir.bands import Band, build_band, move_body
 from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
 from dlc.lowering.affine.ir.loops import real_ops

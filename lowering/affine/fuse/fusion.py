@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.lowering.affine.dependences.nest_dependences import NestDependences
 from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
-from dlc.lowering.affine.ir.accesses import MemRefAccess, conflicts, indices_of
-from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
-from dlc.lowering.affine.ir.expressions import Linear, coefficient, span
+from dlc.lowering.affine.ir.accesses import MemRefAccess, indices_of
+from dlc.lowering.affine.ir.bands import Band, same_trips
+from dlc.lowering.affine.ir.expressions import coefficient
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.policy import policy
 
@@ -33,15 +34,14 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     """What of the bands `a` and, later, `b` can be one.
 
     Two loops may be one when every two accesses of the nests that may touch the same memory, one of them writing, do so
-    in the same iteration: some subscript grows by the same amount in both loops, and all else in it spans less than that.
+    in the same iteration.
     """
-    pairs = list(conflicts(a.accesses, b.accesses))
-    if not pairs:
+    between = NestDependences.of(a.top, a.accesses, b.top, b.accesses)
+    if not between.pairs:
         return Refusal("they have no written buffer in common")
-    extents = loop_extents(a.top, b.top)
-    legal = _legal_pairs(a, b, pairs, extents)
+    legal = between.fusible_loops(a.loops, b.loops)
     if not legal:
-        return Refusal(_why_none(a, b, pairs, extents))
+        return Refusal(_why_none(a, b, between))
     both = holds_contraction(a) and holds_contraction(b)
     if len(legal) == len(a.loops) == len(b.loops) and not both:
         return Fusion(tuple(legal))
@@ -56,50 +56,13 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     return Fusion(tuple(kept)) if kept else Refusal(reason)
 
 
-def _legal_pairs(
-    a: Band, b: Band, pairs: Sequence[tuple[MemRefAccess, MemRefAccess]], extents: Mapping[ir.Value, int]
-) -> list[tuple[Loop, Loop]]:
-    """Loops of `a`, in its order, each with the loop of `b` that it may be one with."""
-    found: list[tuple[Loop, Loop]] = []
-    common: dict[ir.Value, ir.Value] = {}
-    for t in a.loops:
-        for u in b.loops:
-            if u.iv not in common and same_trips(t, u) and all(stays_within(x, y, t, u, common, extents) for x, y in pairs):
-                found.append((t, u))
-                common[u.iv] = t.iv
-                break
-    return found
-
-
-def stays_within(
-    x: MemRefAccess, y: MemRefAccess, t: Loop, u: Loop, common: Mapping[ir.Value, ir.Value], extents: Mapping[ir.Value, int]
-) -> bool:
-    """Whether `x` in loop `t` and `y` in loop `u` touch the same element in the same iteration only."""
-    for form, other in _comparable_forms(x, y):
-        step = form.of(t.iv)
-        if step == 0 or other.of(u.iv) != step:
-            continue
-        reach = span(form.without(t.iv).plus(other.without(u.iv).renamed(common), -1), extents.get)
-        if reach is not None and max(abs(reach[0]), abs(reach[1])) < abs(step):
-            return True
-    return False
-
-
-def _comparable_forms(x: MemRefAccess, y: MemRefAccess) -> Iterator[tuple[Linear, Linear]]:
-    if x.flat is not None and y.flat is not None and x.root == y.root:
-        yield x.flat, y.flat
-    if x.memref == y.memref and x.subscripts is not None and y.subscripts is not None:
-        for form, other in zip(x.subscripts, y.subscripts, strict=True):
-            if form is not None and other is not None:
-                yield form, other
-
-
-def _why_none(a: Band, b: Band, pairs: Sequence[tuple[MemRefAccess, MemRefAccess]], extents: Mapping[ir.Value, int]) -> str:
+def _why_none(a: Band, b: Band, between: NestDependences) -> str:
     """The reason why no loop of `a` can be one with a loop of `b`."""
     candidates = [(t, u) for t in a.loops for u in b.loops if same_trips(t, u)]
     if not candidates:
         return "no two of their loops have the same bounds"
-    blame = next((x for x, y in pairs if not any(stays_within(x, y, t, u, {}, extents) for t, u in candidates)), pairs[0][0])
+    blocking = (pair for pair in between.pairs if not any(between.is_loop_independent(pair, t, u, {}) for t, u in candidates))
+    blame, _ = next(blocking, between.pairs[0])
     return f"'{blame.op.name}' of {blame.memref.type} may touch what another iteration of the other nest touches"
 
 

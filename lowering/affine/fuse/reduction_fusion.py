@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dlc._mlir import affine, ir
-from dlc.lowering.affine.fuse.fusion import stays_within
-from dlc.lowering.affine.ir.accesses import accesses_in, conflicts
-from dlc.lowering.affine.ir.bands import loop_extents, move_body, same_trips
+from dlc.lowering.affine.dependences.nest_dependences import NestDependences
+from dlc.lowering.affine.ir.accesses import accesses_in
+from dlc.lowering.affine.ir.bands import move_body, same_trips
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, normalized, real_ops
 from dlc.lowering.affine.ir.reductions import chain_of
 
@@ -24,10 +24,9 @@ def reductions_fit(a: ir.Operation, b: ir.Operation) -> bool:
     if any(loop.op.results and chain_of(loop.op) is None for loop in (first, second)):
         return False
     own, other = list(accesses_in(a)), list(accesses_in(b))
-    extents = loop_extents(a, b)
-    if not any(x.root == y.root and stays_within(x, y, first, second, {}, extents) for x in own for y in other):
-        return False
-    return all(stays_within(x, y, first, second, {}, extents) for x, y in conflicts(own, other))
+    between = NestDependences.of(a, own, b, other)
+    shared = ((x, y) for x in own for y in other if x.root == y.root)
+    return any(between.is_loop_independent(pair, first, second, {}) for pair in shared) and between.allow_fusion(first, second)
 
 
 def fuse_reductions(a: ir.Operation, b: ir.Operation, place: ir.Operation) -> ir.Operation:

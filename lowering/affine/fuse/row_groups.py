@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
-from dlc.lowering.affine.fuse.fusion import holds_contraction, reuses, stays_within
-from dlc.lowering.affine.ir.accesses import MemRefAccess, conflicts
-from dlc.lowering.affine.ir.bands import Band, loop_extents, same_trips
+from dlc.lowering.affine.dependences.nest_dependences import NestDependences
+from dlc.lowering.affine.fuse.fusion import holds_contraction, reuses
+from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.lowering.affine.ir.bands import Band, same_trips
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -125,9 +126,8 @@ def _add_stored(nest: RowNest, buffers: dict[ir.Value, int]) -> None:
 
 def _by_rows(a: RowNest, b: RowNest) -> bool:
     """Whether every dependence between two nests stays within a row."""
-    extents = loop_extents(a.band.top, b.band.top)
-    pairs = conflicts(a.band.accesses, b.band.accesses)
-    return all(stays_within(x, y, a.loop, b.loop, {}, extents) for x, y in pairs)
+    between = NestDependences.of(a.band.top, a.band.accesses, b.band.top, b.band.accesses)
+    return between.allow_fusion(a.loop, b.loop)
 
 
 def _row_bytes(nest: RowNest, stored: MemRefAccess) -> int | None:

@@ -14,13 +14,11 @@ from dlc.analysis.buffers import (
     is_unaliased,
     may_alias,
     nested_ops,
-    overlaps_itself,
     root_of,
     strides_of,
     written_values,
 )
 from dlc.lowering.affine.ir.affine_builder import substitute
-from dlc.lowering.affine.ir.bounds import LoopBounds, least_over
 from dlc.lowering.affine.ir.element_relations import Array, ElementRelation
 from dlc.lowering.affine.ir.expressions import Linear, coefficient, linear_forms, result_maps
 from dlc.lowering.affine.ir.index_maps import constant_of
@@ -262,32 +260,6 @@ def _is_plain_view(value: ir.Value) -> bool:
 def are_apart(a: ir.Value, b: ir.Value) -> bool:
     """Whether the roots `a` and `b` surely share no memory."""
     return a != b and (not may_alias(a, b) or is_unaliased(a) or is_unaliased(b))
-
-
-def conflicts(first: Sequence[MemRefAccess], second: Sequence[MemRefAccess]) -> Iterator[tuple[MemRefAccess, MemRefAccess]]:
-    """The pairs, one of each list, that may touch the same memory while one of them writes it."""
-    for a in first:
-        for b in second:
-            if (a.writes or b.writes) and not are_apart(a.root, b.root):
-                yield a, b
-
-
-def are_disjoint(one: MemRefAccess, other: MemRefAccess, loops: Sequence[LoopBounds]) -> bool:
-    """Whether the two surely share no element: other memory, or subscripts further apart than they are wide in some dim.
-
-    `loops` are those around both, the innermost first (`loops_around`).
-    """
-    if one.memref != other.memref:
-        return are_apart(root_of(one.memref), root_of(other.memref))
-    if overlaps_itself(ir.MemRefType(one.memref.type)):
-        return False
-    for first, second, below, above in zip(one.starts, other.starts, one.widths, other.widths, strict=True):
-        if first is None or second is None:
-            continue
-        low, high = least_over(loops, first.plus(second, -1)), least_over(loops, second.plus(first, -1))
-        if (low is not None and low >= above) or (high is not None and high >= below):
-            return True
-    return False
 
 
 def load_from(access: MemRefAccess, location: ir.Location) -> ir.Value:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import is_allocation, is_memref, nested_ops, root_of
-from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, are_apart, are_disjoint, is_access, load_from, store_to
+from dlc.lowering.affine.dependences.nest_dependences import are_disjoint
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, are_apart, is_access, load_from, store_to
 from dlc.lowering.affine.ir.bounds import BOUND_ATTRIBUTES, Bounds, loops_around
 from dlc.lowering.pass_base import Pass
 

@@ -12,13 +12,13 @@ from functools import reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.dependences.coincidence import with_coincidence
-from dlc.lowering.affine.polyhedral.model import Scop, Statement, union_set
-from dlc.lowering.affine.schedule.index_sets import OrderConstraints
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
+from dlc.lowering.affine.dependences.coincidence import between_instances, with_coincidence
+from dlc.lowering.affine.polyhedral.model import Statement, union_set
 from dlc.lowering.policy import policy
 
 
-def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[isl.Schedule]:
+def leveled_schedules(analysis: DependenceAnalysis, statements: Sequence[Statement]) -> Iterator[isl.Schedule]:
     """A schedule with the levels in each iteration of the outermost loop one after another; none where they are many or no cuts."""
     if len({one.loops[0].op for one in statements if one.loops}) != 1 or min(len(one.loops) for one in statements) < 2:
         return
@@ -27,7 +27,7 @@ def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[i
     context.set_max_operations(policy().limits.dependence_operations)
     context.reset_operations()
     try:
-        schedule = _leveled(scop, statements)
+        schedule = _leveled(analysis, statements)
     except isl.Error:
         schedule = None
     finally:
@@ -37,10 +37,10 @@ def leveled_schedules(scop: Scop, statements: Sequence[Statement]) -> Iterator[i
         yield schedule
 
 
-def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None:
-    order = OrderConstraints.of(scop)
+def _leveled(analysis: DependenceAnalysis, statements: Sequence[Statement]) -> isl.Schedule | None:
+    scop = analysis.scop
     domain = union_set([one.domain for one in statements], scop.context)
-    validity = order.kept_map.intersect_domain(domain).intersect_range(domain)
+    validity = between_instances(analysis.kept_map, domain)
     outer = _loop_values(statements, 0)
     values = isl.UnionMap.from_union_pw_aff(outer)
     levels = _levels(domain, validity.intersect(values.apply_range(values.reverse())))
@@ -50,7 +50,7 @@ def _leveled(scop: Scop, statements: Sequence[Statement]) -> isl.Schedule | None
     nests = [_nest(piece, scop.by_name[piece.get_tuple_name()]) for piece in pieces]
     tree = reduce(lambda before, after: before.sequence(after), nests)
     tree = tree.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(outer))
-    return with_coincidence(tree, order.pairs_map)
+    return with_coincidence(tree, analysis.pairs_map)
 
 
 def _levels(domain: isl.UnionSet, waits: isl.UnionMap) -> list[isl.UnionSet] | None:

@@ -10,16 +10,13 @@ a product, fit for vectors and register tiles. What is left, a share that falls 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, reduce
-from weakref import WeakKeyDictionary
+from functools import reduce
 
 import islpy as isl
 
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.dependences.band_nests import is_band
-from dlc.lowering.affine.dependences.coincidence import with_coincidence
-from dlc.lowering.affine.dependences.dependences import Dependence, joined, memory_dependences
-from dlc.lowering.affine.dependences.reduction_dependences import reductions, without_reductions
+from dlc.lowering.affine.dependences.coincidence import between_instances, with_coincidence
 from dlc.lowering.affine.dependences.volumes import volume, volume_of
 from dlc.lowering.affine.polyhedral.loop_values import maps_of, union_of
 from dlc.lowering.affine.polyhedral.model import Scop, Statement
@@ -28,53 +25,13 @@ from dlc.lowering.affine.schedule.element_blocks import ArrayTiles, WrittenEleme
 from dlc.lowering.policy import policy
 
 
-@dataclass(frozen=True, eq=False)
-class OrderConstraints:
-    """What a schedule must keep, as all pairs of instances, transitive ones included.
-
-    `kept` tells what runs before what; of `pairs` nothing may run at the same time either. They differ by updates of one
-    element that any order leaves the same.
-    """
-
-    context: isl.Set
-    kept: Sequence[Dependence]
-    pairs: Sequence[Dependence]
-
-    @classmethod
-    def of(cls, scop: Scop) -> OrderConstraints:
-        """That of a function's loops; found once."""
-        if scop not in _ORDERS:
-            pairs = memory_dependences(scop)
-            _ORDERS[scop] = cls(scop.context, without_reductions(pairs, reductions(scop, single=True)), pairs)
-        return _ORDERS[scop]
-
-    @cached_property
-    def kept_map(self) -> isl.UnionMap:
-        """All of `kept` as one relation between instances."""
-        return joined(self.context, self.kept) if self.is_relaxed else self.pairs_map
-
-    @cached_property
-    def pairs_map(self) -> isl.UnionMap:
-        """All of `pairs` as one relation between instances."""
-        return joined(self.context, self.pairs)
-
-    @property
-    def is_relaxed(self) -> bool:
-        """Whether some updates need no order."""
-        return len(self.kept) < len(self.pairs)
-
-
-_ORDERS: WeakKeyDictionary[Scop, OrderConstraints] = WeakKeyDictionary()
-"""The orders of scops so far: each part of a scop is asked about, and the schedule of all."""
-
-
-def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -> Iterator[isl.Schedule]:
+def blocked_schedules(analysis: DependenceAnalysis, statements: Sequence[Statement], lanes: int) -> Iterator[isl.Schedule]:
     """Schedules of `statements` by blocks of the array that they write; none where they do not update one array so."""
     owners = WrittenElement.of(statements)
     if owners is None or not lanes:
         return
-    order = OrderConstraints.of(scop)
-    validity, apart = (_within(part, owners.elements.domain()) for part in (order.kept_map, order.pairs_map))
+    instances = owners.elements.domain()
+    validity, apart = (between_instances(part, instances) for part in (analysis.kept_map, analysis.pairs_map))
     signs = owners.directions(validity)
     if signs is None:
         return
@@ -83,7 +40,7 @@ def blocked_schedules(scop: Scop, statements: Sequence[Statement], lanes: int) -
         pieces = _cut(statements, blocks, validity)
         if pieces is None:
             return
-        given = _placed_schedule(scop, statements, blocks)
+        given = _placed_schedule(analysis.scop, statements, blocks)
         rows = [_in_block(statements, blocks, given, [piece.intersect(row) for piece in pieces]) for row in _rows(blocks, apart)]
         number = isl.MultiUnionPwAff.from_union_pw_aff(blocks.number(0))
         tree = reduce(isl.Schedule.sequence, [row.insert_partial_schedule(number) for row in rows])
@@ -142,10 +99,6 @@ def _block_sizes(rank: int, lanes: int) -> Iterator[tuple[int, ...]]:
     """
     for wide in (lanes, 2 * lanes) if lanes < policy().blocks.tall_block else (lanes,):
         yield (*[policy().blocks.tall_block] * (rank - 1), wide)
-
-
-def _within(pairs: isl.UnionMap, domain: isl.UnionSet) -> isl.UnionMap:
-    return pairs.intersect_domain(domain).intersect_range(domain)
 
 
 def _cut(statements: Sequence[Statement], blocks: ArrayTiles, validity: isl.UnionMap) -> tuple[isl.UnionSet, isl.UnionSet] | None:

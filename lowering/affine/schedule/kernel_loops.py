@@ -17,7 +17,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, nested_ops
 from dlc.analysis.symbols import symbol_name
 from dlc.errors import ScheduleError
-from dlc.lowering.affine.dependences.coincidence import stays, within_iterations
+from dlc.lowering.affine.dependences.coincidence import between_instances, stays, within_iterations
 from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, SCHEDULE, SEARCH, real_ops
 from dlc.lowering.affine.ir.nests import nests_of
@@ -208,7 +208,7 @@ def _named(item: Tree, name: str) -> Tree:
 def _free(node: Tree, ordering: isl.UnionMap) -> Tree:
     """`node` with its loops parallel that carry none of the dependences which the loops around leave open."""
     if isinstance(node, SequenceNode):
-        return with_children(node, [_free(item, _inside(ordering, item)) for item in node.items])
+        return with_children(node, [_free(item, between_instances(ordering, item.domain)) for item in node.items])
     if not isinstance(node, LoopNode):
         return node if not children(node) else with_children(node, [_free(child, ordering) for child in children(node)])
     values = LoopValues(node.values)
@@ -216,10 +216,6 @@ def _free(node: Tree, ordering: isl.UnionMap) -> Tree:
     body = _free(node.body, ordering if is_free else within_iterations(ordering, values))
     kind: Kind = "parallel" if is_free or node.kind == "unordered" else node.kind
     return replace(node, body=body, kind=kind)
-
-
-def _inside(dependences: isl.UnionMap, tree: Tree) -> isl.UnionMap:
-    return dependences.intersect_domain(tree.domain).intersect_range(tree.domain)
 
 
 def _remove_unused(allocations: Sequence[ir.Operation]) -> None:

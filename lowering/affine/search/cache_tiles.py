@@ -18,6 +18,7 @@ from dlc.lowering.affine.cost.memory_costs import Levels, MemoryModel, PackedPan
 from dlc.lowering.affine.cost.references import Reference
 from dlc.lowering.affine.cost.tile_costs import BandNestCost
 from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
 
@@ -156,9 +157,10 @@ class CacheSearch:
         """The cheapest plan; None where no sums stay in the tile."""
         if not self.sums or self.tile.lanes == 1:
             return None
-        best, least = min((self._descend(start) for start in self._starts()), key=lambda found: found[1])
-        levels, blocks = self._levels(best)
-        return CachePlan(levels, self._panels(best, levels, blocks), least)
+        best = search([self._starts], self._descend)
+        assert best is not None  # there are starts
+        levels, blocks = self._levels(best.schedule)
+        return CachePlan(levels, self._panels(best.schedule, levels, blocks), best.cycles)
 
     @property
     def plain_cycles(self) -> float:
@@ -172,7 +174,7 @@ class CacheSearch:
         for order, hoisted in product(orders, range(len(self.sums))):
             yield _Choice(order, 8, 16, 256, hoisted, packed=everything)
 
-    def _descend(self, choice: _Choice) -> tuple[_Choice, float]:
+    def _descend(self, choice: _Choice) -> Candidate[_Choice]:
         """The best of what is reached by changing one decision at a time."""
         least, before = self._cost(choice), float("inf")
         while least < before:
@@ -181,7 +183,7 @@ class CacheSearch:
                 other = replace(choice, **{name: option})
                 if self._cost(other) < least:
                     choice, least = other, self._cost(other)
-        return choice, least
+        return Candidate(choice, least)
 
     def _options(self) -> Iterator[tuple[str, Any]]:
         sizes = {"lanes": policy().blocks.tile_blocks, "copies": policy().blocks.tile_blocks, "sums": policy().blocks.sum_blocks}

@@ -1,15 +1,35 @@
-"""Candidates and what they cost, which every search for a schedule compares."""
+"""The search for a schedule: generators make candidates that are legal, a cost weighs them, the cheapest is taken.
+
+Register tiles of loops and of band nests, orders of loops, blocks for caches, tiles across time and kernels of a GPU are found so.
+They differ in their generators, and in what knows the cost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Generic, Protocol, TypeVar
 
 from dlc.lowering.affine.cost.cycles import CostedNest, cycles
 from dlc.targets.machine import Machine
 
 S = TypeVar("S")
+
+
+class Costed(Protocol):
+    """What a search compares."""
+
+    @property
+    def cycles(self) -> float:
+        """The estimate."""
+        ...
+
+
+C = TypeVar("C", bound=Costed)
+
+Generator = Callable[[], Iterable[S]]
+"""Makes candidates when it is asked."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +40,37 @@ class Candidate(Generic[S]):
     cycles: float
 
 
-def weighed(nest: CostedNest[S], schedules: Iterable[S], machine: Machine) -> Iterator[Candidate[S]]:
-    """What each of `schedules` takes on `machine`."""
-    return (Candidate(schedule, cycles(nest, schedule, machine)) for schedule in schedules)
+def search(
+    generators: Iterable[Generator[S]],
+    weigh: Callable[[S], C],
+    *,
+    gain: float = 1.0,
+    enough: float = 0.0,
+    ties: Callable[[C], tuple[float, ...]] = lambda _: (),
+) -> C | None:
+    """The cheapest of what the generators make, by `weigh`; None where they make nothing.
+
+    Generators are asked in turn, until the best so far takes fewer than `enough` times the cycles of the first candidate. Another
+    one is better where it takes fewer than `gain` times the cycles of the best. Of those that take the same the one with the least
+    `ties` is taken, and of these the first.
+    """
+    best: C | None = None
+    limit = 0.0
+    for generate in generators:
+        if best is not None and best.cycles < limit:
+            break
+        for candidate in map(weigh, generate()):
+            if best is None:
+                best, limit = candidate, enough * candidate.cycles
+            elif candidate.cycles < gain * best.cycles or (candidate.cycles == best.cycles and ties(candidate) < ties(best)):
+                best = candidate
+    return best
 
 
-def cheapest(nest: CostedNest[S], schedules: Iterable[S], machine: Machine) -> Candidate[S] | None:
-    """The first of the fewest cycles; None of no schedules."""
-    return min(weighed(nest, schedules, machine), key=lambda one: one.cycles, default=None)
+def weighed(nest: CostedNest[S], machine: Machine) -> Callable[[S], Candidate[S]]:
+    """What a schedule of `nest` takes on `machine`."""
+    return partial(_weigh, nest, machine)
+
+
+def _weigh(nest: CostedNest[S], machine: Machine, schedule: S) -> Candidate[S]:
+    return Candidate(schedule, cycles(nest, schedule, machine))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import cycles
@@ -20,7 +21,7 @@ from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.given_tiles import lane_facts
 from dlc.lowering.affine.search.block_choice import chosen_blocks, chosen_strip, is_narrow
-from dlc.lowering.affine.search.candidates import Candidate, weighed
+from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.affine.search.copy_choice import chosen_copies
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.policy import policy
@@ -32,10 +33,13 @@ _PREFETCH, _FETCH_ROWS = 2, 1
 
 def chosen(nest: Nest, limits: TileLimits, generator: str) -> Tile | None:
     """The cheapest tile of `nest`; None when no loop can become lanes, or none of them pays."""
-    best = candidates(nest, limits, 1, generator)
-    if not best or best[0].cycles >= cycles(LoopNestCost(nest, None, None), Tile(), limits.machine):
+    conflicts = SetConflicts(nest)
+    best = search(
+        [partial(_tiles_of, nest, limits, conflicts, generator)], partial(_weigh, limits.machine), ties=partial(_ties, conflicts)
+    )
+    if best is None or best.cycles >= cycles(LoopNestCost(nest, None, None), Tile(), limits.machine):
         return None
-    return best[0].schedule
+    return _finished(nest, best.schedule, limits)
 
 
 def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") -> list[Candidate[Tile]]:
@@ -45,18 +49,21 @@ def candidates(nest: Nest, limits: TileLimits, count: int, generator: str = "") 
     """
     generator = generator or ("tile" if is_contraction(nest) else "rows")
     conflicts = SetConflicts(nest)
-    found = sorted(_candidates(nest, limits, conflicts, generator), key=lambda one: _rank(conflicts, one))
+    found = sorted(
+        map(partial(_weigh, limits.machine), _tiles_of(nest, limits, conflicts, generator)),
+        key=lambda one: (one.cycles, *_ties(conflicts, one)),
+    )
     return [Candidate(_finished(nest, one.schedule, limits), one.cycles) for one in found[:count]]
 
 
-def _rank(conflicts: SetConflicts, candidate: Candidate[Tile]) -> tuple[float, ...]:
-    """The cheapest has the least: of those that cost the same, the one with neighbouring vectors rather than copies apart.
+def _ties(conflicts: SetConflicts, candidate: Candidate[Tile]) -> tuple[float, ...]:
+    """The least of those that cost the same has neighbouring vectors rather than copies apart.
 
     1x1 taps for 192x14x14 to 64 channels, and for 256x14x14 to 1024, in blocks of 16 take 0.78 of the time with two vectors of 8
     from one block, not one from each of two, which read half a line.
     """
     tile = candidate.schedule
-    return candidate.cycles, tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
+    return tile.body_copies, conflicts.copies(tile), len(tile.unroll_and_jam)
 
 
 def _finished(nest: Nest, tile: Tile, limits: TileLimits) -> Tile:
@@ -127,13 +134,18 @@ def _multiplies_integers(nest: Nest) -> bool:
     return any(op.name == "arith.muli" for op in real_ops(nest.innermost_body))
 
 
-def _candidates(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[Candidate[Tile]]:
-    """Every tile that fits the registers."""
+def _weigh(machine: Machine, one: tuple[LoopNestCost, Tile]) -> Candidate[Tile]:
+    cost, tile = one
+    return Candidate(tile, cycles(cost, tile, machine))
+
+
+def _tiles_of(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[tuple[LoopNestCost, Tile]]:
+    """Every tile that fits the registers, with the nest's cost in the tile's lane loop."""
     lanes = limits.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
         cost = LoopNestCost(nest, facts, nest.loops[place])
         tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts)
-        yield from weighed(cost, (tile for tile in tiles if _fits(cost, tile, limits, conflicts)), limits.machine)
+        yield from ((cost, tile) for tile in tiles if _fits(cost, tile, limits, conflicts))
 
 
 def _fits(cost: LoopNestCost, tile: Tile, limits: TileLimits, conflicts: SetConflicts) -> bool:

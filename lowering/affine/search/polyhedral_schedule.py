@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from typing import Literal
 
@@ -15,11 +15,8 @@ from dlc._mlir import ir
 from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import at_location
 from dlc.lowering.affine.cost.limits import TileLimits
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis, ordering_of
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
-from dlc.lowering.affine.dependences.dependences import Dependence
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.legality import carried_by_parallel, violations
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
 from dlc.lowering.affine.ir.loops import SCHEDULED
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
@@ -29,9 +26,10 @@ from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.dependence_levels import leveled_schedules
 from dlc.lowering.affine.schedule.driver import limited_work
-from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
+from dlc.lowering.affine.schedule.index_sets import blocked_schedules
 from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.proof_text import proof_text
+from dlc.lowering.affine.search.candidates import Generator, search
 from dlc.lowering.affine.search.distribution import distributed_schedule
 from dlc.lowering.affine.search.doacross import mark_doacross
 from dlc.lowering.affine.search.panels import with_panels
@@ -102,65 +100,56 @@ class PolyhedralSchedule(Pass):
         if not scop.statements:
             return
         limits = TileLimits.of(op)
-        dependences = self._dependences(op, scop)
+        analysis = self._analysis(op, scop)
         blocking = CacheBlockOptions(limits.machine, self.pack) if self.cache_tiles else None
-        order = ordering_dependences(scop, dependences)
-        tiled = self._best(scop, dependences, order, limits, blocking)
+        tiled = self._best(analysis, limits, blocking)
         try:
-            self._write(op, scop, dependences, order, tiled)
+            self._write(op, analysis, tiled)
         except EmissionError as error:
-            self._write_given(op, scop, dependences, order, str(error))
+            self._write_given(op, analysis, str(error))
         op.attributes[SCHEDULED] = ir.UnitAttr.get(op.context)
 
-    def _dependences(self, op: ir.Operation, scop: Scop) -> list[Dependence]:
-        """The nearest pairs of a scop; PassFailure where isl has too much to do."""
+    def _analysis(self, op: ir.Operation, scop: Scop) -> DependenceAnalysis:
+        """The dependences of a scop; PassFailure where the nearest pairs are too much for isl."""
+        found = DependenceAnalysis(scop)
         try:
             with limited_work(policy().limits.dependence_operations):
-                return value_dependences(scop)
+                _ = found.nearest
         except PrimitiveError as error:
             raise PassFailure(op, error.reason, "put some of the loops into another function") from None
+        return found
 
-    def _write_given(
-        self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, reason: str
-    ) -> None:
+    def _write_given(self, op: ir.Operation, analysis: DependenceAnalysis, reason: str) -> None:
         """Build the loops in the text's order, since those that were chosen cannot be, for the `reason`."""
-        given = with_coincidence(original_schedule(scop, scop.statements), order)
-        limits = TileLimits.of(op)
+        scop = analysis.scop
+        given = with_coincidence(original_schedule(scop, scop.statements), analysis.ordering)
         try:
-            self._write(op, scop, dependences, order, tile_registers(scop, given, limits))
+            self._write(op, analysis, tile_registers(scop, given, TileLimits.of(op)))
         except EmissionError as error:
             raise PassFailure(op, f"the loops cannot be built anew: {error}") from None
         _remark(scop.statements[0].location, f"the loops cannot be built as chosen: {reason}; they keep the text's order")
 
-    def _write(self, op: ir.Operation, scop: Scop, dependences: Sequence[Dependence], order: isl.UnionMap, tiled: Tiled) -> None:
+    def _write(self, op: ir.Operation, analysis: DependenceAnalysis, tiled: Tiled) -> None:
         """Check the schedule and build its loops; EmissionError, with the IR as it was, where these are not affine."""
+        scop = analysis.scop
         packed, best = with_panels(scop, tiled.schedule, tiled.panels)
         packed = with_row_buffers(packed, tiled.buffers)
-        pairs = OrderConstraints.of(scop)
-        kept, apart = (pairs.kept, pairs.pairs) if pairs.is_relaxed else (dependences, dependences)
-        for violation in (*violations(kept, best), *carried_by_parallel(apart, best)):
+        for violation in analysis.broken_by(best):
             raise PassFailure(violation.dependence.sink.op, "the schedule would not keep a dependence", "report this nest")
         name = symbol_name(op)
-        proof = proof_text(name, scop, dependences, best, tiled.notes) if self.print_proof else ""
+        proof = proof_text(name, scop, analysis.nearest, best, tiled.notes) if self.print_proof else ""
         lanes = lanes_of(scop, TileLimits.of(op))
-        marked = mark_doacross(
-            mark_parallel_groups(best, order, packed.statements), ordering_dependences(scop, apart), packed.statements
-        )
+        grouped = mark_parallel_groups(best, analysis.ordering, packed.statements)
+        marked = mark_doacross(grouped, ordering_of(scop, analysis.apart), packed.statements)
         replace_loops(packed, marked, lanes)
         if proof:
             print(proof, file=sys.stderr)
 
-    def _best(
-        self,
-        scop: Scop,
-        dependences: Sequence[Dependence],
-        order: isl.UnionMap,
-        limits: TileLimits,
-        blocking: CacheBlockOptions | None,
-    ) -> Tiled:
+    def _best(self, analysis: DependenceAnalysis, limits: TileLimits, blocking: CacheBlockOptions | None) -> Tiled:
         """Each part of the scop in the cheapest order, cut into tiles."""
-        parts = parts_of(scop, order, self.fusion)
-        ways = [self._best_of(scop, part, limits) for part in parts]
+        scop = analysis.scop
+        parts = parts_of(scop, analysis.ordering, self.fusion)
+        ways = [self._best_of(analysis, part, limits) for part in parts]
         found: list[Tiled] = []
         for is_open, neighbours in groupby(zip(parts, ways, strict=True), lambda pair: isinstance(pair[1], Weighed)):
             if not is_open:
@@ -168,14 +157,15 @@ class PolyhedralSchedule(Pass):
                 continue
             phases = [UnitSchedule(part, way) for part, way in neighbours if isinstance(way, Weighed)]
             if self.fusion == "smart" and len(phases) > 1:
-                found += cut_in_row_blocks(scop, phases, dependences, limits, blocking)
+                found += cut_in_row_blocks(analysis, phases, limits, blocking)
             else:
                 found += [cut(scop, one.chosen, limits, blocking) for one in phases]
         return reduce(Tiled.then, found)
 
-    def _best_of(self, scop: Scop, part: ScheduleUnit, limits: TileLimits) -> Weighed | Tiled:
+    def _best_of(self, analysis: DependenceAnalysis, part: ScheduleUnit, limits: TileLimits) -> Weighed | Tiled:
         """The cheapest of the text's order of a part, the text's loops distributed, isl's orders and blocks; in tiles where these
         are skewed with time, else to be cut."""
+        scop = analysis.scop
         given = with_coincidence(original_schedule(scop, part.statements), part.dependences)
         distributed = with_coincidence(distributed_schedule(part), part.dependences)
         skewed = skewed_loops(part) if self.vectorize else None
@@ -184,20 +174,15 @@ class PolyhedralSchedule(Pass):
         waves = None if skewed is None else self._waves(part, skewed, distributed)
         if waves is not None:
             return Tiled(waves)
-        best = weigh(scop, given, limits)
-        enough = policy().search.enough_gain * best.cost
-        ways: list[Callable[[], Iterable[isl.Schedule]]] = [
-            lambda: blocked_schedules(scop, part.statements, lanes_of(scop, limits)),
+        generators: list[Generator[isl.Schedule]] = [
+            lambda: [given],
+            lambda: blocked_schedules(analysis, part.statements, lanes_of(scop, limits)),
             lambda: [distributed, *(compute_schedules(part, self.fusion, _remark_on(part)) if skewed is None else [])],
-            lambda: leveled_schedules(scop, part.statements),
+            lambda: leveled_schedules(analysis, part.statements),
         ]
-        for way in ways:
-            if best.cost < enough:
-                break
-            for schedule in way():
-                other = weigh(scop, schedule, limits)
-                if other.cost < policy().search.order_gain * best.cost:
-                    best = other
+        gains = policy().search
+        best = search(generators, partial(weigh, scop, limits=limits), gain=gains.order_gain, enough=gains.enough_gain)
+        assert best is not None  # the text's order is one
         across_time = None if skewed is None else self._across_time(part, skewed, best.schedule)
         return best if across_time is None else tile_registers(scop, across_time, limits)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import product
 from weakref import WeakKeyDictionary
 
@@ -24,7 +24,7 @@ from dlc.lowering.affine.polyhedral.loop_marks import LANES, LOOP, PARALLEL, UNR
 from dlc.lowering.affine.polyhedral.loop_values import ends_of, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.search.cache_tiles import CacheBlockPlanner, CachePlan
-from dlc.lowering.affine.search.candidates import cheapest
+from dlc.lowering.affine.search.candidates import search, weighed
 from dlc.lowering.affine.search.full_tiles import full_tiles, isolated_tiles
 from dlc.lowering.affine.search.panels import LocalPanel, local_panels
 from dlc.lowering.affine.search.row_buffers import RowBuffer
@@ -44,10 +44,9 @@ class CacheBlockOptions:
 
 @dataclass(frozen=True, eq=False)
 class Tiled:
-    """A schedule in tiles, the cycles that they take by `tile_costs.py`, and the panels to copy at its scratch marks."""
+    """A schedule in tiles, and the panels to copy at its scratch marks."""
 
     schedule: isl.Schedule
-    cost: float = 0.0
     panels: tuple[LocalPanel, ...] = ()
     notes: tuple[str, ...] = ()
     """Which blocks were chosen, and why."""
@@ -58,7 +57,6 @@ class Tiled:
         """One schedule after the other."""
         return Tiled(
             self.schedule.sequence(after.schedule),
-            self.cost + after.cost,
             self.panels + after.panels,
             self.notes + after.notes,
             self.buffers + after.buffers,
@@ -79,7 +77,7 @@ class Weighed:
     """A schedule, the cycles that it takes in tiles, and its innermost chains in the order in which they are visited."""
 
     schedule: isl.Schedule
-    cost: float
+    cycles: float
     chains: Sequence[BandNest]
 
 
@@ -107,11 +105,11 @@ def _chain(scop: Scop, node: isl.ScheduleNode, members: Sequence[Member], limits
     return BandNest(members, nest, _best_tile(scop, nest, limits))
 
 
-def cut(scop: Scop, weighed: Weighed, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
+def cut(scop: Scop, chosen: Weighed, limits: TileLimits, blocking: CacheBlockOptions | None = None) -> Tiled:
     """Cut every innermost chain that has a loop fit for vectors or copies; with `blocking`, into blocks for caches, too."""
-    tiling = _Tiling(scop, limits, iter(weighed.chains), blocking)
-    schedule = rebuild_innermost_chains(weighed.schedule, tiling.levels)
-    return Tiled(schedule, weighed.cost, tuple(tiling.panels), tuple(tiling.notes))
+    tiling = _Tiling(scop, limits, iter(chosen.chains), blocking)
+    schedule = rebuild_innermost_chains(chosen.schedule, tiling.levels)
+    return Tiled(schedule, tuple(tiling.panels), tuple(tiling.notes))
 
 
 @dataclass
@@ -175,7 +173,7 @@ def _best_tile(scop: Scop, nest: BandNestCost, limits: TileLimits) -> Tile:
 
 def _cheapest(nest: BandNestCost, limits: TileLimits) -> Tile:
     each = replace(nest, iterations=1.0)  # nests that differ in how often they run have the same tile
-    found = cheapest(each, _tiles(nest, limits), limits.machine)
+    found = search([partial(_tiles, nest, limits)], weighed(each, limits.machine))
     assert found is not None  # a nest without tiles is a candidate
     return found.schedule
 
@@ -198,7 +196,7 @@ def _tiles(nest: BandNestCost, limits: TileLimits) -> Iterator[Tile]:
         for vectors, copies in product(policy().tiles.tile_vectors, policy().tiles.tile_copies)
         if vectors * (copies + 1) <= most
     ]
-    order_of = functools.cache(functools.partial(outer_order, nest))
+    order_of = cache(partial(outer_order, nest))
     for along, across, (vectors, copies), first in product([*lanes, None], [*free, None], sizes if sums else [(1, 1)], orders):
         if along == across or (along is None and vectors > 1) or (across is None) != (copies == 1):
             continue

@@ -24,6 +24,7 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.strides import element_bytes
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.dependences.band_nests import is_band
 from dlc.lowering.affine.dependences.coincidence import stays
 from dlc.lowering.affine.dependences.dependences import Dependence
@@ -32,7 +33,6 @@ from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.loop_marks import mark_scratch
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, ends_of, loop_variable, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
-from dlc.lowering.affine.schedule.index_sets import OrderConstraints
 from dlc.lowering.affine.search.register_tiles import CacheBlockOptions, Tiled, Weighed, cut, tile_registers
 from dlc.lowering.affine.search.row_buffers import RowBuffer, row_buffers
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
@@ -168,27 +168,24 @@ class FusedUnits:
 
 
 def cut_in_row_blocks(
-    scop: Scop,
+    analysis: DependenceAnalysis,
     phases: Sequence[UnitSchedule],
-    dependences: Sequence[Dependence],
     limits: TileLimits,
     blocking: CacheBlockOptions | None,
 ) -> Iterator[Tiled]:
-    """Phases one after the other in tiles; those that pay in blocks of rows. `dependences` are the value-based ones."""
+    """Phases one after the other in tiles; those that pay in blocks of rows."""
     facts = facts_of(phases[0].part.statements[0].ops[0])
-    for shared in in_row_blocks(phases, facts, OrderConstraints.of(scop).pairs_map):
-        joint = _cut_jointly(scop, shared, dependences, limits, blocking) if len(shared.phases) > 1 else None
+    for shared in in_row_blocks(phases, facts, analysis.pairs_map):
+        joint = _cut_jointly(analysis, shared, limits, blocking) if len(shared.phases) > 1 else None
         if joint is None or joint.panels:
-            yield from (cut(scop, one.chosen, limits, blocking) for one in shared.phases)
+            yield from (cut(analysis.scop, one.chosen, limits, blocking) for one in shared.phases)
         else:
             yield joint
 
 
-def _cut_jointly(
-    scop: Scop, shared: FusedUnits, dependences: Sequence[Dependence], limits: TileLimits, blocking: CacheBlockOptions | None
-) -> Tiled:
-    buffers = tuple(shared.buffers(scop, dependences))
-    joint = tile_registers(scop, shared.schedule(buffers), limits, blocking)
+def _cut_jointly(analysis: DependenceAnalysis, shared: FusedUnits, limits: TileLimits, blocking: CacheBlockOptions | None) -> Tiled:
+    buffers = tuple(shared.buffers(analysis.scop, analysis.nearest))
+    joint = tile_registers(analysis.scop, shared.schedule(buffers), limits, blocking)
     return replace(joint, buffers=buffers, notes=(shared.text, *joint.notes))
 
 

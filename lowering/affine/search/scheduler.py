@@ -9,6 +9,7 @@ from typing import Literal
 
 import islpy as isl
 
+from dlc.lowering.affine.dependences.coincidence import between_instances
 from dlc.lowering.affine.polyhedral.model import Scop, Statement, union_set
 from dlc.lowering.affine.search.bounded_scheduler import OutOfBoundsError, within_bounds
 from dlc.lowering.policy import policy
@@ -38,7 +39,7 @@ def parts_of(scop: Scop, dependences: isl.UnionMap, fusion: Fusion) -> list[Sche
     found = []
     for group in groups.values():
         domain = union_set([one.domain for one in group], scop.context)
-        found.append(ScheduleUnit(tuple(group), domain, dependences.intersect_domain(domain).intersect_range(domain)))
+        found.append(ScheduleUnit(tuple(group), domain, between_instances(dependences, domain)))
     return found
 
 

@@ -7,17 +7,16 @@ around any order that keeps the dependences by itself: what lies in different ti
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 
 import islpy as isl
 
-from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.time_tile_costs import SkewedNestCost, TimeTiles
 from dlc.lowering.affine.polyhedral.loop_marks import LOOP, LoopMark, mark_band
 from dlc.lowering.affine.polyhedral.loop_values import tile_number
 from dlc.lowering.affine.polyhedral.model import Statement
-from dlc.lowering.affine.search.candidates import cheapest
+from dlc.lowering.affine.search.candidates import Generator, search, weighed
 from dlc.lowering.affine.search.scheduler import ScheduleUnit
 from dlc.lowering.affine.search.skewing import Skewed
 from dlc.lowering.affine.search.tile_footprints import footprints
@@ -43,11 +42,13 @@ def choose_time_tiles(part: ScheduleUnit, skewed: Skewed, machine: Machine) -> t
     everything = footprints(part.statements, skewed, ())
     if everything is None or everything.bytes([1] * len(extents) + list(extents)) <= machine.l2_bytes:
         return None
-    for rows in ((0,), policy().blocks.row_blocks):
-        best = cheapest(nest, _choices(part, skewed, extents, rows), machine)
-        if best is not None and best.schedule is not None and best.cycles < cycles(nest, None, machine):
-            return best.schedule.sizes
-    return None
+    generators: list[Generator[TimeTiles | None]] = [
+        lambda: [None],
+        partial(_choices, part, skewed, extents, (0,)),
+        partial(_choices, part, skewed, extents, policy().blocks.row_blocks),
+    ]
+    best = search(generators, weighed(nest, machine), enough=1.0)
+    return None if best is None or best.schedule is None else best.schedule.sizes
 
 
 def _extents(statements: Sequence[Statement]) -> tuple[int, ...] | None:

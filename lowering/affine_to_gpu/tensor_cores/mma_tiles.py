@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
@@ -51,12 +52,9 @@ def grid_of(contraction: Contraction, tile: MmaTile) -> tuple[int, int, int]:
 
 def best_tile(contraction: Contraction, shape: MmaShape, facts: GpuMachine) -> MmaTile | None:
     """The cheapest tile; None where none fits, or a kernel without tensor cores is as fast."""
-    search = _Search(contraction, shape, facts)
-    found = [(search.cycles(tile), tile) for tile in search.tiles()]
-    if not found:
-        return None
-    cost, tile = min(found, key=lambda one: one[0])
-    return tile if cost <= policy().gpu.mma_gain * plain_cycles(contraction, facts) else None
+    tiles = _Tiles(contraction, shape, facts)
+    best = search([tiles.fitting], lambda tile: Candidate(tile, tiles.cycles(tile)))
+    return best.schedule if best is not None and best.cycles <= policy().gpu.mma_gain * plain_cycles(contraction, facts) else None
 
 
 def panels_of(contraction: Contraction, tile: MmaTile) -> tuple[Panel, Panel]:
@@ -69,7 +67,7 @@ def panels_of(contraction: Contraction, tile: MmaTile) -> tuple[Panel, Panel]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _Tiles:
     contraction: Contraction
     shape: MmaShape
     facts: GpuMachine
@@ -81,7 +79,7 @@ class _Search:
         left, right = panels_of(self.contraction, smallest)
         return int(not left.chunk), int(not right.chunk)
 
-    def tiles(self) -> Iterator[MmaTile]:
+    def fitting(self) -> Iterator[MmaTile]:
         """The tiles that fit a block and a grid, larger ones first."""
         choices, element = policy().gpu, self.contraction.lhs.bytes
         sides = product(choices.mma_block_sides, choices.mma_block_sides, choices.mma_warp_sides, choices.mma_warp_sides)

@@ -11,10 +11,11 @@ from bench.polybench.sizes import SIZES
 from bench.polybench.suite import copied, suite
 from dlc._mlir import ir
 from dlc.dialects import make_context
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.dependences.volumes import volume
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.schedule.dependence_levels import leveled_schedules
-from dlc.lowering.affine.schedule.index_sets import OrderConstraints, blocked_schedules
+from dlc.lowering.affine.schedule.index_sets import blocked_schedules
 from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.library import load_library
 
@@ -58,7 +59,7 @@ def test_what_runs_together_is_one_polyhedron(name: str) -> None:
                 pieces.extend(domains.get_set(at).n_basic_set() for at in range(domains.n_set()))
             return True
 
-        for schedule in blocked_schedules(scop, scop.statements, 8):
+        for schedule in blocked_schedules(DependenceAnalysis(scop), scop.statements, 8):
             schedule.get_root().foreach_descendant_top_down(visit)
     assert set(pieces) == {1}
 
@@ -108,13 +109,14 @@ def _splits(name: str) -> tuple[bool, bool]:
         module = ir.Module.parse(suite()[name].text("SMALL", "f64"))
         scop = extract(module.body.operations[0].operation)
         first = [one for one in scop.statements if one.beta[0] == scop.statements[0].beta[0]]
-        return any(True for _ in blocked_schedules(scop, first, 8)), any(True for _ in leveled_schedules(scop, first))
+        analysis = DependenceAnalysis(scop)
+        return any(True for _ in blocked_schedules(analysis, first, 8)), any(True for _ in leveled_schedules(analysis, first))
 
 
 def _is_relaxed(name: str) -> bool:
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(suite()[name].text("SMALL", "f64"))
-        return OrderConstraints.of(extract(module.body.operations[0].operation)).is_relaxed
+        return DependenceAnalysis(extract(module.body.operations[0].operation)).is_relaxed
 
 
 @pytest.mark.parametrize(

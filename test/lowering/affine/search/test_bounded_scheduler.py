@@ -11,8 +11,7 @@ import pytest
 from bench.polybench.suite import suite
 from dlc._mlir import ir
 from dlc.dialects import make_context
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.search import scheduler
 from dlc.lowering.affine.search.bounded_scheduler import OutOfBoundsError, within_bounds
@@ -27,7 +26,7 @@ def parts(request: pytest.FixtureRequest) -> Iterator[list[ScheduleUnit]]:
         module = ir.Module.parse(suite()[request.param].text("MINI", "f64"))
         Pipeline.parse("affine-expand-buffers").run(module)
         scop = extract(module.body.operations[0].operation)
-        yield parts_of(scop, ordering_dependences(scop, value_dependences(scop)), "min")
+        yield parts_of(scop, DependenceAnalysis(scop).ordering, "min")
 
 
 @pytest.mark.parametrize("parts", ["adi"], indirect=True)

@@ -10,9 +10,8 @@ from bench.polybench.compiled import DEFAULT_PIPELINE, compile_kernel
 from bench.polybench.suite import copied, suite
 from dlc._mlir import ir
 from dlc.dialects import make_context
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
@@ -40,7 +39,7 @@ def _scheduled(text: str) -> ir.Module:
     """A function with its loops built anew in their order, with roles."""
     module = ir.Module.parse(text)
     scop = extract(module.body.operations[0].operation)
-    order = ordering_dependences(scop, value_dependences(scop))
+    order = DependenceAnalysis(scop).ordering
     replace_loops(scop, mark_doacross(with_coincidence(original_schedule(scop), order), order, scop.statements))
     return module
 

@@ -10,9 +10,8 @@ from bench.polybench.suite import copied, suite
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_allocation
 from dlc.dialects import make_context
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.dependences.coincidence import with_coincidence
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
@@ -41,7 +40,7 @@ def test_columns_that_stay_apart_share_a_number_with_the_loops_around(read: str,
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(_STEP.format(read=read))
         scop = extract(module.body.operations[0].operation)
-        order = ordering_dependences(scop, value_dependences(scop))
+        order = DependenceAnalysis(scop).ordering
         schedule = with_coincidence(original_schedule(scop), order)
         replace_loops(scop, mark_parallel_groups(schedule, order))
         assert module.operation.verify()

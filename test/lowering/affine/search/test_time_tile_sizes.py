@@ -5,8 +5,7 @@ from __future__ import annotations
 from bench.polybench.suite import suite
 from dlc._mlir import ir
 from dlc.dialects import make_context
-from dlc.lowering.affine.dependences.last_writers import value_dependences
-from dlc.lowering.affine.dependences.ordering import ordering_dependences
+from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.search.scheduler import ScheduleUnit, parts_of
 from dlc.lowering.affine.search.skewing import skewed_loops
@@ -21,7 +20,7 @@ def _part(name: str, size: str) -> tuple[ScheduleUnit, ir.Module]:
     """The only part of a kernel, and the module that holds its ops."""
     module = ir.Module.parse(suite()[name].text(size, "f64"))
     scop = extract(module.body.operations[0].operation)
-    (part,) = parts_of(scop, ordering_dependences(scop, value_dependences(scop)), "min")
+    (part,) = parts_of(scop, DependenceAnalysis(scop).ordering, "min")
     return part, module
 
 
