@@ -2,7 +2,8 @@
 
     python test/run_all.py [--slow]
 
-Each suite prints one line, and its whole output only when something failed. Reports lie in `build/test/`.
+Each suite prints one line, and its whole output only when something failed. Reports lie in `build/test/`. Suites of one process
+run beside those of many, so that no core waits.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "test"
@@ -47,8 +50,18 @@ class Suite:
     report: Path | None = None
 
 
-def suites(slow: bool) -> list[Suite]:
-    """All suites, in the order in which they run: the quick ones first."""
+@dataclass(frozen=True)
+class Run:
+    """A suite that has been started, when (seconds of the monotonic clock), and the file that takes its output."""
+
+    suite: Suite
+    process: subprocess.Popen[bytes]
+    began: float
+    output: IO[bytes]
+
+
+def suites(slow: bool) -> list[list[Suite]]:
+    """All suites, in groups that run one after another; those of a group run beside each other."""
     lit_report, pytest_report = REPORTS / "lit.xml", REPORTS / "pytest.xml"
     lit: list[str | Path] = [TOOLS / "lit", "-v", "-j", JOBS, "--xunit-xml-output", lit_report]
     lit += ["--param", "slow=1"] if slow else []
@@ -56,10 +69,12 @@ def suites(slow: bool) -> list[Suite]:
     pytest += ["-n", JOBS, "--dist", "worksteal"]
     pytest += [] if slow else ["-m", "not slow"]
     return [
-        Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format", "concise", ROOT]),
-        Suite("mypy", [sys.executable, ROOT / "test" / "typecheck.py"]),
-        Suite("lit", [*lit, ROOT / "test"], lit_report),
-        Suite("pytest", [sys.executable, *pytest], pytest_report),
+        [
+            Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format", "concise", ROOT]),
+            Suite("mypy", [sys.executable, ROOT / "test" / "typecheck.py"]),
+            Suite("lit", [*lit, ROOT / "test"], lit_report),
+        ],
+        [Suite("pytest", [sys.executable, *pytest], pytest_report)],
     ]
 
 
@@ -80,29 +95,46 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def run(suite: Suite) -> Counts:
-    """Run one suite and print its line; a suite that fails without a failed test counts as one."""
-    start = time.monotonic()
+def start(suite: Suite) -> Run:
+    """Start one suite, without an old report of it."""
     if suite.report:
         suite.report.unlink(missing_ok=True)
-    done = subprocess.run(
+    output = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the run
+    process = subprocess.Popen(
         [str(part) for part in suite.command],
         cwd=ROOT,
         env=environment(),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
     )
-    counts = counts_of(suite.report) if suite.report else Counts(passed=int(done.returncode == 0))
-    if done.returncode != 0 and counts.failed == 0:
+    return Run(suite, process, time.monotonic(), output)
+
+
+def finish(run: Run) -> Counts:
+    """Wait for one suite and print its line; a suite that fails without a failed test counts as one."""
+    status = run.process.wait()
+    report = run.suite.report
+    counts = counts_of(report) if report else Counts(passed=int(status == 0))
+    if status != 0 and counts.failed == 0:
         counts += Counts(failed=1)
     if counts.failed:
-        print(done.stdout, flush=True)
-    print(f"{suite.name}: {counts} ({time.monotonic() - start:.0f} s)", flush=True)
+        run.output.seek(0)
+        print(run.output.read().decode(errors="replace"), flush=True)
+    print(f"{run.suite.name}: {counts} ({time.monotonic() - run.began:.0f} s)", flush=True)
     return counts
+
+
+def run_group(group: Sequence[Suite]) -> Counts:
+    """Run suites beside each other; lines come in their order. None is left when this one ends, however it does."""
+    runs: list[Run] = []
+    try:
+        runs.extend(map(start, group))
+        return sum(map(finish, runs), Counts())
+    finally:
+        for run in runs:
+            run.process.kill()  # nothing, if it has ended
+            run.output.close()
 
 
 def main() -> int:
@@ -111,8 +143,8 @@ def main() -> int:
     arguments = parser.parse_args()
     REPORTS.mkdir(parents=True, exist_ok=True)
     total = Counts()
-    for suite in suites(arguments.slow):
-        total += run(suite)
+    for group in suites(arguments.slow):
+        total += run_group(group)
     (REPORTS / "summary.txt").write_text(f"{total}\n", encoding="utf-8")
     print(total, flush=True)
     return 1 if total.failed else 0
