@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dlc.engines.whole_code import require_no_profile, whole_code
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
 from dlc.model_cache import ModelRecord
@@ -15,7 +16,7 @@ from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
 from dlc.targets.engine_code import CodeImage
-from dlc.targets.machine import GpuMachine, Machine, facts_of
+from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
 from dlc.targets.model_code import ModelCode, packed_name
 from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
@@ -74,22 +75,35 @@ def build_variants(
     progress: Progress | None = None,
 ) -> list[EngineVariant]:
     """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
-    from dlc.compile_record import compile_record
-
     variants = []
     for target in targets:
-        needs_of(source, target)
+        _require_possible(source, replace(options, target=target))
     for target in dict.fromkeys(targets):
         if progress and len(targets) > 1:
             progress(f"compile for {target}")
-        chosen = replace(options, target=target)
-        record, _ = compile_record(source, chosen, progress)
-        variants.append(_variant_for(source, chosen, record, evaluate(record.recipe, source.params)))
+        variants.append(_build_variant(source, replace(options, target=target), evaluate, progress))
     return variants
 
 
-def _variant_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> EngineVariant:
-    return variant_of(source, options.target, record.code, arrays_for(source, options, record, weights))
+def _require_possible(source: Source, options: CompileOptions) -> None:
+    facts, _ = needs_of(source, options.target)
+    if _is_foreign(facts):
+        require_no_profile(options, facts.arch)
+
+
+def _is_foreign(facts: Machine) -> bool:
+    """Whether the code is for another architecture than this machine's, whose kernels cannot be compiled each once."""
+    return facts.arch != host_facts().arch
+
+
+def _build_variant(source: Source, options: CompileOptions, evaluate: Evaluate, progress: Progress | None) -> EngineVariant:
+    from dlc.compile_record import compile_record
+
+    if _is_foreign(needs_of(source, options.target)[0]):
+        return variant_of(source, options.target, *whole_code(source, options, progress))
+    record, _ = compile_record(source, options, progress)
+    arrays = arrays_for(source, options, record, evaluate(record.recipe, source.params))
+    return variant_of(source, options.target, record.code, arrays)
 
 
 def arrays_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:

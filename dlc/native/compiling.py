@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dlc._mlir import ir
 from dlc.analysis.arena_size import arena_size
 from dlc.engines.variants import arrays_for, machine_for, needs_of
+from dlc.engines.whole_code import emit_whole, lower_whole, whole_code
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.lowering.deadline import Progress
@@ -20,8 +20,7 @@ from dlc.native.source import Entry
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
 from dlc.targets.machine import Machine, host_facts
-from dlc.targets.model_code import packed_name
-from dlc.targets.registry import find_target
+from dlc.targets.model_code import ModelCode, packed_name
 from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe
 
@@ -66,11 +65,11 @@ def compile_for_arena(
     if not isinstance(found, Machine):
         raise TargetError(f"target '{options.target}' makes no native code; name a CPU, as cpu:haswell")
     _require_elf(found)
-    optimized, module = _lowered(source, options, progress)
+    optimized, module = lower_whole(source, options, progress)
     signature = signature_of(module)
     _require_known_sizes(signature)
     size = arena_size(module, f"{C_INTERFACE}{signature.entry}")
-    _, entry, objects, params = _emitted(optimized, module, options, progress)
+    _, entry, objects, params = _of_whole(*emit_whole(optimized, module, options, progress))
     called = model_name(name or Path(source.name).stem)
     title = f"The model {Path(source.name).name} for {found.processor or found.arch}, on one thread and without a heap"
     return NativeModel(called, title, options.target, found.arch, (), signature, objects, entry, tuple(params)), size
@@ -99,30 +98,14 @@ def _by_kernels(source: Source, options: CompileOptions, progress: Progress | No
 
 def _whole(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
     """The whole module as one object, by the LLVM that has other architectures."""
-    return _emitted(*_lowered(source, options, progress), options, progress)
+    return _of_whole(*whole_code(source, options, progress))
 
 
-def _lowered(source: Source, options: CompileOptions, progress: Progress | None) -> tuple[Source, ir.Module]:
-    """`source` with the weights that code reads, and its module at the last level."""
-    from dlc.compiler import lower, optimize
-
-    optimized = optimize(source, progress, options.target)
-    return optimized, lower(optimized, progress=progress, target=options.target, schedule=options.schedules)
-
-
-def _emitted(optimized: Source, module: ir.Module, options: CompileOptions, progress: Progress | None) -> _Code:
-    """One object of `module`, which is consumed."""
-    signature = signature_of(module)
-    if signature.precompute is not None:
-        raise TargetError(
-            f"its weights are laid out by code for '{options.target}', which cannot run here; compile it on such a machine"
-        )
-    if progress:
-        progress("generate machine code")
-    content = find_target(options.target).emit(module, "obj", options.opt_level)
+def _of_whole(code: ModelCode, params: Sequence[np.ndarray]) -> _Code:
+    """With the entry that takes each descriptor, which C calls without a table."""
+    signature = code.signature
     arguments = len(signature.inputs) + len(signature.params) + bool(signature.outputs)
-    params = [np.ascontiguousarray(optimized.params[spec.name]).astype(spec.numpy_dtype, copy=False) for spec in signature.params]
-    return signature, Entry(f"{C_INTERFACE}{signature.entry}", arguments), (content,), params
+    return signature, Entry(f"{C_INTERFACE}{signature.entry}", arguments), code.objects, params
 
 
 def _require_elf(facts: Machine) -> None:

@@ -35,6 +35,8 @@ public:
     if (variant.zero)
       protect(readOnly + first, variant.zero, PROT_READ | PROT_WRITE);
     writeWords();
+    if (!isMapped) // the instruction cache of AArch64 does not see what was written
+      __builtin___clear_cache(reinterpret_cast<char *>(pages.begin()), reinterpret_cast<char *>(pages.begin() + variant.text));
     protect(0, variant.text, PROT_READ | PROT_EXEC);
     protect(readOnly, variant.relro, PROT_READ);
     return std::move(pages);

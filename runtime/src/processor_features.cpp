@@ -106,8 +106,12 @@ struct Feature {
 
 // Linux, Documentation/arch/arm64/elf_hwcaps.rst.
 constexpr Feature kFeatures[] = {
-    {"asimd", AT_HWCAP, 1}, {"asimdhp", AT_HWCAP, 10}, {"asimddp", AT_HWCAP, 20},
-    {"sve", AT_HWCAP, 22},  {"i8mm", AT_HWCAP2, 13},   {"bf16", AT_HWCAP2, 14},
+    {"asimd", AT_HWCAP, 1},     {"crc32", AT_HWCAP, 7},       {"atomics", AT_HWCAP, 8}, {"fphp", AT_HWCAP, 9},
+    {"asimdhp", AT_HWCAP, 10},  {"asimdrdm", AT_HWCAP, 12},   {"jscvt", AT_HWCAP, 13},  {"fcma", AT_HWCAP, 14},
+    {"lrcpc", AT_HWCAP, 15},    {"asimddp", AT_HWCAP, 20},    {"sve", AT_HWCAP, 22},    {"asimdfhm", AT_HWCAP, 23},
+    {"uscat", AT_HWCAP, 25},    {"ilrcpc", AT_HWCAP, 26},     {"flagm", AT_HWCAP, 27},  {"sve2", AT_HWCAP2, 1},
+    {"svebitperm", AT_HWCAP2, 4}, {"flagm2", AT_HWCAP2, 7},   {"frint", AT_HWCAP2, 8},  {"svei8mm", AT_HWCAP2, 9},
+    {"svebf16", AT_HWCAP2, 12}, {"i8mm", AT_HWCAP2, 13},      {"bf16", AT_HWCAP2, 14},
 };
 
 } // namespace

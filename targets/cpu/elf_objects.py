@@ -1,4 +1,4 @@
-"""Relocatable ELF objects of x86-64 as plain records: the sections that are loaded, symbols and relocations."""
+"""Relocatable ELF objects as plain records: the sections that are loaded, symbols and relocations."""
 
 from __future__ import annotations
 
@@ -52,24 +52,25 @@ class Symbol:
 
 @dataclass(frozen=True)
 class ElfObject:
-    """One object; sections and symbols by number."""
+    """One object; `machine` as ELF names it (`EM_X86_64`); sections and symbols by number."""
 
+    machine: str
     sections: Mapping[int, Section]
     symbols: Mapping[int, Symbol]
     relocations: tuple[Relocation, ...]
 
 
 def read_object(content: bytes) -> ElfObject:
-    """Read an object. `TargetError` for one of another machine, or with what no image has (thread-local variables)."""
+    """Read an object. `TargetError` for what is none, and for one with what no image has (thread-local variables)."""
     from elftools.elf.elffile import ELFFile  # a reader of ELF in Python; loaded when an engine is made only
 
     file = ELFFile(io.BytesIO(content))
-    if file["e_machine"] != "EM_X86_64" or file["e_type"] != "ET_REL":
-        raise TargetError(f"engines hold code of x86-64, not {file['e_machine']} {file['e_type']}; emit obj for other machines")
+    if file["e_type"] != "ET_REL":
+        raise TargetError(f"engines hold code of relocatable objects, not of {file['e_type']}")
     sections = {number: _section(found) for number, found in enumerate(file.iter_sections()) if _is_loaded(found)}
     table: Any = file.get_section_by_name(".symtab")
     symbols = {number: _symbol(found) for number, found in enumerate(table.iter_symbols())} if table else {}
-    return ElfObject(sections, symbols, tuple(_relocations(file, sections)))
+    return ElfObject(str(file["e_machine"]), sections, symbols, tuple(_relocations(file, sections)))
 
 
 def _is_loaded(section: Any) -> bool:

@@ -33,8 +33,8 @@ def emit_llvm_ir(module: ir.Module) -> str:
 def emit_object(module: ir.Module, opt_level: int = 2) -> bytes:
     """The module as a relocatable object for its target; what it calls is in the runtime library, libc and libm.
 
-    Its entry has two C interfaces: `_mlir_ciface_<entry>` takes a pointer to each descriptor, `_mlir__mlir_ciface_<entry>`, for
-    this machine's architecture only, one table of pointers to those pointers. Raises `TargetError` when the module cannot be
+    Its entry has two C interfaces: `_mlir_ciface_<entry>` takes a pointer to each descriptor, `_mlir__mlir_ciface_<entry>` one
+    table of pointers to those pointers. Raises `TargetError` when the module cannot be
     compiled.
     """
     require_llvm(module)
@@ -43,8 +43,10 @@ def emit_object(module: ir.Module, opt_level: int = 2) -> bytes:
         raise TargetError("the module has no entry point; convert-affine-to-llvm makes one of a public function")
     if _is_foreign(module):
         from dlc.targets.cpu.foreign import foreign_object  # a second LLVM, which workers do without
+        from dlc.targets.cpu.packed_interface import packed_interface
 
-        return foreign_object(emit_llvm_ir(module), facts_of(module.operation), opt_level)
+        text = emit_llvm_ir(module) + "".join(packed_interface(module, entry) for entry in entries)
+        return foreign_object(text, facts_of(module.operation), opt_level)
     return emit_unit(module, f"{C_INTERFACE}{entries[0]}", opt_level)
 
 

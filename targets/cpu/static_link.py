@@ -7,33 +7,33 @@ writes the addresses of the imported functions to others.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dlc.errors import TargetError
 from dlc.targets.cpu.elf_objects import ElfObject, Place, Relocation, Symbol, read_object
+from dlc.targets.cpu.relocations import Relocations
+from dlc.targets.cpu.relocations_aarch64 import AARCH64
+from dlc.targets.cpu.relocations_x86_64 import X86_64
 from dlc.targets.engine_code import CodeImage
 
-PAGE = 4096
 _WORD = 8
 _ORDER = ("text", "rodata", "relro", "data", "zero")
 _GOT_SYMBOL = "_GLOBAL_OFFSET_TABLE_"
-_STUB = b"\xff\x25"
-"""`jmp *rel32(%rip)`: how text that calls by a relative address reaches a function that is imported."""
-_STUB_BYTES = 8
-
-# Relocations of the x86-64 psABI.
-_ABSOLUTE, _PC32, _PLT32, _GOTPCREL, _PC64, _GOTOFF64, _GOTPC32, _GOT64, _GOTPC64, _GOTPCRELX, _REX_GOTPCRELX = (
-    1, 2, 4, 9, 24, 25, 26, 27, 29, 41, 42,
-)  # fmt: skip
-_BY_TABLE = frozenset({_GOTPCREL, _GOT64, _GOTPCRELX, _REX_GOTPCRELX})
-_NARROW = frozenset({_PC32, _PLT32, _GOTPCREL, _GOTPC32, _GOTPCRELX, _REX_GOTPCRELX})
+_ARCHITECTURES = {"EM_X86_64": X86_64, "EM_AARCH64": AARCH64}
 
 
 def link_image(objects: Sequence[bytes], entries: Sequence[str], is_provided: Callable[[str], bool]) -> CodeImage:
     """Link `objects`. What they do not define must be functions that the runtime provides; `TargetError` names one that is not."""
-    return _Linker([read_object(content) for content in objects], is_provided).link(entries)
+    read = [read_object(content) for content in objects]
+    return _Linker(read, _architecture_of(read), is_provided).link(entries)
+
+
+def _architecture_of(objects: Sequence[ElfObject]) -> Relocations:
+    machines = sorted({each.machine for each in objects})
+    if len(machines) != 1 or machines[0] not in _ARCHITECTURES:
+        raise TargetError(f"engines hold code of x86-64 or AArch64, not of {', '.join(machines)}; emit obj for other machines")
+    return _ARCHITECTURES[machines[0]]
 
 
 @dataclass
@@ -46,8 +46,8 @@ class _Layout:
 
 
 class _Linker:
-    def __init__(self, objects: Sequence[ElfObject], is_provided: Callable[[str], bool]) -> None:
-        self._objects, self._is_provided = objects, is_provided
+    def __init__(self, objects: Sequence[ElfObject], kinds: Relocations, is_provided: Callable[[str], bool]) -> None:
+        self._objects, self._kinds, self._is_provided = objects, kinds, is_provided
         self._defined = _defined(objects)
         self._slots: dict[tuple[int, int] | str, int] = {}
         """Words of the table of addresses: numbers by name of a global symbol, or by object and number of a local one."""
@@ -90,9 +90,9 @@ class _Linker:
         is_imported = self._target(number, symbol) is None
         if is_imported and not self._is_provided(symbol.name):
             raise TargetError(f"the code calls '{symbol.name}', which the runtime library does not provide to engines")
-        if relocation.kind in _BY_TABLE or is_imported:
+        if relocation.kind in self._kinds.by_table or is_imported:
             self._slots.setdefault(self._slot_key(number, relocation, symbol), len(self._slots))
-        if is_imported and relocation.kind in (_PC32, _PLT32, _PC64):
+        if is_imported and relocation.kind in self._kinds.calls:
             self._stubs.setdefault(symbol.name, len(self._stubs))
 
     def _slot_key(self, number: int, relocation: Relocation, symbol: Symbol) -> tuple[int, int] | str:
@@ -109,7 +109,7 @@ class _Linker:
         for segment in _ORDER:
             self._layout.starts[segment] = offset
             if segment == "text":
-                offset += _STUB_BYTES * len(self._stubs)
+                offset += self._kinds.stub_bytes * len(self._stubs)
             if segment == "relro":
                 offset += _WORD * len(self._slots)
             for number, found in enumerate(self._objects):
@@ -118,7 +118,7 @@ class _Linker:
                         offset = -(-offset // section.alignment) * section.alignment
                         self._layout.places[number, index] = offset
                         offset += section.size
-            offset = -(-offset // PAGE) * PAGE
+            offset = -(-offset // self._kinds.page) * self._kinds.page
             self._layout.sizes[segment] = offset - self._layout.starts[segment]
 
     def _address(self, number: int, place: Place) -> int:
@@ -133,9 +133,10 @@ class _Linker:
 
     def _write_stubs(self, memory: bytearray) -> None:
         for name, number in self._stubs.items():
-            at = self._layout.starts["text"] + _STUB_BYTES * number
+            at = self._layout.starts["text"] + self._kinds.stub_bytes * number
             slot = self._table + _WORD * self._slots[name]
-            memory[at : at + 6] = _STUB + struct.pack("<i", slot - (at + 6))
+            code = self._kinds.stub(at, slot)
+            memory[at : at + len(code)] = code
 
     def _fill_table(self) -> None:
         for key, number in self._slots.items():
@@ -151,15 +152,17 @@ class _Linker:
 
     def _apply(self, memory: bytearray, number: int, symbol: Symbol, relocation: Relocation) -> None:
         at = self._address(number, (relocation.section, relocation.offset))
-        if relocation.kind == _ABSOLUTE:
+        if relocation.kind == self._kinds.absolute:
             self._apply_absolute(at, number, symbol, relocation)
             return
-        value = self._value(at, number, symbol, relocation)
+        patch = self._kinds.patches.get(relocation.kind)
+        if patch is None:
+            raise TargetError(f"the code has a relocation of kind {relocation.kind} of '{symbol.name}', which engines do not know")
+        target = self._referred(number, symbol, relocation) + relocation.addend
         try:
-            packed = struct.pack("<i" if relocation.kind in _NARROW else "<q", value)
-        except struct.error:
-            raise TargetError(f"the code is too large: '{symbol.name}' is {value} bytes away from where it is used") from None
-        memory[at : at + len(packed)] = packed
+            patch(memory, at, target, self._table)
+        except OverflowError:
+            raise TargetError(f"the code is too large: '{symbol.name}' is {target - at} bytes away from where it is used") from None
 
     def _apply_absolute(self, at: int, number: int, symbol: Symbol, relocation: Relocation) -> None:
         """An address in data: the loader writes it."""
@@ -174,20 +177,13 @@ class _Linker:
         else:
             raise TargetError(f"the code refers to what follows the imported function '{symbol.name}'")
 
-    def _value(self, at: int, number: int, symbol: Symbol, relocation: Relocation) -> int:
-        """What the relocation writes at `at` of the image: S, G, P and A are those of the psABI."""
-        kind, addend = relocation.kind, relocation.addend
-        if kind in (_GOTPC32, _GOTPC64):
-            return self._table + addend - at
-        if kind in _BY_TABLE:
-            slot = _WORD * self._slots[self._slot_key(number, relocation, symbol)]
-            return slot + addend if kind == _GOT64 else self._table + slot + addend - at
-        address = self._callable(number, symbol)
-        if kind in (_PC32, _PLT32, _PC64):
-            return address + addend - at
-        if kind == _GOTOFF64:
-            return address + addend - self._table
-        raise TargetError(f"the code has a relocation of kind {kind} of '{symbol.name}', which engines do not know")
+    def _referred(self, number: int, symbol: Symbol, relocation: Relocation) -> int:
+        """What the relocation refers to: the table of addresses, a word of it, or a symbol."""
+        if relocation.kind in self._kinds.to_table:
+            return self._table
+        if relocation.kind in self._kinds.by_table:
+            return self._table + _WORD * self._slots[self._slot_key(number, relocation, symbol)]
+        return self._callable(number, symbol)
 
     def _callable(self, number: int, symbol: Symbol) -> int:
         """The address of a symbol, or of the jump to an imported one."""
@@ -196,7 +192,7 @@ class _Linker:
             return self._address(*target)
         if symbol.name not in self._stubs:
             raise TargetError(f"the code takes the address of '{symbol.name}' in a way that engines do not know")
-        return self._layout.starts["text"] + _STUB_BYTES * self._stubs[symbol.name]
+        return self._layout.starts["text"] + self._kinds.stub_bytes * self._stubs[symbol.name]
 
 
 def _defined(objects: Sequence[ElfObject]) -> dict[str, tuple[int, Place]]:
