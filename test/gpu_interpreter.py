@@ -19,6 +19,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from gpu_python_text import ELEMENT_TYPES, FunctionText, name_of
+from gpu_warpgroups import BlockMemory, Products, WarpgroupShape, multiply_async
 from gpu_warps import WARP, AsyncCopies, matrix_row, row_of, together
 
 from dlc._mlir import ir
@@ -42,6 +43,8 @@ class Program:
             "np": np,
             "_bfloat16": ml_dtypes.bfloat16,
             "_copies": lambda: AsyncCopies(self.order),
+            "_products": lambda: Products(self.order),
+            "_warpgroup_shape": WarpgroupShape,
             "_matrix_row": matrix_row,
             "_row_of": row_of,
             "_launch": self._launch,
@@ -62,7 +65,7 @@ class Program:
             return found
 
     def _launch(
-        self, kernel: str, grid: Sequence[int], size: Sequence[int], shared: Sequence[Any], arguments: Sequence[Any]
+        self, kernel: str, grid: Sequence[int], size: Sequence[int], shared: Sequence[Any], dynamic: int, arguments: Sequence[Any]
     ) -> None:
         grid, size = tuple(map(int, grid)), tuple(map(int, size))
         self.launches.append((kernel, grid, size))
@@ -71,7 +74,7 @@ class Program:
         blocks = list(product(*map(range, grid)))
         self.order.shuffle(blocks)
         for block in blocks:
-            memory = [_new(*one) for one in shared]
+            memory = [BlockMemory(np.full(int(dynamic), 0x7F, np.int8)), *(_new(*one) for one in shared)]
             threads = list(product(*map(range, size)))
             threads.sort(key=lambda thread: thread[::-1])  # lanes of a warp lie along x
             self._block([self.names[kernel](block, thread, grid, size, *memory, *arguments) for thread in threads])
@@ -98,7 +101,7 @@ class Program:
                 lanes = sorted(number for number, asked in found.items() if asked is not None)
                 if not lanes:
                     break
-                warps[warp] = dict(zip(lanes, together([found[lane] for lane in lanes]), strict=True))
+                warps[warp] = dict(zip(lanes, _collective([found[lane] for lane in lanes]), strict=True))
         return waiting
 
     def _step(self, threads: list[_Thread], given: dict[int, Any]) -> dict[int, Any]:
@@ -111,6 +114,13 @@ class Program:
 
 _Thread = Generator[Any, Any, None]
 _DONE = object()
+
+
+def _collective(asked: Sequence[tuple[Any, ...]]) -> list[np.ndarray]:
+    """What the lanes of a warp get of what they came to."""
+    if all(one[0] == "wgmma" for one in asked) and len(asked) == WARP:
+        return multiply_async([one[1:] for one in asked])
+    return together(asked)
 
 
 def _next(thread: _Thread, given: Any) -> Any:

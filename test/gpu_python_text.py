@@ -5,6 +5,7 @@ A kernel becomes a generator, which yields at barriers and at what the lanes of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -25,7 +26,7 @@ ELEMENT_TYPES = {
 
 _INFIX = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
-    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^",
+    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^", "arith.shrui": ">>",
 }  # fmt: skip
 
 _CALLS = {
@@ -54,6 +55,8 @@ _FLOAT_PREDICATES = (
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 _INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+_MULTIPLIED = {"f16": "float16", "bf16": "bfloat16", "tf32": "float32", "s8": "int8"}
+"""Types of elements by the name of what `wgmma` multiplies."""
 _IDS = {"gpu.block_id": "block", "gpu.thread_id": "thread", "gpu.grid_dim": "grid", "gpu.block_dim": "size"}
 
 
@@ -81,9 +84,9 @@ class FunctionText:
         count = ir.FunctionType(ir.TypeAttr(self.op.attributes["function_type"]).value).inputs
         shared = list(block.arguments)[len(count) :]
         given = ", ".join(self.name(argument) for argument in [*shared, *list(block.arguments)[: len(count)]])
-        self.say(0, f"def {self.called}(block, thread, grid, size, {given}):")
+        self.say(0, f"def {self.called}(block, thread, grid, size, dynamic, {given}):")
         self.say(1, "if False: yield")
-        self.say(1, "copies = _copies()")
+        self.say(1, "copies, products = _copies(), _products()")
         self.block(block, 1)
         self.say(0, f"{self.called}_shared = [{', '.join(_shape_of(one.type) for one in shared)}]")
         return self.found
@@ -187,10 +190,11 @@ class FunctionText:
         sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
         given = [self.name(value) for value in op.operands]
         kernel = str(op.attributes["kernel"]).replace("::@", "_").removeprefix("@")
-        arguments = given[6 : 6 + sizes[-2]]
+        bytes, arguments = given[6] if sizes[-3] else "0", given[6 + sizes[-3] : 6 + sizes[-3] + sizes[-2]]
         self.say(
             self.depth,
-            f"_launch({kernel!r}, ({', '.join(given[:3])}), ({', '.join(given[3:6])}), {kernel}_shared, [{', '.join(arguments)}])",
+            f"_launch({kernel!r}, ({', '.join(given[:3])}), ({', '.join(given[3:6])}), {kernel}_shared, {bytes}, "
+            f"[{', '.join(arguments)}])",
         )
 
     def _on_gpu__alloc(self, op: ir.Operation) -> None:
@@ -281,6 +285,47 @@ class FunctionText:
 
     def _on_nvgpu__mma__sync(self, op: ir.Operation) -> None:
         self.set(op, f"yield ('mma', {', '.join(self.name(value) for value in op.operands)})")
+
+    # Warpgroups.
+
+    def _on_gpu__dynamic_shared_memory(self, op: ir.Operation) -> None:
+        self.set(op, "dynamic.bytes")
+
+    def _on_memref__extract_aligned_pointer_as_index(self, op: ir.Operation) -> None:
+        self.set(op, f"dynamic.address({self.name(op.operands[0])})")
+
+    def _on_llvm__mlir__poison(self, op: ir.Operation) -> None:
+        fields = str(op.results[0].type).removeprefix("!llvm.struct<(").removesuffix(")>").split(", ")
+        self.set(op, f"_new(({len(fields)},), {ELEMENT_TYPES[fields[0]]!r})")
+
+    def _on_llvm__insertvalue(self, op: ir.Operation) -> None:
+        (place,) = ir.DenseI64ArrayAttr(op.attributes["position"])
+        self.set(op, f"{self.name(op.operands[0])}.copy()")
+        self.say(self.depth, f"{self.name(op.results[0])}[{place}] = {self.name(op.operands[1])}")
+
+    def _on_llvm__extractvalue(self, op: ir.Operation) -> None:
+        (place,) = ir.DenseI64ArrayAttr(op.attributes["position"])
+        self.set(op, f"{self.name(op.operands[0])}[{place}]")
+
+    def _on_nvvm__fence__proxy(self, op: ir.Operation) -> None:
+        self.say(self.depth, "dynamic.show()")
+
+    def _on_nvvm__wgmma__fence__aligned(self, op: ir.Operation) -> None:
+        self.say(self.depth, "products.fence()")
+
+    def _on_nvvm__wgmma__commit__group__sync__aligned(self, op: ir.Operation) -> None:
+        self.say(self.depth, "products.close()")
+
+    def _on_nvvm__wgmma__wait__group__sync__aligned(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"products.wait({ir.IntegerAttr(op.attributes['group']).value})")
+
+    def _on_nvvm__wgmma__mma_async(self, op: ir.Operation) -> None:
+        _, columns, depth = (int(size) for size in re.findall(r"= (\d+)", str(op.attributes["shape"])))
+        kind = _MULTIPLIED[str(op.attributes["typeA"]).partition("<")[2].rstrip(">")]
+        along = ("row" in str(op.attributes["layoutA"]), "col" in str(op.attributes["layoutB"]))
+        shape = f"_warpgroup_shape({columns}, {depth}, {kind!r}, {along})"
+        sums, left, right = (self.name(value) for value in op.operands)
+        self.set(op, f"yield ('wgmma', products, dynamic, {shape}, thread[0] // 32 % 4, {left}, {right}, {sums})")
 
     def _on_arith__select(self, op: ir.Operation) -> None:
         condition, one, other = (self.name(value) for value in op.operands)

@@ -95,17 +95,17 @@ def multiply(lhs: Sequence[np.ndarray], rhs: Sequence[np.ndarray], sums: Sequenc
         row, first = lane // 4, lane % 4 * per_register
         for number in range(4):
             start = first + number // 2 * 4 * per_register
-            left[row + number % 2 * 8, start : start + per_register] = _rounded(lhs[lane][number])
+            left[row + number % 2 * 8, start : start + per_register] = rounded(lhs[lane][number])
         for number in range(2):
             start = first + number * 4 * per_register
-            right[start : start + per_register, row] = _rounded(rhs[lane][number])
+            right[start : start + per_register, row] = rounded(rhs[lane][number])
         for half in range(2):
             total[row + 8 * half, lane % 4 * 2 : lane % 4 * 2 + 2] = sums[lane][half]
     total = total + left @ right
     return [np.stack([total[lane // 4 + 8 * half, lane % 4 * 2 : lane % 4 * 2 + 2] for half in range(2)]) for lane in range(WARP)]
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
+def rounded(values: np.ndarray) -> np.ndarray:
     """f32 as the tensor cores read it: tf32 has 10 bits behind the point."""
     if values.dtype != np.float32:
         return values

@@ -56,14 +56,18 @@ def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
     return extents.least([extents.dim(size), ir.AffineExpr.get_constant(dimension.repeats)]) if dimension.repeats else size
 
 
-def empty_launch(sizes: Sequence[ir.Value]) -> ir.Block:
-    """A `gpu.launch` at the insertion point of so many blocks and threads along x, y, z; its body."""
+def empty_launch(sizes: Sequence[ir.Value], dynamic_shared_bytes: int = 0) -> ir.Block:
+    """A `gpu.launch` at the insertion point of so many blocks and threads along x, y, z; its body.
+
+    Shared memory above what a block has without asking the driver is dynamic (`gpu.dynamic_shared_memory`).
+    """
     index = ir.IndexType.get()
+    shared = [arith.constant(ir.IntegerType.get_signless(32), dynamic_shared_bytes)] if dynamic_shared_bytes else []
     op = ir.Operation.create(
         "gpu.launch",
-        operands=list(sizes),
+        operands=[*sizes, *shared],
         attributes={
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * 5]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * 3, len(shared), 0]),
             "workgroup_attributions": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0),
         },
         regions=1,

@@ -34,6 +34,10 @@ _MATH = {
 }
 """Functions that the GPU has instructions for, or LLVM a sequence of them."""
 
+_OWN = "nvvm.wgmma."
+"""Instructions that only code for `sm_90a` may have."""
+_DYNAMIC, _SWIZZLE_PERIOD = "__dynamic_shmem__", 1024
+"""The beginning of upstream's name of dynamic shared memory, and the multiple of bytes where swizzled panels start there."""
 _NOALIAS = "llvm.noalias"
 _LEAST_BLOCKS = "nvvm.minctasm"
 """Attribute of a kernel: how many of its blocks a multiprocessor has to hold at a time."""
@@ -47,6 +51,7 @@ class ConvertKernelsToNvvm(Pass):
     after:  gpu.module @f_kernel [#nvvm.target<chip = "sm_90">] {
               llvm.func @f_kernel(%A: !llvm.ptr {llvm.noalias}) attributes {nvvm.kernel} { %t = nvvm.read.ptx.sreg.tid.x ... } }
 
+    Kernels with `wgmma` are for the GPU's own instructions (`sm_90a`), which no later one runs.
     Memrefs of static shape come as bare pointers, others as descriptors. An argument is `llvm.noalias` where the host knows that
     no other one shares its memory. Symbols of two modules have different names, so that one text can hold all kernels. Kernels are
     outlined first (`gpu-kernel-outlining`), functions of the C math library expanded (`math-expand-functions`).
@@ -55,7 +60,7 @@ class ConvertKernelsToNvvm(Pass):
     def run(self, op: ir.Operation) -> None:
         facts = gpu_facts_of(op)
         modules = [inner.operation for inner in op.regions[0].blocks[0].operations if inner.operation.name == "gpu.module"]
-        alone = _arguments_alone(op)
+        alone, chip = _arguments_alone(op), _chip(modules, facts)
         for module in modules:
             _lower(module, alone, facts)
         name_apart(op, modules)
@@ -63,11 +68,13 @@ class ConvertKernelsToNvvm(Pass):
             if inner.name == "gpu.launch":
                 raise PassFailure(inner, "a kernel lies inside of a function", "run --gpu-kernel-outlining first")
         if modules:
-            _attach(op, facts)
+            run_native(op, f"nvvm-attach-target{{chip={chip} features=+ptx{facts.ptx} O=3}}")
 
 
-def _attach(module: ir.Operation, facts: GpuMachine) -> None:
-    run_native(module, f"nvvm-attach-target{{chip={facts.chip} features=+ptx{facts.ptx} O=3}}")
+def _chip(modules: Sequence[ir.Operation], facts: GpuMachine) -> str:
+    """What all kernels are compiled for, as one text holds them: the GPU's own instructions where one of them has some."""
+    is_own = any(op.name.startswith(_OWN) for module in modules for op in nested_ops(module))
+    return facts.own_chip if is_own else facts.chip
 
 
 def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: GpuMachine) -> None:
@@ -86,12 +93,20 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
         if inner.name.split(".")[0] not in ("llvm", "nvvm", "gpu") or (inner.name.startswith("gpu.") and inner != module):
             raise PassFailure(inner, f"'{inner.name}' has no form in nvvm", "compute it on the host, or in other ops")
     for op in module.regions[0].blocks[0].operations:
+        if op.operation.name == "llvm.mlir.global" and symbol_name(op).startswith(_DYNAMIC):
+            _open(op.operation)
         found = pointers.get(symbol_name(op)) if op.operation.name == "llvm.func" else None
         if found:
             _mark(op.operation, found)
         if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
             number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
             op.attributes[_LEAST_BLOCKS] = number
+
+
+def _open(memory: ir.Operation) -> None:
+    """Let a launch decide on the size of dynamic shared memory."""
+    memory.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>", memory.context)
+    memory.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, memory.context), _SWIZZLE_PERIOD)
 
 
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:

@@ -28,6 +28,8 @@ class GpuPolicy:
     mma_warp_sides: tuple[int, ...] = candidates(
         (64, 32, 16), "results", "results of a warp on tensor cores along rows and columns"
     )
+    warpgroup_rows: tuple[int, ...] = candidates((128, 64), "results", "results of a block of `wgmma` along rows, 64 a warpgroup")
+    warpgroup_columns: tuple[int, ...] = candidates((256, 128, 64), "results", "results of a block of `wgmma` along columns")
     mma_depths: tuple[int, ...] = candidates((128, 64, 32), "bytes", "bytes of a row that a block multiplies at a time")
     mma_stages: tuple[int, ...] = candidates((4, 3, 2), "stages", "tiles of a sum that are on their way to shared memory")
     mma_most_warps: int = setting(8, "warps", "warps of a block on tensor cores", 1, 32)

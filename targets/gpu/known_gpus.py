@@ -92,6 +92,7 @@ KNOWN_GPUS: Mapping[str, GpuMachine] = {
         l2_bytes=50 * _MIB,
         memory_bytes_per_cycle=1831.0,
         tensor_rates=TensorRates(2048, 2048, 1024, 4096),
+        warpgroup_rates=TensorRates(2048, 2048, 1024, 4096),
         tensor_shapes=_AMPERE | {"m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64"},
     ),
     # B200: 8000 GB/s; the clock is that of its 75 TFLOPS of f32 (NVIDIA Blackwell datasheet)

@@ -14,6 +14,12 @@ MATRICES = 4
 ASYNC_COPY_BYTES = (16, 8, 4)
 """What one `cp.async` may copy (PTX ISA)."""
 REGISTER_BYTES = 4
+WARPGROUP_WARPS = 4
+"""Warps that a `wgmma` multiplies in together, sixteen rows each."""
+SWIZZLE_ROWS = 8
+"""Rows of a panel after which the swizzle of `wgmma` repeats (PTX ISA, "Strides")."""
+SWIZZLE_BYTES = (128, 64, 32)
+"""Bytes of a panel's row that `wgmma` knows swizzles of."""
 SUM_NEIGHBOURS = 2
 """Neighbours of a row that a thread holds of each fragment of sums (PTX ISA, "Matrix fragments for mma")."""
 
@@ -74,6 +80,20 @@ class GpuMachine:
     tensor_shapes: frozenset[str] = _AMPERE_SHAPES
     """Products of one `mma.sync` as `m16n8k16.bf16`, by the type of what is multiplied (PTX ISA, "Matrix fragments for mma")."""
     tensor_rates: TensorRates = TensorRates()
+    warpgroup_rates: TensorRates = TensorRates(0, 0, 0, 0)
+    """The same for `wgmma`, which the four warps of a warpgroup issue together on operands in shared memory."""
+    reserved_shared_bytes: int = 1024
+    """Of each block, for the driver (CUDA C++ Programming Guide, "Shared Memory" of compute capability 8.x and 9.0)."""
+
+    @property
+    def most_shared_bytes(self) -> int:
+        """What a block may have of shared memory where the driver is asked (`cuFuncSetAttribute`)."""
+        return self.shared_per_multiprocessor - self.reserved_shared_bytes
+
+    @property
+    def own_chip(self) -> str:
+        """LLVM's name of it with the instructions that no later GPU has: code for `sm_90a` runs on compute capability 9.0 alone."""
+        return f"{self.chip}a"
 
     @property
     def threads(self) -> int:

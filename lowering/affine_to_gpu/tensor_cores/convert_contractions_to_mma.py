@@ -12,9 +12,10 @@ from dlc.lowering.affine.ir.loops import AS_WRITTEN, real_ops
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.grid import has_bound_loops
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import launch_contraction
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shape_for
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel, launch_contraction
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shapes_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, best_tile
+from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_kernels import WarpgroupKernel
 from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, noalias_marks, private_function, symbols_in
@@ -29,7 +30,7 @@ _OF_WEIGHTS = "dl.precompute"
 
 @dataclass(frozen=True)
 class ConvertContractionsToMma(Pass):
-    """Let tensor cores (`mma.sync`) compute contractions where that is faster: a kernel each, outlined and launched.
+    """Let tensor cores (`mma.sync`, `wgmma`) compute contractions where that is faster: a kernel each, outlined and launched.
 
     before: func.func @f(%A, %B, %C) { affine.for %i { affine.for %j {
               %s = affine.for %k iter_args(...) { A[i, k] * B[k, j] in f32 }  store relu(%s), %C[%i, %j] } {dlc.parallel} } }
@@ -40,8 +41,8 @@ class ConvertContractionsToMma(Pass):
     Operands are f16, bf16 or signed bytes, sums f32 or i32; f32 is rounded to tf32 only where that is asked for, here or by the
     module's `dl.precision`. Loops are parallel (`dlc.parallel`), their sizes constant; several loops make one dim of the product
     (convolution as implicit GEMM). Panels of both operands go through shared memory in stages, by `cp.async` where neighbours
-    allow 4 bytes at least, else through registers. Tiles and stages are those of least cost on the GPU that the module's
-    `dlc.gpu` describes; where none beats a kernel without tensor cores, the loops stay. Other loops of such a function become
+    allow 4 bytes at least, else through registers. Instruction, tiles and stages are those of least cost on the GPU that the
+    module's `dlc.gpu` describes: `wgmma` (from sm_90 on) reads both operands in shared memory, `mma.sync` by `ldmatrix`. Where none beats a kernel without tensor cores, the loops stay. Other loops of such a function become
     functions of their own, which `affine-map-to-gpu` maps.
     """
 
@@ -79,9 +80,8 @@ def _is_free(function: ir.Operation) -> bool:
 def _choice(op: ir.Operation, facts: GpuMachine, tf32: bool) -> _Choice | None:
     """The contraction that a nest is, its instruction and tiles; None where tensor cores do not pay."""
     contraction = contraction_of(op) if op.name == "affine.for" else None
-    shape = shape_for(contraction, facts, tf32) if contraction else None
-    tile = best_tile(contraction, shape, facts) if contraction and shape else None
-    return (contraction, shape, tile) if contraction and shape and tile else None
+    found = best_tile(contraction, list(shapes_for(contraction, facts, tf32)), facts) if contraction else None
+    return (contraction, *found) if contraction and found else None
 
 
 def _rewrite(function: ir.Operation, chosen: Sequence[_Choice], taken: set[str], facts: GpuMachine) -> None:
@@ -91,7 +91,8 @@ def _rewrite(function: ir.Operation, chosen: Sequence[_Choice], taken: set[str],
         _outline(function, others, taken)
     for contraction, shape, tile in chosen:
         with ir.InsertionPoint(contraction.nest), contraction.nest.location:
-            launch_contraction(contraction, shape, tile, facts)
+            kernel = WarpgroupKernel if shape.of_warpgroup else MmaKernel
+            launch_contraction(kernel, contraction, shape, tile, facts)
         contraction.nest.erase()
 
 

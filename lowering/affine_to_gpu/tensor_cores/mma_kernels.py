@@ -20,27 +20,31 @@ from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, grid_of, panels_of
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, flat
 from dlc.targets.machine import GpuMachine
 
 _BLOCK_X, _BLOCK_Y, _BLOCK_Z, _THREAD_X = range(4)
 """Arguments of a launch's body."""
 
 
-def launch_contraction(contraction: Contraction, shape: MmaShape, tile: MmaTile, facts: GpuMachine) -> None:
-    """Emit the launch of the kernel at the insertion point; the loops stay."""
-    for name in ("gpu", "memref", "nvgpu", "nvvm", "vector"):
+def launch_contraction(
+    kernel: type[MmaKernel], contraction: Contraction, shape: MmaShape, tile: MmaTile, facts: GpuMachine
+) -> None:
+    """Emit the launch of a kernel at the insertion point; the loops stay."""
+    for name in ("gpu", "llvm", "memref", "nvgpu", "nvvm", "vector"):
         _ = ir.Context.current.dialects[name]  # loads it
     index = ir.IndexType.get()
     threads = prod(tile.warps) * facts.warp_threads
     sizes = [arith.constant(index, size) for size in (*grid_of(contraction, tile), threads, 1, 1)]
-    body = empty_launch(sizes)
+    body = empty_launch(sizes, tile.shared_bytes(contraction.lhs.bytes) if shape.of_warpgroup else 0)
     with ir.InsertionPoint(list(body.operations)[-1]):
-        _MmaKernel(contraction, shape, tile, facts, body).emit()
+        kernel(contraction, shape, tile, facts, body).emit()
 
 
 @dataclass(eq=False)
-class _MmaKernel:
+class MmaKernel:
+    """The kernel of a contraction in the launch `body`, by `mma.sync`."""
+
     contraction: Contraction
     shape: MmaShape
     tile: MmaTile
@@ -54,9 +58,9 @@ class _MmaKernel:
 
     def emit(self) -> None:
         """Emit the body."""
-        copies, loads = self._operands()
+        copies = self._copies()
         self._first_tiles(copies)
-        sums = self._sums(copies, loads)
+        sums = self._sums(copies, self._starts())
         self._epilogue(sums)
 
     def _argument(self, number: int) -> ir.AffineExpr:
@@ -82,17 +86,20 @@ class _MmaKernel:
     def _batch(self) -> dict[ir.Value, ir.AffineExpr]:
         return {loop.iv: place for loop, place in self.contraction.batch.places(self._argument(_BLOCK_Z))}
 
-    def _operands(self) -> tuple[list[PanelCopy], list[FragmentLoads]]:
-        """Copies and loads of both operands, the left one first."""
-        copies, loads = [], []
-        for panel, first, warp in zip(panels_of(self.contraction, self.tile), self._block, self._warp, strict=True):
-            kind = ir.MemRefType.get([self.tile.stages, *panel.shape], panel.operand.element)
-            target = shared_memory(self.body, kind, ir.Location.current)
-            threads = prod(self.tile.warps) * self.facts.warp_threads
+    def _copies(self) -> list[PanelCopy]:
+        """Copies of both operands, the left one first."""
+        copies = []
+        panels = panels_of(self.contraction, self.shape, self.tile)
+        threads = prod(self.tile.warps) * self.facts.warp_threads
+        for panel, target, first in zip(panels, self._targets(panels), self._block, strict=True):
             source, thread = flat(panel.operand.memref), self._argument(_THREAD_X)
             copies.append(PanelCopy(panel, source, target, self.extents, thread, threads, first, self._batch, self.facts))
-            loads.append(FragmentLoads(panel, self.shape, target, self.extents, self._lane, warp))
-        return copies, loads
+        return copies
+
+    def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
+        """Shared memory for the stages of each panel."""
+        kinds = [ir.MemRefType.get([self.tile.stages, *panel.stored_shape], panel.operand.element) for panel in panels]
+        return [shared_memory(self.body, kind, ir.Location.current) for kind in kinds]
 
     def _first_tiles(self, copies: Sequence[PanelCopy]) -> None:
         """Emit the copies of what the first steps multiply, a group each."""
@@ -109,32 +116,42 @@ class _MmaKernel:
             _end_group()
             affine.AffineYieldOp([])
 
-    def _sums(self, copies: Sequence[PanelCopy], loads: Sequence[FragmentLoads]) -> list[ir.Value]:
-        """Emit the loop over tiles of the sum; the warp's sums by fragments, rows outermost."""
+    def _sums(self, copies: Sequence[PanelCopy], starts: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit the loop over tiles of the sum; what `starts` comes to."""
         steps = -(-self.contraction.sums.extent // self.tile.depth)
-        starts = [self._start()] * (self.tile.warp_rows // self.shape.rows * (self.tile.warp_columns // self.shape.columns))
         loop = affine.AffineForOp(0, steps, iter_args=starts)
         with ir.InsertionPoint(loop.body):
-            sums = self._step(self.extents.dim(loop.induction_variable), copies, loads, list(loop.inner_iter_args))
+            sums = self._step(self.extents.dim(loop.induction_variable), copies, list(loop.inner_iter_args))
             affine.AffineYieldOp(sums)
         return list(loop.results)
 
-    def _start(self) -> ir.Value:
-        """Emit the sums of a fragment before the first product."""
-        kind = ir.VectorType(accumulator_type(self.contraction.total.type))
-        element = kind.element_type
+    @property
+    def _start(self) -> ir.Attribute:
+        """What a sum is before the first product."""
+        element = self.contraction.total.type
         zero = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
-        value = self.contraction.start.owner.attributes["value"] if self.contraction.starts_at_constant else zero
-        return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, value))
+        return self.contraction.start.owner.attributes["value"] if self.contraction.starts_at_constant else zero
 
-    def _step(
-        self, number: ir.AffineExpr, copies: Sequence[PanelCopy], loads: Sequence[FragmentLoads], sums: list[ir.Value]
-    ) -> list[ir.Value]:
+    def _starts(self) -> list[ir.Value]:
+        """Emit the warp's sums before the first product, by fragments, rows outermost."""
+        kind = ir.VectorType(accumulator_type(self.contraction.total.type))
+        start = arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, self._start))
+        return [start] * (self.tile.warp_rows // self.shape.rows * (self.tile.warp_columns // self.shape.columns))
+
+    def _wait(self) -> None:
+        """Emit the wait for the tile that is multiplied next, whichever thread brought it."""
+        self._wait_for_copies()
+        ir.Operation.create("gpu.barrier")
+
+    def _wait_for_copies(self) -> None:
+        """Emit the wait for this thread's own copies of that tile."""
+        count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), self.tile.stages - 2)
+        ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
+
+    def _step(self, number: ir.AffineExpr, copies: Sequence[PanelCopy], sums: list[ir.Value]) -> list[ir.Value]:
         """Emit one tile of the sum."""
         stages = self.tile.stages
-        count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), stages - 2)
-        ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
-        ir.Operation.create("gpu.barrier")
+        self._wait()
         ahead = number + (stages - 1)
         stage = ir.AffineExpr.get_mod(ahead, stages)
         for copy in copies:
@@ -142,14 +159,19 @@ class _MmaKernel:
                 copy.start(ahead, stage, False)
         _end_group()
         held = [(copy, copy.load(ahead, False)) for copy in copies if not copy.is_async]
-        sums = self._multiplied(self.extents.value(ir.AffineExpr.get_mod(number, stages)), loads, sums)
+        sums = self._multiplied(ir.AffineExpr.get_mod(number, stages), copies, sums)
         for copy, values in held:
             copy.store(values, stage)
         return sums
 
-    def _multiplied(self, stage: ir.Value, loads: Sequence[FragmentLoads], sums: Sequence[ir.Value]) -> list[ir.Value]:
-        """Emit the products of a tile that is in shared memory."""
-        sums, (left, right) = list(sums), loads
+    def _multiplied(self, number: ir.AffineExpr, copies: Sequence[PanelCopy], sums: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit the products of a tile that is in shared memory, in the stage `number`."""
+        stage = self.extents.value(number)
+        left, right = (
+            FragmentLoads(copy.panel, self.shape, copy.target, self.extents, self._lane, warp)
+            for copy, warp in zip(copies, self._warp, strict=True)
+        )
+        sums = list(sums)
         rows, columns = range(0, self.tile.warp_rows, self.shape.rows), range(0, self.tile.warp_columns, 2 * self.shape.columns)
         for step in range(self.tile.depth // self.shape.depth):
             below = [left.rows(stage, at, step) for at in rows]
@@ -165,11 +187,15 @@ class _MmaKernel:
         row = row + below + ir.AffineExpr.get_floor_div(self._lane, 4)
         column = column + beside + ir.AffineExpr.get_mod(self._lane, 4) * 2
         across = self.tile.warp_columns // self.shape.columns
-        for place, fragment in enumerate(sums):
+        for place in range(self.tile.warp_rows // self.shape.rows * across):
             at = column + place % across * self.shape.columns
             for half in range(2):
                 down = row + (place // across * self.shape.rows + half * self.shape.rows // 2)
-                epilogue.emit(down, at, [element_of(fragment, [half, side]) for side in range(2)])
+                epilogue.emit(down, at, [self._sum(sums, place, half, side) for side in range(2)])
+
+    def _sum(self, sums: Sequence[ir.Value], fragment: int, half: int, side: int) -> ir.Value:
+        """Emit one of the four sums that a thread holds of a fragment."""
+        return element_of(sums[fragment], [half, side])
 
 
 def _end_group() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 
@@ -13,7 +13,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
-from dlc.targets.machine import MATRIX_ROW_BYTES, REGISTER_BYTES, GpuMachine
+from dlc.targets.machine import MATRIX_ROW_BYTES, REGISTER_BYTES, SWIZZLE_BYTES, GpuMachine
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,26 @@ def grid_of(contraction: Contraction, tile: MmaTile) -> tuple[int, int, int]:
     return columns, rows, contraction.batch.extent
 
 
-def best_tile(contraction: Contraction, shape: MmaShape, facts: GpuMachine) -> MmaTile | None:
-    """The cheapest tile; None where none fits, or a kernel without tensor cores is as fast."""
+def best_tile(contraction: Contraction, shapes: Sequence[MmaShape], facts: GpuMachine) -> tuple[MmaShape, MmaTile] | None:
+    """The cheapest instruction and tile; None where none fits, or a kernel without tensor cores is as fast."""
+    best = search([partial(_candidates, contraction, shape, facts) for shape in shapes], lambda found: found)
+    if best is None or best.cycles > policy().gpu.mma_gain * plain_cycles(contraction, facts):
+        return None
+    return best.schedule
+
+
+def _candidates(contraction: Contraction, shape: MmaShape, facts: GpuMachine) -> Iterator[Candidate[tuple[MmaShape, MmaTile]]]:
     tiles = _Tiles(contraction, shape, facts)
-    best = search([tiles.fitting], lambda tile: Candidate(tile, tiles.cycles(tile)))
-    return best.schedule if best is not None and best.cycles <= policy().gpu.mma_gain * plain_cycles(contraction, facts) else None
+    yield from (Candidate((shape, tile), tiles.cycles(tile)) for tile in tiles.fitting())
 
 
-def panels_of(contraction: Contraction, tile: MmaTile) -> tuple[Panel, Panel]:
-    """What a block keeps of both operands, the left one first."""
-    sums = contraction.sums
+def panels_of(contraction: Contraction, shape: MmaShape, tile: MmaTile) -> tuple[Panel, Panel]:
+    """What a block keeps of both operands, the left one first; the rows of `wgmma` are those that it has swizzles of."""
+    sums, element = contraction.sums, contraction.lhs.bytes
+    row_bytes = SWIZZLE_BYTES[0] if shape.of_warpgroup else max(tile.rows, tile.columns, tile.depth) * element
     return (
-        Panel.of(contraction.lhs, contraction.rows, sums, tile.rows, tile.depth),
-        Panel.of(contraction.rhs, contraction.columns, sums, tile.columns, tile.depth),
+        Panel.of(contraction.lhs, contraction.rows, sums, tile.rows, tile.depth, row_bytes),
+        Panel.of(contraction.rhs, contraction.columns, sums, tile.columns, tile.depth, row_bytes),
     )
 
 
@@ -76,20 +83,28 @@ class _Tiles:
     def _moved(self) -> tuple[int, int]:
         """Whether rows of each operand go through registers."""
         smallest = MmaTile(self.shape.rows, self.shape.rows, self.shape.depth, self.shape.rows, self.shape.rows, 2)
-        left, right = panels_of(self.contraction, smallest)
+        left, right = panels_of(self.contraction, self.shape, smallest)
         return int(not left.chunk), int(not right.chunk)
 
     def fitting(self) -> Iterator[MmaTile]:
         """The tiles that fit a block and a grid, larger ones first."""
         choices, element = policy().gpu, self.contraction.lhs.bytes
-        sides = product(choices.mma_block_sides, choices.mma_block_sides, choices.mma_warp_sides, choices.mma_warp_sides)
-        for rows, columns, warp_rows, warp_columns in sides:
+        for rows, columns, warp_rows, warp_columns in self._sides():
             if warp_rows > rows or warp_columns > columns:
                 continue
             for depth, stages in product(choices.mma_depths, choices.mma_stages):
                 tile = MmaTile(rows, columns, depth // element, warp_rows, warp_columns, stages)
                 if self._fits(tile):
                     yield tile
+
+    def _sides(self) -> Iterator[tuple[int, int, int, int]]:
+        """Sides of a block and of a warp; a warpgroup has all columns of its block."""
+        choices = policy().gpu
+        if not self.shape.of_warpgroup:
+            yield from product(choices.mma_block_sides, choices.mma_block_sides, choices.mma_warp_sides, choices.mma_warp_sides)
+            return
+        for rows, columns in product(choices.warpgroup_rows, choices.warpgroup_columns):
+            yield rows, columns, self.shape.rows, columns
 
     def _fits(self, tile: MmaTile) -> bool:
         choices, element = policy().gpu, self.contraction.lhs.bytes
@@ -98,12 +113,16 @@ class _Tiles:
             prod(tile.warps) <= choices.mma_most_warps
             and tile.registers(element, self.facts.warp_threads)[0] <= choices.mma_sums
             and tile.depth >= self.shape.depth
-            and tile.shared_bytes(element) <= self.facts.shared_bytes
+            and tile.shared_bytes(element) <= self._most_shared
             and self._threads(tile) <= self.facts.most_threads
             and max(grid[1:]) <= self.facts.most_blocks_y
             and self._held(tile) <= choices.mma_held
             and self._resident(tile) > 0
         )
+
+    @property
+    def _most_shared(self) -> int:
+        return self.facts.most_shared_bytes if self.shape.of_warpgroup else self.facts.shared_bytes
 
     def _threads(self, tile: MmaTile) -> int:
         return prod(tile.warps) * self.facts.warp_threads
@@ -116,7 +135,8 @@ class _Tiles:
     def _resident(self, tile: MmaTile) -> int:
         """Blocks that a multiprocessor holds at a time."""
         element, threads = self.contraction.lhs.bytes, self._threads(tile)
-        registers = sum(tile.registers(element, self.facts.warp_threads)) + policy().gpu.mma_registers + self._held(tile)
+        sums, operands = tile.registers(element, self.facts.warp_threads)
+        registers = sums + policy().gpu.mma_registers + self._held(tile) + (0 if self.shape.of_warpgroup else operands)
         return min(
             self.facts.shared_per_multiprocessor // tile.shared_bytes(element),
             self.facts.registers_per_multiprocessor // (registers * threads),
@@ -135,7 +155,8 @@ class _Tiles:
         busy = min(1.0, together * prod(tile.warps) / facts.schedulers)
         multiplied = tile.rows * tile.columns * tile.depth / (self.shape.rate * busy)
         copied = (tile.rows + tile.columns) * tile.depth * element
-        read = prod(tile.warps) * (tile.warp_rows + tile.warp_columns) * tile.depth * element
+        together_rows = tile.warp_rows * self.shape.warps
+        read = prod(tile.warps) // self.shape.warps * (together_rows + tile.warp_columns) * tile.depth * element
         shared = (copied + read) / facts.shared_bytes_per_cycle
         cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
         waiting = (choices.barrier_cycles + choices.memory_latency / (tile.stages - 1)) / together

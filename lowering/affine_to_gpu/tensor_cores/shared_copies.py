@@ -1,7 +1,8 @@
 """Panels of operands in shared memory, and the copies that bring them there: by `cp.async`, or through registers.
 
 The chunks of 16 bytes of a row are swizzled: chunk c of row r lies at c xor s(r), so that the eight rows that `ldmatrix` reads at a
-time lie in different banks (CUTLASS, "Efficient GEMM in CUDA").
+time lie in different banks (CUTLASS, "Efficient GEMM in CUDA"). In rows of 128, 64 and 32 bytes these are the swizzles that `wgmma`
+knows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class Panel:
     """What a block keeps of an operand for one tile of the sum: `side` positions along `axis`, `depth` along `sums`.
 
     Neighbours along the sum lie side by side in it (`along_sums`), else those along the axis. A thread copies `chunk` neighbours at
-    a time; 0 stands for one element through a register.
+    a time; 0 stands for one element through a register. Rows longer than `span` elements lie in memory as pieces of that length,
+    the first pieces of all rows before the second ones.
     """
 
     operand: Operand
@@ -31,21 +33,48 @@ class Panel:
     depth: int
     along_sums: bool
     chunk: int
+    span: int
 
     @classmethod
-    def of(cls, operand: Operand, axis: Axis, sums: Axis, side: int, depth: int) -> Panel:
-        """In the order in which the largest chunks can be copied. `ldmatrix` transposes elements of two bytes alone."""
+    def of(cls, operand: Operand, axis: Axis, sums: Axis, side: int, depth: int, row_bytes: int) -> Panel:
+        """In the order in which the largest chunks can be copied, rows in pieces of `row_bytes` at most.
+
+        `ldmatrix` and `wgmma` transpose elements of two bytes alone.
+        """
         widths = [size // operand.bytes for size in ASYNC_COPY_BYTES if size >= operand.bytes]
         inner = next((width for width in widths if sums.aligned(operand, width)), 0)
         outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == 2 else 0
         is_longer = (inner, sums.run(operand)) >= (outer, axis.run(operand))
         along = operand.bytes != 2 or is_longer
-        return cls(operand, axis, sums, side, depth, along, inner if along else outer)
+        span = min(depth if along else side, row_bytes // operand.bytes)
+        return cls(operand, axis, sums, side, depth, along, inner if along else outer, span)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and elements of a row."""
         return (self.side, self.depth) if self.along_sums else (self.depth, self.side)
+
+    @property
+    def stored_shape(self) -> tuple[int, int]:
+        """Pieces of rows in memory, and elements of each."""
+        return self.side * self.depth // self.span, self.span
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a piece of a row."""
+        return self.span * self.operand.bytes
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all."""
+        return self.side * self.depth * self.operand.bytes
+
+    def stored(self, row: ir.AffineExpr, column: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """The piece that an element lies in, and where in it, before the swizzle."""
+        rows, columns = self.shape
+        if self.span == columns:
+            return row, column
+        return ir.AffineExpr.get_floor_div(column, self.span) * rows + row, ir.AffineExpr.get_mod(column, self.span)
 
     @property
     def chunk_elements(self) -> int:
@@ -54,7 +83,7 @@ class Panel:
 
     def swizzle(self, row: ir.AffineExpr) -> ir.AffineExpr:
         """What chunks of a row are exchanged by."""
-        chunks = self.shape[1] // self.chunk_elements
+        chunks = self.span // self.chunk_elements
         line = max(1, MATRIX_ROWS // chunks)
         return ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(row, line), min(chunks, MATRIX_ROWS))
 
@@ -95,8 +124,7 @@ class PanelCopy:
         slot = self.extents.value(stage)
         for row, column in self._places(self.panel.chunk):
             address, holds = self._address(row, column, tile, is_inside)
-            place = swizzled(self.panel, self.extents, row, column)
-            self._copy(address, holds, [slot, self.extents.value(row), place])
+            self._copy(address, holds, [slot, *self._stored(row, column)])
 
     def load(self, tile: ir.AffineExpr, is_inside: bool) -> list[Held]:
         """Emit loads of a tile of the sum, element by element; zero for what lies outside."""
@@ -106,7 +134,7 @@ class PanelCopy:
             address, holds = self._address(row, column, tile, is_inside)
             value = memref.load(self.source, [address])
             value = value if holds is None else arith.select(holds, value, zero)
-            held.append(Held(value, self.extents.value(row), swizzled(self.panel, self.extents, row, column)))
+            held.append(Held(value, *self._stored(row, column)))
         return held
 
     def store(self, held: Sequence[Held], stage: ir.AffineExpr) -> None:
@@ -114,6 +142,11 @@ class PanelCopy:
         slot = self.extents.value(stage)
         for one in held:
             memref.store(one.value, self.target, [slot, one.row, one.column])
+
+    def _stored(self, row: ir.AffineExpr, column: ir.AffineExpr) -> tuple[ir.Value, ir.Value]:
+        """Emit where an element of the panel lies: its piece of a row, and the place there."""
+        piece, inside = self.panel.stored(row, column)
+        return self.extents.value(piece), swizzled(self.panel, self.extents, piece, inside)
 
     @property
     def _is_float(self) -> bool:

@@ -20,11 +20,11 @@ from dlc.dialects import make_context
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.policy import policy, using
 
-_DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8, "f32": np.float32, "i32": np.int32}
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8, "f32": np.float32, "i32": np.int32}
 
 
 @dataclass(frozen=True)
-class _Nest:
+class Nest:
     """A contraction as text: extents of parallel loops and of sums, and shapes and subscripts by their names."""
 
     parallel: dict[str, int]
@@ -37,7 +37,7 @@ class _Nest:
         wide, suffix = ("i32", "i") if kind == "i8" else ("f32", "f")
         widen = "extsi" if kind == "i8" else "extf"
         zero = "0" if kind == "i8" else "0.0"
-        a, b, c = (f"memref<{'x'.join(map(str, shape))}x{dtype}>" for (shape, _), dtype in self._memrefs(kind, result))
+        a, b, c = (f"memref<{'x'.join(map(str, shape))}x{dtype}>" for (shape, _), dtype in self.memrefs(kind, result))
         lines = [
             f"func.func @f(%A: {a} {{llvm.noalias}}, %B: {b} {{llvm.noalias}}, %C: {c} {{llvm.noalias}}) {{",
             f"%zero = arith.constant {zero} : {wide}",
@@ -60,29 +60,30 @@ class _Nest:
         lines += [epilogue.format(c=c, at=self.out[1])]
         return "\n".join([*lines, *["} {dlc.parallel}"] * len(self.parallel), "return }"])
 
-    def _memrefs(self, kind: str, result: str) -> list[tuple[tuple[Sequence[int], str], str]]:
+    def memrefs(self, kind: str, result: str) -> list[tuple[tuple[Sequence[int], str], str]]:
+        """Shape and subscripts of both operands and the result, with their element types."""
         return [(self.lhs, kind), (self.rhs, kind), (self.out, result)]
 
 
-def _matmul(m: int, n: int, k: int) -> _Nest:
-    return _Nest({"m": m, "n": n}, {"k": k}, ((m, k), "%m, %k"), ((k, n), "%k, %n"), ((m, n), "%m, %n"))
+def _matmul(m: int, n: int, k: int) -> Nest:
+    return Nest({"m": m, "n": n}, {"k": k}, ((m, k), "%m, %k"), ((k, n), "%k, %n"), ((m, n), "%m, %n"))
 
 
-def _transposed(m: int, n: int, k: int) -> _Nest:
+def _transposed(m: int, n: int, k: int) -> Nest:
     """Columns of the left operand, rows of the right one, and the result by columns."""
-    return _Nest({"m": m, "n": n}, {"k": k}, ((k, m), "%k, %m"), ((n, k), "%n, %k"), ((n, m), "%n, %m"))
+    return Nest({"m": m, "n": n}, {"k": k}, ((k, m), "%k, %m"), ((n, k), "%n, %k"), ((n, m), "%n, %m"))
 
 
-def _batched(m: int, n: int, k: int) -> _Nest:
-    return _Nest(
+def _batched(m: int, n: int, k: int) -> Nest:
+    return Nest(
         {"b": 3, "m": m, "n": n}, {"k": k}, ((3, m, k), "%b, %m, %k"), ((3, k, n), "%b, %k, %n"), ((m, 3, n), "%m, %b, %n")
     )
 
 
-def _conv(m: int, n: int, k: int) -> _Nest:
+def _conv(m: int, n: int, k: int) -> Nest:
     """Channels first, stride 2 along one axis."""
     c, x = 1 + k % 5, 1 + n // 4
-    return _Nest(
+    return Nest(
         {"b": 2, "o": m, "y": 3, "x": x},
         {"c": c, "u": 3, "v": 2},
         ((2, c, 5, 2 * x + 1), "%b, %c, %y + %u, 2 * %x + %v"),
@@ -91,10 +92,10 @@ def _conv(m: int, n: int, k: int) -> _Nest:
     )
 
 
-def _conv_last(m: int, n: int, k: int) -> _Nest:
+def _conv_last(m: int, n: int, k: int) -> Nest:
     """Channels last."""
     c = 8 * (1 + k % 3)
-    return _Nest(
+    return Nest(
         {"y": 4, "x": 1 + m // 4, "o": n},
         {"u": 3, "v": 3, "c": c},
         ((6, 3 + m // 4, c), "%y + %u, %x + %v, %c"),
@@ -103,7 +104,7 @@ def _conv_last(m: int, n: int, k: int) -> _Nest:
     )
 
 
-_NESTS: dict[str, tuple[Callable[[int, int, int], _Nest], str]] = {
+NESTS: dict[str, tuple[Callable[[int, int, int], Nest], str]] = {
     "matmul": (_matmul, "mk,kn->mn"),
     "transposed": (_transposed, "km,nk->nm"),
     "batched": (_batched, "bmk,bkn->mbn"),
@@ -115,11 +116,11 @@ _HALVES = """%h = arith.truncf %t0 : f32 to f16
 %old = affine.load %C[{at}] : {c}
 %new = arith.addf %h, %old : f16
 affine.store %new, %C[{at}] : {c}"""
-_FORMS = {"f16": ("f16", _HALVES), "bf16": ("f32", _PLAIN), "i8": ("i32", _PLAIN), "f32": ("f32", _PLAIN)}
+FORMS = {"f16": ("f16", _HALVES), "bf16": ("f32", _PLAIN), "i8": ("i32", _PLAIN), "f32": ("f32", _PLAIN)}
 
 
-def _meaning(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    einsum = _NESTS[name][1]
+def meaning(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    einsum = NESTS[name][1]
     wide = np.int32 if a.dtype == np.int8 else np.float32
     a, b = a.astype(wide), b.astype(wide)
     if einsum:
@@ -139,7 +140,7 @@ _TILES: tuple[dict[str, Any], ...] = (
 """Choices of tiles: all of them, and some with several warps."""
 
 
-def _lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
+def lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
     module = ir.Module.parse(text)
     module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(gpu)
     passes = ("convert-contractions-to-mma{tf32=true}", "convert-affine-to-gpu", "canonicalize", "cse")
@@ -148,16 +149,16 @@ def _lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
     return module
 
 
-@pytest.mark.parametrize("name", list(_NESTS))
-@pytest.mark.parametrize("kind", list(_FORMS))
+@pytest.mark.parametrize("name", list(NESTS))
+@pytest.mark.parametrize("kind", list(FORMS))
 def test_random_sizes(name: str, kind: str) -> None:
     """Each contraction goes to tensor cores, whatever it costs; the number of multiprocessors decides on tiles."""
     _check(name, kind, 2)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(_NESTS))
-@pytest.mark.parametrize("kind", list(_FORMS))
+@pytest.mark.parametrize("name", list(NESTS))
+@pytest.mark.parametrize("kind", list(FORMS))
 def test_three_hundred_kernels(name: str, kind: str) -> None:
     """Fifteen of each form and type."""
     _check(name, kind, 15)
@@ -172,12 +173,12 @@ def _check(name: str, kind: str, examples: int) -> None:
     @given(sizes, sizes, sizes, st.sampled_from((1, 8, 100)), st.sampled_from(_TILES))
     @example(48, 64, 96, 2, _TILES[1])  # whole chunks of 16 bytes
     def check(m: int, n: int, k: int, multiprocessors: int, tiles: dict[str, Any]) -> None:
-        nest, (result, epilogue) = _NESTS[name][0](m, n, k), _FORMS[kind]
+        nest, (result, epilogue) = NESTS[name][0](m, n, k), FORMS[kind]
         numbers = np.random.default_rng(m + n + k)
-        a, b, c = (numbers.integers(-3, 4, shape).astype(_DTYPES[dtype]) for (shape, _), dtype in nest._memrefs(kind, result))
-        want = _meaning(name, a, b).astype(c.dtype) + (c if kind == "f16" else 0)
+        a, b, c = (numbers.integers(-3, 4, shape).astype(DTYPES[dtype]) for (shape, _), dtype in nest.memrefs(kind, result))
+        want = meaning(name, a, b).astype(c.dtype) + (c if kind == "f16" else 0)
         with make_context(), ir.Location.unknown():
-            module = _lowered(nest.text(kind, result, epilogue), f"{{multiprocessors = {multiprocessors}}}", tiles)
+            module = lowered(nest.text(kind, result, epilogue), f"{{multiprocessors = {multiprocessors}}}", tiles)
             assert "nvgpu.mma.sync" in str(module)
             run = program(module, seed=m)
         run.run("f", a, b, c)
@@ -193,7 +194,7 @@ def _broken(pattern: str, replacement: str) -> np.ndarray:
     a, b = (numbers.integers(-3, 4, shape).astype(np.float16) for shape in ((64, 512), (512, 128)))
     c = np.zeros((64, 128), np.float32)
     with make_context(), ir.Location.unknown():
-        module = _lowered(nest.text("f16", "f32", _PLAIN), "{multiprocessors = 1}", _TILES[1])
+        module = lowered(nest.text("f16", "f32", _PLAIN), "{multiprocessors = 1}", _TILES[1])
         text, count = re.subn(pattern, replacement, str(module))
         assert count
         program(ir.Module.parse(text)).run("f", a, b, c)
