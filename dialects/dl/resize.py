@@ -108,7 +108,8 @@ class Resize(Sampling, name="resize"):
 class DynamicResize(Sampling, name="dynamic_resize"):
     """`dl.resize` to sizes that only run time knows. ONNX Resize.
 
-    out = sizes[a], which is not negative, and 0 where in is 0 alone; scale = scales[a], or out / in where scales is absent;
+    out = sizes[a], which is not negative, and 0 where in is 0 alone
+    scale = scales[a], which is positive and however large, or out / in where scales is absent
     points sample x as those of `dl.resize` do
 
     c1: axes are distinct axes of x.    c2: sizes and scales, each, have one element per axis.
@@ -148,9 +149,10 @@ class DynamicResize(Sampling, name="dynamic_resize"):
         axes: tuple[int, ...],
         **rest: Any,
     ) -> np.ndarray:
-        given = () if scales is None else tuple(scales.tolist())
-        Resize.infer(type_of_array(x), axes=axes, sizes=tuple(sizes.tolist()), scales=given, mode=rest["mode"])
-        found: np.ndarray = Resize.reference(x, axes=axes, sizes=tuple(sizes.tolist()), scales=given, **rest)
+        counts, given = tuple(sizes.tolist()), () if scales is None else tuple(scales.tolist())
+        Resize.infer(type_of_array(x), axes=axes, sizes=counts, scales=(), mode=rest["mode"])
+        require("c2", all(scale > 0 for scale in given), f"scales {list(given)} are not all positive")
+        found: np.ndarray = Resize.reference(x, axes=axes, sizes=counts, scales=given, **rest)
         return found
 
 

@@ -102,13 +102,13 @@ class _Past:
 
     @staticmethod
     def of(node: NodeContext, q: ir.Value) -> _Past:
-        if not node.has_input(_PAST_K) or not node.has_input(_PAST_V):
-            node.unsupported("a node without a past is not supported; give one of length 0")
+        if node.has_input(_PAST_K) != node.has_input(_PAST_V):
+            node.unsupported("it has old keys or old values alone; give both or neither")
         last = dl.reshape(node.value(_LAST), shape=[-1])
         zero, one = (node.constant_value(value, "i32") for value in (0, 1))
         count, is_shared = dl.cast(_size(node, q), to="i32"), _is_shared(node)
         starts = dl.max(dl.sub(dl.add(last, one), count), zero)
-        room = dl.cast(_size(node, node.value(_PAST_K)), to="i32")
+        room = dl.cast(_size(node, node.value(_PAST_K)), to="i32") if node.has_input(_PAST_K) else zero
         fits = dl.less_equal(starts, dl.sub(room, count) if is_shared else room)
         checked = getattr(dl, "assert")(starts, fits, message="a sequence is longer than its keys (seqlens_k)")
         return _Past(node, checked, q, is_shared)
@@ -119,17 +119,17 @@ class _Past:
 
     def extended(self, index: int, new: ir.Value) -> ir.Value:
         """The cache in input `index` with new keys or values [batch, heads, positions, size]."""
+        if self.is_empty and not self.is_shared:
+            return new
         past = self.node.value(index)
         if self.is_shared:
             return dl.update_slice(past, new, self.starts, axis=2)
-        if self.is_empty:
-            return new
         return dl.update_slice(dl.concat(past, new, axis=2), new, self.starts, axis=2)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no old keys."""
-        return self.node.type(_PAST_K).shape[2] == 0
+        """Whether there are no old keys: none are given, or 0 of them."""
+        return not self.node.has_input(_PAST_K) or self.node.type(_PAST_K).shape[2] == 0
 
     def mask(self, keys: ir.Value) -> ir.Value | None:
         """What hides keys: i1, or with a bias, numbers to add; None where only later keys of a whole sequence are hidden."""
@@ -154,6 +154,8 @@ class _Past:
 
 def _is_shared(node: NodeContext) -> bool:
     """Whether the model declares the present as large as the past."""
+    if not node.has_input(_PAST_K):
+        return False
     past = node.declared(node.node.input[_PAST_K])
     present = node.declared(node.node.output[1]) if node.uses_output(1) else None
     if past is None or present is None or present.rank != past.rank:

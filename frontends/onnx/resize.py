@@ -52,6 +52,7 @@ def _resized(node: NodeContext) -> ir.Value:
         return _resized_at_run_time(node, axes, coordinates)
     scales = _list(node, 2, "scales")
     sizes = [int(size) for size in _list(node, 3, "sizes")] if not scales else []
+    _require_one_each(node, axes, scales or sizes, "scales" if scales else "sizes")
     if sizes:
         sizes, scales = _with_aspect_ratio(node, axes, sizes)
     if coordinates == _CROP:
@@ -113,6 +114,8 @@ def _scaled_by_input(node: NodeContext) -> ir.Value:
     if known is not None:
         return _scaled(node, known.tolist())
     x, rank, mode = node.value(0), list_length(node, 1, "the number of resized axes"), _mode(node)
+    if rank != node.rank(0):
+        node.unsupported(f"scales has {rank} numbers for {node.rank(0)} axes; give one for each")
     scales, one = dl.cast(node.value(1), to="f32"), node.constant_value(1, "f32")
     for rounding, factors in (("floor", dl.max(scales, one)), ("ceil", dl.min(scales, one))):
         sizes = _scaled_sizes(dl.shape_of(x), factors)
@@ -123,6 +126,7 @@ def _scaled_by_input(node: NodeContext) -> ir.Value:
 
 def _scaled(node: NodeContext, scales: Sequence[float]) -> ir.Value:
     """The older opsets: nearest rounds down along axes that grow, and up along those that shrink."""
+    _require_one_each(node, list(range(node.rank(0))), scales, "scales")
     x = node.value(0)
     mode = _mode(node)
     for rounding, axes in (
@@ -154,6 +158,11 @@ def _interpolation(node: NodeContext) -> dict[str, Any]:
         "cubic_coefficient": float(node.attribute("cubic_coeff_a", -0.75)),
         "exclude_outside": bool(node.attribute("exclude_outside", 0)),
     }
+
+
+def _require_one_each(node: NodeContext, axes: Sequence[int], numbers: Sequence[float], what: str) -> None:
+    if len(numbers) != len(axes):
+        node.unsupported(f"{what} has {len(numbers)} numbers for {len(axes)} axes; give one for each")
 
 
 def _list(node: NodeContext, index: int, what: str) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class _Call:
     past: int
     is_packed: bool = False
     is_shared: bool = False
+    has_past: bool = True
     has_positions: bool = False
     attributes: Any = None
 
@@ -40,7 +41,8 @@ class _Call:
         shapes = {"q": (self.new, width * _SIZE)}
         if not self.is_packed:
             shapes |= {"k": (self.new, _KV * _SIZE), "v": (self.new, _KV * _SIZE)}
-        shapes |= {"past_k": (_KV, self.past, _SIZE), "past_v": (_KV, self.past, _SIZE)}
+        if self.has_past:
+            shapes |= {"past_k": (_KV, self.past, _SIZE), "past_v": (_KV, self.past, _SIZE)}
         found = {name: generator.standard_normal((batch, *shape)).astype(np.float32) for name, shape in shapes.items()}
         found |= {"last": np.array(self.lengths, np.int32) - 1, "total": np.array(max(self.lengths), np.int32)}
         if self.given.get("do_rotary"):
@@ -56,7 +58,9 @@ class _Call:
 
     def model(self, is_dynamic: bool) -> onnx.ModelProto:
         inputs = self.inputs()
-        names = ["q", "k" * ("k" in inputs), "v" * ("v" in inputs), *list(inputs)[3 - 2 * self.is_packed :]]
+        names = [
+            name * (name in inputs) for name in ("q", "k", "v", "past_k", "past_v", "last", "total", "cos", "sin", "positions")
+        ]
         made = helper.make_node(
             "GroupQueryAttention",
             names,
@@ -112,6 +116,26 @@ def test_sequences_of_several_lengths() -> None:
 @pytest.mark.parametrize(("lengths", "new"), [((4, 6), 1), ((4,), 4)])
 def test_shared(lengths: Sequence[int], new: int) -> None:
     _Call(lengths, new, 8, is_shared=True, attributes={"do_rotary": 1}).check()
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(("lengths", "attributes"), [((5, 5), {"do_rotary": 1}), ((6,), {"local_window_size": 3})])
+def test_no_past(lengths: Sequence[int], attributes: dict[str, int], is_packed: bool) -> None:
+    _Call(lengths, lengths[0], 0, is_packed, has_past=False, attributes=attributes).check()
+
+
+@pytest.mark.parametrize("attributes", [{}, {"local_window_size": 3}, {"softcap": 5.0}])
+def test_one_model_for_a_prompt_and_tokens(attributes: dict[str, Any]) -> None:
+    call = _Call((5,), 5, 0, is_packed=True, attributes={"do_rotary": 1, **attributes})
+    model = call.model(True)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    compiled, past = dlc.compile(model), {}
+    for new, old in ((5, 0), (1, 5), (3, 6), (1, 9)):
+        feeds = replace(call, lengths=(old + new,), new=new, past=old).inputs() | past
+        found, wanted = compiled(feeds), session.run(None, feeds)
+        for name, have, want in zip(("y", "past_k", "past_v"), found, wanted, strict=True):
+            compare(have, want, name)
+        past = {"past_k": wanted[1], "past_v": wanted[2]}
 
 
 def test_positions() -> None:

@@ -79,6 +79,21 @@ def test_upsample() -> None:
 
 
 @pytest.mark.parametrize(
+    ("made", "opset"),
+    [
+        (node("Upsample", ["x"], scales=[1.0, 1.0, 2.0]), 8),
+        (node("Upsample", ["x", "three"]), 9),
+        (node("Resize", ["x", "three"]), 10),
+        (_resize("three"), 13),
+    ],
+)
+def test_scales_that_do_not_fit_the_axes(made: Any, opset: int) -> None:
+    model = build_model([made], {"x": _X}, {"three": np.array([1, 1, 2], np.float32)}, opset=opset)
+    with pytest.raises(dlc.UnsupportedError, match="scales has 3 numbers for 4 axes; give one for each"):
+        dlc.compile(model)
+
+
+@pytest.mark.parametrize(
     ("attributes", "reason"),
     [
         ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "roi has 0 numbers for 4 axes"),

@@ -25,6 +25,7 @@ CASES = [
     *(dynamic((2, 7), (1,), (10,), coordinates=kind, mode="linear") for kind in _COORDINATES),
     *(dynamic((9, 2), (0,), (5,), (0.6,), coordinates=kind, mode="cubic") for kind in _COORDINATES),
     dynamic((2, 3, 4), (0, 1, 2), (2, 3, 9), (1.0, 1.0, 2.4), mode="linear"),
+    dynamic((3, 4), (1,), (6,), (2.0**48,), mode="linear"),
     dynamic((3, 4), (0,), (0,)),
     dynamic((3, 4), (0,), (1,), coordinates="align_corners", mode="linear"),
     dynamic((0, 4), (0, 1), (0, 7)),
