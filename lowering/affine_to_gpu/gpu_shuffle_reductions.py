@@ -102,7 +102,9 @@ def _under(conditions: Sequence[ir.Operation], nest: ReductionNest, rows: WarpRo
     with ir.InsertionPoint(branch.regions[0].blocks.append()):
         affine.AffineYieldOp(_under(others, nest, rows, lanes))
     with ir.InsertionPoint(branch.regions[1].blocks.append()):
-        affine.AffineYieldOp([arith.ConstantOp(kind, identity(one)).result for kind, one in zip(kinds, nest.combiners, strict=True)])
+        affine.AffineYieldOp(
+            [arith.ConstantOp(kind, identity(one)).result for kind, one in zip(kinds, nest.combiners, strict=True)]
+        )
     return list(branch.results)
 
 
