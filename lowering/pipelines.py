@@ -231,7 +231,6 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "canonicalize",
                     "cse",
                     "gpu-shuffle-reductions",
-                    "gpu-privatize-buffers",
                     "canonicalize",
                     "cse",
                     "gpu-kernel-outlining",
