@@ -327,6 +327,11 @@ class FunctionText:
         sums, left, right = (self.name(value) for value in op.operands)
         self.set(op, f"yield ('wgmma', products, dynamic, {shape}, thread[0] // 32 % 4, {left}, {right}, {sums})")
 
+    def _on_gpu__shuffle(self, op: ir.Operation) -> None:
+        mode = str(op.attributes["mode"]).rsplit(" ", 1)[1].rstrip(">")
+        given = ", ".join(self.name(value) for value in op.operands)
+        self.say(self.depth, f"{', '.join(self.name(result) for result in op.results)} = yield ('shuffle {mode}', {given})")
+
     def _on_arith__select(self, op: ir.Operation) -> None:
         condition, one, other = (self.name(value) for value in op.operands)
         self.set(op, f"{one} if {condition} else {other}")

@@ -1,4 +1,4 @@
-"""What the lanes of a warp do together, for `gpu_interpreter.py`: `ldmatrix`, `mma.sync` and `cp.async` (PTX ISA).
+"""What the lanes of a warp do together, for `gpu_interpreter.py`: `ldmatrix`, `mma.sync`, `shfl.sync` and `cp.async` (PTX ISA).
 
 A thread that comes to a collective op waits for the other lanes of its warp. Copies by `cp.async` land at once, or as late as the
 thread waits for their group, at random: a missing wait or barrier shows.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,13 +113,34 @@ def rounded(values: np.ndarray) -> np.ndarray:
     return (values.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
-_OPS: Mapping[str, Callable[[list[tuple[Any, ...]]], list[np.ndarray]]] = {
-    "ldmatrix": lambda lanes: load_matrices([lane[0] for lane in lanes], lanes[0][1]),
-    "mma": lambda lanes: multiply(*(list(part) for part in zip(*lanes, strict=True))),
+def exchange(lanes: Sequence[tuple[Any, int, int]], source_of: Callable[[int, int], int]) -> list[tuple[Any, bool]]:
+    """`shfl.sync`: what each lane gets, and whether its source is in its part of `width` lanes; its own value where it is not."""
+    found = []
+    for lane, (value, offset, width) in enumerate(lanes):
+        assert width in (1, 2, 4, 8, 16, 32) and 0 <= offset < WARP, f"a shuffle by {offset} in parts of {width} lanes"
+        first = lane // width * width
+        source = first + source_of(lane - first, int(offset))
+        inside = first <= source < first + width
+        found.append((lanes[source][0] if inside else value, inside))
+    return found
+
+
+_SOURCES: Mapping[str, Callable[[int, int], int]] = {
+    "xor": lambda lane, offset: lane ^ offset,
+    "up": lambda lane, offset: lane - offset,
+    "down": lambda lane, offset: lane + offset,
+    "idx": lambda lane, offset: offset,
 }
 
 
-def together(asked: Sequence[tuple[Any, ...]]) -> list[np.ndarray]:
+_OPS: Mapping[str, Callable[[list[tuple[Any, ...]]], list[Any]]] = {
+    "ldmatrix": lambda lanes: load_matrices([lane[0] for lane in lanes], lanes[0][1]),
+    "mma": lambda lanes: multiply(*(list(part) for part in zip(*lanes, strict=True))),
+    **{f"shuffle {mode}": partial(exchange, source_of=source_of) for mode, source_of in _SOURCES.items()},
+}
+
+
+def together(asked: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What the lanes of a warp get, of the ops that they came to: name, then operands."""
     names = {one[0] for one in asked}
     assert len(asked) == WARP and len(names) == 1, f"the lanes of a warp come to {', '.join(sorted(names))} in {len(asked)} threads"

@@ -75,9 +75,7 @@ def _transposed(m: int, n: int, k: int) -> Nest:
 
 
 def _batched(m: int, n: int, k: int) -> Nest:
-    return Nest(
-        {"b": 3, "m": m, "n": n}, {"k": k}, ((3, m, k), "%b, %m, %k"), ((3, k, n), "%b, %k, %n"), ((m, 3, n), "%m, %b, %n")
-    )
+    return Nest({"b": 3, "m": m, "n": n}, {"k": k}, ((3, m, k), "%b, %m, %k"), ((3, k, n), "%b, %k, %n"), ((m, 3, n), "%m, %b, %n"))
 
 
 def _conv(m: int, n: int, k: int) -> Nest:

@@ -49,7 +49,8 @@ def test_two_warpgroups_and_each_swizzle(depth: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "missing", ["nvvm.cp.async.wait.group .*", "gpu.barrier.*", "nvvm.fence.proxy .*", "nvvm.wgmma.fence.aligned", "nvvm.wgmma.wait.*"]
+    "missing",
+    ["nvvm.cp.async.wait.group .*", "gpu.barrier.*", "nvvm.fence.proxy .*", "nvvm.wgmma.fence.aligned", "nvvm.wgmma.wait.*"],
 )
 def test_interpreter_finds_what_is_missing(missing: str) -> None:
     assert _difference(missing, "", 64).any()
