@@ -1,4 +1,7 @@
-"""Products of `wgmma`: descriptors of panels in shared memory (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout")."""
+"""Products of `wgmma`: descriptors of panels in shared memory.
+
+PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout".
+"""
 
 from __future__ import annotations
 
