@@ -105,7 +105,7 @@ class FakeGpu:
             words = itertools.count()
             arguments = [_argument(kind, lambda: parameters[next(words)], is_bare) for kind in inputs]
             with np.errstate(all="ignore"):
-                run._launch(called, sizes[:3], sizes[3:6], run.names[f"{called}_shared"], arguments)
+                run._launch(called, sizes[:3], sizes[3:6], run.names[f"{called}_shared"], shared, arguments)
         except BaseException as error:
             self.error = error
             return 719

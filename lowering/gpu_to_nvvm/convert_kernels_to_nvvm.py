@@ -14,7 +14,7 @@ from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import GpuMachine, gpu_facts_of
+from dlc.targets.machine import SWIZZLE_BYTES, SWIZZLE_ROWS, GpuMachine, gpu_facts_of
 
 _LOWERING = (
     "convert-vector-to-scf{full-unroll=true}",
@@ -36,8 +36,8 @@ _MATH = {
 
 _OWN = "nvvm.wgmma."
 """Instructions that only code for `sm_90a` may have."""
-_DYNAMIC, _SWIZZLE_PERIOD = "__dynamic_shmem__", 1024
-"""The beginning of upstream's name of dynamic shared memory, and the multiple of bytes where swizzled panels start there."""
+_DYNAMIC = "__dynamic_shmem__"
+"""The beginning of upstream's name of dynamic shared memory."""
 _NOALIAS = "llvm.noalias"
 _LEAST_BLOCKS = "nvvm.minctasm"
 """Attribute of a kernel: how many of its blocks a multiprocessor has to hold at a time."""
@@ -106,7 +106,8 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
 def _open(memory: ir.Operation) -> None:
     """Let a launch decide on the size of dynamic shared memory."""
     memory.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>", memory.context)
-    memory.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, memory.context), _SWIZZLE_PERIOD)
+    period = SWIZZLE_ROWS * SWIZZLE_BYTES[0]  # bytes: swizzled panels start at multiples of it
+    memory.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, memory.context), period)
 
 
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
