@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir, memref, vector
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.pass_base import Pass
-from dlc.targets.machine import facts_of
+from dlc.targets.machine import Machine, facts_of
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,21 @@ class SplitMaskedStores(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        if facts_of(op).has_mask_registers:
+        facts = facts_of(op)
+        if facts.has_mask_registers:
             return
         for inner in nested_ops(op):
-            if inner.name == "vector.maskedstore" and (count := _first_lanes(inner)):
+            if inner.name == "vector.maskedstore" and (count := _first_lanes(inner, facts)):
                 with inner.location, ir.InsertionPoint(inner):
                     _store_parts(inner, count)
                 inner.erase()
 
 
-def _first_lanes(op: ir.Operation) -> int:
-    """How many first lanes `op` stores; 0 where that is not known, is all or none, or lanes have no bytes of their own."""
+def _first_lanes(op: ir.Operation, facts: Machine) -> int:
+    """How many first lanes `op` stores.
+
+    0 where that is not known, is all or none, or lanes have no bytes of their own, and for more than all registers hold.
+    """
     *_, mask, value = op.operands
     kind = ir.VectorType(value.type)
     if isinstance(mask.owner, ir.Block) or mask.owner.name != "vector.constant_mask" or kind.rank != 1:
@@ -43,7 +47,9 @@ def _first_lanes(op: ir.Operation) -> int:
     element = kind.element_type
     is_number = isinstance(element, (ir.IntegerType, ir.FloatType)) and element.width % 8 == 0
     count = next(iter(ir.DenseI64ArrayAttr(mask.owner.attributes["mask_dim_sizes"])))
-    return count if is_number and 0 < count < kind.shape[0] else 0
+    if not is_number or kind.shape[0] > facts.vector_registers * facts.lanes(element.width):
+        return 0
+    return count if 0 < count < kind.shape[0] else 0
 
 
 def _store_parts(op: ir.Operation, count: int) -> None:

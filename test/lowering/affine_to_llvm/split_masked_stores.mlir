@@ -28,3 +28,12 @@ func.func @some(%m: memref<4x100xf32>, %v: vector<8xf32>, %i: index, %j: index) 
   vector.maskedstore %m[%i, %j], %mask, %v : memref<4x100xf32>, vector<8xi1>, vector<8xf32>
   return
 }
+
+// no-match: more lanes than all registers hold.
+// CHECK-LABEL: func.func @vast(
+// CHECK: vector.maskedstore
+func.func @vast(%m: memref<?xf32>, %v: vector<4294967296xf32>, %i: index) {
+  %mask = vector.constant_mask [4294967295] : vector<4294967296xi1>
+  vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<4294967296xi1>, vector<4294967296xf32>
+  return
+}
