@@ -28,7 +28,10 @@ def serve(address: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the owner
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(address)
+        try:
+            listener.bind(address)
+        except FileNotFoundError:
+            return  # the owner is gone, and has taken the folder along
         listener.listen(64)
         gc.freeze()
         while True:
