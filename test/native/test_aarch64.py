@@ -1,4 +1,4 @@
-"""Native code for AArch64: the compiled code, and programs that run under QEMU."""
+"""Native code and engines for AArch64: the compiled code, and programs that run under QEMU."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_bf16_has_dot_products() -> None:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """CC and DLC_NATIVE_RUNTIME for AArch64; the runtime is built for it."""
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder where both runtimes are built for AArch64."""
     build = tmp_path_factory.mktemp("aarch64")
     options = {
         "SYSTEM_NAME": "Linux",
@@ -78,7 +78,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "AR": AR,
     }
     checked_run([CMAKE, "-S", ROOT, "-B", build, *(f"-DCMAKE_{name}={value}" for name, value in options.items())])
-    checked_run([CMAKE, "--build", build, "--target", "dlc_native", "--parallel", "2"])
+    checked_run([CMAKE, "--build", build, "--target", "dlc_native", "dlc_runtime", "--parallel", "2"])
+    return build
+
+
+@pytest.fixture(scope="module")
+def environment(build: Path) -> dict[str, str]:
+    """CC and DLC_NATIVE_RUNTIME for AArch64."""
     return {"CC": " ".join([str(GCC), *FLAGS]), "DLC_NATIVE_RUNTIME": str(build / "libdlc_native.a")}
 
 
@@ -96,6 +102,38 @@ def test_results_under_qemu(
     options = ["--emit=exe", "--target", target, "-o", str(tmp_path / "program")]
     command.main([str(tmp_path / "model.onnx"), *options], standalone_mode=False)
     model = dlc.compile(proto)
+    inputs = _inputs(model)
+    for name, array in inputs.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    run_under_qemu([tmp_path / "program", *(f"{name}={name}.npy" for name in inputs)], tmp_path)
+    for spec, result in zip(model.outputs, model(inputs), strict=True):
+        found = np.load(tmp_path / f"{spec.name.replace('/', '_')}.npy")
+        np.testing.assert_allclose(found.astype(float), result.astype(float), rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@can_run
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cpu:neoverse-n1", "cpu:cortex-a72"])
+@pytest.mark.parametrize("make", MODELS)
+def test_engines_under_qemu(make: object, target: str, build: Path, tmp_path: Path) -> None:
+    """An engine for both architectures, loaded by the runtime that is built for this one, chooses its variant."""
+    model = dlc.compile(make())  # type: ignore[operator]
+    model.save(tmp_path / "m.dlce", targets=["cpu:x86-64-v3", target])
+    inputs, words = _inputs(model), list[object]()
+    for spec in model.inputs:
+        inputs[spec.name].tofile(tmp_path / f"{spec.name}.bin")
+        words += [f"{spec.name}.bin", inputs[spec.name].ndim, *inputs[spec.name].shape]
+    source = ROOT / "test" / "engines" / "native" / "run_tensors.c"
+    options = ["-I", ROOT / "runtime" / "include", "-L", build, "-ldlc_runtime", "-Wl,-rpath-link", build]
+    checked_run([GCC, *FLAGS, "-O1", source, "-o", tmp_path / "program", *options])
+    run_under_qemu([tmp_path / "program", "m.dlce", "out", *words], tmp_path, build)
+    for place, result in enumerate(model(inputs)):
+        found = np.fromfile(tmp_path / f"out{place}", result.dtype).reshape(result.shape)
+        np.testing.assert_allclose(found.astype(float), result.astype(float), rtol=TOLERANCE, atol=TOLERANCE)
+
+
+def _inputs(model: dlc.CompiledModel) -> dict[str, np.ndarray]:
+    """Random inputs; dynamic dims are 2."""
     random = np.random.default_rng(3)
     inputs = {}
     for spec in model.inputs:
@@ -103,16 +141,18 @@ def test_results_under_qemu(
         values = 4 * random.standard_normal(shape)
         values = (128 + 40 * values).clip(0, 255) if spec.dtype == "ui8" else values
         values = values > 0 if spec.dtype == "i64" else values  # a number of a token, a kind, or whether one counts
-        inputs[spec.name] = values.astype(spec.numpy_dtype)
-        np.save(tmp_path / f"{spec.name}.npy", inputs[spec.name])
-    run_under_qemu([tmp_path / "program", *(f"{name}={name}.npy" for name in inputs)], tmp_path)
-    for spec, result in zip(model.outputs, model(inputs), strict=True):
-        found = np.load(tmp_path / f"{spec.name.replace('/', '_')}.npy")
-        np.testing.assert_allclose(found.astype(float), result.astype(float), rtol=TOLERANCE, atol=TOLERANCE)
+        inputs[spec.name] = np.asarray(values).astype(spec.numpy_dtype)
+    return inputs
 
 
-def run_under_qemu(program: list[object], folder: Path) -> None:
-    libraries = Path(checked_run([GCC, *FLAGS, "-print-file-name=libc.so.6"]).strip()).resolve().parents[1]
-    command_line = [str(part) for part in (QEMU, "-L", libraries, *program)]
+def run_under_qemu(program: list[object], folder: Path, libraries: Path | None = None) -> None:
+    """Run a program; `libraries` is a folder of more libraries than the system's."""
+    more = ["-E", f"LD_LIBRARY_PATH={libraries}:{_folder_of('libstdc++.so.6')}:{_folder_of('libc.so.6')}"] if libraries else []
+    command_line = [str(part) for part in (QEMU, "-L", _folder_of("libc.so.6").parent, *more, *program)]
     done = subprocess.run(command_line, cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+def _folder_of(library: str) -> Path:
+    """Where the cross-compiler finds a library."""
+    return Path(checked_run([GCC, *FLAGS, f"-print-file-name={library}"]).strip()).resolve().parent
