@@ -7,12 +7,11 @@ start and the wait for its group. Sums are there after the wait alone. So a miss
 from __future__ import annotations
 
 import functools
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from gpu_warps import WARP, rounded
+from gpu_warps import WARP, AsyncGroups, rounded
 
 _SWIZZLES = {0: 16, 1: 128, 2: 64, 3: 32}
 
@@ -59,26 +58,18 @@ def _places(shape: tuple[int, int], size: int, is_along: bool, row_bytes: int, l
 
 
 @dataclass
-class Products:
-    """The products of one thread that are on their way, by groups in order; the last group is still open."""
+class Products(AsyncGroups):
+    """The products of one thread that are on their way."""
 
-    order: random.Random
-    groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
     is_ordered: bool = False
     """Whether `wgmma.fence` came after the last use of registers."""
 
     def fence(self) -> None:
         self.is_ordered = True
 
-    def close(self) -> None:
-        """End a group."""
-        self.groups.append([])
-
     def wait(self, left: int) -> None:
-        """Wait until at most `left` closed groups are on their way; registers may be used then."""
-        while len(self.groups) - 1 > left:
-            for land in self.groups.pop(0):
-                land()
+        """Registers may be used after it."""
+        super().wait(left)
         self.is_ordered = False
 
 

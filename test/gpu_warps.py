@@ -18,11 +18,26 @@ WARP = 32
 
 
 @dataclass
-class AsyncCopies:
-    """The copies of one thread that are on their way, by groups in order; the last group is still open."""
+class AsyncGroups:
+    """What one thread has started and does not wait for, by groups in order; the last group is still open."""
 
     order: random.Random
     groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
+
+    def close(self) -> None:
+        """End a group."""
+        self.groups.append([])
+
+    def wait(self, left: int) -> None:
+        """Wait until at most `left` closed groups are on their way."""
+        while len(self.groups) - 1 > left:
+            for land in self.groups.pop(0):
+                land()
+
+
+@dataclass
+class AsyncCopies(AsyncGroups):
+    """The copies of one thread that are on their way, by groups in order; the last group is still open."""
 
     def start(self, target: np.ndarray, place: Sequence[int], source: np.ndarray, at: Sequence[int], count: int, used: int) -> None:
         """Copy `used` elements and as many zeros as are left of `count`; both ends are aligned at what is copied."""
@@ -43,16 +58,6 @@ class AsyncCopies:
             land()
         else:
             self.groups[-1].append(land)
-
-    def close(self) -> None:
-        """End a group."""
-        self.groups.append([])
-
-    def wait(self, left: int) -> None:
-        """Wait until at most `left` closed groups are on their way."""
-        while len(self.groups) - 1 > left:
-            for land in self.groups.pop(0):
-                land()
 
 
 def row_of(memory: np.ndarray, place: Sequence[int], count: int) -> np.ndarray:

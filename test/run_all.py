@@ -126,7 +126,7 @@ def finish(run: Run) -> Counts:
 
 
 def run_group(group: Sequence[Suite]) -> Counts:
-    """Run suites beside each other; lines come in their order. None is left when this one ends, however it does."""
+    """Run suites beside each other; lines come in their order. Those that were started end with this one."""
     runs: list[Run] = []
     try:
         runs.extend(map(start, group))
