@@ -1,8 +1,7 @@
-"""Lowerings of ops that write at positions that are values, or choose elements: loops in a fixed order."""
+"""Lowerings of ops that write at positions that are values: loops in a fixed order."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
@@ -12,16 +11,10 @@ from dlc.lowering.dl_to_linalg.building.checks import (
     require_indices_within,
     require_positions,
     require_same,
-    size_at,
-    size_of,
 )
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range, insert_at
+from dlc.lowering.dl_to_linalg.building.loop_nests import loop_nest
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
-from dlc.lowering.dl_to_linalg.building.top_k_keys import MOST_PLACES, KeyBlocks, has_keys, indices_by_rank, pays_to_rank, row_keys
-from dlc.lowering.dl_to_linalg.building.top_k_rows import RowKeys
-
-Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
-"""From the loops' indices and the carried values to the next carried values."""
 
 
 @lowering("scatter_elements")
@@ -155,137 +148,3 @@ def _placed_window(b: Builder, start: ir.Value, size: Extent, count: Extent) -> 
     negative = b.compare_index("lt", start, b.index(0))
     start = b.select(negative, b.binary("arith.addi", start, b.index(size)), start)
     return b.extent("min", b.extent("max", start, 0), b.extent("sub", size, count))
-
-
-@lowering("top_k")
-def lower_top_k(b: Builder, op: SourceOp) -> list[ir.Value]:
-    """k passes along the axis; each takes the best element that comes after the one the pass before took.
-
-    Where value and index fit into one integer, a pass takes the greatest integer that is left, by maxima of blocks; for
-    many passes or short rows all integers are ranked instead. A number of passes that run time knows counts as the square
-    root of the row.
-    """
-    x, axis = op.operands[0], op["axis"] % op.types[0].rank
-    k: Extent = op["k"] if op.operands[1] is None else b.declared(axis, size_at(b, op, 1, []), op.results[0].shape[axis])
-    shape = b.shape(x)
-    size = shape[axis]
-    b.require_at_most(("k", k), size_of(b, op, (0, axis)))
-    shape[axis] = k
-    starts = [b.empty(shape, kind.dtype) for kind in op.results]
-    has_room = has_keys(op, axis) and not isinstance(size, int)
-    room = RowKeys.empty(b, size) if has_room else None
-    outer = [*shape[:axis], *shape[axis + 1 :]]
-
-    def every_row(at: Sequence[ir.Value], carried: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        def place(along: ir.Value) -> list[ir.Value]:
-            return [*at[:axis], along, *at[axis:]]
-
-        def take(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
-            values, indices, last, last_at = state
-            best, best_at = _best_after(b, op, x, size, place, last, last_at)
-            where = place(pick[0])
-            values = insert_at(b, best, values, where)
-            indices = insert_at(b, b.index_cast(best_at, b.element("i64")), indices, where)
-            return [values, indices, best, best_at]
-
-        def put(pick: ir.Value, found: ir.Value, values: ir.Value, indices: ir.Value) -> list[ir.Value]:
-            where = place(pick)
-            values = insert_at(b, element_at(b, x, place(found)), values, where)
-            return [values, insert_at(b, b.index_cast(found, b.element("i64")), indices, where)]
-
-        def take_by(kind: type[KeyBlocks] | type[RowKeys]) -> Step:
-            def take_key(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
-                values, indices, *rest = state
-                found, left = kind(*rest).take(b)
-                return [*put(pick[0], found, values, indices), left.keys, left.maxima]
-
-            return take_key
-
-        if room is not None:
-            filled = RowKeys(*carried[2:]).filled(b, op, x, axis, place)
-            return loop_nest(b, [k], [*carried[:2], filled.keys, filled.maxima], take_by(RowKeys))
-        if has_keys(op, axis):
-            keys = row_keys(b, op, x, axis, at)
-            if pays_to_rank(keys.type.shape[0], k if isinstance(k, int) else math.isqrt(keys.type.shape[0])):
-                order = indices_by_rank(b, keys)
-
-                def take_ranked(pick: Sequence[ir.Value], state: Sequence[ir.Value]) -> Sequence[ir.Value]:
-                    return put(pick[0], b.index_cast(element_at(b, order, pick), ir.IndexType.get()), *state)
-
-                return loop_nest(b, [k], carried, take_ranked)
-            blocks = KeyBlocks.of(b, keys)
-            return loop_nest(b, [k], [*carried, blocks.keys, blocks.maxima], take_by(KeyBlocks))[:2]
-        none = [element_at(b, x, place(b.index(0))), b.index(-1)]
-        return loop_nest(b, [k], [*carried, *none], take)[:2]
-
-    if isinstance(k, int) and k == 0:
-        return starts
-    if room is None:
-        return loop_nest(b, outer, starts, every_row)
-    b.require_at_most(size_of(b, op, (0, axis)), ("the most that has places", MOST_PLACES))
-    return loop_nest(b, outer, [*starts, room.keys, room.maxima], every_row)[:2]
-
-
-def _best_after(
-    b: Builder,
-    op: SourceOp,
-    x: ir.Value,
-    size: Extent,
-    place: Callable[[ir.Value], list[ir.Value]],
-    last: ir.Value,
-    last_at: ir.Value,
-) -> tuple[ir.Value, ir.Value]:
-    """The first element in the op's order that comes after (last, last_at), or any where last_at is -1, and its index."""
-    dtype, zero = op.result.dtype, b.index(0)
-    first = b.compare_index("lt", last_at, zero)
-
-    def step(at: Sequence[ir.Value], best: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        element = element_at(b, x, place(at[0]))
-        open_ = _or(b, first, _is_after(b, op, (element, at[0]), (last, last_at), dtype))
-        better = _or(b, b.compare_index("lt", best[1], zero), _is_before(b, op, element, best[0], dtype))
-        taken = b.binary("arith.andi", open_, better)
-        return [b.select(taken, element, best[0]), b.select(taken, at[0], best[1])]
-
-    best, best_at = loop_nest(b, [size], [last, b.index(-1)], step)
-    return best, b.binary("arith.maxsi", best_at, zero)
-
-
-def _is_before(b: Builder, op: SourceOp, left: ir.Value, right: ir.Value, dtype: str) -> ir.Value:
-    """True where `left` comes before `right`: greater (largest) or smaller; NaN is greater than every number."""
-    left, right, wide = b.widen(left, dtype), b.widen(right, dtype), b.wide(dtype)
-    if not op["largest"]:
-        left, right = right, left
-    greater = b.compare("gt", left, right, wide)
-    if wide not in ("f32", "f64"):
-        return greater
-    only_left = b.binary("arith.andi", b.compare("uno", left, left, wide), b.compare("ord", right, right, wide))
-    return _or(b, greater, only_left)
-
-
-def _is_after(b: Builder, op: SourceOp, item: tuple[ir.Value, ir.Value], last: tuple[ir.Value, ir.Value], dtype: str) -> ir.Value:
-    """True where an element with its index comes after another; of equal ones the one with the greater index."""
-    ahead = _is_before(b, op, item[0], last[0], dtype)
-    behind = _is_before(b, op, last[0], item[0], dtype)
-    later = b.compare_index("gt", item[1], last[1])
-    return b.select(behind, behind, b.select(ahead, behind, later))
-
-
-def _or(b: Builder, left: ir.Value, right: ir.Value) -> ir.Value:
-    return b.binary("arith.ori", left, right)
-
-
-def loop_nest(b: Builder, shape: Sequence[Extent], carried: Sequence[ir.Value], step: Step) -> list[ir.Value]:
-    """Nested `scf.for` loops over `shape`, first axis outermost, that carry values from one iteration to the next."""
-
-    def level(indices: list[ir.Value], values: list[ir.Value]) -> list[ir.Value]:
-        if len(indices) == len(shape):
-            return list(step(indices, values))
-        bounds = [b.index(0), b.index(shape[len(indices)]), b.index(1)]
-        kinds = [value.type for value in values]
-        loop = b.operation("scf.for", kinds, [*bounds, *values], regions=1)
-        block = loop.regions[0].blocks.append(ir.IndexType.get(), *kinds, arg_locs=[b.loc] * (len(kinds) + 1))
-        with b.inside(block):
-            b.operation("scf.yield", [], level([*indices, block.arguments[0]], list(block.arguments)[1:]))
-        return list(loop.results)
-
-    return level([], list(carried))
