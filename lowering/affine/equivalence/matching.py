@@ -162,8 +162,9 @@ class Matching:
         if node.name in self._whole:
             return
         self._whole.add(node.name)
+        instances = node.domain.intersect_params(self._context)
         for operand in node.operands:
-            missing = node.domain.intersect_params(self._context)
+            missing = instances
             for source in operand.sources:
                 missing = missing.subtract(source.domain())
             if not operand.joined and not missing.is_empty():

@@ -126,15 +126,22 @@ class Graph:
     results: dict[str, Node] = field(default_factory=dict)
     returns: list[str] = field(default_factory=list)
     """What memrefs the function returns, as texts that both functions must share."""
+    _sets: dict[str, isl.Set] = field(default_factory=dict)
 
     def add(self, op: ir.Operation, role: str, loops: tuple[LoopVariable, ...], lanes: Sequence[str], where: Sequence[str]) -> Node:
         """A new node for the iterations and lanes that fulfil `where`."""
         name = f"{self.side}{len(self.nodes)}"
         dims = (*(loop.name for loop in loops), *lanes)
-        domain = isl.Set(f"{self.shared.prefix()}{{ {name}[{', '.join(dims)}] : {' and '.join(where) or 'true'} }}")
-        node = Node(name, op, loops, dims, domain, role)
+        text = f"{self.shared.prefix()}{{ [{', '.join(dims)}] : {' and '.join(where) or 'true'} }}"
+        node = Node(name, op, loops, dims, self._instances(text).set_tuple_name(name), role)
         self.nodes[name] = node
         return node
+
+    def _instances(self, text: str) -> isl.Set:
+        """The set that a text describes. All nodes at one place have the same, and reading a text takes longer than all else."""
+        if text not in self._sets:
+            self._sets[text] = isl.Set(text)
+        return self._sets[text]
 
     def map(self, node: Node, target: str, expressions: Sequence[str], where: Sequence[str] = ()) -> isl.Map:
         """The instances of `node` that fulfil `where` to `target[expressions]`."""
