@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, nested_ops
 from dlc.lowering.pass_base import Pass, PassFailure
 
-_SIZES = VIEW_OPS | {"memref.dim", "affine.apply"}
+_MOVABLE = VIEW_OPS | {"memref.dim", "affine.apply", "cf.assert"}
+"""Ops that may move beside those of arithmetic: they read sizes alone."""
 
 
 @dataclass(frozen=True)
@@ -58,46 +59,42 @@ def _hoist(block: ir.Block) -> None:
     """Move the checks of `block`, with what they need, before its other ops; those that wait for one of these behind it."""
     ops = [op.operation for op in block.operations]
     positions = {op: position for position, op in enumerate(ops)}
-    moved: dict[ir.Operation, None] = {}
-    waiting: list[tuple[ir.Operation, list[ir.Operation]]] = []
-    for op in [op for op in ops if op.name == "cf.assert"]:
-        needed, awaited = _needed(op, block)
-        chain = sorted([*needed, op], key=lambda each: positions[each])
-        if awaited:
-            waiting.append((max(awaited, key=lambda each: positions[each]), chain))
-        else:
-            moved.update(dict.fromkeys(chain))
+    waits = _waits(ops, positions)
+    checks = [op for op in ops if op.name == "cf.assert"]
+    moved: set[ir.Operation] = set()
+    leading = [op for check in checks if waits[check] < 0 for op in _chain(check, positions, waits, moved)]
     front = next((op for op in ops if op not in moved), None)
-    for op in moved:
+    for op in leading:
         if front is not None:
             op.move_before(front)
-    _move_behind(sorted(waiting, key=lambda pair: positions[pair[0]]), positions, set(moved))
+    last: dict[int, ir.Operation] = {}
+    for check in sorted((check for check in checks if waits[check] >= 0), key=waits.__getitem__):
+        at = waits[check]
+        for op in [op for op in _chain(check, positions, waits, moved) if positions[op] > at]:
+            op.move_after(last.get(at, ops[at]))
+            last[at] = op
 
 
-def _move_behind(
-    waiting: list[tuple[ir.Operation, list[ir.Operation]]], positions: dict[ir.Operation, int], done: set[ir.Operation]
-) -> None:
-    """Move each chain of ops that are not `done` behind the op that it waits for, the first of these first."""
-    last: dict[ir.Operation, ir.Operation] = {}
-    for awaited, chain in waiting:
-        for op in [op for op in chain if op not in done and positions[op] > positions[awaited]]:
-            op.move_after(last.get(awaited, awaited))
-            last[awaited] = op
-            done.add(op)
+def _waits(ops: Sequence[ir.Operation], positions: Mapping[ir.Operation, int]) -> dict[ir.Operation, int]:
+    """For each op of a block that may move: the position of the last op that it waits for, or -1."""
+    found: dict[ir.Operation, int] = {}
+    for op in ops:
+        if op.name in _MOVABLE or op.name.startswith("arith."):
+            sources = [source for source in map(defining_op, op.operands) if source in positions]
+            found[op] = max((found.get(source, positions[source]) for source in sources), default=-1)
+    return found
 
 
-def _needed(check: ir.Operation, block: ir.Block) -> tuple[set[ir.Operation], set[ir.Operation]]:
-    """The ops of `block` that compute the check's condition and may move, and those that these wait for."""
-    needed: set[ir.Operation] = set()
-    awaited: set[ir.Operation] = set()
-    waiting = list(check.operands)
+def _chain(
+    check: ir.Operation, positions: Mapping[ir.Operation, int], waits: Mapping[ir.Operation, int], taken: set[ir.Operation]
+) -> list[ir.Operation]:
+    """The check and what computes its condition and may move, in the block's order; what is `taken` already is left out."""
+    found, waiting = [], [check]
     while waiting:
-        op = defining_op(waiting.pop())
-        if op is None or op.block != block or op in needed:
+        op = waiting.pop()
+        if op in taken:
             continue
-        if op.name not in _SIZES and not op.name.startswith("arith."):
-            awaited.add(op)
-            continue
-        needed.add(op)
-        waiting.extend(op.operands)
-    return needed, awaited
+        taken.add(op)
+        found.append(op)
+        waiting.extend(source for source in map(defining_op, op.operands) if source in waits)
+    return sorted(found, key=positions.__getitem__)

@@ -235,7 +235,7 @@ def test_a_call_is_cancelled_by_another_thread() -> None:
     time.sleep(0.2)
     while thread.is_alive():  # a cancellation between two calls ends neither
         model.cancel()
-        thread.join(0.05)
+        thread.join(0.001)
     assert [type(error) for error in errors] == [dlc.CancelledError]
     assert load_library().memory_live() == live
     assert model(*_ROWS)[0].shape == (64, 512)
