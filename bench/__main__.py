@@ -11,6 +11,7 @@ _TABLES = (
     "recurrent",
     "gemm",
     "gpu",
+    "gpu_code",
     "products",
     "conv",
     "ops",
