@@ -1,7 +1,7 @@
 // RUN: dlc compile %s --target=gpu:sm_80 --emit=sass | filecheck %s --check-prefixes=CHECK,AMPERE
 // RUN: dlc compile %s --target=gpu:sm_90 --emit=sass | filecheck %s --check-prefixes=CHECK,HOPPER
 // REQUIRES: ptxas, nvdisasm
-// The machine code of a model: exact products of f32 are fused multiply-adds, those of f16 go to tensor cores, none spills.
+// The machine code of a model: exact products of f32 are fused multiply-adds, those of f16 go to tensor cores (by TMA on sm_90), none spills.
 
 // CHECK: .text.kernel_1_matmul
 // CHECK-NOT: {{LDL|STL}}
@@ -10,6 +10,7 @@
 // CHECK: .text.kernel_0_matmul
 // CHECK-NOT: {{LDL|STL}}
 // AMPERE: HMMA.16816.F32 R
+// HOPPER: UTMALDG.2D
 // HOPPER: HGMMA.64x{{[0-9]+}}x16.F32 R
 // CHECK-NOT: {{LDL|STL}}
 func.func @main(%a: tensor<4096x1024xf16>, %b: tensor<1024x4096xf16>, %c: tensor<512x512xf32>, %d: tensor<512x512xf32>) -> (tensor<4096x4096xf16>, tensor<512x512xf32>) {

@@ -37,16 +37,17 @@ func.func @f(%A: memref<{size}x{size}x{kind}> {{llvm.noalias}}, %B: memref<{size
 }}"""
 _FLOATS = {"wide": "f32", "zero": "0.0", "widen": "extf", "suffix": "f"}
 _INTEGERS = {"wide": "i32", "zero": "0", "widen": "extsi", "suffix": "i"}
+_ASYNC, _TMA = "LDGSTS.E.BYPASS.128", "UTMALDG.2D"
 _INSTRUCTIONS = [
-    ("sm_80", "f16", 512, r"HMMA\.16816\.F32 "),
-    ("sm_80", "bf16", 512, r"HMMA\.16816\.F32\.BF16 "),
-    ("sm_80", "i8", 512, r"IMMA\.16832\.S8\.S8\.SAT "),
-    ("sm_90", "f16", 512, r"HMMA\.16816\.F32 "),
-    ("sm_90", "f16", 4096, r"HGMMA\.64x256x16\.F32 "),
-    ("sm_90", "bf16", 4096, r"HGMMA\.64x256x16\.F32\.BF16 "),
-    ("sm_90", "i8", 4096, r"IGMMA\.64x256x32\.S8\.S8 "),
+    ("sm_80", "f16", 512, r"HMMA\.16816\.F32 ", _ASYNC),
+    ("sm_80", "bf16", 512, r"HMMA\.16816\.F32\.BF16 ", _ASYNC),
+    ("sm_80", "i8", 512, r"IMMA\.16832\.S8\.S8\.SAT ", _ASYNC),
+    ("sm_90", "f16", 512, r"HMMA\.16816\.F32 ", _ASYNC),
+    ("sm_90", "f16", 4096, r"HGMMA\.64x256x16\.F32 ", _TMA),
+    ("sm_90", "bf16", 4096, r"HGMMA\.64x256x16\.F32\.BF16 ", _TMA),
+    ("sm_90", "i8", 4096, r"IGMMA\.64x256x32\.S8\.S8 ", _ASYNC),
 ]
-"""Chip, elements, side, and what multiplies them."""
+"""Chip, elements, side, what multiplies them, and what copies them to shared memory."""
 _LOCAL = re.compile(r"\b(LDL|STL)\b")
 """Accesses of a thread's own memory: spilled registers."""
 
@@ -63,15 +64,14 @@ def _assembly(kind: str, chip: str, size: int) -> Assembly:
 @pytest.mark.skipif(
     find_ptxas() is None or find_nvdisasm() is None, reason="NVIDIA's tools are not installed (pip install 'dlc[ptxas]')"
 )
-@pytest.mark.parametrize("chip, kind, size, instruction", _INSTRUCTIONS)
-def test_tensor_cores_are_in_the_machine_code(chip: str, kind: str, size: int, instruction: str) -> None:
+@pytest.mark.parametrize("chip, kind, size, instruction, copies", _INSTRUCTIONS)
+def test_tensor_cores_are_in_the_machine_code(chip: str, kind: str, size: int, instruction: str, copies: str) -> None:
     found = _assembly(kind, chip, size)
     (usage,) = found.usage.values()
     assert not usage.spills
     text = disassemble(found.cubin).decode()
     assert re.search(instruction, text) and not _LOCAL.search(text)
-    assert "LDGSTS.E.BYPASS.128" in text
-    assert ("LDSM.16.M88.4" in text) == ("GMMA" not in instruction)
+    assert copies in text and ("LDSM.16.M88.4" in text) == ("GMMA" not in instruction)
 
 
 def test_without_the_disassembler_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
