@@ -32,21 +32,21 @@ def gpu() -> Iterator[FakeGpu]:
         yield found
 
 
-def _numbers(shape: tuple[int, ...], seed: int) -> np.ndarray:
+def numbers(shape: tuple[int, ...], seed: int) -> np.ndarray:
     """Small whole numbers, whose sums bf16 holds as they are."""
     return np.random.default_rng(seed).integers(-1, 2, shape).astype(ml_dtypes.bfloat16)
 
 
-_WEIGHTS = {"w": _numbers((80, 64), 1), "v": _numbers((64, 48), 2)}
+_WEIGHTS = {"w": numbers((80, 64), 1), "v": numbers((64, 48), 2)}
 
 
-def _expected(x: np.ndarray) -> np.ndarray:
+def expected(x: np.ndarray) -> np.ndarray:
     w, v = (weight.astype(np.float32) for weight in _WEIGHTS.values())
     hidden = np.maximum(x.astype(np.float32) @ w, 0).astype(x.dtype)
     return (hidden.astype(np.float32) @ v).astype(x.dtype)
 
 
-def _compiled() -> dlc.CompiledModel:
+def compiled() -> dlc.CompiledModel:
     """Both products by `wgmma`: no tile of `mma.sync` fits."""
     tiles = {"mma_gain": 1e6, "mma_block_sides": (16,), "mma_warp_sides": (32,)}
     with using(policy().override(**tiles, warpgroup_rows=(64,), warpgroup_columns=(64,))):
@@ -55,37 +55,37 @@ def _compiled() -> dlc.CompiledModel:
 
 def test_maps_are_encoded_once(gpu: FakeGpu) -> None:
     """Calls that are launched one by one, recorded, and replayed as a graph."""
-    model = _compiled()
+    model = compiled()
     for seed in range(4):
-        x = _numbers((2, 72, 80), seed)
+        x = numbers((2, 72, 80), seed)
         (y,) = model(x)
         assert gpu.error is None
-        np.testing.assert_array_equal(y, _expected(x))
+        np.testing.assert_array_equal(y, expected(x))
     assert gpu.calls("cuTensorMapEncodeTiled") == _MAPS and gpu.calls("cuGraphLaunch") > 0
 
 
 def test_an_error_of_the_driver_leaves_the_model_usable(gpu: FakeGpu) -> None:
-    model, x = _compiled(), _numbers((2, 72, 80), 5)
+    model, x = compiled(), numbers((2, 72, 80), 5)
     gpu.fail("cuTensorMapEncodeTiled", 1)
     with pytest.raises(dlc.TargetError, match="the GPU cannot describe an array"):
         model(x)
     gpu.configure()
-    np.testing.assert_array_equal(model(x)[0], _expected(x))
+    np.testing.assert_array_equal(model(x)[0], expected(x))
 
 
 def test_arrays_of_the_gpu_get_maps_of_their_own(gpu: FakeGpu) -> None:
     """One for each; those of weights and of memory between kernels stay."""
-    model = _compiled()
+    model = compiled()
     gpu.configure()
-    arrays = [_numbers((2, 72, 80), seed) for seed in range(3)]
+    arrays = [numbers((2, 72, 80), seed) for seed in range(3)]
     for x, on_device in [(x, model.on_device(x)) for x in arrays] * 2:
         (y,) = model(on_device)
-        np.testing.assert_array_equal(y.numpy(), _expected(x))
+        np.testing.assert_array_equal(y.numpy(), expected(x))
     assert gpu.calls("cuTensorMapEncodeTiled") == _MAPS + len(arrays) - 1
 
 
 def test_a_driver_without_tensor_maps_is_too_old() -> None:
     with fake_gpu("-DBEFORE_CUDA_12"):
-        model = _compiled()
+        model = compiled()
         with pytest.raises(dlc.TargetError, match=r"it has no cuTensorMapEncodeTiled, which came with CUDA 12\.0; update it"):
-            model(_numbers((2, 72, 80), 0))
+            model(numbers((2, 72, 80), 0))
