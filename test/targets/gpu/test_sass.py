@@ -23,7 +23,7 @@ func.func @f(%A: memref<{size}x{size}x{kind}> {{llvm.noalias}}, %B: memref<{size
     affine.for %j = 0 to {size} {{
       %sum = affine.for %k = 0 to {size} iter_args(%s = %zero) -> {wide} {{
         %a = affine.load %A[%i, %k] : memref<{size}x{size}x{kind}>
-        %b = affine.load %B[%k, %j] : memref<{size}x{size}x{kind}>
+        %b = affine.load %B[{right}] : memref<{size}x{size}x{kind}>
         %x = arith.{widen} %a : {kind} to {wide}
         %y = arith.{widen} %b : {kind} to {wide}
         %p = arith.mul{suffix} %x, %y : {wide}
@@ -46,16 +46,19 @@ _INSTRUCTIONS = [
     ("sm_90", "f16", 4096, r"HGMMA\.64x256x16\.F32 ", _TMA),
     ("sm_90", "bf16", 4096, r"HGMMA\.64x256x16\.F32\.BF16 ", _TMA),
     ("sm_90", "i8", 4096, r"IGMMA\.64x256x32\.S8\.S8 ", _ASYNC),
+    ("sm_90", "i8 by columns", 4096, r"IGMMA\.64x256x32\.S8\.S8 ", _TMA),
 ]
-"""Chip, elements, side, what multiplies them, and what copies them to shared memory."""
+"""Chip, elements (and how the right operand lies), side, what multiplies them, and what copies them to shared memory."""
 _LOCAL = re.compile(r"\b(LDL|STL)\b")
 """Accesses of a thread's own memory: spilled registers."""
 
 
 def _assembly(kind: str, chip: str, size: int) -> Assembly:
     target = GpuTarget()
+    kind, _, columns = kind.partition(" ")
+    words = (_INTEGERS if kind == "i8" else _FLOATS) | {"right": "%j, %k" if columns else "%k, %j"}
     with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(_TEXT.format(kind=kind, size=size, **(_INTEGERS if kind == "i8" else _FLOATS)))
+        module = ir.Module.parse(_TEXT.format(kind=kind, size=size, **words))
         target.state(module.operation, f"gpu:{chip}")
         Pipeline.parse("affine-to-gpu,gpu-to-nvvm").run(module)
         return assemble(target.emit(module, "ptx"))
