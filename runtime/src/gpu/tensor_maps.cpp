@@ -8,7 +8,7 @@
 namespace {
 
 // Maps that are kept: a model has two for each product, and callers that give other memory each time have as many each time.
-constexpr size_t kMostMaps = 4096;
+constexpr size_t kMostMaps = 1024;
 constexpr uint64_t kMostDims = 5;
 // Numbers of `form` before its sizes.
 enum Form : size_t { kElement, kSwizzle, kRank, kSizes };

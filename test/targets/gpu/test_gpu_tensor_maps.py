@@ -24,6 +24,8 @@ func.func @main(%x: tensor<2x72x80xbf16> {dl.name = "x"}) -> (tensor<2x72x48xbf1
 """
 _MAPS = 4
 """Two for each product."""
+_MOST = 1024
+"""Maps that the runtime keeps (`tensor_maps.cpp`)."""
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +84,24 @@ def test_arrays_of_the_gpu_get_maps_of_their_own(gpu: FakeGpu) -> None:
         (y,) = model(on_device)
         np.testing.assert_array_equal(y.numpy(), expected(x))
     assert gpu.calls("cuTensorMapEncodeTiled") == _MAPS + len(arrays) - 1
+
+
+def test_too_many_maps_are_forgotten(gpu: FakeGpu) -> None:
+    """And encoded again when they are asked for: those of weights and of memory between kernels, once in so many inputs."""
+    model, arrays = compiled(), [numbers((2, 72, 80), seed) for seed in range(2)]
+    first, other = (model.on_device(x) for x in arrays)
+    gpu.configure()
+    for _ in range(3):
+        model(first)
+    gpu.library.fake_on_launch(None)
+    held = []
+    for _ in range(_MOST):
+        held.append(model.on_device(arrays[0]))
+        model(held[-1])
+    gpu.library.fake_on_launch(gpu._callback)
+    assert gpu.calls("cuTensorMapEncodeTiled") == _MAPS + _MOST + _MAPS - 1
+    for on_device, x in ((first, arrays[0]), (other, arrays[1])):
+        np.testing.assert_array_equal(model(on_device)[0].numpy(), expected(x))
 
 
 def test_a_driver_without_tensor_maps_is_too_old() -> None:
