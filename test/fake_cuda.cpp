@@ -21,12 +21,19 @@ using Work = std::function<int()>;
 using Kernel = int (*)(const char *name, const unsigned *sizes, unsigned shared, void *const *parameters);
 
 struct Module {
-  std::map<std::string, int> parameters;
+  std::map<std::string, std::vector<size_t>> parameters;
 };
 struct Function {
   std::string name;
-  int parameters;
+  std::vector<size_t> parameters; // bytes of each
 };
+// What a tensor map holds here: what it was made of. Its dims are from the innermost one on.
+struct alignas(64) TensorMap {
+  uint64_t address;
+  uint32_t element, swizzle, rank, box[5];
+  uint64_t sizes[5], strides[4];
+};
+static_assert(sizeof(TensorMap) == 128);
 struct Stream {
   std::vector<Work> waiting;
   bool isCaptured = false;
@@ -170,10 +177,10 @@ EXPORT int cuModuleLoadDataEx(Module **module, const char *image, unsigned, int 
   std::string text = image;
   for (std::sregex_iterator at(text.begin(), text.end(), entry), end; at != end; ++at) {
     std::string parameters = (*at)[2];
-    int count = 0;
-    for (size_t place = parameters.find(".param"); place != std::string::npos; place = parameters.find(".param", place + 1))
-      ++count;
-    (*module)->parameters[(*at)[1]] = count;
+    static const std::regex parameter("\\.param[^,]*?(\\[(\\d+)\\])?\\s*(,|$)");
+    auto &sizes = (*module)->parameters[(*at)[1]];
+    for (std::sregex_iterator each(parameters.begin(), parameters.end(), parameter); each != end; ++each)
+      sizes.push_back((*each)[2].matched ? std::stoul((*each)[2]) : 8);
   }
   return 0;
 }
@@ -197,19 +204,43 @@ EXPORT int cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned
   ENTER(cuLaunchKernel)
   if (uint64_t(bx) * by * bz > 1024 || gy > 65535 || gz > 65535 || !(gx && gy && gz && bx && by && bz))
     return 1;
-  std::vector<uint64_t> words;
-  for (int i = 0; i < function->parameters; ++i)
-    words.push_back(*static_cast<uint64_t *>(parameters[i]));
+  std::vector<std::vector<char>> values;
+  for (size_t size : function->parameters) {
+    const char *given = static_cast<const char *>(parameters[values.size()]);
+    values.emplace_back(given, given + size);
+  }
   std::string name = function->name;
   return submit(stream, [=]() mutable {
     std::vector<void *> places;
-    for (uint64_t &word : words)
-      places.push_back(&word);
+    for (std::vector<char> &value : values)
+      places.push_back(value.data());
     const unsigned sizes[] = {gx, gy, gz, bx, by, bz};
     int status = enter("kernel");
     return status ? status : onLaunch ? onLaunch(name.c_str(), sizes, shared, places.data()) : 0;
   });
 }
+#ifndef BEFORE_CUDA_12
+EXPORT int cuTensorMapEncodeTiled(TensorMap *map, int element, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,
+                                  const unsigned *box, const unsigned *steps, int interleave, int swizzle, int promotion, int fill) {
+  ENTER(cuTensorMapEncodeTiled)
+  uint64_t start = reinterpret_cast<uint64_t>(address), last = 0;
+  if (reinterpret_cast<uint64_t>(map) % 64 || start % 16 || rank < 1 || rank > 5 || interleave || promotion || fill)
+    return 1;
+  *map = TensorMap{start, static_cast<uint32_t>(element), static_cast<uint32_t>(swizzle), rank, {}, {}, {}};
+  static const std::map<int, uint64_t> bytes = {{0, 1}, {6, 2}, {7, 4}, {9, 2}};
+  auto size = bytes.find(element);
+  for (unsigned i = 0; i < rank; ++i) {
+    if (steps[i] != 1 || box[i] < 1 || box[i] > 256 || sizes[i] < 1 || (i && (strides[i - 1] % 16 || strides[i - 1] >> 40)))
+      return 1;
+    map->box[i] = box[i], map->sizes[i] = sizes[i];
+    if (i)
+      map->strides[i - 1] = strides[i - 1];
+    last += (sizes[i] - 1) * (i ? strides[i - 1] : size == bytes.end() ? 0 : size->second);
+  }
+  bool fits = size != bytes.end() && swizzle > 0 && swizzle < 4 && box[0] * size->second <= 16u << swizzle;
+  return fits && isIn(deviceBlocks, start, last + size->second) ? 0 : 1;
+}
+#endif
 EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size) {
   ENTER(cuMemAlloc_v2)
   if (size > memory - taken)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from gpu_interpreter import Program, program
+from gpu_tensor_maps import TensorMap
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
@@ -33,14 +34,16 @@ _KERNEL = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint), ctypes.c_uint, ctypes.POINTER(ctypes.c_void_p)
 )
 _GIB = 1 << 30
+_ELEMENTS = {0: "i8", 6: "f16", 7: "f32", 9: "bf16"}
+"""By the driver's number of them in a tensor map."""
 
 
 @functools.cache
-def _library() -> Path:
-    """The driver, built once a process."""
+def _library(*options: str) -> Path:
+    """The driver, built once a process with so many options of the compiler."""
     folder = tempfile.mkdtemp(prefix="dlc-fake-cuda-")
     file = Path(folder) / "libfakecuda.so"
-    command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", str(_SOURCE), "-o", str(file)]
+    command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", *options, str(_SOURCE), "-o", str(file)]
     subprocess.run(command, check=True)
     return file
 
@@ -52,8 +55,8 @@ _Interpreted = tuple[Program, str, list[ir.Type], bool]
 class FakeGpu:
     """The driver's inside. `configure` says what there is; `fail` lets a function fail at its call number `after`."""
 
-    def __init__(self) -> None:
-        self.library = ctypes.CDLL(str(_library()))
+    def __init__(self, *options: str) -> None:
+        self.library = ctypes.CDLL(str(_library(*options)))
         self.library.fake_live.restype = ctypes.c_int64
         self._modules: dict[str, _Interpreted] = {}
         self._kernels: dict[str, _Interpreted] = {}
@@ -114,6 +117,8 @@ class FakeGpu:
 
 def _argument(kind: ir.Type, next_place: Callable[[], int], is_bare: bool) -> Any:
     """The value that stands at the next parameters of a kernel."""
+    if str(kind) == "!llvm.ptr":
+        return _tensor_map(next_place())
     if not isinstance(kind, ir.MemRefType):
         dtype = np.dtype(np.int64 if str(kind) == "index" else NUMPY_DTYPES[str(kind)])
         value = np.frombuffer((ctypes.c_char * 8).from_address(next_place()), dtype, 1)[0].copy()
@@ -133,6 +138,29 @@ def _argument(kind: ir.Type, next_place: Callable[[], int], is_bare: bool) -> An
     return _array(address + offset * dtype.itemsize, dtype, shape, strides)
 
 
+class _TensorMap(ctypes.Structure):
+    """As `fake_cuda.cpp` has it."""
+
+    _fields_ = [
+        ("address", ctypes.c_uint64),
+        ("element", ctypes.c_uint32),
+        ("swizzle", ctypes.c_uint32),
+        ("rank", ctypes.c_uint32),
+        ("box", ctypes.c_uint32 * 5),
+        ("sizes", ctypes.c_uint64 * 5),
+        ("strides", ctypes.c_uint64 * 4),
+    ]
+
+
+def _tensor_map(place: int) -> TensorMap:
+    """What a tensor map at `place` describes."""
+    found = _TensorMap.from_buffer_copy((ctypes.c_char * ctypes.sizeof(_TensorMap)).from_address(place))
+    dtype, rank = np.dtype(NUMPY_DTYPES[_ELEMENTS[found.element]]), found.rank
+    strides = [*found.strides[: rank - 1][::-1], dtype.itemsize]
+    source = _array(found.address, dtype, found.sizes[:rank][::-1], strides)
+    return TensorMap(source, tuple(found.box[:rank][::-1]), 16 << found.swizzle)
+
+
 def _array(address: int, dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
     spans = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
     size = 1 if 0 in shape else sum(spans) + dtype.itemsize
@@ -140,11 +168,14 @@ def _array(address: int, dtype: np.dtype[Any], shape: Sequence[int], strides: Se
 
 
 @contextlib.contextmanager
-def fake_gpu() -> Iterator[FakeGpu]:
-    """A fake driver in place of NVIDIA's while the block runs. Kernels that are compiled in it can be launched."""
+def fake_gpu(*options: str) -> Iterator[FakeGpu]:
+    """A fake driver in place of NVIDIA's while the block runs. Kernels that are compiled in it can be launched.
+
+    `-DBEFORE_CUDA_12` makes one that has no tensor maps.
+    """
     before = os.environ.get("DLC_CUDA_LIBRARY")
-    os.environ["DLC_CUDA_LIBRARY"] = str(_library())
-    gpu = FakeGpu()
+    os.environ["DLC_CUDA_LIBRARY"] = str(_library(*options))
+    gpu = FakeGpu(*options)
     place_copies, convert_launches = GpuPlaceCopies.run, ConvertLaunchesToCalls.run
 
     def at_level_gpu(self: GpuPlaceCopies, op: ir.Operation) -> None:

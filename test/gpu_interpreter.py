@@ -19,6 +19,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from gpu_python_text import ELEMENT_TYPES, FunctionText, name_of
+from gpu_tensor_maps import TensorMap
 from gpu_warpgroups import BlockMemory, Products, WarpgroupShape, multiply_async
 from gpu_warps import WARP, AsyncCopies, matrix_row, row_of, together
 
@@ -54,6 +55,8 @@ class Program:
             "_new": _new,
             "_outside": _outside,
             "_shaped": _shaped,
+            "_strided": _strided,
+            "_tensor_map": TensorMap,
             "_globals": self.constants,
         }
         exec(compile(self.text, "<kernels>", "exec"), self.names)
@@ -93,16 +96,32 @@ class Program:
         for number in numbers:
             warps.setdefault(number // WARP, {})[number] = None
         waiting: set[int] = set()
-        while warps:
+        stopped: dict[int, dict[int, Any]] = {}
+        while warps or stopped:
+            self._wake(stopped, warps)
             warp = self.order.choice(list(warps))
             for _ in range(self.order.choice((1, 4, 64))):
-                found = self._step(threads, warps.pop(warp))
+                found = self._step(threads, warps.pop(warp)) | stopped.pop(warp, {})
                 waiting |= {number for number, asked in found.items() if asked is None}
                 lanes = sorted(number for number, asked in found.items() if asked is not None)
-                if not lanes:
+                if any(_is_wait(found[lane]) for lane in lanes):
+                    stopped[warp] = {lane: found[lane] for lane in lanes}
+                if not lanes or warp in stopped:
                     break
                 warps[warp] = dict(zip(lanes, _collective([found[lane] for lane in lanes]), strict=True))
         return waiting
+
+    def _wake(self, stopped: dict[int, dict[int, Any]], warps: dict[int, dict[int, Any]]) -> None:
+        """Let lanes go on whose wait at an `mbarrier` is over; where no thread can go on, copies land until one can."""
+        while True:
+            for warp, lanes in stopped.items():
+                done = [lane for lane, asked in lanes.items() if _is_wait(asked) and _is_over(asked)]
+                if done and warp not in warps:
+                    warps[warp] = {lane: lanes.pop(lane) and None for lane in done}
+            if warps:
+                return
+            memory = next(asked[1] for lanes in stopped.values() for asked in lanes.values() if _is_wait(asked))
+            assert memory.tensors.land(self.order), "threads wait at a barrier whose phase does not end"
 
     def _step(self, threads: list[_Thread], given: dict[int, Any]) -> dict[int, Any]:
         """Run the lanes of a warp to what they come to next, in any order; None for a barrier, nothing for those that are done."""
@@ -114,6 +133,16 @@ class Program:
 
 _Thread = Generator[Any, Any, None]
 _DONE = object()
+
+
+def _is_wait(asked: tuple[Any, ...]) -> bool:
+    """Whether a thread, by itself, waits at an `mbarrier`."""
+    return bool(asked[0] == "wait")
+
+
+def _is_over(asked: tuple[Any, ...]) -> bool:
+    _, memory, address, parity = asked
+    return bool(memory.tensors.barrier(address).is_over(parity))
 
 
 def _collective(asked: Sequence[tuple[Any, ...]]) -> list[np.ndarray]:
@@ -183,3 +212,11 @@ def _shaped(memory: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     view = memory.reshape(shape)
     assert np.shares_memory(view, memory) or not memory.size, "a view of memory that is not contiguous"
     return view
+
+
+def _strided(memory: np.ndarray, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """A view of memory without gaps; `strides` are in elements."""
+    assert memory.flags.c_contiguous, "a view of memory that is not contiguous"
+    last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    assert 0 in shape or last < memory.size, "a view outside of memory"
+    return np.lib.stride_tricks.as_strided(memory, shape, [stride * memory.itemsize for stride in strides])

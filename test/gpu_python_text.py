@@ -169,6 +169,10 @@ class FunctionText:
 
     _on_memref__expand_shape = _on_memref__collapse_shape
 
+    def _on_memref__reinterpret_cast(self, op: ir.Operation) -> None:
+        sizes, strides = (tuple(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"])) for name in ("sizes", "strides"))
+        self.set(op, f"_strided({self.name(op.operands[0])}, {sizes!r}, {strides!r})")
+
     def _on_memref__cast(self, op: ir.Operation) -> None:
         self.set(op, self.name(op.operands[0]))
 
@@ -326,6 +330,38 @@ class FunctionText:
         shape = f"_warpgroup_shape({columns}, {depth}, {kind!r}, {along})"
         sums, left, right = (self.name(value) for value in op.operands)
         self.set(op, f"yield ('wgmma', products, dynamic, {shape}, thread[0] // 32 % 4, {left}, {right}, {sums})")
+
+    # TMA.
+
+    def _on_nvgpu__tma__create__descriptor(self, op: ir.Operation) -> None:
+        source, *box = (self.name(value) for value in op.operands)
+        (swizzle,) = re.findall(r"swizzle_(\d+)b", str(op.results[0].type))
+        self.set(op, f"_tensor_map({source}, ({', '.join(box)},), {swizzle})")
+
+    def _on_llvm__inttoptr(self, op: ir.Operation) -> None:
+        self.set(op, self.name(op.operands[0]))
+
+    _on_builtin__unrealized_conversion_cast = _on_llvm__inttoptr
+
+    def _on_nvvm__mbarrier__init(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"dynamic.tensors.begin({', '.join(self.name(value) for value in op.operands)})")
+
+    def _on_nvvm__fence__mbarrier__init(self, op: ir.Operation) -> None:
+        self.say(self.depth, "dynamic.tensors.show()")
+
+    def _on_nvvm__mbarrier__arrive(self, op: ir.Operation) -> None:
+        barrier, *expected = (self.name(value) for value in op.operands)
+        self.say(self.depth, f"dynamic.tensors.barrier({barrier}).arrive({', '.join(expected)})")
+
+    _on_nvvm__mbarrier__arrive__expect_tx = _on_nvvm__mbarrier__arrive
+
+    def _on_nvvm__mbarrier__try_wait__parity(self, op: ir.Operation) -> None:
+        barrier, parity = (self.name(value) for value in list(op.operands)[:2])
+        self.say(self.depth, f"yield ('wait', dynamic, {barrier}, {parity})")
+
+    def _on_nvvm__cp__async__bulk__tensor__shared__cluster__global(self, op: ir.Operation) -> None:
+        target, source, *at, barrier = (self.name(value) for value in op.operands)
+        self.say(self.depth, f"dynamic.tensors.start({source}, ({', '.join(at)},), {target}, {barrier}, copies.order)")
 
     def _on_gpu__shuffle(self, op: ir.Operation) -> None:
         mode = str(op.attributes["mode"]).rsplit(" ", 1)[1].rstrip(">")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from gpu_tensor_maps import TensorCopies
 from gpu_warps import WARP, AsyncGroups, rounded
 
 _SWIZZLES = {0: 16, 1: 128, 2: 64, 3: 32}
@@ -22,9 +23,11 @@ class BlockMemory:
 
     bytes: np.ndarray
     shown: np.ndarray = field(init=False)
+    tensors: TensorCopies = field(init=False)
 
     def __post_init__(self) -> None:
         self.shown = np.full_like(self.bytes, 0x7F)
+        self.tensors = TensorCopies((self.bytes, self.shown))
 
     def show(self) -> None:
         """`fence.proxy.async`: what has landed can be read by tensor cores."""

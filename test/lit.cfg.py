@@ -1,7 +1,7 @@
 """lit's settings: how the `.mlir` tests find their tools, and which features this machine has.
 
 Tools come from the environment that runs lit. Tests write `filecheck`; `not` is lit's own. Features for `REQUIRES:`:
-`x86`, `aarch64`, `onnxruntime`, `cuda`, `ptxas`; `slow` with `--param slow=1`.
+`x86`, `aarch64`, `onnxruntime`, `cuda`, `ptxas`, `nvdisasm`; `slow` with `--param slow=1`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import lit.formats
 
+from dlc.targets.gpu.nvdisasm import find_nvdisasm
 from dlc.targets.gpu.ptxas import find_ptxas
 
 ROOT = Path(__file__).resolve().parent
@@ -43,6 +44,8 @@ def features() -> set[str]:
         found.add("onnxruntime")
     if find_ptxas() is not None:
         found.add("ptxas")
+    if find_nvdisasm() is not None:
+        found.add("nvdisasm")
     if has_cuda():
         found.add("cuda")
     return found

@@ -17,7 +17,10 @@ from dlc.lowering.affine_to_gpu.thread_code import ThreadCode, end_of, uses_any
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.targets.machine import GpuMachine, gpu_facts_of
 
-_OF_HOST = ("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "memref.get_global", "gpu.", "func.")
+_OF_HOST = (
+    *("arith.", "math.", "affine.apply", "affine.min", "affine.max", "memref.dim", "memref.get_global", "gpu.", "func."),
+    *("nvgpu.tma.create.descriptor", "builtin.unrealized_conversion_cast"),
+)
 """What stays where it is between kernels: it touches no memory, or is the business of the function that it calls."""
 
 

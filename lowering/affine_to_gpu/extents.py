@@ -112,6 +112,13 @@ class Extents:
         map, operands = self.scope.map(expressions)
         return affine.AffineMaxOp(map, operands).result
 
+    def when(self, constraints: Sequence[tuple[ir.AffineExpr, bool]]) -> ir.InsertionPoint:
+        """Emit an `affine.if` on `(expression, is_equality)` constraints; where to emit what is done then."""
+        condition, operands = self.scope.set(constraints)
+        guard = affine.AffineIfOp(condition, cond_operands=operands)
+        with ir.InsertionPoint(guard.then_block):
+            return ir.InsertionPoint(affine.AffineYieldOp([]))
+
     def value(self, expression: ir.AffineExpr) -> ir.Value:
         """Emit `expression`."""
         expression = expression.maybe_downcast()

@@ -99,7 +99,7 @@ class BufferUses:
         if op.name == "func.call":
             callee = self.callees.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
             return callee is not None and callee.has_kernels
-        return op.name == "gpu.launch_func"
+        return op.name in ("gpu.launch_func", "nvgpu.tma.create.descriptor")
 
     def written(self, op: ir.Operation) -> set[ir.Value]:
         """The buffers that an op may write."""

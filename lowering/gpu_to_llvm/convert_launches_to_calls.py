@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -13,6 +13,7 @@ from dlc.lowering.gpu_to_llvm.gpu_place_copies import ARGUMENT, COPY, DELIVER, D
 from dlc.lowering.gpu_to_llvm.runtime_calls import (
     RuntimeCalls,
     address_of,
+    array_of,
     bytes_of,
     constant,
     long,
@@ -20,10 +21,11 @@ from dlc.lowering.gpu_to_llvm.runtime_calls import (
     sizes_of,
     word_of,
 )
+from dlc.lowering.gpu_to_llvm.tensor_map_calls import TENSOR_MAP, convert_tensor_map, is_tensor_map
 from dlc.lowering.pass_base import Pass, PassFailure
 
 _COPIES = {UPLOAD: "dlc_gpu_upload", DOWNLOAD: "dlc_gpu_download", WITHIN: "dlc_gpu_copy"}
-_GPU_OPS = ("gpu.launch_func", "gpu.alloc", "gpu.dealloc", "gpu.memcpy")
+_GPU_OPS = ("gpu.launch_func", "gpu.alloc", "gpu.dealloc", "gpu.memcpy", TENSOR_MAP)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class ConvertLaunchesToCalls(Pass):
 
     Public functions that do so begin with `dlc_gpu_begin` and end with `dlc_gpu_finish`. Kernels, which are at level nvvm by now,
     leave the module. Arguments of kernels become 64-bit words: addresses where all memrefs of a kernel are of static shape, else
-    the fields of MLIR's descriptors. Run `gpu-place-copies` first.
+    the fields of MLIR's descriptors. Tensor maps (`nvgpu.tma.create.descriptor`) come from the runtime. Run `gpu-place-copies`
+    first.
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -90,6 +93,9 @@ def _convert(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> N
     """Replace one op by calls, at the current place."""
     if op.name == "gpu.launch_func":
         _launch(op, calls, counts)
+    elif op.name == TENSOR_MAP:
+        convert_tensor_map(op, calls)
+        return  # with the views that it is made of
     elif op.name == "gpu.dealloc":
         calls.call("dlc_gpu_release", address_of(op.operands[-1]))
     elif op.name == "gpu.memcpy":
@@ -175,8 +181,30 @@ def _launch(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> No
             op, "the launch has clusters of blocks, which the runtime does not launch", "map the kernel without clusters"
         )
     shared = word_of(operands[start - 1]) if has_shared else constant(0)
-    sizes = _array([word_of(value) for value in operands[first : first + 6]], op)
-    calls.call("dlc_gpu_launch", calls.text(name.rpartition("@")[2]), sizes, shared, _array(words, op), constant(len(words)))
+    sizes = array_of([word_of(value) for value in operands[first : first + 6]], op)
+    calls.call(
+        "dlc_gpu_launch",
+        calls.text(name.rpartition("@")[2]),
+        sizes,
+        shared,
+        array_of(words, op),
+        constant(len(words)),
+        constant(_tensor_maps(op, given, is_bare)),
+    )
+
+
+def _tensor_maps(op: ir.Operation, given: Sequence[ir.Value], is_bare: bool) -> int:
+    """The bits of parameters that are tensor maps, in a number that is not negative."""
+    counts = [_word_count(value, is_bare) for value in given]
+    places = [sum(counts[:at]) for at, value in enumerate(given) if is_tensor_map(value)]
+    if any(place >= long().width - 1 for place in places):
+        raise PassFailure(op, f"parameter {places[-1]} of a kernel is a tensor map", "report this model")
+    return sum(1 << place for place in places)
+
+
+def _word_count(value: ir.Value, is_bare: bool) -> int:
+    """Parameters for one argument of a kernel."""
+    return 3 + 2 * ir.MemRefType(value.type).rank if is_memref(value) and not is_bare else 1
 
 
 def _words(value: ir.Value, is_bare: bool) -> list[ir.Value]:
@@ -196,20 +224,3 @@ def _words(value: ir.Value, is_bare: bool) -> list[ir.Value]:
     results = [base, *[index] * (1 + 2 * kind.rank)]
     fields = list(ir.Operation.create("memref.extract_strided_metadata", results, [value]).results)
     return [address, address, *(word_of(field) for field in fields[1:])]
-
-
-def _array(words: list[ir.Value], op: ir.Operation) -> ir.Value:
-    """The address of an array on the stack that holds the words."""
-    kind = ir.MemRefType.get([max(1, len(words))], long())
-    with ir.InsertionPoint.at_block_begin(_function_of(op).regions[0].blocks[0]):
-        attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
-        place = ir.Operation.create("memref.alloca", [kind], attributes=attributes).result
-    for at, word in enumerate(words):
-        ir.Operation.create("memref.store", operands=[word, place, constant(at, ir.IndexType.get())])
-    return address_of(place)
-
-
-def _function_of(op: ir.Operation) -> ir.Operation:
-    while op.name != "func.func":
-        op = op.parent.operation
-    return op

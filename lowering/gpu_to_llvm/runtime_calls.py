@@ -29,6 +29,8 @@ def constant(number: int, kind: ir.Type | None = None) -> ir.Value:
 def word_of(value: ir.Value) -> ir.Value:
     """A number as 64 bits, the lowest of which hold it."""
     kind = value.type
+    if str(kind) == "!llvm.ptr":
+        return ir.Operation.create("llvm.ptrtoint", [long()], [value]).result
     if isinstance(kind, ir.IndexType):
         return ir.Operation.create("arith.index_cast", [long()], [value]).result
     if isinstance(kind, ir.FloatType):
@@ -86,6 +88,19 @@ def memref_at(kind: ir.MemRefType, address: ir.Value, sizes: Sequence[ir.Value])
         attributes = {"position": ir.DenseI64ArrayAttr.get(list(position))}
         built = ir.Operation.create("llvm.insertvalue", [record], [built, value], attributes).result
     return ir.Operation.create("builtin.unrealized_conversion_cast", [kind], [built]).result
+
+
+def array_of(words: Sequence[ir.Value], op: ir.Operation) -> ir.Value:
+    """The address of an array on the stack that holds 64-bit words; `op` is in the function."""
+    kind = ir.MemRefType.get([max(1, len(words))], long())
+    while op.name != "func.func":
+        op = op.parent.operation
+    with ir.InsertionPoint.at_block_begin(op.regions[0].blocks[0]):
+        attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+        place = ir.Operation.create("memref.alloca", [kind], attributes=attributes).result
+    for at, word in enumerate(words):
+        ir.Operation.create("memref.store", operands=[word, place, constant(at, ir.IndexType.get())])
+    return address_of(place)
 
 
 class RuntimeCalls:

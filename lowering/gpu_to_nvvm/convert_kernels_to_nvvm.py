@@ -14,7 +14,7 @@ from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import SWIZZLE_BYTES, SWIZZLE_ROWS, GpuMachine, gpu_facts_of
+from dlc.targets.machine import SWIZZLE_BYTES, SWIZZLE_ROWS, TENSOR_MAP_BYTES, GpuMachine, gpu_facts_of
 
 _LOWERING = (
     "convert-vector-to-scf{full-unroll=true}",
@@ -39,6 +39,8 @@ _OWN = "nvvm.wgmma."
 _DYNAMIC = "__dynamic_shmem__"
 """The beginning of upstream's name of dynamic shared memory."""
 _NOALIAS = "llvm.noalias"
+_TENSOR_COPY = "nvvm.cp.async.bulk.tensor.shared.cluster.global"
+"""A copy by TMA: where to, by which tensor map, and more."""
 _LEAST_BLOCKS = "nvvm.minctasm"
 """Attribute of a kernel: how many of its blocks a multiprocessor has to hold at a time."""
 
@@ -53,8 +55,9 @@ class ConvertKernelsToNvvm(Pass):
 
     Kernels with `wgmma` are for the GPU's own instructions (`sm_90a`), which no later one runs.
     Memrefs of static shape come as bare pointers, others as descriptors. An argument is `llvm.noalias` where the host knows that
-    no other one shares its memory. Symbols of two modules have different names, so that one text can hold all kernels. Kernels are
-    outlined first (`gpu-kernel-outlining`), functions of the C math library expanded (`math-expand-functions`).
+    no other one shares its memory; tensor maps, which TMA copies by, come by value. Symbols of two modules have different names,
+    so that one text can hold all kernels. Kernels are outlined first (`gpu-kernel-outlining`), functions of the C math library
+    expanded (`math-expand-functions`).
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -95,9 +98,8 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
     for op in module.regions[0].blocks[0].operations:
         if op.operation.name == "llvm.mlir.global" and symbol_name(op).startswith(_DYNAMIC):
             _open(op.operation)
-        found = pointers.get(symbol_name(op)) if op.operation.name == "llvm.func" else None
-        if found:
-            _mark(op.operation, found)
+        if op.operation.name == "llvm.func" and symbol_name(op) in pointers:
+            _mark(op.operation, pointers[symbol_name(op)])
         if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
             number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
             op.attributes[_LEAST_BLOCKS] = number
@@ -161,10 +163,19 @@ def _pointers(kernel: ir.Operation, alone: Mapping[str, Sequence[bool]], prefix:
 
 
 def _mark(function: ir.Operation, positions: Sequence[int]) -> None:
-    count = len(function.regions[0].blocks[0].arguments)
-    mark = {_NOALIAS: ir.UnitAttr.get(function.context)}
-    attributes = [ir.DictAttr.get(mark if at in positions else {}, function.context) for at in range(count)]
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, function.context)
+    """State of a kernel's arguments which share no memory (`positions`), and which are tensor maps: they come by value."""
+    arguments, unit = list(function.regions[0].blocks[0].arguments), ir.UnitAttr.get(function.context)
+    size = ir.Type.parse(f"!llvm.array<{TENSOR_MAP_BYTES} x i8>", function.context)
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, function.context), TENSOR_MAP_BYTES // 2)
+    by_value = {"llvm.byval": ir.TypeAttr.get(size), "llvm.align": alignment, "nvvm.grid_constant": unit}
+    marks = [by_value if _is_tensor_map(each) else {_NOALIAS: unit} if at in positions else {} for at, each in enumerate(arguments)]
+    if any(marks):
+        attributes = [ir.DictAttr.get(mark, function.context) for mark in marks]
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes, function.context)
+
+
+def _is_tensor_map(argument: ir.BlockArgument) -> bool:
+    return any(use.owner.operation.name == _TENSOR_COPY and use.operand_number == 1 for use in argument.uses)
 
 
 def _arguments_alone(module: ir.Operation) -> dict[str, list[bool]]:

@@ -292,8 +292,15 @@ DLC_EXPORT void dlc_gpu_download(void *target, const void *source, uint64_t byte
 DLC_EXPORT void dlc_gpu_copy(void *target, const void *source, uint64_t bytes);
 DLC_EXPORT void dlc_gpu_deliver(int64_t result, void *host, const void *source, uint64_t bytes);
 
-// Launches a kernel by name: sizes of grid and block, x first, bytes of dynamic shared memory, arguments of 8 bytes each.
-DLC_EXPORT void dlc_gpu_launch(const char *kernel, const int64_t *sizes, int64_t sharedBytes, const uint64_t *arguments, int64_t count);
+// A tensor map (CUtensorMap), by which TMA copies from memory of the GPU at `address`, for launches of this call. `form` are the
+// driver's numbers of the element type and of the swizzle, the rank, and from the innermost dim on its sizes, strides in bytes (those
+// but the first) and sides of a box.
+DLC_EXPORT const void *dlc_gpu_tensor_map(const void *address, const int64_t *form);
+
+// Launches a kernel by name: sizes of grid and block, x first, bytes of dynamic shared memory, arguments of 8 bytes each, of which
+// those with a bit in `tensorMaps` (1 for the first) are addresses of tensor maps: the kernel takes these by value.
+DLC_EXPORT void dlc_gpu_launch(const char *kernel, const int64_t *sizes, int64_t sharedBytes, const uint64_t *arguments, int64_t count,
+                               uint64_t tensorMaps);
 
 // With a profile: what the GPU does since the charge before belongs to `row`.
 DLC_EXPORT void dlc_gpu_charge(int64_t row);

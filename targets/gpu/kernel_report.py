@@ -41,10 +41,18 @@ def kernels_of(module: ir.Module, facts: GpuMachine) -> Iterator[DeviceKernel]:
 
 def _kernel(name: str, kernel: ir.Operation, launched: tuple[str, ir.Operation], facts: GpuMachine) -> DeviceKernel:
     function, launch = launched
-    at = sum(list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"]))[:1])
-    sizes = [_number(value) for value in list(launch.operands)[at : at + 6]]
-    found = summary_of(warp_accesses(kernel, facts))
-    return DeviceKernel(name, function, tuple(sizes[:3]), tuple(sizes[3:]), **vars(found), tensor_cores=tensor_products(kernel))
+    segments, operands = list(ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"])), list(launch.operands)
+    sizes = [_number(value) for value in operands[segments[0] : segments[0] + 6]]
+    *before, has_shared, _, _ = segments
+    return DeviceKernel(
+        name,
+        function,
+        tuple(sizes[:3]),
+        tuple(sizes[3:]),
+        **vars(summary_of(warp_accesses(kernel, facts))),
+        tensor_cores=tensor_products(kernel),
+        shared_bytes=_number(operands[sum(before)]) if has_shared else None,
+    )
 
 
 def _number(value: ir.Value) -> int:
@@ -101,12 +109,13 @@ def _with_usage(kernel: DeviceKernel, usage: Mapping[str, KernelUsage] | None, f
     found = (usage or {}).get(kernel.name)
     if found is None:
         return kernel
-    occupancy = occupancy_of(facts, max(1, prod(kernel.block)), found.registers, found.shared_bytes)
+    shared = found.shared_bytes + (kernel.shared_bytes or 0)
+    occupancy = occupancy_of(facts, max(1, prod(kernel.block)), found.registers, shared)
     return replace(
         kernel,
         registers=found.registers,
         spill_bytes=found.spill_store_bytes + found.spill_load_bytes,
-        shared_bytes=found.shared_bytes,
+        shared_bytes=shared,
         occupancy=occupancy.share,
         limit=occupancy.limit,
     )

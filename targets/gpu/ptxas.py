@@ -5,21 +5,15 @@ The extra `dlc[ptxas]` installs it (the wheel `nvidia-cuda-nvcc-cu12`); that of 
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dlc.errors import TargetError
+from dlc.targets.gpu.nvidia_tools import find_tool, refusal_of, run_tool
 
-_PLACES = ("cuda_nvcc/bin/ptxas", "cu13/bin/ptxas")
-"""Below the package `nvidia`, which several wheels fill: CUDA 12 and 13."""
-
-_SECONDS = 600
 _TARGET = re.compile(rb"^\.target\s+([\w.]+)", re.MULTILINE)
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -53,12 +47,8 @@ class Assembly:
 
 
 def find_ptxas() -> Path | None:
-    """The assembler that is installed: that of the extra, else one on the PATH."""
-    spec = importlib.util.find_spec("nvidia")
-    roots = list(spec.submodule_search_locations or ()) if spec else []
-    found = next((path for root in roots for place in _PLACES if (path := Path(root, place)).is_file()), None)
-    on_path = shutil.which("ptxas")
-    return found or (Path(on_path) if on_path else None)
+    """The assembler that is installed."""
+    return find_tool("ptxas")
 
 
 def assemble(ptx: bytes) -> Assembly:
@@ -71,24 +61,10 @@ def assemble(ptx: bytes) -> Assembly:
     with tempfile.TemporaryDirectory() as folder:
         text, cubin = Path(folder, "kernels.ptx"), Path(folder, "kernels.cubin")
         text.write_bytes(ptx)
-        log = _run([str(program), "-v", f"-arch={chip[1].decode()}", str(text), "-o", str(cubin)])
-        return Assembly(cubin.read_bytes(), {usage.name: usage for usage in usages_of(log)})
-
-
-def _run(command: list[str]) -> str:
-    """What the assembler says."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise TargetError(f"ptxas takes more than {_SECONDS} s; compile fewer kernels, or write ptx") from None
-    except OSError as error:
-        raise TargetError(
-            f"ptxas does not start: {error.strerror}; pip install --force-reinstall 'dlc[ptxas]', or write ptx"
-        ) from None
-    if done.returncode:
-        lines = [line.partition(".ptx, ")[2] or line for line in (done.stderr + done.stdout).splitlines()]
-        raise TargetError(f"ptxas refuses the kernels: {'; '.join(lines[:3])}; report this model, or write ptx")
-    return done.stderr + done.stdout
+        done = run_tool(program, ["-v", f"-arch={chip[1].decode()}", str(text), "-o", str(cubin)], "ptx")
+        if done.returncode:
+            raise TargetError(f"ptxas refuses the kernels: {refusal_of(done)}; report this model, or write ptx")
+        return Assembly(cubin.read_bytes(), {usage.name: usage for usage in usages_of(done.stderr + done.stdout)})
 
 
 def usages_of(log: str) -> Iterator[KernelUsage]:

@@ -17,6 +17,7 @@ from dlc.targets.cpu.host_key import host_key
 from dlc.targets.device_kernels import DeviceReport
 from dlc.targets.gpu.device import find_device, machine_of, refusal
 from dlc.targets.gpu.known_gpus import KNOWN_GPUS, capability_of, known_gpu
+from dlc.targets.gpu.nvdisasm import disassemble
 from dlc.targets.gpu.ptx_text import one_text
 from dlc.targets.gpu.ptxas import assemble, find_ptxas
 from dlc.targets.machine import GpuMachine, gpu_facts_of, set_gpu
@@ -29,11 +30,12 @@ _PLACE_COPIES = "gpu-place-copies"
 
 
 class GpuTarget(Target):
-    """PTX by LLVM: one text that holds all kernels, in the order of the module; cubins of it by NVIDIA's `ptxas`."""
+    """PTX by LLVM: one text that holds all kernels, in the order of the module; cubins of it by NVIDIA's `ptxas`, and their
+    instructions by `nvdisasm`."""
 
     name = "gpu"
     stages = ("dl", "linalg", "affine", "gpu", "nvvm")
-    forms = ("ptx", "cubin")
+    forms = ("ptx", "cubin", "sass")
     has_report = True
     session = GpuSession
 
@@ -50,7 +52,8 @@ class GpuTarget(Target):
         set_gpu(module, self.machine(name))
 
     def emit(self, module: ir.Module, form: str, opt_level: int = 2) -> bytes:
-        """The PTX of all kernels, or its cubin; both back ends work at their highest level, whatever `opt_level` says."""
+        """The PTX of all kernels, its cubin or the instructions of that; both back ends work at their highest level, whatever
+        `opt_level` says."""
         with module.context, ir.Location.unknown():
             Pipeline([_TO_PTX]).run(module)
         texts = list(_texts(module))
@@ -58,7 +61,10 @@ class GpuTarget(Target):
             remedy = "write loops that carry no dependence, or name a CPU"
             raise TargetError(f"the module has no kernel for a GPU{_reasons(module)}; {remedy}")
         ptx = one_text(texts)
-        return assemble(ptx).cubin if form == "cubin" else ptx
+        if form == "ptx":
+            return ptx
+        cubin = assemble(ptx).cubin
+        return disassemble(cubin) if form == "sass" else cubin
 
     def report(self, module: ir.Module) -> DeviceReport:
         """By analyses at level gpu, and by `ptxas` where it is installed."""

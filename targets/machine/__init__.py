@@ -12,6 +12,8 @@ from dlc.targets.machine.attributes import GPU, TARGET
 from dlc.targets.machine.cpu import L1_LEAST_WAYS, L1_WAY_BYTES, LINE_BYTES, MANY_REGISTERS, PAGE_BYTES, VECTOR_BITS, Machine
 from dlc.targets.machine.gpu import (
     ASYNC_COPY_BYTES,
+    BARRIER_BYTES,
+    BARRIER_WAIT,
     MATRICES,
     MATRIX_ROW_BYTES,
     MATRIX_ROWS,
@@ -19,6 +21,11 @@ from dlc.targets.machine.gpu import (
     SUM_NEIGHBOURS,
     SWIZZLE_BYTES,
     SWIZZLE_ROWS,
+    TENSOR_BOX_SIDE,
+    TENSOR_MAP_ALIGNMENT,
+    TENSOR_MAP_BYTES,
+    TENSOR_MAP_DIMS,
+    TENSOR_MAP_ELEMENTS,
     WARPGROUP_WARPS,
     GpuMachine,
     TensorRates,
@@ -38,6 +45,8 @@ from dlc.targets.machine.memory import Cache, Memory, Tlb
 
 __all__ = [
     "ASYNC_COPY_BYTES",
+    "BARRIER_BYTES",
+    "BARRIER_WAIT",
     "GPU",
     "L1_LEAST_WAYS",
     "L1_WAY_BYTES",
@@ -52,6 +61,11 @@ __all__ = [
     "SWIZZLE_BYTES",
     "SWIZZLE_ROWS",
     "TARGET",
+    "TENSOR_BOX_SIDE",
+    "TENSOR_MAP_ALIGNMENT",
+    "TENSOR_MAP_BYTES",
+    "TENSOR_MAP_DIMS",
+    "TENSOR_MAP_ELEMENTS",
     "VECTOR_BITS",
     "WARPGROUP_WARPS",
     "Cache",

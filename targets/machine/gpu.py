@@ -23,6 +23,21 @@ SWIZZLE_BYTES = (128, 64, 32)
 SUM_NEIGHBOURS = 2
 """Neighbours of a row that a thread holds of each fragment of sums (PTX ISA, "Matrix fragments for mma")."""
 
+BARRIER_BYTES = 8
+"""Bytes of an `mbarrier` in shared memory (PTX ISA, "Size and alignment of mbarrier object")."""
+BARRIER_WAIT = 10_000_000
+"""Nanoseconds after which a thread that waits at one looks again, as MLIR's lowering of `nvgpu` has them."""
+TENSOR_MAP_BYTES = 128
+"""Size of a `CUtensorMap`; for this and what follows: CUDA Driver API, `cuTensorMapEncodeTiled`."""
+TENSOR_MAP_ELEMENTS = {"i8": 0, "f16": 6, "f32": 7, "bf16": 9}
+"""Numbers of element types (`CUtensorMapDataType`)."""
+TENSOR_MAP_DIMS = 5
+"""Dims of a tensor map at most."""
+TENSOR_MAP_ALIGNMENT = 16
+"""Bytes that the address of what a tensor map describes and its strides are multiples of."""
+TENSOR_BOX_SIDE = 256
+"""Elements of a box of a tensor map along each dim, at most."""
+
 _AMPERE_SHAPES = frozenset({"m16n8k16.bf16", "m16n8k16.f16", "m16n8k32.i8", "m16n8k4.tf32", "m16n8k8.tf32", "m8n8k4.f64"})
 
 

@@ -66,6 +66,16 @@ class Axis:
         others = [factor for value, factor in operand.form.factors.items() if value not in inside]
         return run % count == 0 and all(number % count == 0 for number in (operand.form.constant, *others))
 
+    def stride(self, operand: Operand) -> int | None:
+        """Elements from each position to the next; None where they are not equally far apart, or there is one position."""
+        loops = [loop for loop in reversed(self.loops) if loop.extent != 1]
+        stride = expected = operand.factor(loops[0]) if loops else 0
+        for loop in loops:
+            if operand.factor(loop) != expected:
+                return None
+            expected *= loop.extent or 1
+        return stride or None
+
     def places(self, position: ir.AffineExpr) -> Iterator[tuple[Loop, ir.AffineExpr]]:
         """Each loop with its iteration at a position."""
         for loop in reversed(self.loops[1:]):

@@ -15,6 +15,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, co
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel, launch_contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shapes_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, best_tile
+from dlc.lowering.affine_to_gpu.tensor_cores.tma_kernels import TmaKernel, tensor_maps_of
 from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_kernels import WarpgroupKernel
 from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.native import run_native
@@ -41,7 +42,8 @@ class ConvertContractionsToMma(Pass):
     Operands are f16, bf16 or signed bytes, sums f32 or i32; f32 is rounded to tf32 only where that is asked for, here or by the
     module's `dl.precision`. Loops are parallel (`dlc.parallel`), their sizes constant; several loops make one dim of the
     product (convolution as implicit GEMM). Panels of both operands go through shared memory in stages, by `cp.async` where
-    neighbours allow 4 bytes at least, else through registers. Instruction, tiles and stages are those of least cost on the GPU
+    neighbours allow 4 bytes at least, else through registers; those of `wgmma` by TMA where a tensor map describes both operands.
+    Instruction, tiles and stages are those of least cost on the GPU
     that the module's `dlc.gpu` describes: `wgmma` (from sm_90 on) reads both operands in shared memory, `mma.sync` by
     `ldmatrix`. Where none beats a kernel without tensor cores, the loops stay. Other loops of such a function become functions
     of their own, which `affine-map-to-gpu` maps."""
@@ -91,9 +93,15 @@ def _rewrite(function: ir.Operation, chosen: Sequence[_Choice], taken: set[str],
         _outline(function, others, taken)
     for contraction, shape, tile in chosen:
         with ir.InsertionPoint(contraction.nest), contraction.nest.location:
-            kernel = WarpgroupKernel if shape.of_warpgroup else MmaKernel
-            launch_contraction(kernel, contraction, shape, tile, facts)
+            launch_contraction(_kernel_of(contraction, shape, tile), contraction, shape, tile, facts)
         contraction.nest.erase()
+
+
+def _kernel_of(contraction: Contraction, shape: MmaShape, tile: MmaTile) -> type[MmaKernel]:
+    """How panels are copied and multiplied."""
+    if not shape.of_warpgroup:
+        return MmaKernel
+    return TmaKernel if tensor_maps_of(contraction, shape, tile) else WarpgroupKernel
 
 
 def _runs(function: ir.Operation, nests: Sequence[ir.Operation]) -> list[list[ir.Operation]]:

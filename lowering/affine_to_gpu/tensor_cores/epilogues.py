@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dlc._mlir import affine, ir
+from dlc._mlir import ir
 from dlc.analysis.buffers import is_allocation, root_of
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.affine_builder import substitute
@@ -55,11 +55,7 @@ class Epilogue:
         if not checks:
             self._body(row, columns, sums)
             return
-        condition, operands = self.extents.scope.set(checks)
-        guard = affine.AffineIfOp(condition, cond_operands=operands)
-        with ir.InsertionPoint(guard.then_block):
-            end = affine.AffineYieldOp([])
-        with ir.InsertionPoint(end):
+        with self.extents.when(checks):
             self._body(row, columns, sums)
 
     def _body(self, row: ir.AffineExpr, columns: Sequence[ir.AffineExpr], sums: Sequence[ir.Value]) -> None:

@@ -34,9 +34,8 @@ def launch_contraction(
     for name in ("gpu", "llvm", "memref", "nvgpu", "nvvm", "vector"):
         _ = ir.Context.current.dialects[name]  # loads it
     index = ir.IndexType.get()
-    threads = prod(tile.warps) * facts.warp_threads
-    sizes = [arith.constant(index, size) for size in (*grid_of(contraction, tile), threads, 1, 1)]
-    body = empty_launch(sizes, tile.shared_bytes(contraction.lhs.bytes) if shape.of_warpgroup else 0)
+    sizes = [arith.constant(index, size) for size in (*grid_of(contraction, tile), kernel.threads(tile, facts), 1, 1)]
+    body = empty_launch(sizes, kernel.shared_bytes(tile, contraction.lhs.bytes))
     with ir.InsertionPoint(list(body.operations)[-1]):
         kernel(contraction, shape, tile, facts, body).emit()
 
@@ -50,6 +49,16 @@ class MmaKernel:
     tile: MmaTile
     facts: GpuMachine
     body: ir.Block
+
+    @classmethod
+    def threads(cls, tile: MmaTile, facts: GpuMachine) -> int:
+        """Threads of a block."""
+        return prod(tile.warps) * facts.warp_threads
+
+    @classmethod
+    def shared_bytes(cls, tile: MmaTile, element: int) -> int:
+        """Dynamic shared memory of a block, for elements of so many bytes."""
+        return 0
 
     @cached_property
     def extents(self) -> Extents:
@@ -67,13 +76,17 @@ class MmaKernel:
         return self.extents.dim(self.body.arguments[number])
 
     @property
+    def _thread(self) -> ir.AffineExpr:
+        return self._argument(_THREAD_X)
+
+    @property
     def _lane(self) -> ir.AffineExpr:
-        return ir.AffineExpr.get_mod(self._argument(_THREAD_X), self.facts.warp_threads)
+        return ir.AffineExpr.get_mod(self._thread, self.facts.warp_threads)
 
     @property
     def _warp(self) -> tuple[ir.AffineExpr, ir.AffineExpr]:
         """The warp's first row and column in its block."""
-        number = ir.AffineExpr.get_floor_div(self._argument(_THREAD_X), self.facts.warp_threads)
+        number = ir.AffineExpr.get_floor_div(self._thread, self.facts.warp_threads)
         down, across = ir.AffineExpr.get_floor_div(number, self.tile.warps[1]), ir.AffineExpr.get_mod(number, self.tile.warps[1])
         return down * self.tile.warp_rows, across * self.tile.warp_columns
 
@@ -90,10 +103,10 @@ class MmaKernel:
         """Copies of both operands, the left one first."""
         copies = []
         panels = panels_of(self.contraction, self.shape, self.tile)
-        threads = prod(self.tile.warps) * self.facts.warp_threads
+        threads = self.threads(self.tile, self.facts)
         for panel, target, first in zip(panels, self._targets(panels), self._block, strict=True):
-            source, thread = flat(panel.operand.memref), self._argument(_THREAD_X)
-            copies.append(PanelCopy(panel, source, target, self.extents, thread, threads, first, self._batch, self.facts))
+            source = flat(panel.operand.memref)
+            copies.append(PanelCopy(panel, source, target, self.extents, self._thread, threads, first, self._batch, self.facts))
         return copies
 
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
@@ -118,12 +131,16 @@ class MmaKernel:
 
     def _sums(self, copies: Sequence[PanelCopy], starts: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit the loop over tiles of the sum; what `starts` comes to."""
-        steps = -(-self.contraction.sums.extent // self.tile.depth)
-        loop = affine.AffineForOp(0, steps, iter_args=starts)
+        loop = affine.AffineForOp(0, self._steps, iter_args=starts)
         with ir.InsertionPoint(loop.body):
             sums = self._step(self.extents.dim(loop.induction_variable), copies, list(loop.inner_iter_args))
             affine.AffineYieldOp(sums)
         return list(loop.results)
+
+    @property
+    def _steps(self) -> int:
+        """Tiles of the sum."""
+        return -(-self.contraction.sums.extent // self.tile.depth)
 
     @property
     def _start(self) -> ir.Attribute:

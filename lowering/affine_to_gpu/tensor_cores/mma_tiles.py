@@ -13,7 +13,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
-from dlc.targets.machine import MATRIX_ROW_BYTES, REGISTER_BYTES, SWIZZLE_BYTES, GpuMachine
+from dlc.targets.machine import BARRIER_BYTES, MATRIX_ROW_BYTES, REGISTER_BYTES, SWIZZLE_BYTES, GpuMachine
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,11 @@ class MmaTile:
         sums = self.warp_rows * self.warp_columns // warp_threads
         operands = (self.warp_rows + self.warp_columns) * 2 * MATRIX_ROW_BYTES // REGISTER_BYTES // warp_threads
         return sums, operands
+
+
+def barrier_bytes(stages: int) -> int:
+    """Shared memory for two barriers of each stage."""
+    return 2 * stages * BARRIER_BYTES
 
 
 def grid_of(contraction: Contraction, tile: MmaTile) -> tuple[int, int, int]:
@@ -113,16 +118,16 @@ class _Tiles:
             prod(tile.warps) <= choices.mma_most_warps
             and tile.registers(element, self.facts.warp_threads)[0] <= choices.mma_sums
             and tile.depth >= self.shape.depth
-            and tile.shared_bytes(element) <= self._most_shared
+            and tile.shared_bytes(element) <= self._most_shared(tile)
             and self._threads(tile) <= self.facts.most_threads
             and max(grid[1:]) <= self.facts.most_blocks_y
             and self._held(tile) <= choices.mma_held
             and self._resident(tile) > 0
         )
 
-    @property
-    def _most_shared(self) -> int:
-        return self.facts.most_shared_bytes if self.shape.of_warpgroup else self.facts.shared_bytes
+    def _most_shared(self, tile: MmaTile) -> int:
+        """Bytes for panels."""
+        return self.facts.most_shared_bytes - barrier_bytes(tile.stages) if self.shape.of_warpgroup else self.facts.shared_bytes
 
     def _threads(self, tile: MmaTile) -> int:
         return prod(tile.warps) * self.facts.warp_threads

@@ -229,6 +229,18 @@ def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.Affi
     return start if str(inside) == "0" else arith.addi(start, extents.value(inside))
 
 
+def shared_address(memory: ir.Value, extents: Extents, inside: ir.AffineExpr) -> ir.Value:
+    """Emit the address of what lies `inside` bytes from the start of shared memory, as 64 bits."""
+    base = memref.extract_aligned_pointer_as_index(memory)
+    return arith.index_cast(ir.IntegerType.get_signless(64), arith.addi(base, extents.value(inside)))
+
+
+def pointer_to(address: ir.Value, of_cluster: bool = False) -> ir.Value:
+    """Emit a pointer to shared memory of the block (LLVM's address space 3), or to the same as memory of its cluster (7)."""
+    kind = ir.Type.parse(f"!llvm.ptr<{7 if of_cluster else 3}>")
+    return ir.Operation.create("llvm.inttoptr", [kind], [address]).results[0]
+
+
 def flat(value: ir.Value) -> ir.Value:
     """Emit a view of a memref without gaps as one of a single dim."""
     kind = ir.MemRefType(value.type)

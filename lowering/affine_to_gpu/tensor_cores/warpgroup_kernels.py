@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy
+from dlc.lowering.affine_to_gpu.tensor_cores.tensor_maps import TensorCopy
 from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_products import WarpgroupOperand, multiply_warpgroup
 
 _SHARED = "#gpu.address_space<workgroup>"
@@ -26,15 +29,25 @@ class WarpgroupKernel(MmaKernel):
     fragment of 8 columns.
     """
 
+    @classmethod
+    def shared_bytes(cls, tile: MmaTile, element: int) -> int:
+        """Dynamic shared memory."""
+        return tile.shared_bytes(element)
+
+    @cached_property
+    def _memory(self) -> ir.Value:
+        """All of the block's dynamic shared memory; first asked for at the begin of the body."""
+        kind = ir.MemRefType.get(
+            [ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(8), memory_space=ir.Attribute.parse(_SHARED)
+        )
+        return ir.Operation.create("gpu.dynamic_shared_memory", [kind]).results[0]
+
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
-        space = ir.Attribute.parse(_SHARED)
-        memory = ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(8), memory_space=space)
-        shared = ir.Operation.create("gpu.dynamic_shared_memory", [memory]).results[0]
         found, start = [], 0
         for panel in panels:
             shape = [self.tile.stages, *panel.stored_shape]
-            kind = ir.MemRefType.get(shape, panel.operand.element, memory_space=space)
-            found.append(memref.view(kind, shared, arith.constant(ir.IndexType.get(), start), []))
+            kind = ir.MemRefType.get(shape, panel.operand.element, memory_space=self._memory.type.memory_space)
+            found.append(memref.view(kind, self._memory, arith.constant(ir.IndexType.get(), start), []))
             start += self.tile.stages * panel.bytes
         return found
 
@@ -56,7 +69,9 @@ class WarpgroupKernel(MmaKernel):
         ir.Operation.create("nvvm.fence.proxy", attributes=attributes)
         ir.Operation.create("gpu.barrier")
 
-    def _multiplied(self, number: ir.AffineExpr, copies: Sequence[PanelCopy], sums: Sequence[ir.Value]) -> list[ir.Value]:
+    def _multiplied(
+        self, number: ir.AffineExpr, copies: Sequence[PanelCopy | TensorCopy], sums: Sequence[ir.Value]
+    ) -> list[ir.Value]:
         left, right = (
             WarpgroupOperand(copy.panel, self.shape, copy.target, self.extents, first)
             for copy, first in zip(copies, (self._warpgroup_row, ir.AffineExpr.get_constant(0)), strict=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlc._mlir import arith, ir, memref
+from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, shared_address
 from dlc.targets.machine import MATRIX_ROW_BYTES, SWIZZLE_BYTES, SWIZZLE_ROWS
 
 
@@ -28,9 +28,7 @@ class WarpgroupOperand:
     def descriptor(self, stage: ir.AffineExpr, step: int) -> ir.Value:
         """Emit the matrix descriptor of a step of the sum: address, offsets in units of 16 bytes, swizzle."""
         i64 = ir.IntegerType.get_signless(64)
-        base = memref.extract_aligned_pointer_as_index(self.target)
-        inside = self.extents.value(stage * self.panel.bytes + self._offset(step))
-        address = arith.index_cast(i64, arith.addi(base, inside))
+        address = shared_address(self.target, self.extents, stage * self.panel.bytes + self._offset(step))
         units = arith.shrui(address, arith.constant(i64, 4))
         return arith.ori(arith.andi(units, arith.constant(i64, (1 << 14) - 1)), arith.constant(i64, self._fixed))
 

@@ -27,6 +27,9 @@ bool loadFunctions(void *library, CudaDriver &driver) {
     return failWith(DLC_ERROR_WRONG_MACHINE, "the driver of the GPU is too old: it has no %s, which came with CUDA 11.4; update it", #name);
   DLC_CUDA_FUNCTIONS(DLC_CUDA_LOAD)
 #undef DLC_CUDA_LOAD
+#define DLC_CUDA_FIND(name, field, arguments) driver.field = reinterpret_cast<CuStatus(*) arguments>(dlsym(library, #name));
+  DLC_CUDA_LATER_FUNCTIONS(DLC_CUDA_FIND)
+#undef DLC_CUDA_FIND
   return true;
 }
 

@@ -19,6 +19,11 @@ struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphExec_st;
 
+// CUtensorMap.
+struct alignas(64) CuTensorMap {
+  uint64_t words[16];
+};
+
 // CUDA Driver API, "Data types used by CUDA driver".
 constexpr CuStatus kOutOfMemory = 2;
 constexpr CuStatus kNoDevice = 100;
@@ -74,10 +79,16 @@ enum CuAttribute : int {
   F(cuGetErrorName, errorName, (CuStatus, const char **))                                                                        \
   F(cuGetErrorString, errorString, (CuStatus, const char **))
 
+// Functions that came later (CUDA 12.0): null in a driver without them.
+#define DLC_CUDA_LATER_FUNCTIONS(F)                                                                                              \
+  F(cuTensorMapEncodeTiled, tensorMapEncode,                                                                                     \
+    (CuTensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int))
+
 // The functions of one library, which stays loaded.
 struct CudaDriver {
 #define DLC_CUDA_FIELD(name, field, arguments) CuStatus(*field) arguments = nullptr;
   DLC_CUDA_FUNCTIONS(DLC_CUDA_FIELD)
+  DLC_CUDA_LATER_FUNCTIONS(DLC_CUDA_FIELD)
 #undef DLC_CUDA_FIELD
 
   // Whether the driver has done what it was asked to; else lastErrorRecord() says what it was: "the GPU cannot <what>".

@@ -114,7 +114,7 @@ void dlc_gpu_begin(DlcGpu *gpu) {
   threadState.abandonGpu = abandonGpuCall;
   gpu->deliveries.clear();
   bool arenaStays = gpu->arena.reset(*gpu->driver), stagingStays = gpu->staging.reset(*gpu->driver);
-  if (!arenaStays || !stagingStays)
+  if (bool mapsStay = gpu->tensorMaps.reset(); !arenaStays || !stagingStays || !mapsStay)
     gpu->queue.forgetGraphs(*gpu->driver);
 }
 
@@ -196,7 +196,15 @@ void dlc_gpu_deliver(int64_t result, void *host, const void *source, uint64_t by
   gpu.deliveries.push_back({host, staged, bytes});
 }
 
-void dlc_gpu_launch(const char *kernel, const int64_t *sizes, int64_t sharedBytes, const uint64_t *arguments, int64_t count) {
+const void *dlc_gpu_tensor_map(const void *address, const int64_t *form) {
+  DlcGpu &gpu = current();
+  const CuTensorMap *map = gpu.tensorMaps.find(*gpu.driver, wordOf(address), form);
+  require(map != nullptr);
+  return map;
+}
+
+void dlc_gpu_launch(const char *kernel, const int64_t *sizes, int64_t sharedBytes, const uint64_t *arguments, int64_t count,
+                    uint64_t tensorMaps) {
   DlcGpu &gpu = current();
   GpuStep step = stepOf(GpuStep::Launch);
   step.kernel = gpu.kernel(kernel);
@@ -207,6 +215,7 @@ void dlc_gpu_launch(const char *kernel, const int64_t *sizes, int64_t sharedByte
     step.sizes[i] = static_cast<uint64_t>(sizes[i]);
   }
   step.sharedBytes = static_cast<uint64_t>(sharedBytes);
+  step.tensorMaps = tensorMaps;
   gpu.queue.addLaunch(step, arguments, static_cast<uint64_t>(count));
 }
 

@@ -5,6 +5,7 @@
 
 #include "device_memory.h"
 #include "launch_queue.h"
+#include "tensor_maps.h"
 
 #include <mutex>
 #include <unordered_map>
@@ -24,6 +25,7 @@ struct DlcGpu {
   DeviceArena arena;
   StagingMemory staging;
   LaunchQueue queue;
+  TensorMaps tensorMaps;
   struct Delivery {
     void *target; // the host's
     const void *source;

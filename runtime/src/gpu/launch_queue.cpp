@@ -99,8 +99,11 @@ bool LaunchQueue::run(const CudaDriver &driver, CUstream_st *stream, const GpuSt
     return mark(driver, stream, step.row);
   }
   pointers.clear();
-  for (uint64_t i = 0; i < step.wordCount; ++i)
-    pointers.push_back(&words[step.firstWord + i]);
+  for (uint64_t i = 0; i < step.wordCount; ++i) {
+    uint64_t &word = words[step.firstWord + i];
+    bool isMap = i < 64 && step.tensorMaps >> i & 1;
+    pointers.push_back(isMap ? reinterpret_cast<void *>(word) : &word);
+  }
   int shared = static_cast<int>(step.sharedBytes);
   if (step.sharedBytes > kFreeSharedBytes &&
       !driver.succeeds(driver.functionSetAttribute(step.kernel, kMostSharedAttribute, shared), "give a block its shared memory"))

@@ -16,6 +16,8 @@ struct GpuStep {
   uint64_t sizes[6];
   uint64_t sharedBytes;
   uint64_t firstWord, wordCount;
+  // By bits: which of these are addresses of tensor maps, which go to the kernel by value.
+  uint64_t tensorMaps;
   // Of copies.
   uint64_t target, source, bytes;
   // Of a charge: the row of the profile.

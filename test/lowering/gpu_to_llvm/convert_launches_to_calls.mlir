@@ -81,3 +81,59 @@ func.func @vast(%x: memref<9223372036854775807xf32>, %y: memref<9223372036854775
   gpu.memcpy %x, %y : memref<9223372036854775807xf32>, memref<9223372036854775807xf32>
   return
 }
+
+// -----
+
+// A tensor map is the runtime's: element f16, swizzle of 64 bytes, 2 dims of 40 and 8, strides of 128 bytes, boxes of 32 x 4. The launch says
+// that its first argument is one.
+// CHECK-LABEL: func.func private @mapped(
+// CHECK-SAME: %[[X:.*]]: memref<8x64xf16>
+// CHECK: %[[FORM:.*]] = memref.alloca() : memref<8xi64>
+// CHECK-NOT: nvgpu.tma
+// CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[X]]
+// CHECK-COUNT-8: memref.store %{{.*}}, %[[FORM]]
+// CHECK: memref.extract_aligned_pointer_as_index %[[VIEW]]
+// CHECK: %[[MAP:.*]] = call @dlc_gpu_tensor_map
+// CHECK: %[[POINTER:.*]] = llvm.inttoptr %[[MAP]]
+// CHECK: %[[WORD:.*]] = llvm.ptrtoint %[[POINTER]]
+// CHECK: memref.store %[[WORD]]
+// CHECK: %[[MASK:.*]] = arith.constant 1 : i64
+// CHECK: call @dlc_gpu_launch({{.*}}, %[[MASK]])
+module attributes {gpu.container_module} {
+func.func private @mapped(%x: memref<8x64xf16>) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %v = memref.reinterpret_cast %x to offset: [0], sizes: [8, 40], strides: [64, 1] : memref<8x64xf16> to memref<8x40xf16, strided<[64, 1]>>
+  %u = memref.cast %v : memref<8x40xf16, strided<[64, 1]>> to memref<*xf16>
+  %d = nvgpu.tma.create.descriptor %u box[%c4, %c32] : memref<*xf16> -> !nvgpu.tensormap.descriptor<tensor = memref<4x32xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none>
+  %m = builtin.unrealized_conversion_cast %d : !nvgpu.tensormap.descriptor<tensor = memref<4x32xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none> to !llvm.ptr
+  gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : !llvm.ptr, %x : memref<8x64xf16>)
+  return
+}
+gpu.module @k {
+  llvm.func @k(%m: !llvm.ptr, %x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.return
+  }
+}
+}
+
+// -----
+
+func.func @open_box(%x: memref<8x32xf16>, %n: index) {
+  %c32 = arith.constant 32 : index
+  %u = memref.cast %x : memref<8x32xf16> to memref<*xf16>
+  // expected-error@+1 {{a tensor map's shape or box is not constant; run convert-contractions-to-mma on static shapes}}
+  %d = nvgpu.tma.create.descriptor %u box[%n, %c32] : memref<*xf16> -> !nvgpu.tensormap.descriptor<tensor = memref<4x32xf16, 3>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none>
+  return
+}
+
+// -----
+
+func.func @unknown_element(%x: memref<8x16xf64>) {
+  %c8 = arith.constant 8 : index
+  %u = memref.cast %x : memref<8x16xf64> to memref<*xf64>
+  // expected-error@+1 {{the driver does not describe memref<8x16xf64>; report this model}}
+  %d = nvgpu.tma.create.descriptor %u box[%c8, %c8] : memref<*xf64> -> !nvgpu.tensormap.descriptor<tensor = memref<8x8xf64, 3>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none>
+  return
+}

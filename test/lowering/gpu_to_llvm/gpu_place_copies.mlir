@@ -137,3 +137,32 @@ gpu.module @k {
   }
 }
 }
+
+// -----
+
+// A tensor map is of what lies on the GPU, and needs no copy on the host.
+// CHECK-LABEL: func.func @mapped(
+// CHECK-SAME: %[[X:.*]]: memref<8x64xf16>
+// CHECK: %[[D:.*]] = gpu.alloc () : memref<8x64xf16>
+// CHECK: gpu.memcpy %[[D]], %[[X]] {{.*}}{dlc.copy = "argument"}
+// CHECK: %[[U:.*]] = memref.cast %[[D]]
+// CHECK: nvgpu.tma.create.descriptor %[[U]]
+// CHECK-NOT: gpu.memcpy
+// CHECK: return
+module attributes {gpu.container_module} {
+func.func @mapped(%x: memref<8x64xf16>) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %u = memref.cast %x : memref<8x64xf16> to memref<*xf16>
+  %d = nvgpu.tma.create.descriptor %u box[%c4, %c32] : memref<*xf16> -> !nvgpu.tensormap.descriptor<tensor = memref<4x32xf16, 3>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none>
+  %m = builtin.unrealized_conversion_cast %d : !nvgpu.tensormap.descriptor<tensor = memref<4x32xf16, 3>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none> to !llvm.ptr
+  gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : !llvm.ptr)
+  return
+}
+gpu.module @k {
+  gpu.func @k(%m: !llvm.ptr) kernel {
+    gpu.return
+  }
+}
+}

@@ -137,3 +137,22 @@ gpu.module @l {
     gpu.return
   }
 }
+
+// -----
+
+// What TMA copies by is a tensor map, which comes by value; memory of others is as before.
+// CHECK: llvm.func @by_value(%[[M:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}, %{{.*}}: !llvm.ptr)
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[M]], %{{.*}}, box
+gpu.module @k {
+  gpu.func @by_value(%m: !llvm.ptr, %A: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1024 = arith.constant 1024 : i64
+    %t = gpu.thread_id x
+    %target = llvm.inttoptr %c1024 : i64 to !llvm.ptr<7>
+    %barrier = llvm.inttoptr %c1024 : i64 to !llvm.ptr<3>
+    nvvm.cp.async.bulk.tensor.shared.cluster.global %target, %m, %barrier, box[%c0, %c0] : !llvm.ptr<7>, !llvm.ptr
+    %a = affine.load %A[%t] : memref<64xf32>
+    affine.store %a, %A[%t] : memref<64xf32>
+    gpu.return
+  }
+}

@@ -15,7 +15,7 @@
 // NVVM: llvm.func @kernel_0_matmul_relu
 // AGAIN: .target sm_80
 // REFUSED: error: models cannot run on 'gpu:sm_90' here: there is no driver {{.*}} dlc compile --target gpu:sm_90 --emit=ptx writes the kernels
-// FORM: target 'gpu' has no 'obj'; give one of dl, linalg, affine, gpu, nvvm, ptx, cubin
+// FORM: target 'gpu' has no 'obj'; give one of dl, linalg, affine, gpu, nvvm, ptx, cubin, sass
 // SCHEDULE: error: kernels get no schedules for target 'gpu'; name a CPU
 func.func @main(%a: tensor<64x96xf32>, %b: tensor<96x128xf32>) -> tensor<64x128xf32> {
   %0 = "dl.matmul"(%a, %b) : (tensor<64x96xf32>, tensor<96x128xf32>) -> tensor<64x128xf32>

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import onnx
 import pytest
+import test_gpu_tensor_maps as tensor_maps
 from cuda_driver import missing
 from test_gpu_networks import NETWORKS, _inputs
 from test_gpu_runtime import _CHAIN, _SCATTER, _W, _expected, _rows
@@ -40,6 +41,14 @@ def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
         for mine, theirs in zip(compiled(inputs), expected, strict=True):
             scale = max(1.0, float(np.abs(theirs).max()))
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-3 * scale)
+
+
+def test_products_of_many_batches() -> None:
+    """By `wgmma` and TMA where the GPU has them."""
+    compiled = tensor_maps.compiled()
+    for seed in range(4):
+        x = tensor_maps.numbers((2, 72, 80), seed)
+        np.testing.assert_array_equal(compiled(x)[0], tensor_maps.expected(x))
 
 
 def test_the_host_does_what_the_gpu_cannot() -> None:
