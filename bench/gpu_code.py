@@ -57,9 +57,7 @@ class _Table:
 def row_of(name: str, device: DeviceReport, seconds: float) -> str:
     """A row of the table."""
     kernels = device.kernels
-    spills = (
-        "?" if any(kernel.registers is None for kernel in kernels) else str(sum(bool(kernel.spill_bytes) for kernel in kernels))
-    )
+    is_assembled = all(kernel.registers is not None for kernel in kernels)
     cells = [
         name,
         len(kernels),
