@@ -157,7 +157,8 @@ def _other_names(user: ir.Operation, operand: int) -> list[ir.Value] | None:
         return []
     parent = user.parent.operation
     if user.name == "scf.condition":
-        return _names_in(parent, list(user.block.arguments).index(user.operands[operand]))
+        value = user.operands[operand]
+        return _names_in(parent, value.arg_number) if isinstance(value.owner, ir.Block) and value.owner == user.block else None
     return _names_in(parent, operand) if parent.name in LOOPS else None
 
 

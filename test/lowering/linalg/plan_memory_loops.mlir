@@ -79,3 +79,25 @@ func.func @owned(%n: index) {
   }
   return
 }
+
+// -----
+
+func.func private @step(memref<4xf32>, memref<i1>)
+
+// What the first block of a while hands on beside its arguments is no other name of theirs: it stays with the allocator.
+// CHECK-LABEL: func.func @fresh_each_time
+// CHECK: scf.while
+// CHECK: %[[FRESH:.*]] = memref.alloc() : memref<4xf32>
+// CHECK: scf.condition(%{{.*}}) %[[FRESH]]
+func.func @fresh_each_time(%p: i1, %flag: memref<i1>) {
+  %0:1 = scf.while (%going = %p) : (i1) -> (memref<4xf32>) {
+    %a = memref.alloc() : memref<4xf32>
+    scf.condition(%going) %a : memref<4xf32>
+  } do {
+  ^bb0(%a: memref<4xf32>):
+    func.call @step(%a, %flag) : (memref<4xf32>, memref<i1>) -> ()
+    %next = memref.load %flag[] : memref<i1>
+    scf.yield %next : i1
+  }
+  return
+}
