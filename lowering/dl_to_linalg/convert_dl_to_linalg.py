@@ -11,6 +11,7 @@ from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import element_of_dtype, signless_twin, tensor_type
 from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.loop_steps import require_steps
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowerings
 from dlc.lowering.dl_to_linalg.building.stated_bounds import require_stated_bounds
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -39,6 +40,7 @@ class ConvertDlToLinalg(Pass):
 def _convert_function(function: ir.Operation) -> None:
     shapes = SymbolicShapes(function)
     sources = _collect(function, shapes)
+    require_steps(function)
     _convert_signature(function)
     for operation, source in sources:
         if source is None:
