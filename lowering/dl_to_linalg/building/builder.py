@@ -38,6 +38,7 @@ class Builder(Scalars):
         """An extent as an `index` value."""
         if isinstance(value, ir.Value):
             return value
+        self._require_addressable(value)
         attribute = ir.IntegerAttr.get(ir.IndexType.get(), value)
         return self.create("arith.constant", [ir.IndexType.get()], [], {"value": attribute})
 
@@ -120,10 +121,13 @@ class Builder(Scalars):
 
     def _type_of(self, shape: Sequence[Extent], element: ir.Type) -> ir.RankedTensorType:
         sizes = [_static(size) for size in shape]
-        if any(size >= 1 << 63 for size in sizes):
-            what = f"{self._subject()}: a size of {max(sizes)} on the way is more than any machine can address"
-            raise PassFailure(self.loc, what, "make sizes, pads and windows smaller")
+        self._require_addressable(max(sizes, default=0))
         return ir.RankedTensorType.get(sizes, element)
+
+    def _require_addressable(self, size: int) -> None:
+        if size >= 1 << 63:
+            what = f"{self._subject()}: a size of {size} on the way is more than any machine can address"
+            raise PassFailure(self.loc, what, "make sizes, pads and windows smaller")
 
     def full(self, shape: Sequence[Extent], scalar: ir.Value) -> ir.Value:
         """A tensor with every element equal to `scalar`."""

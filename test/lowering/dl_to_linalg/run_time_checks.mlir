@@ -97,3 +97,12 @@ func.func @vast(%x: tensor<1x1x5xf64>, %w: tensor<1x1x3xf64>) -> tensor<1x1x5xf6
       : (tensor<1x1x5xf64>, tensor<1x1x3xf64>) -> tensor<1x1x5xf64>
   return %0 : tensor<1x1x5xf64>
 }
+
+// -----
+
+func.func @vast_pads_of_empty_images(%x: tensor<0x0x5xf64>, %w: tensor<0x0x?xf64>) -> tensor<0x0x5xf64> {
+  // expected-error@+1 {{on the way is more than any machine can address; make sizes, pads and windows smaller}}
+  %0 = "dl.conv"(%x, %w) {pads = array<i64: 9223372036854775807, 9223372036854775807>, dilations = array<i64: 9223372036854775807>}
+      : (tensor<0x0x5xf64>, tensor<0x0x?xf64>) -> tensor<0x0x5xf64>
+  return %0 : tensor<0x0x5xf64>
+}
