@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from dlc._mlir import arith, ir
+from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.extents import Ends, Extents, constant_of
 from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
 from dlc.lowering.pass_base import PassFailure
@@ -56,6 +57,12 @@ def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
     return extents.least([extents.dim(size), ir.AffineExpr.get_constant(dimension.repeats)]) if dimension.repeats else size
 
 
+def load_kernel_dialects() -> None:
+    """Load the dialects of kernels on tensor cores into the current context."""
+    for name in ("gpu", "llvm", "memref", "nvgpu", "nvvm", "vector"):
+        _ = ir.Context.current.dialects[name]  # loads it
+
+
 def empty_launch(sizes: Sequence[ir.Value], dynamic_shared_bytes: int = 0) -> ir.Block:
     """A `gpu.launch` at the insertion point of so many blocks and threads along x, y, z; its body.
 
@@ -85,6 +92,23 @@ def shared_memory(body: ir.Block, kind: ir.MemRefType, location: ir.Location) ->
     count = ir.IntegerAttr(launch.attributes["workgroup_attributions"]).value + 1
     launch.attributes["workgroup_attributions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)
     return buffer
+
+
+def dynamic_shared_memory() -> ir.Value:
+    """Emit all of a block's dynamic shared memory, as bytes."""
+    space = ir.Attribute.parse(_SHARED)
+    kind = ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(8), memory_space=space)
+    return ir.Operation.create("gpu.dynamic_shared_memory", [kind]).results[0]
+
+
+def views_of(memory: ir.Value, kinds: Sequence[ir.MemRefType]) -> list[ir.Value]:
+    """Emit views of bytes from their start on, one behind the other, of the shapes and element types of `kinds`."""
+    found, start = [], 0
+    for kind in kinds:
+        view = ir.MemRefType.get(kind.shape, kind.element_type, memory_space=memory.type.memory_space)
+        found.append(memref.view(view, memory, arith.constant(ir.IndexType.get(), start), []))
+        start += prod(kind.shape) * int(kind.element_type.width) // 8
+    return found
 
 
 def launch_of(root: ir.Operation, extents: Extents, facts: GpuMachine) -> Launch:

@@ -14,16 +14,16 @@ from math import prod
 
 from dlc._mlir import affine, arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.launches import empty_launch, shared_memory
+from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects, shared_memory
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, grid_of, panels_of
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, end_group, flat, wait_for_groups
 from dlc.targets.machine import GpuMachine
 
-_BLOCK_X, _BLOCK_Y, _BLOCK_Z, _THREAD_X = range(4)
+BLOCK_X, BLOCK_Y, BLOCK_Z, THREAD_X = range(4)
 """Arguments of a launch's body."""
 
 
@@ -31,8 +31,7 @@ def launch_contraction(
     kernel: type[MmaKernel], contraction: Contraction, shape: MmaShape, tile: MmaTile, facts: GpuMachine
 ) -> None:
     """Emit the launch of a kernel at the insertion point; the loops stay."""
-    for name in ("gpu", "llvm", "memref", "nvgpu", "nvvm", "vector"):
-        _ = ir.Context.current.dialects[name]  # loads it
+    load_kernel_dialects()
     index = ir.IndexType.get()
     sizes = [arith.constant(index, size) for size in (*grid_of(contraction, tile), kernel.threads(tile, facts), 1, 1)]
     body = empty_launch(sizes, kernel.shared_bytes(tile, contraction.lhs.bytes))
@@ -77,7 +76,7 @@ class MmaKernel:
 
     @property
     def _thread(self) -> ir.AffineExpr:
-        return self._argument(_THREAD_X)
+        return self._argument(THREAD_X)
 
     @property
     def _lane(self) -> ir.AffineExpr:
@@ -93,11 +92,11 @@ class MmaKernel:
     @property
     def _block(self) -> tuple[ir.AffineExpr, ir.AffineExpr]:
         """The block's first row and column."""
-        return self._argument(_BLOCK_Y) * self.tile.rows, self._argument(_BLOCK_X) * self.tile.columns
+        return self._argument(BLOCK_Y) * self.tile.rows, self._argument(BLOCK_X) * self.tile.columns
 
     @property
     def _batch(self) -> dict[ir.Value, ir.AffineExpr]:
-        return {loop.iv: place for loop, place in self.contraction.batch.places(self._argument(_BLOCK_Z))}
+        return {loop.iv: place for loop, place in self.contraction.batch.places(self._argument(BLOCK_Z))}
 
     def _copies(self) -> list[PanelCopy]:
         """Copies of both operands, the left one first."""
@@ -111,8 +110,10 @@ class MmaKernel:
 
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
         """Shared memory for the stages of each panel."""
-        kinds = [ir.MemRefType.get([self.tile.stages, *panel.stored_shape], panel.operand.element) for panel in panels]
-        return [shared_memory(self.body, kind, ir.Location.current) for kind in kinds]
+        return [shared_memory(self.body, kind, ir.Location.current) for kind in self._panel_types(panels)]
+
+    def _panel_types(self, panels: Sequence[Panel]) -> list[ir.MemRefType]:
+        return [ir.MemRefType.get([self.tile.stages, *panel.stored_shape], panel.operand.element) for panel in panels]
 
     def _first_tiles(self, copies: Sequence[PanelCopy]) -> None:
         """Emit the copies of what the first steps multiply, a group each."""
@@ -126,7 +127,7 @@ class MmaKernel:
                     copy.start(tile, tile, is_inside)
                 else:
                     copy.store(copy.load(tile, is_inside), tile)
-            _end_group()
+            end_group()
             affine.AffineYieldOp([])
 
     def _sums(self, copies: Sequence[PanelCopy], starts: Sequence[ir.Value]) -> list[ir.Value]:
@@ -162,8 +163,7 @@ class MmaKernel:
 
     def _wait_for_copies(self) -> None:
         """Emit the wait for this thread's own copies of that tile."""
-        count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), self.tile.stages - 2)
-        ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
+        wait_for_groups(self.tile.stages - 2)
 
     def _step(self, number: ir.AffineExpr, copies: Sequence[PanelCopy], sums: list[ir.Value]) -> list[ir.Value]:
         """Emit one tile of the sum."""
@@ -174,7 +174,7 @@ class MmaKernel:
         for copy in copies:
             if copy.is_async:
                 copy.start(ahead, stage, False)
-        _end_group()
+        end_group()
         held = [(copy, copy.load(ahead, False)) for copy in copies if not copy.is_async]
         sums = self._multiplied(ir.AffineExpr.get_mod(number, stages), copies, sums)
         for copy, values in held:
@@ -213,8 +213,3 @@ class MmaKernel:
     def _sum(self, sums: Sequence[ir.Value], fragment: int, half: int, side: int) -> ir.Value:
         """Emit one of the four sums that a thread holds of a fragment."""
         return element_of(sums[fragment], [half, side])
-
-
-def _end_group() -> None:
-    """Emit the end of a group of copies, which may be empty."""
-    ir.Operation.create("nvvm.cp.async.commit.group")

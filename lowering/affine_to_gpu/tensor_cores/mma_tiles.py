@@ -142,12 +142,7 @@ class _Tiles:
         element, threads = self.contraction.lhs.bytes, self._threads(tile)
         sums, operands = tile.registers(element, self.facts.warp_threads)
         registers = sums + policy().gpu.mma_registers + self._held(tile) + (0 if self.shape.of_warpgroup else operands)
-        return min(
-            self.facts.shared_per_multiprocessor // tile.shared_bytes(element),
-            self.facts.registers_per_multiprocessor // (registers * threads),
-            self.facts.threads_per_multiprocessor // threads,
-            self.facts.most_resident_blocks,
-        )
+        return resident_blocks(threads, registers, tile.shared_bytes(element), self.facts)
 
     def cycles(self, tile: MmaTile) -> float:
         """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory and share of the L2
@@ -169,6 +164,16 @@ class _Tiles:
         results = tile.rows * tile.columns * self.contraction.stored_bytes
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
         return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts))
+
+
+def resident_blocks(threads: int, registers: int, shared_bytes: int, facts: GpuMachine) -> int:
+    """Blocks that a multiprocessor holds at a time, of so many threads with so many registers each."""
+    return min(
+        facts.shared_per_multiprocessor // shared_bytes,
+        facts.registers_per_multiprocessor // (registers * threads),
+        facts.threads_per_multiprocessor // threads,
+        facts.most_resident_blocks,
+    )
 
 
 def plain_cycles(contraction: Contraction, facts: GpuMachine) -> float:

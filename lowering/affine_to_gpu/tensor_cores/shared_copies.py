@@ -241,6 +241,17 @@ def pointer_to(address: ir.Value, of_cluster: bool = False) -> ir.Value:
     return ir.Operation.create("llvm.inttoptr", [kind], [address]).results[0]
 
 
+def end_group() -> None:
+    """Emit the end of a group of copies, which may be empty."""
+    ir.Operation.create("nvvm.cp.async.commit.group")
+
+
+def wait_for_groups(left: int) -> None:
+    """Emit the wait of a thread for its copies, but for those of the last `left` groups."""
+    count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), left)
+    ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
+
+
 def flat(value: ir.Value) -> ir.Value:
     """Emit a view of a memref without gaps as one of a single dim."""
     kind = ir.MemRefType(value.type)

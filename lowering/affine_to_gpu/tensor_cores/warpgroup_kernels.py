@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dlc._mlir import arith, ir, memref
+from dlc._mlir import arith, ir
+from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, views_of
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy
 from dlc.lowering.affine_to_gpu.tensor_cores.tensor_maps import TensorCopy
 from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_products import WarpgroupOperand, multiply_warpgroup
-
-_SHARED = "#gpu.address_space<workgroup>"
 
 
 @dataclass(eq=False)
@@ -37,19 +36,10 @@ class WarpgroupKernel(MmaKernel):
     @cached_property
     def _memory(self) -> ir.Value:
         """All of the block's dynamic shared memory; first asked for at the begin of the body."""
-        kind = ir.MemRefType.get(
-            [ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(8), memory_space=ir.Attribute.parse(_SHARED)
-        )
-        return ir.Operation.create("gpu.dynamic_shared_memory", [kind]).results[0]
+        return dynamic_shared_memory()
 
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
-        found, start = [], 0
-        for panel in panels:
-            shape = [self.tile.stages, *panel.stored_shape]
-            kind = ir.MemRefType.get(shape, panel.operand.element, memory_space=self._memory.type.memory_space)
-            found.append(memref.view(kind, self._memory, arith.constant(ir.IndexType.get(), start), []))
-            start += self.tile.stages * panel.bytes
-        return found
+        return views_of(self._memory, self._panel_types(panels))
 
     def _starts(self) -> list[ir.Value]:
         element, count = self.contraction.total.type, self.tile.warp_rows * self.tile.warp_columns // self.facts.warp_threads
