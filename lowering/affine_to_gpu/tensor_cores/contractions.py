@@ -132,12 +132,13 @@ class Contraction:
         return self.results * self.sums.extent
 
 
-def contraction_of(op: ir.Operation) -> Contraction | None:
+def contraction_of(op: ir.Operation, lhs: ir.Value | None = None) -> Contraction | None:
     """The contraction that the loop nest `op` is; None for other nests, dynamic sizes, and memory with gaps.
 
-    Its parallel loops are marked `dlc.parallel`.
+    Its parallel loops are marked `dlc.parallel`. Where the memory `lhs` is given, the left operand is read there, and its elements
+    may have another type than those of the right one.
     """
-    band = list(_band(op))
+    band = list(parallel_band(op))
     inside = real_ops(band[-1].body) if band else []
     loops = [inner for inner in inside if inner.name == "affine.for"]
     chain = chain_of(loops[0]) if len(loops) == 1 else None
@@ -150,15 +151,19 @@ def contraction_of(op: ir.Operation) -> Contraction | None:
     rest = (*inside[:at], *inside[at + 1 :])
     if operands is None or not all(_is_elementwise(inner) for inner in rest) or _overwrites(op, operands):
         return None
+    if lhs is None and operands[0].element != operands[1].element:
+        return None
+    if lhs is not None and operands[0].memref != lhs:
+        operands = operands[::-1]
     variables = {loop.iv for loop in (*band, *chain.loops)}
     if any(operand.form.factors.keys() - variables for operand in operands) or _reads_others(rest, variables):
         return None
     (start,) = chain.loops[0].inits
-    found = _arranged(op, band, chain.loops, operands, start, loops[0].results[0], rest[:at], rest[at:])
+    found = _arranged(op, band, chain.loops, operands, start, loops[0].results[0], rest[:at], rest[at:], lhs is None)
     return found if found and (found.starts_at_constant or _is_computed(start, rest[:at])) else None
 
 
-def _band(op: ir.Operation) -> Iterator[Loop]:
+def parallel_band(op: ir.Operation) -> Iterator[Loop]:
     """Parallel loops perfectly in each other, from the outside in."""
     loop = normalized(op)
     while loop is not None and loop.parallel and not loop.inits:
@@ -176,9 +181,10 @@ def _is_computed(value: ir.Value, ops: Sequence[ir.Operation]) -> bool:
 
 
 def _reads_others(ops: Sequence[ir.Operation], variables: set[ir.Value]) -> bool:
-    """Whether subscripts of `ops` come from elsewhere than loop variables and ops among them."""
+    """Whether subscripts of `ops` come from elsewhere than loop variables, constants and ops among them."""
     known = variables | {result for op in ops for result in op.results}
-    return any(isinstance(value.type, ir.IndexType) and value not in known for op in ops for value in op.operands)
+    indices = [value for op in ops for value in op.operands if isinstance(value.type, ir.IndexType)]
+    return any(value not in known and not _is_op(value, {"arith.constant"}) for value in indices)
 
 
 def _overwrites(op: ir.Operation, operands: Sequence[Operand]) -> bool:
@@ -203,7 +209,7 @@ def _operands(combiner: ir.Operation, body: ir.Block) -> tuple[Operand, Operand]
         ops.add(value.owner.operation)
         found.append(operand)
     lhs, rhs = found
-    return (lhs, rhs) if ops == set(real_ops(body)) and lhs.element == rhs.element else None
+    return (lhs, rhs) if ops == set(real_ops(body)) else None
 
 
 def _is_op(value: ir.Value, names: set[str]) -> bool:
@@ -211,14 +217,19 @@ def _is_op(value: ir.Value, names: set[str]) -> bool:
 
 
 def _operand(value: ir.Value) -> Operand | None:
-    """The operand that an `affine.load` reads, where memory is known to start at a multiple of a copy's size."""
+    """The operand that an `affine.load` reads, where memory is known to start at a multiple of a copy's size.
+
+    What it reads through a view with gaps, such as a part of each row, is an operand in the memory that it is a view of.
+    """
     access = access_of(value.owner.operation)
-    kind = ir.MemRefType(access.memref.type)
     root = root_of(access.memref)
+    is_whole = is_dense(ir.MemRefType(access.memref.type))
+    memref, form = (access.memref, access.distance) if is_whole else (root, access.flat)
+    kind = ir.MemRefType(memref.type)
     is_aligned = isinstance(root, ir.BlockArgument) or is_allocation(root)
-    if not is_dense(kind) or not isinstance(kind.element_type, _NUMBERS) or not is_aligned or access.distance is None:
+    if form is None or not is_dense(kind) or not isinstance(kind.element_type, _NUMBERS) or not is_aligned:
         return None
-    return Operand(access.memref, access.distance, kind.element_type)
+    return Operand(memref, form, kind.element_type)
 
 
 def is_dense(kind: ir.MemRefType) -> bool:
@@ -238,14 +249,15 @@ def _arranged(
     total: ir.Value,
     before: tuple[ir.Operation, ...],
     epilogue: tuple[ir.Operation, ...],
+    is_symmetric: bool,
 ) -> Contraction | None:
-    """Loops by the operands that move along them; results lie side by side along columns."""
+    """Loops by the operands that move along them; with `is_symmetric`, the left one is that which leaves results side by side."""
     stores = [access_of(inner) for inner in epilogue if inner.name == "affine.store"]
     if not stores:
         return None
     dense = _unit_loop(band, stores[0].distance)
     lhs, rhs = operands
-    if dense is not None and lhs.factor(dense) and not rhs.factor(dense):
+    if is_symmetric and dense is not None and lhs.factor(dense) and not rhs.factor(dense):
         lhs, rhs = rhs, lhs
     rows = [loop for loop in band if lhs.factor(loop) and not rhs.factor(loop)]
     columns = [loop for loop in band if rhs.factor(loop) and not lhs.factor(loop)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_allocation, root_of
@@ -22,22 +22,30 @@ _Places = dict[ir.Value, ir.AffineExpr]
 class Epilogue:
     """What is done to the sums of a block, where `batch` gives the places of batch loops and `sides` the block's tile.
 
-    Two neighbours of a row are loaded and stored at once where memory allows.
+    Two neighbours of a row are loaded and stored at once where memory allows. `held` are results of ops of the contraction that the
+    thread has already.
     """
 
     contraction: Contraction
     extents: Extents
     batch: _Places
     sides: tuple[int, int]
+    held: Mapping[ir.Value, ir.Value] = field(default_factory=dict)
 
     def emit(self, row: ir.AffineExpr, column: ir.AffineExpr, sums: Sequence[ir.Value]) -> None:
         """Emit it for neighbours from `column` on, where the row and the columns exist."""
+        for columns, totals in self._together(column, sums):
+            self._guarded(row, columns, totals)
+
+    def _together(
+        self, column: ir.AffineExpr, sums: Sequence[ir.Value]
+    ) -> Iterator[tuple[list[ir.AffineExpr], Sequence[ir.Value]]]:
+        """Neighbours that are taken at once."""
         columns = [column + place for place in range(len(sums))]
         if self._is_even or len(sums) == 1:
-            self._guarded(row, columns, sums)
+            yield columns, sums
             return
-        for place, total in zip(columns, sums, strict=True):
-            self._guarded(row, [place], [total])
+        yield from (([place], [total]) for place, total in zip(columns, sums, strict=True))
 
     @property
     def _is_even(self) -> bool:
@@ -58,16 +66,20 @@ class Epilogue:
         with self.extents.when(checks):
             self._body(row, columns, sums)
 
-    def _body(self, row: ir.AffineExpr, columns: Sequence[ir.AffineExpr], sums: Sequence[ir.Value]) -> None:
+    def _body(
+        self, row: ir.AffineExpr, columns: Sequence[ir.AffineExpr], sums: Sequence[ir.Value]
+    ) -> list[dict[ir.Value, ir.Value]]:
+        """Emit it without a guard; for each neighbour what values of the contraction have become."""
         rows = {loop.iv: place for loop, place in self.contraction.rows.places(row)}
         places = [
             self.batch | rows | {loop.iv: place for loop, place in self.contraction.columns.places(column)} for column in columns
         ]
-        values: list[dict[ir.Value, ir.Value]] = [{} for _ in sums]
+        values = [dict(self.held) for _ in sums]
         self._ops(self.contraction.before, places, values)
         for known, total in zip(values, sums, strict=True):
             known[self.contraction.total] = self._started(total, known)
         self._ops(self.contraction.epilogue, places, values)
+        return values
 
     def _started(self, total: ir.Value, known: dict[ir.Value, ir.Value]) -> ir.Value:
         """Emit the sum with what it starts at, unless fragments began with that."""
@@ -78,6 +90,8 @@ class Epilogue:
 
     def _ops(self, ops: Sequence[ir.Operation], places: Sequence[_Places], values: Sequence[dict[ir.Value, ir.Value]]) -> None:
         for op in ops:
+            if any(result in self.held for result in op.results):
+                continue
             if op.name in ("affine.load", "affine.store"):
                 self._access(access_of(op), places, values)
                 continue

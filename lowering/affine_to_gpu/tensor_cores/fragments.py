@@ -47,6 +47,7 @@ class FragmentLoads:
         else:
             place = along * MATRIX_ROWS + row + 2 * MATRIX_ROWS * step
             chunk = _divided(self.first + at, MATRIX_ROWS) + beside
+        place, chunk = self._piece(place, chunk)
         moved = arith.xori(self.extents.value(chunk), self.extents.value(self.panel.swizzle(row)))
         column = arith.muli(moved, arith.constant(ir.IndexType.get(), self.panel.chunk_elements))
         attributes = {
@@ -56,6 +57,14 @@ class FragmentLoads:
         kind = fragment_type(self.shape, self.panel.operand.element, MATRICES)
         operands = [self.target, stage, self.extents.value(place), column]
         return ir.Operation.create("nvgpu.ldmatrix", [kind], operands, attributes).results[0]
+
+    def _piece(self, row: ir.AffineExpr, chunk: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """The piece of a row that a chunk lies in, and its number there (`Panel.stored`)."""
+        rows, columns = self.panel.shape
+        chunks = self.panel.span // self.panel.chunk_elements
+        if self.panel.span == columns:
+            return row, chunk
+        return _divided(chunk, chunks) * rows + row, _modulo(chunk, chunks)
 
 
 def multiply(shape: MmaShape, lhs: ir.Value, rhs: ir.Value, total: ir.Value) -> ir.Value:
