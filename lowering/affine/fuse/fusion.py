@@ -14,6 +14,7 @@ from dlc.lowering.affine.ir.bands import Band, same_trips
 from dlc.lowering.affine.ir.expressions import coefficient
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.policy import policy
+from dlc.targets.machine import is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     both = holds_contraction(a) and holds_contraction(b)
     if len(legal) == len(a.loops) == len(b.loops) and not both:
         return Fusion(tuple(legal))
+    if is_for_gpu(a.top) and (_is_for_tensor_cores(a) or _is_for_tensor_cores(b)):
+        return Refusal("tensor cores take all loops of a product of matrices together")
     kept: list[tuple[Loop, Loop]] = []
     reason = "two contractions on one register tile would spill" if both else ""
     blocks = _outer_blocks(a, b, legal)
@@ -73,12 +76,23 @@ def holds_contraction(band: Band) -> bool:
 
 def reuses(band: Band, loop: Loop) -> bool:
     """Whether sums of products in the nest read a value again in other iterations of `loop`."""
+    return any(len(loads) > 1 and any(loop.iv not in list(load.operands) for load in loads) for loads in _multiplied(band))
+
+
+def _is_for_tensor_cores(band: Band) -> bool:
+    """Whether the nest multiplies matrices, whose values are read again in other iterations, of types that tensor cores take."""
+    for loads in _multiplied(band):
+        is_narrow = any(isinstance(load.results[0].type, (ir.F16Type, ir.BF16Type)) for load in loads)
+        if is_narrow and len(loads) > 1 and all(any(loop.iv not in list(load.operands) for loop in band.loops) for load in loads):
+            return True
+    return False
+
+
+def _multiplied(band: Band) -> Iterator[list[ir.Operation]]:
+    """The loads of each sum of products in the nest."""
     for op in nested_ops(band.top):
         if op.name == "affine.for" and len(op.results) and _sums_products(op):
-            loads = [load for load in real_ops(op.regions[0].blocks[0]) if load.name == "affine.load"]
-            if len(loads) > 1 and any(loop.iv not in list(load.operands) for load in loads):
-                return True
-    return False
+            yield [load for load in real_ops(op.regions[0].blocks[0]) if load.name == "affine.load"]
 
 
 def _sums_products(op: ir.Operation) -> bool:
