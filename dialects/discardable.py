@@ -86,6 +86,13 @@ ATTRIBUTES = (
         ("lowering/affine_to_gpu/affine_map_to_gpu.py", "lowering/gpu_to_llvm/affine_keep_checks.py"),
     ),
     DiscardableAttribute(
+        "dlc.not_fused",
+        "func.func",
+        "string",
+        "why its attention is no single kernel",
+        ("lowering/affine_to_gpu/tensor_cores/convert_attention_to_mma.py",),
+    ),
+    DiscardableAttribute(
         "dlc.copy",
         "gpu.memcpy",
         "string",

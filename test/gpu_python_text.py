@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from gpu_warps import WARP
 
 from dlc._mlir import ir
 
@@ -35,6 +36,7 @@ _CALLS = {
     "math.log": "np.log", "math.tanh": "np.tanh", "math.absf": "abs", "math.fma": "_fma", "math.powf": "np.power",
     "math.rsqrt": "_rsqrt", "math.exp2": "np.exp2", "math.erf": "_erf", "math.sin": "np.sin", "math.cos": "np.cos",
     "math.floor": "np.floor", "math.ceil": "np.ceil", "math.roundeven": "np.rint", "math.log1p": "np.log1p",
+    "nvvm.ex2": "np.exp2",
 }  # fmt: skip
 
 _CASTS = (
@@ -256,7 +258,8 @@ class FunctionText:
 
     def _on_vector__from_elements(self, op: ir.Operation) -> None:
         given = ", ".join(self.name(value) for value in op.operands)
-        self.set(op, f"np.array([{given}])")
+        shape = tuple(ir.VectorType(op.results[0].type).shape)
+        self.set(op, f"np.array([{given}]).reshape({shape!r})")
 
     def _on_vector__load(self, op: ir.Operation) -> None:
         memref, *place = (self.name(value) for value in op.operands)
@@ -365,8 +368,11 @@ class FunctionText:
 
     def _on_gpu__shuffle(self, op: ir.Operation) -> None:
         mode = str(op.attributes["mode"]).rsplit(" ", 1)[1].rstrip(">")
-        given = ", ".join(self.name(value) for value in op.operands)
-        self.say(self.depth, f"{', '.join(self.name(result) for result in op.results)} = yield ('shuffle {mode}', {given})")
+        given = [self.name(value) for value in op.operands]
+        # in parts of a warp, convert-gpu-to-nvvm names the lanes of the first part alone as those that take part
+        self.say(self.depth, f"assert {given[2]} == {WARP}, 'a gpu.shuffle in parts of a warp'")
+        results = ", ".join(self.name(result) for result in op.results)
+        self.say(self.depth, f"{results} = yield ('shuffle {mode}', {', '.join(given)})")
 
     def _on_arith__select(self, op: ir.Operation) -> None:
         condition, one, other = (self.name(value) for value in op.operands)

@@ -16,6 +16,7 @@ from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, spre
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
 from dlc.lowering.policy import policy
+from dlc.targets.machine import is_for_gpu
 
 _SPLIT = [[0], [1, 2], [3], [4]]
 """Axes of [batch, heads, queries, size] when heads are split."""
@@ -83,11 +84,20 @@ def _head_products(
     rows, columns = b.dim(lhs, len(outer)), b.dim(rhs, 2 if transposed else 3)
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
-    if transposed and (rows >= policy().packing.transposing_rows if isinstance(rows, int) else as_many):
+    if (
+        transposed
+        and not _are_read_by_rows(b, rhs)
+        and (rows >= policy().packing.transposing_rows if isinstance(rows, int) else as_many)
+    ):
         rhs, transposed = _transposed(b, rhs), False
     inner = [n, k] if transposed else [k, n]
     maps = [loops.map([*dims, m, k]), loops.map([*dims[:2], *inner]), loops.map([*dims, m, n])]
     return contract(b, loops, lhs, rhs, zeros(b, [*outer, rows, columns], dtype), maps, dtype)
+
+
+def _are_read_by_rows(b: Builder, keys: ir.Value) -> bool:
+    """Whether tensor cores of a GPU multiply the keys, which take them as they lie."""
+    return keys.type.element_type in (b.element("f16"), b.element("bf16")) and is_for_gpu(b.ip.block.owner.operation)
 
 
 def _transposed(b: Builder, heads: ir.Value) -> ir.Value:

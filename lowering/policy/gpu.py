@@ -40,6 +40,19 @@ class GpuPolicy:
     mma_registers: int = setting(
         48, "registers", "registers of a thread for addresses and the like, beside sums and operands", 8, 128
     )
+    attention_registers: int = setting(
+        208,
+        "registers",
+        "registers of a thread of attention, at most: its tiles, addresses of copies, and `mma_registers`",
+        64,
+        255,
+    )
+    score_instructions: float = setting(
+        12.0, "instructions", "between a score's product and its weight: scale, largest, exponential, sum, rounding", 1, 100
+    )
+    copy_instructions: float = setting(
+        6.0, "instructions", "for a copy to shared memory: its address, its place and itself", 1, 100
+    )
     memory_latency: float = setting(600.0, "cycles", "from a load of global memory to its value", 100, 5000)
     barrier_cycles: float = setting(60.0, "cycles", "a barrier of a block and the fill of its tensor cores", 0, 1000)
     mma_gain: float = setting(0.9, "share", "time of a kernel on tensor cores, at most, of that of one without", 0, 1e6, 1e6)

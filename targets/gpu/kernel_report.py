@@ -11,6 +11,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.affine_to_gpu.affine_map_to_gpu import ON_CPU
+from dlc.lowering.affine_to_gpu.tensor_cores.convert_attention_to_mma import NOT_FUSED
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import tensor_products
 from dlc.lowering.affine_to_gpu.warp_accesses import summary_of, warp_accesses
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import COPY, DELIVER, DOWNLOAD, UPLOAD
@@ -78,7 +79,7 @@ def report_of(
         host_functions_of(module),
         2.0 * facts.fma_per_cycle * facts.multiprocessors * rate,
         facts.memory_bytes_per_cycle * rate,
-        (*copies, *(() if usage is not None else (_NO_ASSEMBLER,))),
+        (*copies, *_not_fused(module), *(() if usage is not None else (_NO_ASSEMBLER,))),
     )
 
 
@@ -92,6 +93,13 @@ def host_functions_of(module: ir.Module) -> dict[str, str]:
         elif is_kernel and not any(op.name == "gpu.launch_func" for op in nested_ops(function)):
             found[symbol_name(function)] = _NO_LOOPS
     return found
+
+
+def _not_fused(module: ir.Module) -> list[str]:
+    """A sentence on each attention that is no single kernel."""
+    marked = [function for function in functions_of(module.operation) if NOT_FUSED in function.attributes]
+    reasons = [(symbol_name(function), ir.StringAttr(function.attributes[NOT_FUSED]).value) for function in marked]
+    return [f"attention in {name} is not one kernel on tensor cores: {reason}" for name, reason in reasons]
 
 
 def copies_of(module: ir.Module) -> tuple[str, ...]:

@@ -22,6 +22,10 @@ SWIZZLE_BYTES = (128, 64, 32)
 """Bytes of a panel's row that `wgmma` knows swizzles of."""
 SUM_NEIGHBOURS = 2
 """Neighbours of a row that a thread holds of each fragment of sums (PTX ISA, "Matrix fragments for mma")."""
+FRAGMENT_LANES = 4
+"""Lanes that hold the columns of a row of such a fragment, neighbours each."""
+FRAGMENT_HALVES = 2
+"""Rows of such a fragment that a thread holds, half of all rows apart."""
 
 BARRIER_BYTES = 8
 """Bytes of an `mbarrier` in shared memory (PTX ISA, "Size and alignment of mbarrier object")."""

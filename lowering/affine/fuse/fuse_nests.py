@@ -33,7 +33,8 @@ class FuseNests(Pass):
 
     Two nests become one in every pair of parallel loops with equal bounds for which each dependence stays within an
     iteration. Nests that match in all their loops always do, so that what follows a contraction works on its accumulators.
-    Else the loops of which one iteration still tiles and vectorises well do, and the bodies are fused on. Then values go
+    Else the loops of which one iteration still tiles and vectorises well do, and the bodies are fused on; for a GPU, products of
+    matrices that tensor cores may take keep all their loops. Then values go
     from stores to loads, stores that nobody reads go, and local buffers shrink to what one iteration needs: scratch
     memory that is allocated in the loop (`convert-affine-to-llvm` allocates it once a function).
     """

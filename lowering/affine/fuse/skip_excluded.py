@@ -49,7 +49,7 @@ def _shorten(select: ir.Operation) -> None:
     if len(stores) != 1 or condition is None or condition.name != "arith.cmpi":
         return
     index, last = condition.operands
-    limit = _linear(last)
+    limit = index_form(last)
     if ir.IntegerAttr(condition.attributes["predicate"]).value != int(arith.CmpIPredicate.sle) or limit is None:
         return
     store = access_of(stores[0])
@@ -65,7 +65,7 @@ def _shorten(select: ir.Operation) -> None:
         _end_at(loop, end)
 
 
-def _linear(value: ir.Value) -> Linear | None:
+def index_form(value: ir.Value) -> Linear | None:
     """An index as a linear form of induction variables."""
     op = defining_op(value)
     if op is None:
@@ -76,7 +76,7 @@ def _linear(value: ir.Value) -> Linear | None:
         indexing = op.attributes["map"].value
         return linear_form(indexing.results[0], indexing.n_dims, list(op.operands))
     if op.name == "arith.addi":
-        lhs, rhs = (_linear(operand) for operand in op.operands)
+        lhs, rhs = (index_form(operand) for operand in op.operands)
         return lhs.plus(rhs) if lhs is not None and rhs is not None else None
     return None
 

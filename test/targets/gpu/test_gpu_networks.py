@@ -109,6 +109,33 @@ def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
         np.testing.assert_allclose(mine.reshape(theirs.shape), theirs, rtol=1e-4, atol=1e-4)
 
 
+def _in_halves(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with f16 in place of f32."""
+    for weight in [weight for weight in model.graph.initializer if weight.data_type == onnx.TensorProto.FLOAT]:
+        weight.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(weight).astype(np.float16), weight.name))
+    for entry in (*model.graph.input, *model.graph.output):
+        kind = entry.type.tensor_type
+        kind.elem_type = onnx.TensorProto.FLOAT16 if kind.elem_type == onnx.TensorProto.FLOAT else kind.elem_type
+    for attribute in [one for node in model.graph.node if node.op_type == "Cast" for one in node.attribute]:
+        attribute.i = onnx.TensorProto.FLOAT16 if attribute.i == onnx.TensorProto.FLOAT else attribute.i
+    return model
+
+
+def test_attention_of_a_network_is_one_kernel() -> None:
+    """Its heads are parts of the rows of one projection, and a padding mask hides keys."""
+    model = _in_halves(bert.build(seq=20, layers=1, hidden=32, heads=2, vocab=11))
+    inputs = _inputs(model, np.random.default_rng(0))
+    inputs["attention_mask"][:, :13] = 1
+    with using(policy().override(mma_gain=1e6)):
+        module = dlc.lower(dlc.optimize(read_source(model), target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+        kernels = [str(op) for op in module.body.operations if op.operation.name == "gpu.module"]
+        assert [("nvgpu.mma.sync" in kernel) for kernel in kernels if "nvvm.ex2" in kernel] == [True]
+        found = _run(read_source(model), inputs, "gpu:sm_80")
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for mine, theirs in zip(found, session.run(None, inputs), strict=True):
+        np.testing.assert_allclose(mine.astype(np.float32), theirs.astype(np.float32), rtol=1e-2, atol=1e-2)
+
+
 def _halves() -> onnx.ModelProto:
     """A padded convolution with stride 2, and a product with bias: f16 throughout."""
     random = np.random.default_rng(1)

@@ -1,0 +1,166 @@
+"""Attention among affine loops: products of queries and keys, softmax of their rows, and products with values, a nest each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dlc._mlir import arith, ir
+from dlc.analysis.buffers import VIEW_OPS, ancestor_in, defining_op, is_allocation, nested_ops, root_of, written_roots
+from dlc.lowering.affine.fuse.skip_excluded import index_form
+from dlc.lowering.affine.ir.accesses import access_of
+from dlc.lowering.affine.ir.loops import Loop
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction, contraction_of
+from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import Softmax, extent_of, is_number, loops_by_axis
+
+_ELEMENTS = {"f16", "bf16"}
+"""Types of which sums of a product have the layout of the next product's left operand, once they are rounded."""
+
+
+class NotFused(Exception):
+    """Why an attention does not become one kernel."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """softmax(adjusted(queries x keys)) x values, row by row.
+
+    `scores` has queries as rows and keys as columns; its epilogue computes `score` and stores nothing. `values` has queries as
+    rows and keys as its sum; its left operand is not in memory any more, and `totals` are its loads of the sums of exponentials.
+    Batch and rows of both are the same, in the same order. Keys from `lead` + 1 behind the query on are masked, if there is a
+    `lead`: the query is then the iteration of the only loop of `rows`.
+    """
+
+    softmax: Softmax
+    scores: Contraction
+    values: Contraction
+    score: ir.Value
+    totals: tuple[ir.Value, ...]
+    lead: int | None
+
+    @property
+    def nests(self) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
+        """The three nests, in order."""
+        return self.scores.nest, self.softmax.nest, self.values.nest
+
+
+def attention_of(softmax: Softmax, block: ir.Block) -> Attention:
+    """The attention that `softmax` belongs to, in the `block` of a function. Raises NotFused."""
+    writer, reader = _neighbours(softmax, block)
+    scores, values = contraction_of(writer), contraction_of(reader, lhs=softmax.scores)
+    if scores is None or values is None or values.lhs.memref != softmax.scores:
+        raise NotFused("scores are not made, or not used, by sums of products of static sizes in memory without gaps")
+    _require_types(scores, values)
+    _require_order(softmax, scores, values, block)
+    inner, outer = _by_axis(scores, softmax, [], store=True), _by_axis(values, softmax, values.columns.loops, store=False)
+    if scores.columns.loops != (inner[-1],) or values.sums.loops != (outer[-1],):
+        raise NotFused("keys are no single loop")
+    totals = tuple(_totals(softmax, values, outer))
+    score = scores.epilogue[-1].operands[0]
+    rows = [axis for axis in range(len(inner) - 1) if _is_row(inner[axis], outer[axis], scores, values)]
+    if not rows:
+        raise NotFused("each query has keys and values of its own")
+    lead = _lead_of(score, scores, inner[rows[-1]])
+    rows = rows if lead is None else rows[-1:]
+    scores = replace(_arranged(scores, inner, rows), epilogue=scores.epilogue[:-1])
+    return Attention(softmax, scores, _arranged(values, outer, rows), score, totals, lead)
+
+
+def _neighbours(softmax: Softmax, block: ir.Block) -> tuple[ir.Operation, ir.Operation]:
+    """The nests that write the scores, and that read their exponentials. Raises NotFused where others touch them."""
+    writers: set[ir.Operation] = set()
+    readers: set[ir.Operation] = set()
+    for buffer in softmax.buffers:
+        if not is_allocation(buffer):
+            raise NotFused("scores are in memory that others may see")
+        for user in users_of(buffer):
+            nest = ancestor_in(user, block)
+            if user.name != "memref.dealloc" and user.name not in VIEW_OPS and nest != softmax.nest:
+                (writers if user.name == "affine.store" else readers).add(nest)
+    if len(writers) != 1 or len(readers) != 1 or writers & readers:
+        raise NotFused("scores are not made by one nest and used by another one alone")
+    return writers.pop(), readers.pop()
+
+
+def users_of(buffer: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that use memory, by views of it too; a view comes behind what uses it."""
+    for user in [use.owner.operation for use in buffer.uses]:
+        if user.name in VIEW_OPS:
+            yield from users_of(user.results[0])
+        yield user
+
+
+def require_elements(elements: set[str]) -> None:
+    """Raise NotFused for queries, keys and values of other types than f16 or bf16."""
+    if len(elements) > 1 or not elements <= _ELEMENTS:
+        raise NotFused(f"elements are {' and '.join(sorted(elements))}; weights stay in registers for f16 and bf16 alone")
+
+
+def _require_types(scores: Contraction, values: Contraction) -> None:
+    require_elements({str(operand.element) for operand in (scores.lhs, scores.rhs, values.rhs)})
+    if any(str(one.total.type) != "f32" or not is_number(one.start, 0.0) for one in (scores, values)):
+        raise NotFused("sums are not sums of f32 from 0 on")
+
+
+def _require_order(softmax: Softmax, scores: Contraction, values: Contraction, block: ir.Block) -> None:
+    """All that scores are computed of is as before where values are multiplied, and results lie elsewhere."""
+    ops = [op.operation for op in block.operations]
+    first, middle, last = (ops.index(nest) for nest in (scores.nest, softmax.nest, values.nest))
+    read = {root_of(access_of(op).memref) for op in nested_ops(scores.nest) if op.name == "affine.load"}
+    between = [op for op in ops[first + 1 : last + 1] if op.name != "memref.dealloc" and op != softmax.nest]
+    if not first < middle < last or any(read & set(written_roots(op)) for op in between):
+        raise NotFused("what scores are computed of is overwritten before values are multiplied")
+
+
+def _by_axis(contraction: Contraction, softmax: Softmax, free: Sequence[Loop], *, store: bool) -> list[Loop | None]:
+    """The loops of a contraction along the axes of the scores, which it stores last or loads; those along `free` are no such.
+
+    Raises NotFused where it does anything else with them.
+    """
+    ops = [op for op in nested_ops(contraction.nest) if op.name in ("affine.load", "affine.store")]
+    touched = [access for op in ops if (access := access_of(op)).memref == softmax.scores]
+    is_last = not store or (contraction.epilogue[-1] == touched[0].op and sum(op.name == "affine.store" for op in ops) == 1)
+    band = [*contraction.batch.loops, *contraction.rows.loops, *contraction.columns.loops]
+    found = loops_by_axis(touched[0], [*band, *contraction.sums.loops]) if len(touched) == 1 else None
+    if found is None or not is_last or tuple(map(extent_of, found)) != softmax.extents or found[-1] is None:
+        raise NotFused("the nests run along scores in different ways")
+    if {loop for loop in band if loop not in found} != set(free):
+        raise NotFused("the nests run along scores in different ways")
+    return found
+
+
+def _totals(softmax: Softmax, values: Contraction, by_axis: Sequence[Loop | None]) -> Iterator[ir.Value]:
+    """What the values' nest loads of the sums of its rows. Raises NotFused where it loads those of other rows."""
+    for op in (*values.before, *values.epilogue):
+        access = access_of(op) if op.name == "affine.load" else None
+        if access is None or access.memref != softmax.totals:
+            continue
+        loops = [loop for loop in by_axis if loop]
+        if loops_by_axis(access, loops) != [None if axis is None else by_axis[axis] for axis in softmax.total_axes]:
+            raise NotFused("results are divided by sums of other rows")
+        yield op.results[0]
+
+
+def _is_row(inner: Loop | None, outer: Loop | None, scores: Contraction, values: Contraction) -> bool:
+    """Whether all iterations of an axis of the scores have the same keys and values."""
+    return inner is not None and outer is not None and not scores.rhs.factor(inner) and not values.rhs.factor(outer)
+
+
+def _lead_of(score: ir.Value, scores: Contraction, queries: Loop | None) -> int | None:
+    """How many keys behind its own place a query sees, where the last thing that is done to scores masks those behind these."""
+    select = defining_op(score)
+    if select is None or select.name != "arith.select" or not is_number(select.operands[2], -math.inf) or queries is None:
+        return None
+    seen = defining_op(select.operands[0])
+    if seen is None or seen.name != "arith.cmpi" or seen.operands[0] != scores.columns.loops[0].iv:
+        return None
+    last = index_form(seen.operands[1])
+    is_below = ir.IntegerAttr(seen.attributes["predicate"]).value == int(arith.CmpIPredicate.sle)
+    return last.constant if is_below and last is not None and dict(last.factors) == {queries.iv: 1} else None
+
+
+def _arranged(contraction: Contraction, by_axis: Sequence[Loop | None], rows: Sequence[int]) -> Contraction:
+    """A contraction with the loops of these axes as rows, and those of all others but the keys as its batch."""
+    batch = tuple(loop for axis, loop in enumerate(by_axis[:-1]) if loop is not None and axis not in rows)
+    return replace(contraction, batch=Axis(batch), rows=Axis(tuple(loop for axis in rows if (loop := by_axis[axis]) is not None)))
