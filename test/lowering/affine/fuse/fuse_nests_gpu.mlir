@@ -1,0 +1,47 @@
+// RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --affine-fuse-nests=explain=true | filecheck %s
+// RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --affine-fuse-nests=explain=true | filecheck %s --check-prefix=CPU
+// Products of matrices that tensor cores of a GPU may take keep all loops; on CPUs rows are summed beside the products of a head.
+
+// CHECK-LABEL: func.func @heads
+// CHECK: %[[S:.*]] = memref.alloc() : memref<4x16x32xf32>
+// CHECK: affine.for
+// CHECK: affine.store %{{.*}}, %[[S]]
+// CHECK: affine.for
+// CHECK: affine.load %[[S]]
+// CHECK: dlc.fusion_refusal = "tensor cores take all loops of a product of matrices together"
+// CPU-LABEL: func.func @heads
+// CPU: affine.for %{{.*}} = 0 to 4
+// CPU-NEXT: memref.alloca() : memref<16x32xf32>
+// CPU-NOT: dlc.fusion_refusal = "tensor
+func.func @heads(%A: memref<4x16x8xf16> {llvm.noalias}, %B: memref<4x8x32xf16> {llvm.noalias}, %R: memref<4x16xf32> {llvm.noalias}) attributes {dl.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %S = memref.alloc() : memref<4x16x32xf32>
+  affine.for %h = 0 to 4 {
+    affine.for %i = 0 to 16 {
+      affine.for %j = 0 to 32 {
+        %sum = affine.for %k = 0 to 8 iter_args(%s = %zero) -> f32 {
+          %a = affine.load %A[%h, %i, %k] : memref<4x16x8xf16>
+          %b = affine.load %B[%h, %k, %j] : memref<4x8x32xf16>
+          %x = arith.extf %a : f16 to f32
+          %y = arith.extf %b : f16 to f32
+          %p = arith.mulf %x, %y : f32
+          %new = arith.addf %s, %p : f32
+          affine.yield %new : f32
+        }
+        affine.store %sum, %S[%h, %i, %j] : memref<4x16x32xf32>
+      } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %h = 0 to 4 {
+    affine.for %i = 0 to 16 {
+      %row = affine.for %j = 0 to 32 iter_args(%s = %zero) -> f32 {
+        %e = affine.load %S[%h, %i, %j] : memref<4x16x32xf32>
+        %new = arith.addf %s, %e : f32
+        affine.yield %new : f32
+      }
+      affine.store %row, %R[%h, %i] : memref<4x16xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %S : memref<4x16x32xf32>
+  return
+}
