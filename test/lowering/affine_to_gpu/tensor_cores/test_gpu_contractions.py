@@ -185,6 +185,35 @@ def _check(name: str, kind: str, examples: int) -> None:
     check()
 
 
+def test_part_of_each_row() -> None:
+    """An operand is a view with gaps, from some column of a buffer on."""
+    part = "memref<40x32xf16, strided<[96, 1], offset: 64>>"
+    alone = "{llvm.noalias}"
+    text = f"""func.func @f(%A: memref<40x96xf16> {alone}, %B: memref<32x24xf16> {alone}, %C: memref<40x24xf32> {alone}) {{
+      %zero = arith.constant 0.0 : f32
+      %P = memref.subview %A[0, 64] [40, 32] [1, 1] : memref<40x96xf16> to {part}
+      affine.for %m = 0 to 40 {{ affine.for %n = 0 to 24 {{
+        %t = affine.for %k = 0 to 32 iter_args(%s = %zero) -> f32 {{
+          %a = affine.load %P[%m, %k] : {part}
+          %b = affine.load %B[%k, %n] : memref<32x24xf16>
+          %x = arith.extf %a : f16 to f32
+          %y = arith.extf %b : f16 to f32
+          %p = arith.mulf %x, %y : f32
+          %sum = arith.addf %s, %p : f32
+          affine.yield %sum : f32 }}
+        affine.store %t, %C[%m, %n] : memref<40x24xf32>
+      }} {{dlc.parallel}} }} {{dlc.parallel}}
+      return }}"""
+    numbers = np.random.default_rng(0)
+    a, b = (numbers.integers(-3, 4, shape).astype(np.float16) for shape in ((40, 96), (32, 24)))
+    c = np.zeros((40, 24), np.float32)
+    with make_context(), ir.Location.unknown():
+        module = lowered(text, "{}", {})
+        assert "nvgpu.mma.sync" in str(module)
+        program(module).run("f", a, b, c)
+    np.testing.assert_array_equal(c, a[:, 64:].astype(np.float32) @ b.astype(np.float32))
+
+
 def _broken(pattern: str, replacement: str) -> np.ndarray:
     """The difference from the right result of a kernel that lacks something."""
     nest = _matmul(64, 128, 512)
