@@ -123,8 +123,8 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
             return Amount.product(2, *moved.shape, None)
         bias = [_elements(result)] if len(types) > 2 else []
         return Amount.sum([Amount.product(2, *moved.shape, weight // channels), *bias])
-    if name == "vnni_conv":
-        taps = types[1].shape[1:-2]
+    if name in ("vnni_conv", "widening_conv"):
+        taps = types[1].shape[1:-2] if name == "vnni_conv" else types[1].shape[:-2]
         return Amount.product(2, *result.shape, *taps, types[0].shape[-1])
     if name in ("winograd_conv", "pair_winograd_conv"):
         stride = operation.opview.attribute_values().get("stride", 1)

@@ -22,7 +22,7 @@ REASONS = {
 """What the reasons mean, by their names; each transpose has the first that holds."""
 
 _FOLLOWED = frozenset({"elementwise", "elementary", "activation", "compare"})
-_PRODUCTS = frozenset({"dl.matmul", "dl.packed_matmul", "dl.attention"})
+_PRODUCTS = frozenset({"dl.matmul", "dl.packed_matmul", "dl.widening_matmul", "dl.attention"})
 _MOST_FOLLOWED = 64
 
 

@@ -14,7 +14,7 @@ from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.policy import policy
 
 
-@lowering("matmul")
+@lowering("matmul", "widening_matmul")
 def lower_matmul(b: Builder, op: SourceOp) -> ir.Value:
     """Rows of all matrices of a batch that share one right-hand side are merged: it is then read once, not per matrix.
 
