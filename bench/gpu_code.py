@@ -1,6 +1,6 @@
 """What GPU code the networks become, without a GPU: kernels, spills, bank conflicts and uncoalesced accesses, by `dlc explain`.
 
-python -m bench gpu_code [name-part ...] [--target gpu:sm_90] [--precision f32|bf16]
+python -m bench gpu_code [name-part ...] [--target gpu:sm_90] [--precision f32|tf32|bf16]
 
 Spills and registers take NVIDIA's `ptxas` (`pip install 'dlc[ptxas]'`), which has to take all kernels. A row fails where a kernel
 spills or an access of shared memory takes more than two passes; uncoalesced accesses are named below the table.
@@ -18,6 +18,7 @@ import dlc
 from bench.cases import Case
 from bench.models import CASES
 from bench.rows import run_rows
+from dlc.option_values import PRECISIONS
 from dlc.targets.device_kernels import DeviceKernel, DeviceReport
 
 HEADER = (
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench gpu_code", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="name-part", help="only networks whose names hold one of these")
     parser.add_argument("--target", default="gpu:sm_90", help="the GPU (default: %(default)s)")
-    parser.add_argument("--precision", choices=("f32", "bf16"), help="what products are computed in (default: as the model says)")
+    parser.add_argument("--precision", choices=PRECISIONS, help="what products are computed in (default: as the model says)")
     given = parser.parse_args(arguments)
     chosen = [case for case in CASES if not given.parts or any(part in case.name for part in given.parts)]
     if not chosen:
