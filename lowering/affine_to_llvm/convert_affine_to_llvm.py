@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from math import prod
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import has_strides, nested_ops
@@ -22,6 +23,7 @@ from dlc.lowering.affine_to_llvm.target_features import fit_to_target
 from dlc.lowering.axes import axis_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.policy import policy
 
 _REMEDIES = {
     "dl": "run convert-dl-to-linalg first",
@@ -75,6 +77,7 @@ class ConvertAffineToLlvm(Pass):
             _require_strides(inner)
             _require_axis(inner)
             _require_divisors(inner)
+            _require_mask(inner)
             _drop_alignment(inner)
         pass_bare_pointers(op)
         noalias, scalar = {}, set()
@@ -121,6 +124,15 @@ def _require_axis(op: ir.Operation) -> None:
     """Refuse sizes of axes that a memref has not: upstream's lowering reads beyond its sizes."""
     if op.name == "memref.dim":
         axis_of(op)
+
+
+def _require_mask(op: ir.Operation) -> None:
+    """Refuse constant masks of vast vectors: upstream's lowering makes a constant of each lane."""
+    if op.name != "vector.constant_mask":
+        return
+    lanes = prod(ir.VectorType(op.results[0].type).shape)
+    if lanes > policy().limits.mask_lanes:
+        raise PassFailure(op, f"a constant mask of {lanes} lanes", f"use vectors of {policy().limits.mask_lanes} lanes at most")
 
 
 def _require_divisors(op: ir.Operation) -> None:

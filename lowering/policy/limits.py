@@ -64,4 +64,5 @@ class Limits:
     placings: int = setting(4, "ways", "ways to place statements of fewer loops that are tried", 1, 64)
     window_taps: int = setting(160, "taps", "taps of a window that are written out", 1, 4096)
     window_unrolled: int = setting(64, "taps", "taps of the innermost loop of a window that are written out", 1, 4096)
+    mask_lanes: int = setting(1 << 20, "lanes", "lanes of a constant mask, each of which is a constant", 1, 1 << 30)
     border_tiles: int = setting(8, "tiles", "tiles at borders that get code of their own", 1, 64)
