@@ -184,6 +184,6 @@ class Window:
         kernel, begin = self.kernel[axis], self.pads_begin[axis]
         assert isinstance(outputs, int) and isinstance(kernel, int)
         low, high = (-begin, size + self.pads_end[axis]) if include_pads else (0, size)
-        starts = np.arange(outputs)[:, None] * self.strides[axis] - begin
-        taps = starts + np.arange(kernel)[None, :] * self.dilations[axis]
-        return np.count_nonzero((taps >= low) & (taps < high), axis=1)
+        starts, dilation = np.arange(outputs) * self.strides[axis] - begin, self.dilations[axis]
+        first, end = (np.clip(-((starts - side) // dilation), 0, kernel) for side in (low, high))
+        return end - first

@@ -17,6 +17,7 @@ from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, Part, spread, widened
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_for_positions, position_extents
+from dlc.lowering.policy import policy
 
 
 @lowering("max_pool")
@@ -151,10 +152,10 @@ def _all_taps_count(window: Window, include_pads: bool) -> bool:
 
 
 def _counts(b: Builder, op: SourceOp, window: Window, axis: int, total: ir.Value, wide: str) -> Part:
-    """How many taps count, at least 1, at each position of a spatial axis; a constant where its size is static."""
+    """How many taps count, at least 1, at each position of a spatial axis; a constant where its size is static, and not vast."""
     at, include_pads = _layout(op).spatial[axis], op["count_include_pad"]
     size, positions = b.dim(op.operands[0], at), b.dim(total, at)
-    if isinstance(size, int):
+    if isinstance(size, int) and isinstance(positions, int) and positions <= policy().limits.added_weight_elements:
         counts = np.maximum(window.counts(axis, size, include_pads), 1)
         return b.dense(elements_of_array(counts.astype(NUMPY_DTYPES[wide]))), [at]
     low = -window.pads_begin[axis] if include_pads else 0

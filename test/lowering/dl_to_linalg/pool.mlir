@@ -62,3 +62,12 @@ func.func @arg_max_pool(%x: tensor<1x3x4x5xf32>) -> tensor<1x3x3x4xi64> {
   %0 = "dl.arg_max_pool"(%x) {kernel = array<i64: 2, 2>} : (tensor<1x3x4x5xf32>) -> tensor<1x3x3x4xi64>
   return %0 : tensor<1x3x3x4xi64>
 }
+
+// The numbers of taps of so many positions are no constant.
+// CHECK-LABEL: func.func @vast_average(
+// CHECK-NOT: arith.constant dense
+// CHECK: linalg.index
+func.func @vast_average(%x: tensor<1x1x8589934592xf32>) -> tensor<1x1x8589934592xf32> {
+  %0 = "dl.avg_pool"(%x) {kernel = array<i64: 3>, pads = array<i64: 1, 1>} : (tensor<1x1x8589934592xf32>) -> tensor<1x1x8589934592xf32>
+  return %0 : tensor<1x1x8589934592xf32>
+}
