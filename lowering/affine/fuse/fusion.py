@@ -132,7 +132,7 @@ def _loss(
     contiguous = [contiguous_loops(band) for band, _, _ in large]
     if any(loop.iv in ivs for (_, loop, _), ivs in zip(large, contiguous, strict=True)):
         alone = all(ivs == {loop.iv} for (_, loop, _), ivs in zip(large, contiguous, strict=True))
-        if sizes_differ or not alone or holds_contraction(a) or holds_contraction(b):
+        if sizes_differ or not alone or holds_contraction(a) or holds_contraction(b) or is_for_gpu(a.top):
             return "the loop runs along contiguous memory"
     for band, loop, gone in large:
         if sizes_differ and next(outer for outer in band.loops if outer not in gone) is not loop:
