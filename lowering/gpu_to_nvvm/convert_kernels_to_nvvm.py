@@ -36,8 +36,8 @@ _MATH = {
 
 _OWN = "nvvm.wgmma."
 """Instructions that only code for `sm_90a` may have."""
-_EXPONENTIAL = "nvvm.ex2"
-"""The instruction of online softmax, which kernels of attention alone have."""
+_WARP_PRODUCT = "nvgpu.mma.sync"
+"""The product of fragments in registers, which kernels on tensor cores have, those of attention among them."""
 _DYNAMIC = "__dynamic_shmem__"
 """The beginning of upstream's name of dynamic shared memory."""
 _NOALIAS = "llvm.noalias"
@@ -115,13 +115,13 @@ def _open(memory: ir.Operation) -> None:
 
 
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
-    """Blocks that are to fit a multiprocessor, for kernels whose threads have tiles of results, and for attention; 0 for others.
+    """Blocks that are to fit a multiprocessor, for kernels whose threads have tiles of results; 0 for others.
 
     Without, `ptxas` spills some of a tile's registers to fit in one more block; below sm_90 it needs more of them.
     """
     if "known_block_size" not in kernel.attributes:
         return 0
-    if any(op.name == _EXPONENTIAL for op in nested_ops(kernel)):
+    if any(op.name == _WARP_PRODUCT for op in nested_ops(kernel)):
         return 1
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if sizes[:2] != [side, side]:

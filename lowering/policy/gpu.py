@@ -40,6 +40,9 @@ class GpuPolicy:
     mma_registers: int = setting(
         48, "registers", "registers of a thread for addresses and the like, beside sums and operands", 8, 128
     )
+    mma_copy_registers: int = setting(
+        10, "registers", "registers of a thread for each copy to shared memory of rows that are not equally far apart", 0, 32
+    )
     attention_registers: int = setting(
         208,
         "registers",

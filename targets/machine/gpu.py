@@ -14,6 +14,8 @@ MATRICES = 4
 ASYNC_COPY_BYTES = (16, 8, 4)
 """What one `cp.async` may copy (PTX ISA)."""
 REGISTER_BYTES = 4
+MOST_THREAD_REGISTERS = 255
+"""Registers that a thread may have (CUDA C++ Programming Guide, "Compute Capabilities")."""
 WARPGROUP_WARPS = 4
 """Warps that a `wgmma` multiplies in together, sixteen rows each."""
 SWIZZLE_ROWS = 8
@@ -123,6 +125,10 @@ class GpuMachine:
     def has_async_copies(self) -> bool:
         """Whether `cp.async` copies global to shared memory past the registers (PTX ISA: from sm_80 on)."""
         return int(self.chip.removeprefix("sm_")) >= 80
+
+    def tensor_rate(self, dtype: str) -> int:
+        """Multiply-adds of a type that tensor cores of a multiprocessor start in a cycle at most; 0 for one they do not take."""
+        return max(int(getattr(rates, dtype, 0)) for rates in (self.tensor_rates, self.warpgroup_rates))
 
     def override(self, **changes: object) -> GpuMachine:
         """The same GPU with other facts, by field name."""

@@ -18,19 +18,19 @@ def facts_of(op: ir.Operation) -> Machine:
 
     `TargetError` when the attribute does not say what it should.
     """
-    module = _module_of(op)
+    module = module_of(op)
     return read(module.attributes[TARGET], TARGET, Machine) if TARGET in module.attributes else host_facts()
 
 
 def gpu_facts_of(op: ir.Operation) -> GpuMachine:
     """The GPU that the module around `op` is for. `TargetError` when its attribute does not say what it should."""
-    module = _module_of(op)
+    module = module_of(op)
     return read(module.attributes[GPU], GPU, GpuMachine) if GPU in module.attributes else GpuMachine()
 
 
 def is_for_gpu(op: ir.Operation) -> bool:
     """Whether kernels of the module around `op` are for a GPU, and what suits a CPU's lanes and caches is left out."""
-    return GPU in _module_of(op).attributes
+    return GPU in module_of(op).attributes
 
 
 def set_target(module: ir.Operation, facts: Machine) -> None:
@@ -67,7 +67,8 @@ def _find_target(name: str) -> Any:
     return importlib.import_module("dlc.targets.registry").find_target(name)
 
 
-def _module_of(op: ir.Operation) -> ir.Operation:
+def module_of(op: ir.Operation) -> ir.Operation:
+    """The outermost op around `op`, which states what it is for."""
     while op.parent is not None:
         op = op.parent.operation
     return op

@@ -13,7 +13,14 @@ from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
-from dlc.targets.machine import BARRIER_BYTES, MATRIX_ROW_BYTES, REGISTER_BYTES, SWIZZLE_BYTES, GpuMachine
+from dlc.targets.machine import (
+    BARRIER_BYTES,
+    MATRIX_ROW_BYTES,
+    MOST_THREAD_REGISTERS,
+    REGISTER_BYTES,
+    SWIZZLE_BYTES,
+    GpuMachine,
+)
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,7 @@ class _Tiles:
             and self._threads(tile) <= self.facts.most_threads
             and max(grid[1:]) <= self.facts.most_blocks_y
             and self._held(tile) <= choices.mma_held
+            and self._registers(tile) <= MOST_THREAD_REGISTERS
             and self._resident(tile) > 0
         )
 
@@ -139,10 +147,22 @@ class _Tiles:
 
     def _resident(self, tile: MmaTile) -> int:
         """Blocks that a multiprocessor holds at a time."""
-        element, threads = self.contraction.lhs.bytes, self._threads(tile)
-        sums, operands = tile.registers(element, self.facts.warp_threads)
-        registers = sums + policy().gpu.mma_registers + self._held(tile) + (0 if self.shape.of_warpgroup else operands)
-        return resident_blocks(threads, registers, tile.shared_bytes(element), self.facts)
+        shared_bytes = tile.shared_bytes(self.contraction.lhs.bytes)
+        return resident_blocks(self._threads(tile), self._registers(tile), shared_bytes, self.facts)
+
+    def _registers(self, tile: MmaTile) -> int:
+        """Registers of a thread."""
+        sums, operands = tile.registers(self.contraction.lhs.bytes, self.facts.warp_threads)
+        own = sums + (0 if self.shape.of_warpgroup else operands)
+        return own + policy().gpu.mma_registers + self._held(tile) + policy().gpu.mma_copy_registers * self._scattered_copies(tile)
+
+    def _scattered_copies(self, tile: MmaTile) -> int:
+        """Copies of a thread for a tile of the sum whose addresses follow no stride, as those of pixels of several rows."""
+        found = 0
+        for panel in panels_of(self.contraction, self.shape, tile):
+            if panel.axis.extent > 1 and panel.axis.stride(panel.operand) is None:
+                found += -(-panel.side * panel.depth // (max(panel.chunk, 1) * self._threads(tile)))
+        return found
 
     def cycles(self, tile: MmaTile) -> float:
         """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory and share of the L2
