@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
+from dlc.lowering.dl.matching import type_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.option_values import PRECISIONS
-from dlc.targets.machine import facts_of
+from dlc.targets.machine import facts_of, module_of
 
 PRECISION = "dl.precision"
 """Module attribute: the narrowest type that operands of products may be rounded to, `f32`, `tf32` (on tensor cores) or `bf16`."""
@@ -23,11 +24,18 @@ def precision_of(module: ir.Operation) -> str:
     return str(given.value)
 
 
+def multiplied_type(op: ir.Operation) -> str:
+    """The type that tensor cores of a GPU multiply the operands of `op` in, by their own and what the module allows; "" for none.
+
+    f32 stays exact unless `dl.precision` says tf32 or bf16; then products with weights alone are rounded.
+    """
+    own = type_of(op.operands[0]).dtype
+    if own in ("f16", "bf16"):
+        return own
+    allowed = precision_of(module_of(op))
+    return allowed if own == "f32" and allowed != PRECISIONS[0] else ""
+
+
 def multiplies_bf16(op: ir.Operation) -> bool:
     """Whether convolutions of f32 with weights, such as `op`, become dot products of bf16: by the module's precision and target."""
-    module = op
-    while module.name != "builtin.module":
-        if module.parent is None:
-            return False
-        module = module.parent
-    return precision_of(module) == "bf16" and facts_of(op).prefers_bf16_dot
+    return precision_of(module_of(op)) == "bf16" and facts_of(op).prefers_bf16_dot

@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import Dim
 from dlc.lowering.dl.layout.axis_orders import AS_IS, AxisOrder, Demand, OpOrders, channels_last
+from dlc.lowering.dl.layout.gpu_gains import seconds_gained_on_gpu
 from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.layout.order_regions import Chooser, Seed
 from dlc.lowering.dl.layout.order_rewriting import reorder
@@ -31,29 +32,36 @@ class AssignLayouts(Pass):
             %1 = dl.conv(%0, %v) {channels_last = true}   %2 = dl.relu(%1)   %3 = dl.transpose(%2) {perm = [0, 3, 1, 2]}
 
     A region of ops that are connected by images is decided as a whole: what its convolutions gain by measured figures, against the
-    transposes at its border. Weights are reshaped and transposed by ops on weights. Functions with kernels stay as they are, and so
-    do modules for a GPU: the blocks of channels are vectors of a CPU, and threads read neighbouring pixels of a channel.
+    transposes at its border. Weights are reshaped and transposed by ops on weights. Functions with kernels stay as they are.
+
+    For a GPU, convolutions that tensor cores take (`dl/precision.py` says in which type) gain by the peaks of its row, and kernels
+    come without blocks of channels, which are vectors of a CPU. All others stay as they are: threads read neighbouring pixels.
     """
 
     force: bool = option(False, "take channels last wherever it is possible")
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every function of the module."""
-        if is_for_gpu(op) and not self.force:
-            return
-        tiles = allowed_tiles(op)
+        on_gpu = is_for_gpu(op)
+        tiles = () if on_gpu else allowed_tiles(op)
+
+        def gain(graph: OrderGraph, conv: ir.Operation) -> float:
+            if self.force:
+                return 1.0
+            return seconds_gained_on_gpu(conv) if on_gpu else seconds_gained(conv, tiles) + _seconds_interleaving(graph, conv)
+
         for function in functions(op):
-            reorder(function, lambda graph: _choose(graph, self.force, tiles))
+            reorder(function, lambda graph: _choose(graph, gain, tiles))
 
 
-def _choose(graph: OrderGraph, force: bool, tiles: Sequence[int]) -> bool:
+def _choose(graph: OrderGraph, gain: Callable[[OrderGraph, ir.Operation], float], tiles: Sequence[int]) -> bool:
     """Settle the convolutions of a graph, and what is between them; whether that is any."""
     convs = {number: op for number, op in enumerate(graph.ops) if op.name in _CONVOLUTIONS}
-    gains = {number: 1.0 if force else seconds_gained(op, tiles) + _seconds_interleaving(graph, op) for number, op in convs.items()}
+    gains = {number: gain(graph, op) for number, op in convs.items()}
 
     def seeds() -> Iterator[Seed]:
         for number, op in convs.items():
-            if number not in graph.settled:
+            if number not in graph.settled and (gains[number] > 0 or not is_for_gpu(op)):
                 yield number, channels_last(type_of(op.operands[0]).rank)
 
     if convs:
@@ -96,7 +104,7 @@ def _settle_convolution(op: ir.Operation, order: AxisOrder, tiles: Sequence[int]
         return None
     kernel = Demand(build=_transposed_kernel if op.name == "dl.conv_transpose" else _kernel_builder(op))
     rest = [AS_IS] if bias is not None else []
-    image = Demand(order, folds=_reads_single_pixels(op))
+    image = Demand(order, folds=_reads_single_pixels(op) and not is_for_gpu(op))
     return OpOrders((image, kernel, *rest), (order,), {"channels_last": True}, scatters=_stores_pixels(op, tiles))
 
 
@@ -144,6 +152,8 @@ def _is_blocked(op: ir.Operation) -> bool:
 
     That of groups of many channels, too: two groups of 32 channels of 56x56 with 3x3 taps take 0.69 of the time.
     """
+    if is_for_gpu(op):
+        return False
     kind, groups = type_of(op.operands[1]), attributes_of(op)["groups"]
     out = kind.shape[0]
     return (

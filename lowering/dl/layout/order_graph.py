@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Shape
@@ -11,6 +12,7 @@ from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.dl.layout.axis_orders import AS_IS, AxisOrder, Demand, OpOrders, compose, identity, inverse, moves_nothing
 from dlc.lowering.dl.matching import attributes_of, type_of, users
 from dlc.lowering.policy import policy
+from dlc.targets.machine import gpu_facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,15 @@ class OrderGraph:
 
     def seconds_to_move(self, value: ir.Value) -> float:
         """Estimated time of a copy of a value that moves its elements one by one."""
-        return self.bytes_of(self.source(value)[0]) / policy().graph.transposed_bytes_per_second
+        return self.bytes_of(self.source(value)[0]) / self._bytes_per_second
+
+    @cached_property
+    def _bytes_per_second(self) -> float:
+        """Bytes of what is moved; a GPU reads and writes each."""
+        if not self.ops or not is_for_gpu(self.ops[0]):
+            return policy().graph.transposed_bytes_per_second
+        facts = gpu_facts_of(self.ops[0])
+        return facts.memory_bytes_per_cycle * facts.clock_mhz * 1e6 / 2
 
     def bytes_of(self, value: ir.Value) -> int:
         """Size of a value."""

@@ -10,9 +10,10 @@ from dlc.dialects import dl
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
 from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.dl.quantize.narrow_images import narrow_images
+from dlc.lowering.dl.quantize.widening_products import widen_products
 from dlc.lowering.pass_base import Pass, option
 from dlc.option_values import PRECISIONS
-from dlc.targets.machine import facts_of
+from dlc.targets.machine import facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,9 @@ class LowerPrecision(Pass):
     that convolutions read are stored in bf16 for all who read them (`narrow_images.py`): depthwise convolutions, which compute in
     f32, and sums.
 
+    For a GPU whose tensor cores multiply bf16, both sides of products and of convolutions with channels last are rounded, and
+    results stay f32 (`widening_products.py`).
+
     before: %0 = "dl.packed_matmul"(%x, %w) : (tensor<4x768xf32>, tensor<64x768x48xf32>) -> tensor<4x3072xf32>
     after:  %p = "dl.bf16_pairs"(%w) : (tensor<64x768x48xf32>) -> tensor<64x384x48xi32>
             %b = "dl.cast"(%x) {to = bf16} : (tensor<4x768xf32>) -> tensor<4x768xbf16>
@@ -39,11 +43,14 @@ class LowerPrecision(Pass):
         """Rewrite every function of the module `op`."""
         if (precision_of(op) if self.to == "module" else self.to) != PRECISIONS[-1]:
             return
-        rounds = facts_of(op).prefers_bf16_dot
+        on_gpu, rounds = is_for_gpu(op), facts_of(op).prefers_bf16_dot
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
             facts = WeightFacts()
+            if on_gpu:
+                widen_products(function, facts)
+                continue
             for operation in dl_ops(function):
                 if not _reads_weights(operation, facts):
                     continue

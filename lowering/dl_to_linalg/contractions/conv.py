@@ -13,6 +13,7 @@ from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import kernel_reach, pad_spatial, position_extents
 from dlc.lowering.dl_to_linalg.contractions.convolution import Convolution, split_groups
 from dlc.lowering.dl_to_linalg.contractions.tap_bands import TapRange, bands_of
+from dlc.targets.machine import is_for_gpu
 
 
 @lowering("conv")
@@ -44,9 +45,12 @@ def _is_depthwise(op: SourceOp, layout: Layout) -> bool:
 
 
 def _bands(op: SourceOp, conv: Convolution, window: Window) -> dict[int, list[TapRange]]:
-    """The spatial axes that are cut into bands, but for those whose results are lanes; depthwise windows read around padding."""
+    """The spatial axes that are cut into bands, but for those whose results are lanes.
+
+    Depthwise windows read around padding; tensor cores of a GPU take all results of a convolution together.
+    """
     layout, sizes = conv.layout, conv.layout.spatial_of(op.types[0].shape)
-    if _is_depthwise(op, layout):
+    if _is_depthwise(op, layout) or (layout.channels_last and is_for_gpu(conv.b.ip.block.owner.operation)):
         return {}
     axes = range(window.rank if layout.channels_last else window.rank - 1)
     found = {axis: bands_of(window, axis, sizes[axis], conv.positions[axis]) for axis in axes}

@@ -15,6 +15,7 @@ from bench.networks import bert, gpt2_decode, lstm, mlp
 from bench.networks.builder import GraphBuilder
 from bench.networks.vision import batch_norm, conv
 from dlc._mlir import ir
+from dlc.accuracy import with_accuracy
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import tensor_products
 from dlc.lowering.gpu_to_llvm.affine_keep_checks import REASON
 from dlc.lowering.policy import policy, using
@@ -23,13 +24,13 @@ from dlc.sources import read_source
 ort = pytest.importorskip("onnxruntime")
 
 
-def _residual_block() -> onnx.ModelProto:
+def _residual_block(inner: int = 4, out: int = 8) -> onnx.ModelProto:
     """Two convolutions beside one with stride 2, as ResNet's blocks between stages."""
     g = GraphBuilder("block", 0)
-    x = g.input("x", (1, 4, 8, 8))
-    main = g.op("Relu", batch_norm(g, conv(g, x, 4, 8, 3, stride=2), 8))
-    main = batch_norm(g, conv(g, main, 8, 8, 3), 8)
-    g.output("y", g.op("Relu", g.op("Add", main, batch_norm(g, conv(g, x, 4, 8, 1, stride=2), 8))), (1, 8, 4, 4))
+    x = g.input("x", (1, inner, 8, 8))
+    main = g.op("Relu", batch_norm(g, conv(g, x, inner, out, 3, stride=2), out))
+    main = batch_norm(g, conv(g, main, out, out, 3), out)
+    g.output("y", g.op("Relu", g.op("Add", main, batch_norm(g, conv(g, x, inner, out, 1, stride=2), out))), (1, out, 4, 4))
     return g.model()
 
 
@@ -167,3 +168,20 @@ def test_products_of_halves_run_on_tensor_cores() -> None:
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     (expected,) = session.run(None, inputs)
     np.testing.assert_allclose(found.astype(np.float32), expected.astype(np.float32), rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "tf32"])
+def test_convolutions_of_f32_run_on_tensor_cores_where_they_may_be_rounded(precision: str) -> None:
+    """All products of a residual block with weights, those of convolutions with channels last."""
+    model = _residual_block(32, 40)
+    inputs = _inputs(model, np.random.default_rng(0))
+    source = with_accuracy(read_source(model), None, precision)
+    with using(policy().override(mma_gain=1e6)):
+        module = dlc.lower(dlc.optimize(source, target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+        kernels = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+        assert sum(precision in tensor_products(kernel) for kernel in kernels) == 3
+        found = _run(source, inputs, "gpu:sm_80")
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for mine, theirs in zip(found, session.run(None, inputs), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=3e-2, atol=3e-2)
+        assert np.abs(mine - theirs).max() > 0
