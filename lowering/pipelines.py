@@ -209,6 +209,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "affine-outline-checks",
                     "canonicalize",
                     "affine-apply-steps",
+                    "affine-split-contractions",
                     "convert-contractions-to-mma",
                     "affine-split-reductions",
                     "affine-demote-values",

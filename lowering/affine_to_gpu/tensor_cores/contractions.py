@@ -112,6 +112,10 @@ class Contraction:
         """Bytes that a result takes in memory."""
         return sum(-(-int(op.operands[0].type.width) // 8) for op in self.epilogue if op.name == "affine.store")
 
+    def written_bytes(self, parts: int) -> int:
+        """Bytes that a result's sum takes in memory where it is the sum of so many partial ones, else the result's."""
+        return self.stored_bytes if parts == 1 else parts * int(self.total.type.width) // 8
+
     @cached_property
     def read_bytes(self) -> int:
         """Bytes of both operands, as far as they are read."""
@@ -137,7 +141,7 @@ def contraction_of(op: ir.Operation) -> Contraction | None:
 
     Its parallel loops are marked `dlc.parallel`.
     """
-    band = list(_band(op))
+    band = list(band_of(op))
     inside = real_ops(band[-1].body) if band else []
     loops = [inner for inner in inside if inner.name == "affine.for"]
     chain = chain_of(loops[0]) if len(loops) == 1 else None
@@ -158,7 +162,7 @@ def contraction_of(op: ir.Operation) -> Contraction | None:
     return found if found and (found.starts_at_constant or _is_computed(start, rest[:at])) else None
 
 
-def _band(op: ir.Operation) -> Iterator[Loop]:
+def band_of(op: ir.Operation) -> Iterator[Loop]:
     """Parallel loops perfectly in each other, from the outside in."""
     loop = normalized(op)
     while loop is not None and loop.parallel and not loop.inits:

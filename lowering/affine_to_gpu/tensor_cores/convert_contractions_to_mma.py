@@ -55,7 +55,7 @@ class ConvertContractionsToMma(Pass):
         facts, taken, found = gpu_facts_of(op), symbols_in(op), False
         tf32 = self.tf32 or precision_of(op) == "tf32"
         for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
-            if function.name != "func.func" or len(function.regions[0].blocks) != 1 or not _is_free(function):
+            if function.name != "func.func" or len(function.regions[0].blocks) != 1 or not is_free(function):
                 continue
             chosen = [one for inner in real_ops(function.regions[0].blocks[0]) if (one := _choice(inner, facts, tf32))]
             if chosen:
@@ -68,7 +68,7 @@ class ConvertContractionsToMma(Pass):
 _Choice = tuple[Contraction, MmaShape, MmaTile]
 
 
-def _is_free(function: ir.Operation) -> bool:
+def is_free(function: ir.Operation) -> bool:
     """Whether nothing else decides on the function's loops, and what lies between them may stay on the host."""
     if CHECKS in function.attributes or _OF_WEIGHTS in function.attributes or has_bound_loops(function):
         return False
