@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import islpy as isl
 
@@ -45,62 +45,70 @@ class WarpStrides:
         values = [loop.values for loop in self.loops]
         return [dict(found) for found in access_strides(self.scop, values, self.leaf.domain, dims)]
 
-    @property
-    def is_innermost(self) -> bool:
-        """Whether the loop that lies along warps is the innermost one, and can go along neighbours of a thread, too."""
-        return self.dim is not None and self.dim == len(self.loops) - 1
-
     @cached_property
     def lanes(self) -> Mapping[MemRefAccess, int]:
-        """Elements of the largest vectors along the innermost loop, from where its variable is a multiple of them on, by access;
-        those that can be no vectors are left out, and all where the ops have no copies (`vector_copies.py`)."""
+        """Elements of the largest vectors along the loop that lies along warps, from where its variable is a multiple of them on,
+        by access; those that can be no vectors are left out."""
+        return {} if self.dim is None else self._lanes_along(self.loops[self.dim], self._strides[0])
+
+    def _lanes_along(self, loop: LoopNode, strides: _Strides) -> Mapping[MemRefAccess, int]:
+        """None where the ops have no copies (`vector_copies.py`)."""
         statement = self.statement
         if not all(is_plain(op) or is_free(op) for op in statement.ops) or not _may_move(statement):
             return {}
-        near = [access for access, stride in self._strides[1].items() if stride == 1]
-        found = {access: _lanes(access, self.leaf, self.loops[-1]) for access in near}
+        found = {access: _lanes(access, self.leaf, loop) for access, stride in strides.items() if stride == 1}
         return {access: lanes for access, lanes in found.items() if lanes > 1}
 
-    @property
-    def moves_in_vectors(self) -> bool:
-        """Whether each access that moves along the innermost loop can be a vector: single elements would lie apart in a warp."""
-        return all(access in self.lanes for access, stride in self._strides[1].items() if stride != 0)
+    def may_take(self, width: int) -> bool:
+        """Whether a thread may take `width` neighbours: each access that moves along them can be a vector, as single elements would
+        lie apart in a warp, and where the last of them is an iteration, so are those before."""
+        moved = [access for access, stride in self._strides[0].items() if stride != 0]
+        if self.dim is None or self.taken > 1 or not all(access in self.lanes for access in moved):
+            return False
+        times = _times(self.loops, self.leaf)
+        names = [f"i{place}" for place in range(len(self.loops))]
+        starts = [f"{width} * floor({name} / {width})" if place == self.dim else name for place, name in enumerate(names)]
+        return bool(times.apply(isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(starts)}] }}")).is_subset(times))
 
     @cached_property
     def taken(self) -> int:
         """How many neighbours a thread takes already, by an innermost loop of so few iterations that they make vectors; else 1."""
-        if self.dim is None or self.is_innermost:
+        if self.dim is None or self.dim == len(self.loops) - 1:
             return 1
         extent, (along, near) = extent_of(self.loops[-1]), self._strides
         follow = any(stride == 1 and along.get(access) == extent for access, stride in near.items())
-        is_few = 1 < extent <= VECTOR_BYTES and follow
-        return extent if is_few and extent <= max(self.lanes.values(), default=1) else 1
+        if not (1 < extent <= VECTOR_BYTES and follow):
+            return 1
+        return extent if extent <= max(self._near[1].values(), default=1) else 1
+
+    @cached_property
+    def _near(self) -> tuple[_Strides, Mapping[MemRefAccess, int]]:
+        """Strides and lanes along the innermost loop."""
+        return self._strides[1], self._lanes_along(self.loops[-1], self._strides[1])
 
     def left(self, width: int) -> float:
         """The share of its accesses that a thread does which takes `width` neighbours at once."""
-        accesses = [access for access in self.statement.accesses if access.array.is_memory]
-        width = max(width, self.taken)
+        accesses, width = [access for access in self.statement.accesses if access.array.is_memory], max(width, self.taken)
         if width == 1 or not accesses:
             return 1.0
-        near = self._strides[1]
-        parts = (width if near.get(access) == 0 else min(width, self.lanes.get(access, 1)) for access in accesses)
+        near, lanes = self._near if self.taken > 1 else (self._strides[0], self.lanes)
+        parts = (width if near.get(access, 0) == 0 else min(width, lanes.get(access, 1)) for access in accesses)
         return sum(1 / part for part in parts) / len(accesses)
 
     def sectors(self, width: int, facts: GpuMachine) -> float:
         """Sectors that memory moves for one iteration, where a thread takes `width` neighbours at once; all where no loop is."""
         if self.dim is None:
             return float(len(self.statement.accesses))
-        return sum(self._sectors(access, max(width, self.taken), facts) for access in self.statement.accesses)
+        return sum(self._sectors(access, width, facts) for access in self.statement.accesses)
 
     def _sectors(self, access: MemRefAccess, width: int, facts: GpuMachine) -> float:
         """Of one access: lanes of a warp are as many vectors apart as it takes for a thread's neighbours."""
-        stride, near = (found.get(access, 0) for found in self._strides)
+        stride, lanes = self._strides[0].get(access, 0), self.lanes if width > 1 else {}
         if stride is None:
             return 1.0
-        if self.taken > 1 and stride == self.taken and near == 1:
-            stride = 1
-        if width > 1 and near:
-            stride *= width // min(width, self.lanes.get(access, 1))
+        if self.taken > 1 and stride == self.taken and self._strides[1].get(access) == 1:
+            stride, width, lanes = 1, self.taken, self._near[1]
+        stride *= width // min(width, lanes.get(access, 1))
         return min(1.0, max(abs(stride) * element_bytes(access.array) / facts.sector_bytes, 1 / facts.warp_threads))
 
 
@@ -110,11 +118,10 @@ def warp_strides(scop: Scop, above: Sequence[LoopNode], nest: Tree, dim: int | N
 
 
 def vector_widths(statements: Sequence[WarpStrides]) -> list[int]:
-    """How many neighbours a thread may take at once, 1 first: more where the loop is the innermost one around all statements, and
-    all accesses that move along it can be vectors."""
-    if not all(one.is_innermost and one.moves_in_vectors for one in statements):
-        return [1]
+    """How many neighbours along the loop that lies along warps a thread may take at once in all of its statements, 1 first."""
     most = max((lanes for one in statements for lanes in one.lanes.values()), default=1)
+    if most == 1 or not all(one.may_take(most) for one in statements):
+        return [1]
     return [1 << power for power in range(most.bit_length())]
 
 
@@ -133,6 +140,14 @@ def _leaves(above: Sequence[LoopNode], nest: Tree) -> Iterator[tuple[list[LoopNo
 def _statement(scop: Scop, leaf: Leaf) -> Statement:
     (name,) = statement_names(leaf)
     return scop.by_name[name]
+
+
+def _times(loops: Sequence[LoopNode], leaf: Leaf) -> isl.Set:
+    """The values of `loops` in the instances that `leaf` runs."""
+    domain = isl.Set.from_union_set(leaf.domain)
+    space = domain.get_space().from_domain().add_dims(isl.dim_type.out, 1)
+    maps = [isl.Map.from_pw_aff(loop.values.extract_pw_aff(space)) for loop in loops]
+    return reduce(isl.Map.flat_range_product, maps).intersect_domain(domain).range()
 
 
 def _may_move(statement: Statement) -> bool:

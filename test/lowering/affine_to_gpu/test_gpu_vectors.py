@@ -61,6 +61,20 @@ func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}) {{
   return
 }}"""
 
+_COLUMNS = """
+func.func @f(%A: memref<{m}x{n}xf32> {{llvm.noalias}}, %S: memref<{n}xf32> {{llvm.noalias}}) {{
+  %zero = arith.constant 0.0 : f32
+  affine.for %j = 0 to {n} {{
+    %sum = affine.for %i = {first} iter_args(%s = %zero) -> f32 {{
+      %a = affine.load %A[%i, %j] : memref<{m}x{n}xf32>
+      %t = arith.addf %s, %a : f32
+      affine.yield %t : f32
+    }}
+    affine.store %sum, %S[%j] : memref<{n}xf32>
+  }}
+  return
+}}"""
+
 
 def _compiled(text: str, **facts: int) -> Program:
     """A GPU of one multiprocessor with few threads is full with little work, so that vectors pay."""
@@ -120,6 +134,26 @@ def test_rows(kind: str, columns: int, lanes: int) -> None:
     single = given.astype(np.float32)
     np.testing.assert_array_equal(found, (single / single.sum(1, keepdims=True)).astype(_TYPES[kind]))
     assert run.text.count(f", {lanes})") >= 3 if lanes else "_vector_of(" not in run.text
+
+
+@pytest.mark.parametrize(
+    ("first", "columns", "is_whole"),
+    [
+        ("0 to 40", 256, True),
+        ("0 to 40", 257, False),
+        ("affine_map<(j) -> (j)>(%j) to 256", 256, True),
+        ("0 to affine_map<(j) -> (j)>(%j)", 256, False),
+    ],
+)
+def test_columns(first: str, columns: int, is_whole: bool) -> None:
+    """Four sums a thread, where all rows of a group of four columns begin with the first of these."""
+    given = np.random.default_rng(columns).integers(-8, 8, (256, columns)).astype(np.float32)
+    found = np.full(columns, np.nan, np.float32)
+    run = _compiled(_COLUMNS.format(m=256, n=columns, first=first))
+    run.run("f", given, found)
+    rows = given[:40] if first == "0 to 40" else np.tril(given) if "to 256" in first else np.triu(given, 1)
+    np.testing.assert_array_equal(found, rows.sum(0))
+    assert ("_vector_of(" in run.text) == is_whole
 
 
 def test_vectors_that_start_elsewhere_are_found() -> None:
