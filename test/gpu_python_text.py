@@ -259,6 +259,10 @@ class FunctionText:
         given = ", ".join(self.name(value) for value in op.operands)
         self.set(op, f"np.array([{given}])")
 
+    def _on_vector__broadcast(self, op: ir.Operation) -> None:
+        kind = ir.VectorType(op.results[0].type)
+        self.set(op, f"np.full({tuple(kind.shape)!r}, {self.name(op.operands[0])})")
+
     def _on_vector__load(self, op: ir.Operation) -> None:
         memref, *place = (self.name(value) for value in op.operands)
         (count,) = ir.VectorType(op.results[0].type).shape
