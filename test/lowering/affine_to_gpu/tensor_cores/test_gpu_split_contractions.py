@@ -37,13 +37,19 @@ func.func @f(%A: !A {{llvm.noalias}}, %B: !B {{llvm.noalias}}, %C: !C {{llvm.noa
 }}"""
 
 
-def _lowered(text: str) -> ir.Module:
+_WARPGROUPS = (
+    '{chip = "sm_90", ptx = 80, multiprocessors = 1000, shared_per_multiprocessor = 233472, '
+    "warpgroup_rates = {f16 = 2048, bf16 = 2048, tf32 = 1024, i8 = 4096}}"
+)
+
+
+def _lowered(text: str, gpu: str = "{multiprocessors = 1000}", **tiles: tuple[int, ...]) -> ir.Module:
     """For a GPU of many multiprocessors that launches for nothing: whatever can be split pays."""
     module = ir.Module.parse(text)
-    module.operation.attributes["dlc.gpu"] = ir.Attribute.parse("{multiprocessors = 1000}")
+    module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(gpu)
     passes = "affine-split-contractions{tf32=true},convert-contractions-to-mma{tf32=true},affine-map-to-gpu,convert-affine-to-gpu"
     outline = "canonicalize,cse,gpu-launch-sink-index-computations,gpu-kernel-outlining"
-    with using(policy().override(mma_gain=1e6, mma_held=128, launch_cycles=0.0)):
+    with using(policy().override(mma_gain=1e6, mma_held=128, launch_cycles=0.0, **tiles)):
         Pipeline.parse(f"{passes},{outline}").run(module)
     return module
 
@@ -62,6 +68,22 @@ def test_parts_of_sums(name: str, kind: str, m: int, n: int, k: int) -> None:
     run.run("f", a, b, c)
     np.testing.assert_array_equal(c, want)
     assert [name for name, _, _ in run.launches] == ["f_kernel_f_kernel", "f_loops_kernel_f_loops_kernel"]
+
+
+@pytest.mark.parametrize("name", ["matmul", "transposed"])
+def test_parts_by_warpgroups(name: str) -> None:
+    """A part is one more batch of the tensor maps that TMA copies by, too."""
+    nest = NESTS[name][0](16, 64, 512)
+    numbers = np.random.default_rng(2)
+    a, b, c = (numbers.integers(-2, 3, shape).astype(DTYPES[dtype]) for (shape, _), dtype in nest.memrefs("f16", "f32"))
+    sides: dict[str, tuple[int, ...]] = {"warpgroup_rows": (64,), "warpgroup_columns": (64,), "mma_block_sides": (16,)}
+    with make_context(), ir.Location.unknown():
+        text = nest.text("f16", "f32", "affine.store %t0, %C[{at}] : {c}")
+        module = _lowered(text, _WARPGROUPS, **sides, mma_warp_sides=(32,))
+        assert "gpu.alloc" in str(module) and "nvgpu.tma.create.descriptor" in str(module)
+        run = program(module)
+    run.run("f", a, b, c)
+    np.testing.assert_array_equal(c, meaning(name, a, b))
 
 
 def test_channels_of_a_convolution() -> None:
