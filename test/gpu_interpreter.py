@@ -21,7 +21,7 @@ import numpy as np
 from gpu_python_text import ELEMENT_TYPES, FunctionText, name_of
 from gpu_tensor_maps import TensorMap
 from gpu_warpgroups import BlockMemory, Products, WarpgroupShape, multiply_async
-from gpu_warps import WARP, AsyncCopies, matrix_row, row_of, together
+from gpu_warps import WARP, AsyncCopies, matrix_row, row_of, together, vector_of
 
 from dlc._mlir import ir
 
@@ -48,6 +48,7 @@ class Program:
             "_warpgroup_shape": WarpgroupShape,
             "_matrix_row": matrix_row,
             "_row_of": row_of,
+            "_vector_of": vector_of,
             "_launch": self._launch,
             "_fma": _fma,
             "_rsqrt": _rsqrt,

@@ -244,7 +244,8 @@ class FunctionText:
     def _splat(self, op: ir.Operation) -> None:
         kind = ir.VectorType(op.results[0].type)
         value = ir.DenseElementsAttr(op.attributes["value"]).get_splat_value().value
-        self.set(op, f"np.full({tuple(kind.shape)!r}, {value!r}, {ELEMENT_TYPES[str(kind.element_type)]!r})")
+        text = f"float('{value!r}')" if isinstance(value, float) else repr(value)
+        self.set(op, f"np.full({tuple(kind.shape)!r}, {text}, {ELEMENT_TYPES[str(kind.element_type)]!r})")
 
     # Vectors, and what warps do together.
 
@@ -261,6 +262,10 @@ class FunctionText:
         shape = tuple(ir.VectorType(op.results[0].type).shape)
         self.set(op, f"np.array([{given}]).reshape({shape!r})")
 
+    def _on_vector__broadcast(self, op: ir.Operation) -> None:
+        kind = ir.VectorType(op.results[0].type)
+        self.set(op, f"np.full({tuple(kind.shape)!r}, {self.name(op.operands[0])})")
+
     def _on_vector__load(self, op: ir.Operation) -> None:
         memref, *place = (self.name(value) for value in op.operands)
         (count,) = ir.VectorType(op.results[0].type).shape
@@ -270,6 +275,19 @@ class FunctionText:
         value, memref, *place = (self.name(value) for value in op.operands)
         (count,) = ir.VectorType(op.operands[0].type).shape
         self.say(self.depth, f"_row_of({memref}, ({', '.join(place)},), {count})[...] = {value}")
+
+    def _on_affine__vector_load(self, op: ir.Operation) -> None:
+        self.set(op, f"{self._vector(op, 1, op.results[0].type)}.copy()")
+
+    def _on_affine__vector_store(self, op: ir.Operation) -> None:
+        place = self._vector(op, 2, op.operands[0].type)
+        self.say(self.depth, f"{place}[...] = {self.name(op.operands[0])}")
+
+    def _vector(self, op: ir.Operation, first: int, kind: ir.Type) -> str:
+        """The neighbours that an access touches."""
+        texts = _texts(op.attributes["map"].value, [self.name(value) for value in list(op.operands)[first:]])
+        (count,) = ir.VectorType(kind).shape
+        return f"_vector_of({self.name(op.operands[first - 1])}, ({', '.join(texts)},), {count})"
 
     def _on_nvgpu__device_async_copy(self, op: ir.Operation) -> None:
         sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))

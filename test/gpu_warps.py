@@ -80,6 +80,12 @@ def matrix_row(memory: np.ndarray, place: Sequence[int]) -> np.ndarray:
     return row_of(memory, place, 16 // memory.itemsize)
 
 
+def vector_of(memory: np.ndarray, place: Sequence[int], count: int) -> np.ndarray:
+    """What a vector's load or store touches: neighbours from a multiple of their size on."""
+    _require_aligned(memory, place, count * memory.itemsize)
+    return row_of(memory, place, count)
+
+
 def load_matrices(rows: Sequence[np.ndarray], transpose: bool) -> list[np.ndarray]:
     """`ldmatrix.x4`: the registers of each lane, of the rows that the lanes have the addresses of."""
     per_register = 4 // rows[0].itemsize

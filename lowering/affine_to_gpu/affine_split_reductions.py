@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, arith, ir, memref
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.ir.accesses import stride_along
+from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, access_of, stride_along
+from dlc.lowering.affine.ir.alignment import alignment_of, element_bytes
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import chain_of, combine, identity
 from dlc.lowering.affine_to_gpu.grid import is_bound
+from dlc.lowering.affine_to_gpu.thread_code import end_of
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import gpu_facts_of
 
@@ -28,8 +30,10 @@ class AffineSplitReductions(Pass):
             %sum = affine.for %l = 0 to 32 iter_args(%s = %zero) { %x = affine.load %p[%l]; %t = arith.addf %s, %x; yield %t }
 
     So it is done where the reduction's own loop, and none around it, goes along memory, and where no numbers are read that several
-    of the loops around reuse, as those of products are: these become tiles. Iterations keep their order; only the partial results
-    are associated anew, which any reduction allows (docs/design/0001-contracts.md).
+    of the loops around reuse, as those of products are: these become tiles. Where memory allows for vectors, a lane takes
+    neighbours: of 1024 numbers of f32 those at 128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as
+    `affine-vectorize-accesses` wants them. Iterations keep their order; only the partial results are associated anew, which any
+    reduction allows (docs/design/0001-contracts.md).
     """
 
     anchor = "func.func"
@@ -42,7 +46,7 @@ class AffineSplitReductions(Pass):
             chain = chain_of(loop)
             if chain is None or is_bound(loop) or len(chain.loops) != 1 or not self._pays(chain.loops[0]):
                 continue
-            _split(chain.loops[0], chain.combiners, lanes)
+            _split(chain.loops[0], chain.combiners, lanes, _neighbours(chain.loops[0], lanes))
 
     def _pays(self, loop: Loop) -> bool:
         if loop.extent is None or loop.extent < self.least:
@@ -52,6 +56,16 @@ class AffineSplitReductions(Pass):
         along = [op for op in inside if stride_along(op, loop.iv) in (1, -1)]
         beside = [op for op in inside for variable in outer if stride_along(op, variable) in (1, -1)]
         return bool(along) and not beside and sum(_is_reused(inside, variable) for variable in outer) < 2
+
+
+def _neighbours(loop: Loop, lanes: int) -> int:
+    """How many neighbours a lane takes at once, so that loads or stores can be vectors: each of its steps takes as many."""
+    accesses = [access_of(op) for op in nested_ops(loop.op) if op.name in SUBSCRIPTS_AT and stride_along(op, loop.iv) == 1]
+    most = max((alignment_of(access, loop.iv) // (element_bytes(access.memref) or 1) for access in accesses), default=1)
+    assert loop.extent is not None
+    while most > 1 and (loop.extent % most or loop.extent < most * lanes):
+        most //= 2
+    return max(1, most)
 
 
 def _is_reused(loads: Sequence[ir.Operation], variable: ir.Value) -> bool:
@@ -69,8 +83,8 @@ def _variables_around(op: ir.Operation) -> Iterator[ir.Value]:
         around = around.operation.parent
 
 
-def _split(loop: Loop, combiners: Sequence[ir.Operation], lanes: int) -> None:
-    """Replace a reduction by `lanes` of them and one over their results."""
+def _split(loop: Loop, combiners: Sequence[ir.Operation], lanes: int, width: int) -> None:
+    """Replace a reduction by `lanes` of them, each over groups of `width` neighbours, and one over their results."""
     with ir.InsertionPoint(loop.op), loop.op.location:
         kinds = [result.type for result in loop.op.results]
         partial = [memref.AllocaOp(ir.MemRefType.get([lanes], kind), [], []).result for kind in kinds]
@@ -78,7 +92,7 @@ def _split(loop: Loop, combiners: Sequence[ir.Operation], lanes: int) -> None:
         _start(partial, neutral, lanes)
         results = _final(loop, combiners, partial, lanes)
         with ir.InsertionPoint(results[0].owner):
-            _accumulate(loop, partial, lanes)
+            _accumulate(loop, partial, lanes, width)
     for old, new in zip(loop.op.results, results, strict=True):
         old.replace_all_uses_with(new)
     loop.op.erase()
@@ -93,22 +107,22 @@ def _start(partial: Sequence[ir.Value], neutral: Sequence[ir.Value], lanes: int)
         affine.AffineYieldOp([])
 
 
-def _accumulate(loop: Loop, partial: Sequence[ir.Value], lanes: int) -> None:
+def _accumulate(loop: Loop, partial: Sequence[ir.Value], lanes: int, width: int) -> None:
     """The iterations in their order, each on the partial result of its lane; takes the ops out of `loop`."""
     assert loop.extent is not None
-    rounds = build_for(Bound.constant(0), Bound.constant(-(-loop.extent // lanes)))
-    number = rounds.regions[0].blocks[0].arguments[0]
-    here = ir.AffineDimExpr.get(0)
-    with ir.InsertionPoint(rounds.regions[0].blocks[0]):
-        ends = [ir.AffineExpr.get_constant(lanes), *([here * -lanes + loop.extent] if loop.extent % lanes else [])]
-        inner = build_for(Bound.constant(0), Bound(ir.AffineMap.get(1, 0, ends), (number,)), parallel=False)
-        affine.AffineYieldOp([])
-    block = inner.regions[0].blocks[0]
-    lane = block.arguments[0]
-    with ir.InsertionPoint(block):
-        end = affine.AffineYieldOp([]).operation
+    groups, here = loop.extent // width, ir.AffineDimExpr.get(0)
+    ends = [ir.AffineExpr.get_constant(lanes), *([here * -lanes + groups] if groups % lanes else [])]
+    number = _enter(Bound.constant(-(-groups // lanes)))
+    with ir.InsertionPoint(end_of(number.owner)):
+        lane = inner = _enter(Bound(ir.AffineMap.get(1, 0, ends), (number,)))
+    if width > 1:
+        with ir.InsertionPoint(end_of(lane.owner)):
+            inner = _enter(Bound.constant(width))
+    end = end_of(inner.owner)
     with ir.InsertionPoint(end):
-        place = apply(ir.AffineMap.get(2, 0, [here * lanes + ir.AffineDimExpr.get(1)]), [number, lane])
+        group = here * lanes + ir.AffineDimExpr.get(1)
+        map = ir.AffineMap.get(3, 0, [group * width + ir.AffineDimExpr.get(2)]) if width > 1 else ir.AffineMap.get(2, 0, [group])
+        place = apply(map, [number, lane, *([inner] if width > 1 else [])])
         before = [_load(buffer, lane) for buffer in partial]
     old = loop.body
     yielded = list(list(old.operations)[-1].operands)
@@ -119,6 +133,14 @@ def _accumulate(loop: Loop, partial: Sequence[ir.Value], lanes: int) -> None:
     with ir.InsertionPoint(end):
         for buffer, value in zip(partial, yielded, strict=True):
             _store(value, buffer, lane)
+
+
+def _enter(upper: Bound) -> ir.Value:
+    """An empty loop at the insertion point; its variable."""
+    loop = build_for(Bound.constant(0), upper)
+    with ir.InsertionPoint(loop.regions[0].blocks[0]):
+        affine.AffineYieldOp([])
+    return loop.regions[0].blocks[0].arguments[0]
 
 
 def _final(loop: Loop, combiners: Sequence[ir.Operation], partial: Sequence[ir.Value], lanes: int) -> list[ir.Value]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.analysis.integer_sets import constraints_of
+from dlc.lowering.affine.ir.accesses import is_store
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.targets.machine import GpuMachine
 
@@ -127,8 +128,4 @@ def only_chain(outer: ir.Operation, op: ir.Operation) -> list[ir.Operation] | No
 
 def written_in(op: ir.Operation) -> list[ir.Operation]:
     """The stores inside of an `affine.if`."""
-    return [inner for block in op.regions[0].blocks for one in real_ops(block) for inner in nested_ops(one) if _stores(inner)]
-
-
-def _stores(op: ir.Operation) -> bool:
-    return op.name in ("affine.store", "memref.store")
+    return [inner for block in op.regions[0].blocks for one in real_ops(block) for inner in nested_ops(one) if is_store(inner)]

@@ -8,7 +8,7 @@ stays on the host, and the search goes on inside its outermost loop: one launch 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
@@ -19,10 +19,11 @@ from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.iterations import stride_of
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, around, block, with_children
 from dlc.lowering.affine_to_gpu.grid import UNITS, GpuMapping, block_shape, name_of
-from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, kernel_cost, sectors_along
+from dlc.lowering.affine_to_gpu.mapping_costs import kernel_cost, launch_cost, sectors_along
 from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, tile_shape
+from dlc.lowering.affine_to_gpu.warp_strides import extent_of, vector_widths, warp_strides, with_neighbours
 from dlc.targets.machine import GpuMachine
 
 _MOST_DIMS = 3
@@ -67,7 +68,7 @@ class _Search:
         if isinstance(tree, SequenceNode):
             return block([self.visit(item, between_instances(open_ones, item.domain), above) for item in tree.items])
         if not isinstance(tree, LoopNode):
-            self.cost += kernel_cost(self.scop, above, tree, 0, 1, self.facts)
+            self.cost += launch_cost(above) + kernel_cost(warp_strides(self.scop, above, tree, None), 1, 1, self.facts).cycles
             return tree
         chain = list(_chain(tree))
         free = [depth for depth, loop in enumerate(chain) if stays(open_ones, LoopValues(loop.values))]
@@ -83,25 +84,40 @@ class _Search:
         tile = None if nest is None else tile_shape([extent_of(counted[depth]) for depth in nest.chosen], self.facts)
         chosen = nest.chosen if nest and tile else self._chosen(counted, free, above)
         mapped = [counted[depth] for depth in chosen]
-        threads = tile.threads if tile else block_shape([extent_of(loop) for loop in mapped], self.facts)
         tree = nested([loop for depth, loop in enumerate(chain) if depth not in chosen], chain[-1].body)
-        cost = kernel_cost(self.scop, above, nested(mapped[::-1], tree), len(mapped), prod(threads), self.facts)
+        cost, width, threads = self._shape(above, mapped, tree, tile.threads if tile else None)
         phases = None if tile else RowPhases.of(self.scop, name, above, counted, free, open_ones, self.facts)
         if phases and phases.cost(self.scop) < cost:
             self.cost += phases.cost(self.scop)
             self.kernels.append(Kernel(name, phases.threads))
-            return phases.tree()
+            return phases.in_vectors(self.scop).tree()
         self.cost += cost / (tile.gain if tile else 1)
         if nest and tile:
             tiles = ThreadTiles(name, above, mapped, nest, tile)
             self.kernels.append(Kernel(name, threads, tiles.reuses))
             return tiles.tree()
         self.kernels.append(Kernel(name, threads))
+        tree = with_neighbours(tree, mapped[0].values, width)
+        mapped[0] = replace(mapped[0], values=tile_number(mapped[0].values, width))
         for unit in UNITS:
             for dim, (loop, size) in enumerate(zip(mapped, threads, strict=True)):
                 values = tile_number(loop.values, size) if unit == "block" else place_in_tile(loop.values, size)
                 tree = around(values, tree, name_of(name, GpuMapping(unit, dim)), "parallel")
         return tree
+
+    def _shape(
+        self, above: Sequence[LoopNode], mapped: Sequence[LoopNode], tree: Tree, threads: tuple[int, ...] | None
+    ) -> tuple[float, int, tuple[int, ...]]:
+        """The cycles of `tree` in the loops `mapped` (x first), how many neighbours along x a thread is to take, and the threads of
+        a block, unless they are given. The cycles are those of single elements: vectors do not decide on the loops."""
+        statements = warp_strides(self.scop, above, nested(mapped[::-1], tree), len(above) + len(mapped) - 1)
+        found = []
+        for width in [1] if threads else vector_widths(statements):
+            extents = [-(-extent_of(mapped[0]) // width), *(extent_of(loop) for loop in mapped[1:])]
+            size = threads or block_shape(extents, self.facts)
+            found.append((kernel_cost(statements, prod(extents), prod(size), self.facts, width), width, size))
+        _, width, size = min(found)
+        return launch_cost(above) + found[0][0].cycles, width, size
 
     def _chosen(self, chain: Sequence[LoopNode], free: Sequence[int], above: Sequence[LoopNode]) -> list[int]:
         """The loops to map, x first: along x accesses lie side by side, the others have the most iterations."""

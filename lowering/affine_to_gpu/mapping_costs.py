@@ -5,108 +5,73 @@ Only comparisons of these numbers mean something.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
 
-from dlc.lowering.affine.cost.strides import access_strides, element_bytes
-from dlc.lowering.affine.ir.accesses import MemRefAccess
-from dlc.lowering.affine.polyhedral.loop_values import ends_of
 from dlc.lowering.affine.polyhedral.model import Scop
-from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, Tree, loops_above, walk
+from dlc.lowering.affine.schedule.loop_tree import LoopNode, Tree, sets_of
+from dlc.lowering.affine_to_gpu.warp_strides import WarpStrides, extent_of, warp_strides
 from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
 
 
-def extent_of(loop: LoopNode) -> int:
-    """How many values the loop's variable has at most; a large number where that is not bounded."""
-    low, high = ends_of(loop.values.intersect_domain(loop.domain))
-    return int(str(high.sub(low))) + 1 if low.is_int() and high.is_int() else policy().limits.unbounded_trips
+def launch_cost(above: Sequence[LoopNode]) -> float:
+    """The cost of launching a kernel in each iteration of the host's loops `above`."""
+    return policy().gpu.launch_cycles * prod(extent_of(loop) for loop in above)
 
 
-def kernel_cost(scop: Scop, above: Sequence[LoopNode], nest: Tree, mapped: int, block: int, facts: GpuMachine) -> float:
-    """The cost of all launches of a kernel inside the host's loops `above`.
+@dataclass(frozen=True, order=True)
+class Cost:
+    """Cycles, and how many accesses the longest thread does: where memory bounds both of two kernels, fewer are better."""
 
-    The `mapped` outermost loops of `nest` become blocks of `block` threads; the last of them lies along warps.
-    """
-    outer = loops_above(nest, (0,) * mapped)
-    threads = prod(extent_of(loop) for loop in outer)
+    cycles: float
+    accesses: float
+
+
+def kernel_cost(statements: Sequence[WarpStrides], threads: int, block: int, facts: GpuMachine, width: int = 1) -> Cost:
+    """The cost of one launch for `statements`, by `threads` in blocks of `block`, each of which takes `width` neighbours."""
     busy = min(facts.multiprocessors, -(-threads // block))
-    total = policy().gpu.launch_cycles * prod(extent_of(loop) for loop in above)
-    for loops, leaf in _leaves(above, nest):
-        volume = _volume(leaf.domain)
-        moved = volume * _sectors(scop, loops, leaf, len(above) + mapped - 1 if mapped else None, facts)
-        total += max(volume / min(threads, facts.threads) * policy().gpu.thread_step_cycles, moved / busy)
-    return total
+    return _sum(statements, width, min(threads, facts.threads), busy, facts)
 
 
 def phase_cost(
-    scop: Scop,
-    above: Sequence[LoopNode],
-    loops: Sequence[LoopNode],
-    phases: Sequence[tuple[Tree, int | None]],
-    rows: int,
-    block: int,
-    facts: GpuMachine,
-) -> float:
-    """The cost of a kernel whose warps run phases inside of `loops`, which hold the host's loops `above` and so many `rows`.
+    statements: Sequence[WarpStrides], extent: int | None, rows: int, block: int, facts: GpuMachine, width: int = 1
+) -> Cost:
+    """The cost of what the warps of `rows`, in blocks of `block` threads, run in one phase.
 
-    Each phase is a nest with the depth of the loop that goes along a warp's threads; None for one that a single thread runs.
+    A warp's threads share `extent` iterations, of which each takes `width` neighbours at once; for None a single one runs them all.
     """
-    total = policy().gpu.launch_cycles * prod(extent_of(loop) for loop in above)
     busy = min(facts.multiprocessors, -(-rows * facts.warp_threads // block))
-    for nest, along in phases:
-        threads = rows * (facts.warp_threads if along is not None else 1)
-        for around, leaf in _leaves(loops, nest):
-            volume = _volume(leaf.domain)
-            moved = volume * _sectors(scop, around, leaf, None if along is None else len(loops) + along, facts)
-            total += max(volume / min(threads, facts.threads) * policy().gpu.thread_step_cycles, moved / busy)
-    return total
+    if extent is None:
+        return _sum(statements, width, min(rows, facts.threads), busy, facts)
+    used = facts.warp_threads if width == 1 else min(facts.warp_threads, -(-extent // width))
+    return _sum(statements, width, min(rows * facts.warp_threads, facts.threads) * used // facts.warp_threads, busy, facts)
+
+
+def _sum(statements: Sequence[WarpStrides], width: int, threads: int, busy: int, facts: GpuMachine) -> Cost:
+    """What statements take one after the other: each the longer of the steps of a thread and of what memory moves."""
+    cycles, accesses = 0.0, 0.0
+    for one in statements:
+        volume = _volume(one.leaf.domain)
+        steps = volume * one.left(width) / max(1, threads)
+        cycles += max(steps * policy().gpu.thread_step_cycles, volume * one.sectors(width, facts) / busy)
+        accesses += steps
+    return Cost(cycles, accesses)
 
 
 def sectors_along(scop: Scop, above: Sequence[LoopNode], nest: Tree, depth: int, facts: GpuMachine) -> float:
     """Sectors of memory that `nest` moves where neighbours in a warp are neighbours along its loop at `depth`."""
-    dim = len(above) + depth
-    return sum(_sectors(scop, loops, leaf, dim, facts) * _volume(leaf.domain) for loops, leaf in _leaves(above, nest))
-
-
-def _leaves(above: Sequence[LoopNode], nest: Tree) -> Iterator[tuple[list[LoopNode], Leaf]]:
-    """The statements of `nest` that run at all, each with all loops around."""
-    for path, node in walk(nest):
-        if isinstance(node, Leaf) and not node.domain.is_empty():
-            yield [*above, *loops_above(nest, path)], node
-
-
-def _sectors(scop: Scop, loops: Sequence[LoopNode], leaf: Leaf, dim: int | None, facts: GpuMachine) -> float:
-    """Sectors that one iteration of a statement moves, where lanes of a warp are neighbours along loop `dim`; all for no loop."""
-    statement = scop.by_name[_name(leaf)]
-    if dim is None:
-        return float(len(statement.accesses))
-    strides = dict(access_strides(scop, [loop.values for loop in loops], leaf.domain, [dim])[0])
-    return sum(_sectors_of(access, strides.get(access, 0), facts) for access in statement.accesses)
-
-
-def _sectors_of(access: MemRefAccess, stride: int | None, facts: GpuMachine) -> float:
-    if stride is None:
-        return 1.0
-    return min(1.0, max(abs(stride) * element_bytes(access.array) / facts.sector_bytes, 1 / facts.warp_threads))
-
-
-def _name(leaf: Leaf) -> str:
-    (name,) = {found.get_tuple_name() for found in _sets(leaf.domain)}
-    return str(name)
-
-
-def _sets(domain: isl.UnionSet) -> list[isl.Set]:
-    sets = domain.get_set_list()
-    return [sets.get_set(place) for place in range(sets.n_set())]
+    statements = warp_strides(scop, above, nest, len(above) + depth)
+    return sum(one.sectors(1, facts) * _volume(one.leaf.domain) for one in statements)
 
 
 def _volume(domain: isl.UnionSet) -> float:
     """About how many instances `domain` has: the boxes around its sets."""
     total = 0.0
-    for one in _sets(domain):
+    for one in sets_of(domain):
         size = 1.0
         for dim in range(one.dim(isl.dim_type.set)):
             low, high = one.dim_min_val(dim), one.dim_max_val(dim)

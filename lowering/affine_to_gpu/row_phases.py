@@ -17,18 +17,23 @@ from dlc.lowering.affine.polyhedral.loop_values import LoopValues, place_in_tile
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, block
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, block_shape, name_of
-from dlc.lowering.affine_to_gpu.mapping_costs import extent_of, phase_cost, sectors_along
+from dlc.lowering.affine_to_gpu.mapping_costs import Cost, launch_cost, phase_cost, sectors_along
 from dlc.lowering.affine_to_gpu.thread_tiles import nested
+from dlc.lowering.affine_to_gpu.warp_strides import WarpStrides, extent_of, vector_widths, warp_strides, with_neighbours
 from dlc.targets.machine import GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
 class BarrierPhase:
-    """Loops and what is in them; the loop number `along` goes along the threads of a warp, or, with None, one thread runs them."""
+    """Loops and what is in them; the loop number `along` goes along the threads of a warp, or, with None, one thread runs them.
+
+    Each of these threads takes `width` neighbours at once.
+    """
 
     loops: tuple[LoopNode, ...]
     body: Tree
     along: int | None
+    width: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +67,9 @@ class RowPhases:
         rest = [loop for depth, loop in enumerate(chain) if depth not in chosen]
         inside = reduce(within_iterations, (LoopValues(loop.values) for loop in chain), open_ones)
         phases = [_phase(scop, [*above, *chain], item, inside, facts) for item in body.items]
-        return cls(name, above, rows, rest, phases, facts) if any(phase.along is not None for phase in phases) else None
+        if all(phase.along is None for phase in phases):
+            return None
+        return cls(name, above, rows, rest, phases, facts)
 
     @property
     def threads(self) -> tuple[int, ...]:
@@ -78,10 +85,26 @@ class RowPhases:
 
     def cost(self, scop: Scop) -> float:
         """Cycles of all launches."""
+        return launch_cost(self.above) + sum(self._cost(phase, self._strides(scop, phase)).cycles for phase in self.phases)
+
+    def in_vectors(self, scop: Scop) -> RowPhases:
+        """The same with the vectors that cost least."""
+        return replace(self, phases=[self._widened(scop, phase) for phase in self.phases])
+
+    def _widened(self, scop: Scop, phase: BarrierPhase) -> BarrierPhase:
+        statements = self._strides(scop, phase)
+        wide = [replace(phase, width=width) for width in (vector_widths(statements) if phase.along is not None else [1])]
+        return min(wide, key=lambda one: self._cost(one, statements))
+
+    def _strides(self, scop: Scop, phase: BarrierPhase) -> list[WarpStrides]:
         loops = [*self.above, *self.rows, *self.around]
+        nest = nested(phase.loops, phase.body)
+        return warp_strides(scop, loops, nest, None if phase.along is None else len(loops) + phase.along)
+
+    def _cost(self, phase: BarrierPhase, statements: Sequence[WarpStrides]) -> Cost:
+        extent = None if phase.along is None else extent_of(phase.loops[phase.along])
         rows = prod(extent_of(loop) for loop in self.rows)
-        parts = ((nested(phase.loops, phase.body), phase.along) for phase in self.phases)
-        return phase_cost(scop, self.above, loops, list(parts), rows, prod(self.threads), self.facts)
+        return phase_cost(statements, extent, rows, prod(self.threads), self.facts, phase.width)
 
     def _rows(self, unit: Unit) -> list[LoopNode]:
         found = []
@@ -94,13 +117,15 @@ class RowPhases:
     def _of_threads(self, phase: BarrierPhase) -> Tree:
         if phase.along is None:
             return nested([*self._rows("thread"), *phase.loops], phase.body)
-        loops, width = list(phase.loops), self.threads[0]
+        loops, lanes = list(phase.loops), self.threads[0]
         along = loops[phase.along]
-        loops[phase.along] = replace(along, values=tile_number(along.values, width))
+        vectors = tile_number(along.values, phase.width)
+        loops[phase.along] = replace(along, values=tile_number(along.values, phase.width * lanes))
         warp = replace(
-            along, values=place_in_tile(along.values, width), name=name_of(self.name, GpuMapping("thread", 0)), kind="parallel"
+            along, values=place_in_tile(vectors, lanes), name=name_of(self.name, GpuMapping("thread", 0)), kind="parallel"
         )
-        return nested([*self._rows("thread"), warp, *loops], phase.body)
+        body = with_neighbours(phase.body, along.values, phase.width)
+        return nested([*self._rows("thread"), warp, *loops], body)
 
 
 def _phase(scop: Scop, above: Sequence[LoopNode], item: Tree, open_ones: isl.UnionMap, facts: GpuMachine) -> BarrierPhase:

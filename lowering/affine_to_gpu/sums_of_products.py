@@ -10,7 +10,7 @@ from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.polyhedral.model import Scop, Statement
 from dlc.lowering.affine.schedule.loop_tree import Leaf, LoopNode, SequenceNode, Tree, statement_names
-from dlc.lowering.affine_to_gpu.mapping_costs import extent_of
+from dlc.lowering.affine_to_gpu.warp_strides import extent_of
 from dlc.lowering.policy import policy
 
 _Strides = Sequence[Mapping[MemRefAccess, "int | None"]]

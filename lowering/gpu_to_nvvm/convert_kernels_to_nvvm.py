@@ -9,6 +9,7 @@ from math import prod
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
 from dlc.analysis.symbols import symbol_name
+from dlc.lowering.gpu_to_nvvm.aligned_vectors import align_vectors
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
 from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
@@ -91,6 +92,7 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
     pointers = {symbol_name(kernel): _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels}
     blocks = {symbol_name(kernel): count for kernel in kernels if (count := _blocks_at_a_time(kernel, facts))}
     bare = "true" if is_bare else "false"
+    align_vectors(nested_ops(module))
     run_native(module, *_LOWERING, f"convert-gpu-to-nvvm{{index-bitwidth=64 use-bare-ptr-memref-call-conv={bare}}}", *_LAST)
     use_instructions(nested_ops(module))
     for inner in nested_ops(module):

@@ -56,6 +56,9 @@ class GpuPolicy:
     copy_instructions: float = setting(
         6.0, "instructions", "for a copy to shared memory: its address, its place and itself", 1, 100
     )
+    sum_parts: tuple[int, ...] = candidates(
+        (2, 3, 4, 6, 8, 12, 16), "parts", "of a sum on tensor cores that blocks compute side by side"
+    )
     memory_latency: float = setting(600.0, "cycles", "from a load of global memory to its value", 100, 5000)
     barrier_cycles: float = setting(60.0, "cycles", "a barrier of a block and the fill of its tensor cores", 0, 1000)
     mma_gain: float = setting(0.9, "share", "time of a kernel on tensor cores, at most, of that of one without", 0, 1e6, 1e6)

@@ -13,6 +13,8 @@ MATRICES = 4
 """Matrices that one `ldmatrix` reads, a register of each thread each."""
 ASYNC_COPY_BYTES = (16, 8, 4)
 """What one `cp.async` may copy (PTX ISA)."""
+VECTOR_BYTES = 16
+"""The most that one load or store of a thread moves: `ld.global.v4.b32` (PTX ISA)."""
 REGISTER_BYTES = 4
 MOST_THREAD_REGISTERS = 255
 """Registers that a thread may have (CUDA C++ Programming Guide, "Compute Capabilities")."""

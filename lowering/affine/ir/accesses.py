@@ -166,7 +166,7 @@ class MemRefAccess:
     @cached_property
     def flat(self) -> Linear | None:
         """The element's place in the memory of `root`, in elements."""
-        if self.subscripts is None or self.distance is None or not _is_plain_view(self.memref):
+        if self.subscripts is None or self.distance is None or not is_plain_view(self.memref):
             return None
         _, offset = strides_of(ir.MemRefType(self.memref.type))
         return None if offset == ir.ShapedType.get_dynamic_stride_or_offset() else self.distance.plus(Linear({}, offset))
@@ -250,7 +250,7 @@ def stride_along(op: ir.Operation, index: ir.Value) -> int | None:
     return total
 
 
-def _is_plain_view(value: ir.Value) -> bool:
+def is_plain_view(value: ir.Value) -> bool:
     """Whether every view between `value` and its root counts elements of the root's own type from its start."""
     while not isinstance(value, ir.BlockArgument) and value.owner.operation.name in _VIEWS:
         value = value.owner.operation.operands[0]

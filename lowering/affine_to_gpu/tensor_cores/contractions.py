@@ -112,6 +112,10 @@ class Contraction:
         """Bytes that a result takes in memory."""
         return sum(-(-int(op.operands[0].type.width) // 8) for op in self.epilogue if op.name == "affine.store")
 
+    def written_bytes(self, parts: int) -> int:
+        """Bytes that a result's sum takes in memory where it is the sum of so many partial ones, else the result's."""
+        return self.stored_bytes if parts == 1 else parts * int(self.total.type.width) // 8
+
     @cached_property
     def read_bytes(self) -> int:
         """Bytes of both operands, as far as they are read."""

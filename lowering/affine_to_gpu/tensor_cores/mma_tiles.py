@@ -164,12 +164,13 @@ class _Tiles:
                 found += -(-panel.side * panel.depth // (max(panel.chunk, 1) * self._threads(tile)))
         return found
 
-    def cycles(self, tile: MmaTile) -> float:
+    def cycles(self, tile: MmaTile, parts: int = 1) -> float:
         """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory and share of the L2
-        cache, or all memory. What a multiprocessor waits for is hidden by its other blocks and by stages under way."""
+        cache, or all memory. What a multiprocessor waits for is hidden by its other blocks and by stages under way. Each block sums
+        one of `parts` of a result's products."""
         choices, facts, element = policy().gpu, self.facts, self.contraction.lhs.bytes
-        blocks = prod(grid_of(self.contraction, tile))
-        steps = -(-self.contraction.sums.extent // tile.depth)
+        blocks = prod(grid_of(self.contraction, tile)) * parts
+        steps = -(-self.contraction.sums.extent // (parts * tile.depth))
         own = -(-blocks // facts.multiprocessors)
         together = min(own, self._resident(tile))
         busy = min(1.0, together * prod(tile.warps) / facts.schedulers)
@@ -181,9 +182,9 @@ class _Tiles:
         cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
         waiting = (choices.barrier_cycles + choices.memory_latency / (tile.stages - 1)) / together
         step = max(multiplied, shared, cached, waiting)
-        results = tile.rows * tile.columns * self.contraction.stored_bytes
+        results = tile.rows * tile.columns * self.contraction.written_bytes(parts) / parts
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
-        return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts))
+        return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts, parts))
 
 
 def resident_blocks(threads: int, registers: int, shared_bytes: int, facts: GpuMachine) -> int:
@@ -196,17 +197,45 @@ def resident_blocks(threads: int, registers: int, shared_bytes: int, facts: GpuM
     )
 
 
-def plain_cycles(contraction: Contraction, facts: GpuMachine) -> float:
+def plain_cycles(contraction: Contraction, facts: GpuMachine, parts: int = 1) -> float:
     """The least cycles of a kernel without tensor cores: its multiply-adds on all multiprocessors, or its memory, and what a block
-    waits for its panels, which nothing brings ahead."""
+    waits for its panels, which nothing brings ahead. Each block sums one of `parts` of a result's products."""
     choices = policy().gpu
     multiplied = contraction.products / (facts.fma_per_cycle * facts.multiprocessors)
-    steps = -(-contraction.sums.extent // choices.tile_threads)
+    steps = -(-contraction.sums.extent // (parts * choices.tile_threads))
     waiting = steps * (choices.barrier_cycles + choices.memory_latency)
-    return max(multiplied, memory_cycles(contraction, facts)) + waiting
+    return max(multiplied, memory_cycles(contraction, facts, parts)) + waiting
 
 
-def memory_cycles(contraction: Contraction, facts: GpuMachine) -> float:
-    """Cycles in which memory brings both operands once and takes the results."""
-    moved = contraction.read_bytes + contraction.results * contraction.stored_bytes
+def memory_cycles(contraction: Contraction, facts: GpuMachine, parts: int = 1) -> float:
+    """Cycles in which memory brings both operands once and takes the results, or all partial ones."""
+    moved = contraction.read_bytes + contraction.results * contraction.written_bytes(parts)
     return moved / facts.memory_bytes_per_cycle
+
+
+def best_parts(contraction: Contraction, shapes: Sequence[MmaShape], allowed: Sequence[int], facts: GpuMachine) -> int:
+    """Into how many of the `allowed` parts the sums are best split between blocks, on tensor cores; 1 for not at all.
+
+    A grid that has a block for each multiprocessor without is left alone.
+    """
+    makers = [_Tiles(contraction, shape, facts) for shape in shapes]
+    tiles = [(maker, tile) for maker in makers for tile in maker.fitting()]
+    if not tiles or prod(grid_of(contraction, _cheapest(tiles))) >= facts.multiprocessors:
+        return 1
+    cycles = {parts: min(one.cycles(tile, parts) for one, tile in tiles) for parts in (1, *allowed)}
+    limits = {parts: plain_cycles(contraction, facts, parts) for parts in cycles}
+    is_taken = {parts: cycles[parts] <= policy().gpu.mma_gain * limits[parts] for parts in cycles}
+    costs = {parts: cycles[parts] + _adding_cycles(contraction, facts, parts) for parts in allowed if is_taken[parts]}
+    costs[1] = cycles[1] if is_taken[1] else limits[1]
+    return min(sorted(costs), key=lambda parts: costs[parts])
+
+
+def _cheapest(tiles: Sequence[tuple[_Tiles, MmaTile]]) -> MmaTile:
+    """The tile that costs least where sums are not split."""
+    return min(tiles, key=lambda found: found[0].cycles(found[1]))[1]
+
+
+def _adding_cycles(contraction: Contraction, facts: GpuMachine, parts: int) -> float:
+    """Cycles of the launch that adds partial results: memory brings these and takes the results."""
+    moved = contraction.results * (contraction.written_bytes(parts) + contraction.stored_bytes)
+    return policy().gpu.launch_cycles + policy().gpu.memory_latency + moved / facts.memory_bytes_per_cycle

@@ -100,13 +100,15 @@ func.func @steps(%A: memref<4000xf32> {llvm.noalias}, %B: memref<4000xf32> {llvm
 
 // -----
 
-// Rows, and in each two loops that follow each other: a warp for each row, and the loops along its threads.
+// Rows, and in each two loops that follow each other: a warp for each row, and the loops along its threads; four
+// neighbours each, where these are vectors.
 // CHECK-LABEL: func.func @rows
 // CHECK: affine.for %[[B:.*]] = 0 to 500 {
 // CHECK:   affine.for %[[Y:.*]] = 0 to 8 {
 // CHECK:     affine.for %[[X:.*]] = 0 to 32 {
 // CHECK:       affine.for %[[Q:.*]] = 0 to #{{.*}}(%[[X]]) {
-// CHECK:         affine.store %{{.*}}, %arg1[%[[B]] * 8 + %[[Y]], %[[X]] + %[[Q]] * 32]
+// CHECK:         affine.for %[[V:.*]] = 0 to 4 {
+// CHECK:           affine.store %{{.*}}, %arg1[%[[B]] * 8 + %[[Y]], %[[X]] * 4 + %[[Q]] * 128 + %[[V]]]
 // CHECK:   affine.for %[[Y:.*]] = 0 to 8 {
 // CHECK:     affine.for %[[X:.*]] = 0 to 32 {
 // CHECK:       affine.load %arg1[%[[B]] * 8 + %[[Y]], -(%[[X]] + %{{.*}} * 32) + 999]
@@ -128,11 +130,12 @@ func.func @rows(%A: memref<4000x1000xf32> {llvm.noalias}, %B: memref<4000x1000xf
 
 // -----
 
-// The size is known when the function is called.
+// The size is known when the function is called. A thread takes four neighbours, or what is left of them.
 // CHECK-LABEL: func.func @dynamic
 // CHECK: affine.for %[[B:.*]] = 0 to #{{.*}}()[%{{.*}}] {
 // CHECK:   affine.for %[[T:.*]] = 0 to min #{{.*}}(%[[B]])[%{{.*}}] {
-// CHECK:     affine.store %{{.*}}, %arg0[%[[B]] * 256 + %[[T]]]
+// CHECK:     affine.for %[[V:.*]] = 0 to min #{{.*}}(%[[B]], %[[T]])[%{{.*}}] {
+// CHECK:       affine.store %{{.*}}, %arg0[%[[B]] * 1024 + %[[T]] * 4 + %[[V]]]
 func.func @dynamic(%A: memref<?xf32> {llvm.noalias}, %x: f32) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %A, %c0 : memref<?xf32>

@@ -1,7 +1,9 @@
 // RUN: dlc-opt %s --affine-split-reductions --split-input-file | filecheck %s
 // It refuses nothing: what does not fit stays.
 
-// A sum along rows: 32 of them, whose iterations keep their order.
+// A sum along rows: 32 of them, whose iterations keep their order. Each takes four neighbours, which are a vector of 16 bytes.
+// CHECK-DAG: #[[LANES:.*]] = affine_map<(d0) -> (32, d0 * -32 + 250)>
+// CHECK-DAG: #[[PLACE:.*]] = affine_map<(d0, d1, d2) -> ((d0 * 32 + d1) * 4 + d2)>
 // CHECK-LABEL: func.func @rows
 // CHECK: %[[ZERO:.*]] = arith.constant 0.0
 // CHECK: affine.for %[[I:.*]] = 0 to 64 {
@@ -9,13 +11,14 @@
 // CHECK:   %[[NEUTRAL:.*]] = arith.constant -0.0
 // CHECK:   affine.for %[[L:.*]] = 0 to 32 {
 // CHECK:     affine.store %[[NEUTRAL]], %[[P]][%[[L]]]
-// CHECK:   affine.for %[[Q:.*]] = 0 to 32 {
-// CHECK:     affine.for %[[L:.*]] = 0 to min #{{.*}}(%[[Q]]) {
-// CHECK:       %[[J:.*]] = affine.apply #{{.*}}(%[[Q]], %[[L]])
-// CHECK:       %[[S:.*]] = affine.load %[[P]][%[[L]]]
-// CHECK:       %[[A:.*]] = affine.load %arg0[%[[I]], %[[J]]]
-// CHECK:       %[[T:.*]] = arith.addf %[[S]], %[[A]]
-// CHECK:       affine.store %[[T]], %[[P]][%[[L]]]
+// CHECK:   affine.for %[[Q:.*]] = 0 to 8 {
+// CHECK:     affine.for %[[L:.*]] = 0 to min #[[LANES]](%[[Q]]) {
+// CHECK:       affine.for %[[V:.*]] = 0 to 4 {
+// CHECK:         %[[J:.*]] = affine.apply #[[PLACE]](%[[Q]], %[[L]], %[[V]])
+// CHECK:         %[[S:.*]] = affine.load %[[P]][%[[L]]]
+// CHECK:         %[[A:.*]] = affine.load %arg0[%[[I]], %[[J]]]
+// CHECK:         %[[T:.*]] = arith.addf %[[S]], %[[A]]
+// CHECK:         affine.store %[[T]], %[[P]][%[[L]]]
 // CHECK:   %[[R:.*]] = affine.for %[[L:.*]] = 0 to 32 iter_args(%[[S:.*]] = %[[ZERO]]) -> (f32) {
 // CHECK:     %[[V:.*]] = affine.load %[[P]][%[[L]]]
 // CHECK:     arith.addf %[[S]], %[[V]]
@@ -29,6 +32,28 @@ func.func @rows(%A: memref<64x1000xf32>, %C: memref<64xf32>) {
       affine.yield %t : f32
     }
     affine.store %sum, %C[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// Rows of an odd length start anywhere: lanes take single numbers.
+// CHECK: #[[LANES:.*]] = affine_map<(d0) -> (32, d0 * -32 + 1001)>
+// CHECK-LABEL: func.func @odd
+// CHECK:   affine.for %[[Q:.*]] = 0 to 32 {
+// CHECK:     affine.for %[[L:.*]] = 0 to min #[[LANES]](%[[Q]]) {
+// CHECK-NOT: affine.for
+// CHECK:       arith.maximumf
+func.func @odd(%A: memref<64x1001xf32>, %C: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    %max = affine.for %j = 0 to 1001 iter_args(%s = %zero) -> f32 {
+      %a = affine.load %A[%i, %j] : memref<64x1001xf32>
+      %t = arith.maximumf %s, %a : f32
+      affine.yield %t : f32
+    }
+    affine.store %max, %C[%i] : memref<64xf32>
   }
   return
 }

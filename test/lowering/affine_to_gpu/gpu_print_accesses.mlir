@@ -61,6 +61,20 @@ gpu.module @loops {
   }
 }
 
+// Vectors of 16 bytes side by side take as many sectors as they hold; those in every second place twice as many.
+// CHECK: kernel @vectors, blocks of 32x1x1: 0 of 2 accesses uncoalesced, 67% of what memory moves is used
+// ALL: kernel @vectors
+// ALL-NEXT: affine.vector_load of memref<1024xf32>: 16 sectors where 16
+// ALL-NEXT: affine.vector_store of memref<1024xf32>: 32 sectors where 16
+gpu.module @vectors {
+  gpu.func @vectors(%A: memref<1024xf32>, %B: memref<1024xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %x = gpu.thread_id x
+    %a = affine.vector_load %A[symbol(%x) * 4] : memref<1024xf32>, vector<4xf32>
+    affine.vector_store %a, %B[symbol(%x) * 8] : memref<1024xf32>, vector<4xf32>
+    gpu.return
+  }
+}
+
 // no-match: a module without kernels.
 // CHECK-NOT: kernel @
 func.func @host() {

@@ -43,6 +43,32 @@ gpu.module @k {
 
 // -----
 
+// Vectors start at what divides all their subscripts, up to 16 bytes; where a memref starts somewhere, and in shared memory,
+// at a single number.
+// CHECK: llvm.func @vectors
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr
+// CHECK: llvm.store %{{.*}} {alignment = 2 : i64} : vector<8xf16>, !llvm.ptr<3>
+gpu.module @k {
+  gpu.func @vectors(%A: memref<1024xf32>, %B: memref<64x8xf16>, %C: memref<64xf32, strided<[1], offset: ?>>, %x: vector<8xf16>)
+      workgroup(%S: memref<64x8xf16, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    %a = affine.vector_load %A[symbol(%t) * 4] : memref<1024xf32>, vector<4xf32>
+    %b = affine.vector_load %A[symbol(%t) * 4 + 2] : memref<1024xf32>, vector<4xf32>
+    %c = affine.vector_load %C[symbol(%t) * 4] : memref<64xf32, strided<[1], offset: ?>>, vector<4xf32>
+    %s = arith.addf %a, %b : vector<4xf32>
+    %d = arith.addf %s, %c : vector<4xf32>
+    affine.vector_store %d, %A[symbol(%t) * 4] : memref<1024xf32>, vector<4xf32>
+    affine.vector_store %x, %B[%t, 0] : memref<64x8xf16>, vector<8xf16>
+    affine.vector_store %x, %S[%t, 0] : memref<64x8xf16, #gpu.address_space<workgroup>>, vector<8xf16>
+    gpu.return
+  }
+}
+
+// -----
+
 // no-match: a module without kernels.
 // CHECK-LABEL: func.func @plain
 // CHECK-NEXT: return

@@ -20,6 +20,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import tensor_products
 from dlc.lowering.gpu_to_llvm.affine_keep_checks import REASON
 from dlc.lowering.policy import policy, using
 from dlc.sources import read_source
+from dlc.targets.gpu.known_gpus import KNOWN_GPUS
 
 ort = pytest.importorskip("onnxruntime")
 
@@ -135,6 +136,20 @@ def test_attention_of_a_network_is_one_kernel() -> None:
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     for mine, theirs in zip(found, session.run(None, inputs), strict=True):
         np.testing.assert_allclose(mine.astype(np.float32), theirs.astype(np.float32), rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["bert-tiny", "residual block", "gpt2 decode"])
+def test_a_network_gives_the_same_in_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU of few threads is full with little work, so that each thread takes neighbours where memory allows."""
+    small = KNOWN_GPUS["sm_80"].override(multiprocessors=1, threads_per_multiprocessor=32)
+    monkeypatch.setitem(KNOWN_GPUS, "sm_80", small)  # type: ignore[arg-type]
+    model = NETWORKS[name]()
+    inputs = _inputs(model, np.random.default_rng(0))
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    expected = session.run(None, inputs)
+    for mine, theirs in zip(_run(read_source(model), inputs, "gpu:sm_80"), expected, strict=True):
+        np.testing.assert_allclose(mine.reshape(theirs.shape), theirs, rtol=1e-4, atol=1e-4)
+    assert "vector_store" in str(dlc.lower(dlc.optimize(read_source(model), target="gpu:sm_80"), "gpu", target="gpu:sm_80"))
 
 
 def _halves() -> onnx.ModelProto:

@@ -1,0 +1,41 @@
+"""Which powers of two divide the places of accesses in memory, as vectors of a GPU need it."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from dlc._mlir import ir
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, root_of, strides_of
+from dlc.lowering.affine.ir.accesses import MemRefAccess, is_plain_view
+from dlc.lowering.affine.ir.lanes import element_bits
+from dlc.targets.machine import VECTOR_BYTES
+
+
+def element_bytes(memref: ir.Value) -> int:
+    """Bytes of an element of `memref`; 0 where elements are no whole bytes, or their size is not known."""
+    bits = element_bits(ir.MemRefType(memref.type).element_type) or 0
+    return 0 if bits % 8 else bits // 8
+
+
+def starts_aligned(memref: ir.Value) -> bool:
+    """Whether subscripts of zeros are at a multiple of `VECTOR_BYTES`, as arguments of functions and of kernels begin and what is
+    allocated on the heap. Shared memory and a thread's own begin where their elements may."""
+    root, kind = root_of(memref), ir.MemRefType(memref.type)
+    source, (_, offset) = defining_op(root), strides_of(kind)
+    is_known = source is None or (source.name in ALLOCATIONS and source.name != "memref.alloca")
+    if (
+        kind.memory_space is not None
+        or not (is_known and is_plain_view(memref))
+        or offset == ir.ShapedType.get_dynamic_stride_or_offset()
+    ):
+        return False
+    return offset * element_bytes(memref) % VECTOR_BYTES == 0
+
+
+def alignment_of(access: MemRefAccess, variable: ir.Value | None = None) -> int:
+    """Bytes, up to `VECTOR_BYTES`, that divide the place of an access where `variable` is 0; those of an element at least."""
+    size = element_bytes(access.memref)
+    if access.distance is None or not starts_aligned(access.memref):
+        return size
+    form = access.distance if variable is None else access.distance.without(variable)
+    return gcd(VECTOR_BYTES, *(number * size for number in (form.constant, *form.factors.values())))
