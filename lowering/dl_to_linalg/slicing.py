@@ -74,7 +74,7 @@ def lower_slice(b: Builder, op: SourceOp) -> ir.Value:
     rank, count = op.types[0].rank, len(op["axes"])
     if bounds is not None:
         given = (not op["starts"]) + (not op["ends"])
-        b.require_at_most(("the number of bounds that its axes need", given * count), size_of(b, op, (1, 0)))
+        b.require_equal(size_of(b, op, (1, 0)), ("the number of bounds that its axes need", given * count))
     offsets: list[Extent] = [0] * rank
     sizes, strides = b.shape(x), [1] * rank
     for index, (axis, step) in enumerate(zip(op["axes"], op["steps"], strict=True)):

@@ -125,3 +125,19 @@ def test_reference_implementations_refuse_the_same() -> None:
         dl.ops()["range"].reference(np.array(1), np.array(5), np.array(0))
     with pytest.raises(ValueError, match="no such size"):
         dl.ops()["assert"].reference(x, np.array([True, False]), message="no such size")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_bounds_of_a_slice_are_as_many_as_its_axes(count: int) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Slice", ["x", "starts", "ends", "axes"], ["y"], name="cut")],
+        "g",
+        [helper.make_tensor_value_info("x", _FLOAT, ["a", "b"]), helper.make_tensor_value_info("ends", _INT64, ["n"])],
+        [helper.make_tensor_value_info("y", _FLOAT, None)],
+        [onnx.numpy_helper.from_array(np.array([0, axis]), name) for name, axis in (("starts", 0), ("axes", 1))],
+    )
+    model = dlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+    x = np.ones((4, 5), np.float32)
+    assert model(x, np.array([2, 3]))[0].shape == (2, 3)
+    with pytest.raises(dlc.InvalidInputError, match=f"at node 'cut': bounds dim 0 is {count} but the number of bounds .* is 2"):
+        model(x, np.full(count, 2))
