@@ -142,7 +142,7 @@ def lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
     module = ir.Module.parse(text)
     module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(gpu)
     passes = ("convert-contractions-to-mma{tf32=true}", "convert-affine-to-gpu", "canonicalize", "cse")
-    with using(policy().override(mma_gain=1e6, mma_held=128, **tiles)):
+    with using(policy().override(mma_gain=1e6, mma_held=128, mma_copy_registers=0, **tiles)):
         Pipeline.parse(",".join(passes)).run(module)
     return module
 

@@ -49,7 +49,7 @@ def _lowered(text: str, gpu: str = "{multiprocessors = 1000}", **tiles: tuple[in
     module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(gpu)
     passes = "affine-split-contractions{tf32=true},convert-contractions-to-mma{tf32=true},affine-map-to-gpu,convert-affine-to-gpu"
     outline = "canonicalize,cse,gpu-launch-sink-index-computations,gpu-kernel-outlining"
-    with using(policy().override(mma_gain=1e6, mma_held=128, launch_cycles=0.0, **tiles)):
+    with using(policy().override(mma_gain=1e6, mma_held=128, mma_copy_registers=0, launch_cycles=0.0, **tiles)):
         Pipeline.parse(f"{passes},{outline}").run(module)
     return module
 
