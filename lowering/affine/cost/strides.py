@@ -23,13 +23,13 @@ def element_bytes(array: Array) -> int:
 
 
 def access_strides(
-    scop: Scop, times: Sequence[isl.UnionPwAff], domain: isl.UnionSet, dims: Sequence[int]
+    scop: Scop, times: Sequence[isl.UnionPwAff], domain: isl.UnionSet, dims: Sequence[int], dynamic: int | None = None
 ) -> list[list[tuple[MemRefAccess, int | None]]]:
     """For each of the loops number `dims`, for each access of the instances in `domain`, its stride in elements along that loop.
 
     `times` are the variables of all loops, from the outside in. None where a stride is not the same everywhere, leads to another
-    iteration's own memory, or the memref's layout is not known. Accesses of statements that have no two iterations of the loop
-    are left out.
+    iteration's own memory, or the memref's layout is not known; a number `dynamic` stands for strides that are known when the
+    function is called. Accesses of statements that have no two iterations of the loop are left out.
     """
     found: list[list[tuple[MemRefAccess, int | None]]] = [[] for _ in dims]
     for statement in scop.statements:
@@ -41,12 +41,12 @@ def access_strides(
         for strides, dim in zip(found, dims, strict=True):
             moves = time.along(dim)
             if moves is not None:
-                strides += [(access, _stride(access, moves)) for access in statement.accesses]
+                strides += [(access, _stride(access, moves, dynamic)) for access in statement.accesses]
     return found
 
 
-def _stride(access: MemRefAccess, moves: SuccessorPairs) -> int | None:
-    own, strides = len(access.array.loops), layout(access)
+def _stride(access: MemRefAccess, moves: SuccessorPairs, dynamic: int | None) -> int | None:
+    own, strides = len(access.array.loops), layout(access, dynamic)
     if strides is None:
         return None
     linear = _factors(access, strides) if moves.step is not None else None
@@ -104,9 +104,12 @@ def _coefficient(subscript: isl.Aff, at: int) -> int:
     return int(str(subscript.get_coefficient_val(isl.dim_type.in_, at)))
 
 
-def layout(access: MemRefAccess) -> Sequence[int] | None:
-    """The strides of the memref that `access` goes to, in elements; None where they are not numbers."""
+def layout(access: MemRefAccess, dynamic: int | None = None) -> Sequence[int] | None:
+    """The strides of the memref that `access` goes to, in elements, `dynamic` for those that are not numbers; else None for all."""
     if not isinstance(access.array.value.type, ir.MemRefType):
         return []
     strides, _ = strides_of(ir.MemRefType(access.array.value.type))
-    return None if ir.ShapedType.get_dynamic_stride_or_offset() in strides else list(strides)
+    unknown = ir.ShapedType.get_dynamic_stride_or_offset()
+    if dynamic is None:
+        return None if unknown in strides else list(strides)
+    return [dynamic if stride == unknown else stride for stride in strides]
