@@ -51,9 +51,10 @@ class AffineMapToGpu(Pass):
     The result is affine and still runs as loops. Loops that carry dependences stay inside of threads, or on the host around
     kernels. Of the text's order, its loops distributed, and isl's schedules the one that costs least is mapped. Sums of products
     get several results a thread and panels of what they read in memory of the block; loops that follow each other in rows run
-    along the threads of a warp. A function that has no parallel loop stays as it is and says so in `dlc.on_cpu`. Memory that loops
-    allocate is to be expanded before. The sizes are those of the GPU that the module's `dlc.gpu` describes (`dl-set-target`). Nests
-    with loops that a user has bound (`affine-bind-loop`) stay as they are, and so do functions of checks (`affine-outline-checks`).
+    along the threads of a warp; transpositions go through tiles in memory of the block. A function that has no parallel loop stays
+    as it is and says so in `dlc.on_cpu`. Memory that loops allocate is to be expanded before. The sizes are those of the GPU that
+    the module's `dlc.gpu` describes (`dl-set-target`). Nests with loops that a user has bound (`affine-bind-loop`) stay as they
+    are, and so do functions of checks (`affine-outline-checks`).
     """
 
     anchor = "func.func"

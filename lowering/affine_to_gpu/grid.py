@@ -85,10 +85,10 @@ def block_shape(extents: Sequence[int], facts: GpuMachine) -> tuple[int, ...]:
 
 
 def _shape(extents: Sequence[int], size: int, facts: GpuMachine) -> tuple[int, ...]:
-    shape = [min(facts.warp_threads, _power_above(extents[0]))]
+    shape = [min(facts.warp_threads, power_above(extents[0]))]
     for dim, extent in enumerate(extents[1:], 1):
-        shape.append(min(size // prod(shape), _power_above(extent), _MOST_Z if dim == 2 else size))
-    shape[0] = min(size // prod(shape[1:]), _power_above(extents[0]))
+        shape.append(min(size // prod(shape), power_above(extent), _MOST_Z if dim == 2 else size))
+    shape[0] = min(size // prod(shape[1:]), power_above(extents[0]))
     return tuple(shape)
 
 
@@ -96,6 +96,6 @@ def _blocks(extents: Sequence[int], shape: Sequence[int]) -> int:
     return prod(-(-extent // size) for extent, size in zip(extents, shape, strict=True))
 
 
-def _power_above(number: int) -> int:
+def power_above(number: int) -> int:
     """The least power of two that is not below `number`."""
     return 1 << max(0, number - 1).bit_length()

@@ -23,6 +23,7 @@ from dlc.lowering.affine_to_gpu.mapping_costs import kernel_cost, launch_cost, s
 from dlc.lowering.affine_to_gpu.row_phases import RowPhases
 from dlc.lowering.affine_to_gpu.sums_of_products import SumsOfProducts
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, ThreadTiles, nested, tile_shape
+from dlc.lowering.affine_to_gpu.transposed_tiles import TransposedTiles
 from dlc.lowering.affine_to_gpu.warp_strides import extent_of, vector_widths, warp_strides, with_neighbours
 from dlc.targets.machine import GpuMachine
 
@@ -87,6 +88,11 @@ class _Search:
         tree = nested([loop for depth, loop in enumerate(chain) if depth not in chosen], chain[-1].body)
         cost, width, threads = self._shape(above, mapped, tree, tile.threads if tile else None)
         phases = None if tile else RowPhases.of(self.scop, name, above, counted, free, open_ones, self.facts)
+        transposed = None if tile else TransposedTiles.of(self.scop, name, above, counted, free, self.facts)
+        if transposed and transposed.cycles < min(cost, phases.cost(self.scop) if phases else cost):
+            self.cost += transposed.cycles
+            self.kernels.append(Kernel(name, transposed.threads, transposed.reuses))
+            return transposed.tree()
         if phases and phases.cost(self.scop) < cost:
             self.cost += phases.cost(self.scop)
             self.kernels.append(Kernel(name, phases.threads))
@@ -121,7 +127,8 @@ class _Search:
 
     def _chosen(self, chain: Sequence[LoopNode], free: Sequence[int], above: Sequence[LoopNode]) -> list[int]:
         """The loops to map, x first: along x accesses lie side by side, the others have the most iterations."""
-        nest, inner_first = nested(chain, chain[-1].body), list(reversed(free))
+        nest = nested(chain, chain[-1].body)
+        inner_first = [depth for depth in reversed(free) if extent_of(chain[depth]) > 1] or list(reversed(free))
         along = min(inner_first, key=lambda depth: sectors_along(self.scop, above, nest, depth, self.facts))
         others = sorted(inner_first, key=lambda depth: extent_of(chain[depth]), reverse=True)
         kept = [depth for depth in others if depth != along][: _MOST_DIMS - 1]

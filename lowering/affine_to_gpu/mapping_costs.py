@@ -55,7 +55,7 @@ def _sum(statements: Sequence[WarpStrides], width: int, threads: int, busy: int,
     """What statements take one after the other: each the longer of the steps of a thread and of what memory moves."""
     cycles, accesses = 0.0, 0.0
     for one in statements:
-        volume = _volume(one.leaf.domain)
+        volume = volume_of(one.leaf.domain)
         steps = volume * one.left(width) / max(1, threads)
         cycles += max(steps * policy().gpu.thread_step_cycles, volume * one.sectors(width, facts) / busy)
         accesses += steps
@@ -65,10 +65,10 @@ def _sum(statements: Sequence[WarpStrides], width: int, threads: int, busy: int,
 def sectors_along(scop: Scop, above: Sequence[LoopNode], nest: Tree, depth: int, facts: GpuMachine) -> float:
     """Sectors of memory that `nest` moves where neighbours in a warp are neighbours along its loop at `depth`."""
     statements = warp_strides(scop, above, nest, len(above) + depth)
-    return sum(one.sectors(1, facts) * _volume(one.leaf.domain) for one in statements)
+    return sum(one.sectors(1, facts) * volume_of(one.leaf.domain) for one in statements)
 
 
-def _volume(domain: isl.UnionSet) -> float:
+def volume_of(domain: isl.UnionSet) -> float:
     """About how many instances `domain` has: the boxes around its sets."""
     total = 0.0
     for one in sets_of(domain):

@@ -53,13 +53,43 @@ def tile_shape(extents: Sequence[int], facts: GpuMachine) -> Shape | None:
 
 
 @dataclass(frozen=True, eq=False)
+class BlockTile:
+    """What a block of the kernel `name` computes of the loops that are mapped, x first."""
+
+    name: str
+    loops: Sequence[LoopNode]
+    shape: Shape
+
+    def mapped(self, unit: Unit) -> list[LoopNode]:
+        """The loops over blocks or threads, x innermost."""
+        found = []
+        for dim, (loop, size) in enumerate(zip(self.loops, self.shape.sizes, strict=True)):
+            values = tile_number(loop.values, size) if unit == "block" else place_in_tile(loop.values, self.shape.threads[dim])
+            found.append(replace(loop, values=values, name=name_of(self.name, GpuMapping(unit, dim)), kind="parallel"))
+        return found[::-1]
+
+    def results(self, kind: Kind) -> list[LoopNode]:
+        """The loops over a thread's results, x innermost."""
+        pairs = zip(self.loops, self.shape.threads, self.shape.copies, strict=True)
+        found = [
+            replace(loop, values=place_in_tile(tile_number(loop.values, threads), copies), name="", kind=kind)
+            for loop, threads, copies in pairs
+        ]
+        return [loop for loop, copies in zip(found, self.shape.copies, strict=True) if copies > 1][::-1]
+
+
+@dataclass(frozen=True, eq=False)
 class Reuse:
-    """The name of a loop over tiles of a sum, the arrays of which many threads read the same elements in a tile, and what a tile
-    computes, as loops that are not cut into whole tiles of results and others."""
+    """The name of a loop over tiles, the arrays whose elements in a tile are better read from shared memory, and what a tile
+    computes, as loops that are not cut into whole tiles of results and others.
+
+    Warps go along the rows of a panel, or, with `by_columns`, along its columns.
+    """
 
     tile: str
     arrays: tuple[str, ...]
     compute: Tree
+    by_columns: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +103,13 @@ class ThreadTiles:
     shape: Shape
 
     @property
+    def _block(self) -> BlockTile:
+        return BlockTile(self.name, self.mapped, self.shape)
+
+    @property
     def reuses(self) -> tuple[Reuse, ...]:
         """What may be read from shared memory, sum by sum."""
-        plain = [*self._mapped("thread"), *self._results("loop")]
+        plain = [*self._block.mapped("thread"), *self._block.results("loop")]
         return tuple(
             Reuse(self._tile_name(part), part.reused, nested([*plain, *part.loops[part.at :]], part.leaf))
             for part in self.nest.sums
@@ -83,9 +117,9 @@ class ThreadTiles:
 
     def tree(self) -> Tree:
         """The blocks, and in each the parts of the nest one after the other, each with loops over threads of its own."""
-        plain = [*self._mapped("thread"), *self._results("loop")]
+        plain = [*self._block.mapped("thread"), *self._block.results("loop")]
         parts = [self._sum(part) if isinstance(part, Sum) else nested(plain, part) for part in self.nest.parts]
-        return nested([*self._mapped("block"), *self.nest.around], block(parts))
+        return nested([*self._block.mapped("block"), *self.nest.around], block(parts))
 
     def _tile_name(self, part: Sum) -> str:
         return f"{self.name}.tile{self.nest.sums.index(part)}"
@@ -95,37 +129,20 @@ class ThreadTiles:
         total = part.loops[part.at]
         tiles = replace(total, values=tile_number(total.values, policy().gpu.tile_threads), name=self._tile_name(part))
         outer, inner = [*part.loops[: part.at], tiles], part.loops[part.at :]
-        threads, domain = self._mapped("thread"), part.leaf.domain
+        threads, domain = self._block.mapped("thread"), part.leaf.domain
         whole = self._whole(outer, part)
         found = [
-            restrict(nested([*threads, *inner, *self._results("unroll")], part.leaf), whole),
-            restrict(nested([*threads, *self._results("loop"), *inner], part.leaf), domain.subtract(whole)),
+            restrict(nested([*threads, *inner, *self._block.results("unroll")], part.leaf), whole),
+            restrict(nested([*threads, *self._block.results("loop"), *inner], part.leaf), domain.subtract(whole)),
         ]
         return nested(outer, block([tree for tree in found if tree is not None]))
 
-    def _mapped(self, unit: Unit) -> list[LoopNode]:
-        """The loops over blocks or threads, x innermost."""
-        found = []
-        for dim, (loop, size) in enumerate(zip(self.mapped, self.shape.sizes, strict=True)):
-            values = tile_number(loop.values, size) if unit == "block" else place_in_tile(loop.values, self.shape.threads[dim])
-            found.append(replace(loop, values=values, name=name_of(self.name, GpuMapping(unit, dim)), kind="parallel"))
-        return found[::-1]
-
-    def _results(self, kind: Kind) -> list[LoopNode]:
-        """The loops over a thread's results, x innermost."""
-        pairs = zip(self.mapped, self.shape.threads, self.shape.copies, strict=True)
-        found = [
-            replace(loop, values=place_in_tile(tile_number(loop.values, threads), copies), name="", kind=kind)
-            for loop, threads, copies in pairs
-        ]
-        return [loop for loop, copies in zip(found, self.shape.copies, strict=True) if copies > 1][::-1]
-
     def _whole(self, outer: Sequence[LoopNode], part: Sum) -> isl.UnionSet:
         """The instances of those iterations of `outer` in which each thread has all of its results, or none."""
-        domain, results = part.leaf.domain, self._results("loop")
-        homes = [*self.above, *self._mapped("block"), *self.nest.around, *outer]
+        domain, results = part.leaf.domain, self._block.results("loop")
+        homes = [*self.above, *self._block.mapped("block"), *self.nest.around, *outer]
         home = value_map(homes, domain)
-        thread = value_map([*homes, *self._mapped("thread"), *part.loops[part.at :]], domain)
+        thread = value_map([*homes, *self._block.mapped("thread"), *part.loops[part.at :]], domain)
         have = isl.Map.from_union_map(thread.reverse().apply_range(value_map(results, domain)))
         sizes = [copies for copies in self.shape.copies if copies > 1][::-1]
         bounds = " and ".join(f"0 <= c{at} < {size}" for at, size in enumerate(sizes))

@@ -114,7 +114,7 @@ class WarpStrides:
 
 def warp_strides(scop: Scop, above: Sequence[LoopNode], nest: Tree, dim: int | None) -> list[WarpStrides]:
     """Those of the statements of `nest` that run at all, where loop `dim` of `above` and of the nest's loops lies along warps."""
-    return [WarpStrides(scop, _statement(scop, leaf), loops, leaf, dim) for loops, leaf in _leaves(above, nest)]
+    return [WarpStrides(scop, _statement(scop, leaf), loops, leaf, dim) for loops, leaf in leaves_of(above, nest)]
 
 
 def vector_widths(statements: Sequence[WarpStrides]) -> list[int]:
@@ -130,7 +130,7 @@ def with_neighbours(tree: Tree, values: isl.UnionPwAff, width: int) -> Tree:
     return on_leaves(tree, lambda leaf: around(place_in_tile(values, width), leaf)) if width > 1 else tree
 
 
-def _leaves(above: Sequence[LoopNode], nest: Tree) -> Iterator[tuple[list[LoopNode], Leaf]]:
+def leaves_of(above: Sequence[LoopNode], nest: Tree) -> Iterator[tuple[list[LoopNode], Leaf]]:
     """The statements of `nest` that run at all, each with all loops around."""
     for path, node in walk(nest):
         if isinstance(node, Leaf) and not node.domain.is_empty():

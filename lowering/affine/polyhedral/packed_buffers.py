@@ -77,6 +77,18 @@ def with_statements(scop: Scop, statements: Sequence[Statement], buffer: Buffer)
     return replace(scop, statements=(*kept, *new.values()), arrays=(*scop.arrays, buffer))
 
 
+def with_row_length(scop: Scop, buffer: Buffer, length: int) -> Scop:
+    """The scop whose `buffer` has longer rows, of which the ends stay unused."""
+    longer = replace(buffer, shape=(*buffer.shape[:-1], length))
+
+    def moved(statement: Statement) -> Statement:
+        accesses = [one.redirected(longer, one.relation) if one.array is buffer else one for one in statement.accesses]
+        return replace(statement, accesses=tuple(accesses))
+
+    arrays = tuple(longer if array is buffer else array for array in scop.arrays)
+    return replace(scop, statements=tuple(map(moved, scop.statements)), arrays=arrays)
+
+
 def subscripts_at(build: isl.AstBuild, access: MemRefAccess) -> list[isl.AstExpr]:
     """The subscripts of `access` in terms of the iterators of the AST that is being built."""
     times = isl.Map.from_union_map(build.get_schedule())
