@@ -10,7 +10,8 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, access_of, stride_along
 from dlc.lowering.affine.ir.alignment import alignment_of, element_bytes
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
-from dlc.lowering.affine.ir.reductions import chain_of, combine, identity
+from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
+from dlc.lowering.affine_to_gpu.coalesced_reductions import coalesce, extent_of_nest, is_dense
 from dlc.lowering.affine_to_gpu.grid import is_bound
 from dlc.lowering.affine_to_gpu.thread_code import end_of
 from dlc.lowering.pass_base import Pass, option
@@ -30,32 +31,44 @@ class AffineSplitReductions(Pass):
             %sum = affine.for %l = 0 to 32 iter_args(%s = %zero) { %x = affine.load %p[%l]; %t = arith.addf %s, %x; yield %t }
 
     So it is done where the reduction's own loop, and none around it, goes along memory, and where no numbers are read that several
-    of the loops around reuse, as those of products are: these become tiles. Where memory allows for vectors, a lane takes
-    neighbours: of 1024 numbers of f32 those at 128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as
-    `affine-vectorize-accesses` wants them. Iterations keep their order; only the partial results are associated anew, which any
-    reduction allows (docs/design/0001-contracts.md).
+    of the loops around reuse, as those of products are: these become tiles. Loops in each other that go along memory together
+    (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours: of 1024 numbers of f32 those at
+    128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants them. Iterations keep their order;
+    only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
     """
 
     anchor = "func.func"
 
-    least: int = option(64, "least number of iterations of a reduction that is split")
+    least: int = option(0, "least number of iterations of a reduction that is split; 0: the threads of a warp")
 
     def run(self, op: ir.Operation) -> None:
         lanes = gpu_facts_of(op).warp_threads
-        for loop in [inner for inner in nested_ops(op) if inner.name == "affine.for" and len(inner.results)]:
-            chain = chain_of(loop)
-            if chain is None or is_bound(loop) or len(chain.loops) != 1 or not self._pays(chain.loops[0]):
-                continue
-            _split(chain.loops[0], chain.combiners, lanes, _neighbours(chain.loops[0], lanes))
+        for chain in _chains(op, self.least or lanes):
+            loop = coalesce(chain)
+            _split(loop, chain.combiners, lanes, _neighbours(loop, lanes))
 
-    def _pays(self, loop: Loop) -> bool:
-        if loop.extent is None or loop.extent < self.least:
-            return False
-        inside = [op for op in nested_ops(loop.op) if op.name in _LOADS]
-        outer = list(_variables_around(loop.op))
-        along = [op for op in inside if stride_along(op, loop.iv) in (1, -1)]
-        beside = [op for op in inside for variable in outer if stride_along(op, variable) in (1, -1)]
-        return bool(along) and not beside and sum(_is_reused(inside, variable) for variable in outer) < 2
+
+def _chains(function: ir.Operation, least: int) -> list[ReductionNest]:
+    """The reductions to be split, listed before the first is changed."""
+    found: list[ReductionNest] = []
+    taken: set[ir.Operation] = set()
+    for loop in [inner for inner in nested_ops(function) if inner.name == "affine.for" and len(inner.results)]:
+        chain = None if loop in taken or is_bound(loop) else chain_of(loop)
+        if chain is not None and _pays(chain, least):
+            found.append(chain)
+            taken |= {inner.op for inner in chain.loops}
+    return found
+
+
+def _pays(chain: ReductionNest, least: int) -> bool:
+    extent = extent_of_nest(chain)
+    if extent is None or extent < least:
+        return False
+    inside = [op for op in nested_ops(chain.loops[-1].op) if op.name in _LOADS]
+    outer = list(_variables_around(chain.loops[0].op))
+    along = [op for op in inside if is_dense(op, chain)]
+    beside = [op for op in inside for variable in outer if stride_along(op, variable) in (1, -1)]
+    return bool(along) and not beside and sum(_is_reused(inside, variable) for variable in outer) < 2
 
 
 def _neighbours(loop: Loop, lanes: int) -> int:

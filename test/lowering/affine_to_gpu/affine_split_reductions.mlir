@@ -103,3 +103,58 @@ func.func @products(%A: memref<64x1000xf32>, %B: memref<64x1000xf32>, %C: memref
   affine.store %last, %D[0] : memref<1000xf32>
   return
 }
+
+// -----
+
+// Two loops of 7 go through 49 neighbours: one loop, more than a warp has threads. What does not move without gaps is read where it was.
+// CHECK-LABEL: func.func @image
+// CHECK: affine.for %[[Q:.*]] = 0 to 2 {
+// CHECK:   affine.for %[[L:.*]] = 0 to min #{{.*}}(%[[Q]]) {
+// CHECK:     %[[J:.*]] = affine.apply #{{.*}}(%[[Q]], %[[L]])
+// CHECK-DAG: %[[V:.*]] = affine.apply #[[MOD:.*]](%[[J]])
+// CHECK-DAG: %[[U:.*]] = affine.apply #[[DIV:.*]](%[[J]])
+// CHECK:     affine.load %arg0[%{{.*}}, %[[U]], %[[V]]]
+// CHECK:     affine.load %arg1[%[[V]]]
+func.func @image(%A: memref<64x7x7xf32>, %B: memref<7xf32>, %C: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    %sum = affine.for %u = 0 to 7 iter_args(%r = %zero) -> f32 {
+      %row = affine.for %v = 0 to 7 iter_args(%s = %r) -> f32 {
+        %a = affine.load %A[%i, %u, %v] : memref<64x7x7xf32>
+        %b = affine.load %B[%v] : memref<7xf32>
+        %p = arith.mulf %a, %b : f32
+        %t = arith.addf %s, %p : f32
+        affine.yield %t : f32
+      }
+      affine.yield %row : f32
+    }
+    affine.store %sum, %C[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// no-match: windows have gaps between their rows, and 25 neighbours are less than a warp has threads.
+// CHECK-LABEL: func.func @windows
+// CHECK-NOT: memref.alloca
+func.func @windows(%A: memref<64x7x8xf32>, %B: memref<64x25xf32>, %C: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    %sum = affine.for %u = 0 to 7 iter_args(%r = %zero) -> f32 {
+      %row = affine.for %v = 0 to 7 iter_args(%s = %r) -> f32 {
+        %a = affine.load %A[%i, %u, %v] : memref<64x7x8xf32>
+        %t = arith.addf %s, %a : f32
+        affine.yield %t : f32
+      }
+      affine.yield %row : f32
+    }
+    %all = affine.for %v = 0 to 25 iter_args(%s = %sum) -> f32 {
+      %b = affine.load %B[%i, %v] : memref<64x25xf32>
+      %t = arith.addf %s, %b : f32
+      affine.yield %t : f32
+    }
+    affine.store %all, %C[%i] : memref<64xf32>
+  }
+  return
+}
