@@ -12,6 +12,7 @@ import islpy as isl
 from dlc.lowering.affine.polyhedral.loop_values import place_in_tile, tile_number
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, Tree, around, block
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, name_of
+from dlc.lowering.affine_to_gpu.panel_axes import PanelAxes
 from dlc.lowering.affine_to_gpu.thread_tiles import nested
 
 
@@ -24,13 +25,14 @@ class CopyByThreads:
     mine: Tree
 
     @classmethod
-    def of(cls, start: LoopNode, shape: Sequence[int], kernel: str, threads: Sequence[int]) -> CopyByThreads:
+    def of(cls, start: LoopNode, axes: PanelAxes, shape: Sequence[int], kernel: str, threads: Sequence[int]) -> CopyByThreads:
         """The copy that begins with the loop `start`, to a panel of that shape, by the `threads` of a block, x first."""
         chain: list[LoopNode] = []
         node: Tree = start
         while isinstance(node, LoopNode):
             chain.append(replace(node, name=""))
             node = node.body
+        chain = axes.loops(chain)
         width, height = threads[0], prod(threads[1:2])
         joined, down = _dims_along(shape, width, height)
         columns = _place(chain, shape, joined)

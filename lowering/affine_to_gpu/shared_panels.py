@@ -12,7 +12,7 @@ import islpy as isl
 from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_row_length
-from dlc.lowering.affine.primitives.pack_buffer import pack
+from dlc.lowering.affine.primitives.pack_buffer import pack_in_order
 from dlc.lowering.affine.schedule.loop_tree import (
     LoopNode,
     Path,
@@ -29,6 +29,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, dependences_of
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, name_of
 from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
+from dlc.lowering.affine_to_gpu.panel_axes import PanelAxes, smallest_axes
 from dlc.lowering.affine_to_gpu.panel_copies import CopyByThreads, joined_copies
 from dlc.lowering.affine_to_gpu.panel_rows import row_length
 from dlc.lowering.affine_to_gpu.thread_tiles import Reuse, nested
@@ -59,11 +60,12 @@ def _share(scop: Scop, tree: Tree, kernel: Kernel, reuse: Reuse, limit: int, fac
     alone = nested([*loops_above(tree, path), loop_in(tree, path)], reuse.compute)
     program = Program(scop, alone, dependences_of(scop, alone), {})
     lanes = name_of(kernel.name, GpuMapping("thread", 0))
-    copies: dict[str, Sequence[int]] = {}
+    copies: dict[str, tuple[PanelAxes, Sequence[int]]] = {}
     used = 0
     for array in reuse.arrays:
         try:
-            packed, names = pack(program, array, reuse.tile)
+            axes = smallest_axes(program, array, reuse.tile)
+            packed, names = pack_in_order(program, array, reuse.tile, axes.order)
         except PrimitiveError:
             continue
         panel = _newest(packed.scop)
@@ -71,7 +73,7 @@ def _share(scop: Scop, tree: Tree, kernel: Kernel, reuse: Reuse, limit: int, fac
         size = prod((*panel.shape[:-1], length, element_bytes(panel)))
         if used + size <= limit:
             program, used = replace(packed, scop=with_row_length(packed.scop, panel, length)), used + size
-            copies[names[0]] = panel.shape
+            copies[names[0]] = axes, panel.shape
     if not copies:
         return scop, tree, 0
     inside = _path_of(program.tree, reuse.tile)
@@ -92,14 +94,14 @@ def _newest(scop: Scop) -> Buffer:
     return buffer
 
 
-def _with_copies(packed: Tree, copies: Mapping[str, Sequence[int]], kernel: Kernel, compute: Tree) -> Tree:
+def _with_copies(packed: Tree, copies: Mapping[str, tuple[PanelAxes, Sequence[int]]], kernel: Kernel, compute: Tree) -> Tree:
     """The body of a tile: the panels and copies of `packed` around `compute`.
 
-    Copies begin with the loops of the names `copies`, and are to panels of those shapes.
+    Copies begin with the loops of the names `copies`, and are to panels of those axes and shapes.
     """
     panels = [node.array for _, node in walk(packed) if isinstance(node, Scratch)]
     starts = [node for _, node in walk(packed) if isinstance(node, LoopNode) and node.name in copies]
-    parts = [CopyByThreads.of(start, copies[start.name], kernel.name, kernel.threads) for start in starts]
+    parts = [CopyByThreads.of(start, *copies[start.name], kernel.name, kernel.threads) for start in starts]
     body = block([joined_copies(parts), compute])
     return reduce(lambda inner, panel: Scratch(inner.domain, panel, inner), panels, body)
 

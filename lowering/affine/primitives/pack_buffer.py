@@ -51,10 +51,20 @@ def pack(
     The buffer holds the smallest box of constant shape around it. What is read before it is written is copied in, what is
     written is copied out. Returns the names of the loops that copy.
     """
-    found = find_array(program, array)
+    return pack_in_order(program, array, loop, None)
+
+
+def pack_in_order(program: Program, array: str, loop: str, order: isl.Map | None) -> Result:
+    """As `pack`, to a buffer whose dims are those of the range of `order`, a function of elements; None for those of the array."""
+    part = footprint_in(program, array, loop)
+    copies_out = footprint(part.writes, part.loops, part.domain)
+    return localize(program, part, copies_in=part.live_in(program), copies_out=copies_out, order=order)
+
+
+def footprint_in(program: Program, array: str, loop: str) -> LoopFootprint:
+    """What the iterations of `loop` do to the array; PrimitiveError where it cannot go to a buffer."""
     path = program.find(loop) if loop else ()
-    part = LoopFootprint.of(program, found, path, loop)
-    return localize(program, part, copies_in=part.live_in(program), copies_out=footprint(part.writes, part.loops, part.domain))
+    return LoopFootprint.of(program, find_array(program, array), path, loop)
 
 
 def find_array(program: Program, name: str) -> Array:
@@ -148,16 +158,20 @@ class LoopFootprint:
         return None if whole.is_empty() else whole.coalesce()
 
 
-def localize(program: Program, part: LoopFootprint, copies_in: isl.Map | None, copies_out: isl.Map | None) -> Result:
+def localize(
+    program: Program, part: LoopFootprint, copies_in: isl.Map | None, copies_out: isl.Map | None, order: isl.Map | None = None
+) -> Result:
     """Send the accesses of `part` to a new buffer, with copies of those elements before and after."""
     touched = footprint(part.accesses, part.loops, part.domain)
-    box = None if touched is None else box_around(touched)
+    box = None if touched is None else box_around(touched if order is None else touched.apply_range(order))
     if box is None or touched is None:
         reason = f"what an iteration of {part.called} touches of {part.array.name} has no constant size"
         raise PrimitiveError(reason, "name a loop further in, or make sizes static", part.accesses[0].op.location)
     name = f"B{sum(isinstance(array, Buffer) for array in program.scop.arrays)}"
-    buffer = Buffer(name, part.array.value, part.array.rank, is_local=True, shape=box.shape)
+    buffer = Buffer(name, part.array.value, len(box.shape), is_local=True, shape=box.shape)
     places = box.places(name)
+    if order is not None:
+        places = isl.Map.identity(touched.get_space().domain().map_from_set()).product(order).apply_range(places)
     changed = [_redirected(statement, part, buffer, places) for statement in program.scop.statements]
     names = iter(next_names(program.scop, 2))
     copies = [

@@ -37,6 +37,23 @@ func.func @f(%A: !A {{llvm.noalias}}, %B: !C {{llvm.noalias}}, %d: memref<{n}xf3
 }}"""
 
 
+_VIEW = """
+!V = memref<2x{c}x{p}xf32>
+!B = memref<2x{p}x{c}xf32>
+func.func @f(%A: memref<2x{c}x{h}x{w}xf32> {{llvm.noalias}}, %B: !B {{llvm.noalias}}) {{
+  %v = memref.collapse_shape %A [[0], [1], [2, 3]] : memref<2x{c}x{h}x{w}xf32> into !V
+  affine.for %n = 0 to 2 {{
+    affine.for %p = 0 to {p} {{
+      affine.for %c = 0 to {c} {{
+        %a = affine.load %v[%n, %c, %p] : !V
+        affine.store %a, %B[%n, %p, %c] : !B
+      }}
+    }}
+  }}
+  return
+}}"""
+
+
 def _permuted(shape: Sequence[int], order: Sequence[int], kind: str, *, is_dynamic: bool = False) -> str:
     """Loops over the results of a transposition, in their order; of sizes that are known when it is called, with `is_dynamic`."""
     found = [shape[axis] for axis in order]
@@ -59,6 +76,15 @@ def _kernels(text: str) -> ir.Module:
     return module
 
 
+def _tiled(text: str) -> ir.Module:
+    """The kernels for a GPU of one multiprocessor, where tiles pay for small arrays."""
+    module = ir.Module.parse(text)
+    module.operation.attributes["dlc.gpu"] = ir.Attribute.parse("{multiprocessors = 1}")
+    Pipeline.parse("affine-to-gpu").run(module)
+    assert "workgroup" in str(module)
+    return module
+
+
 @pytest.mark.parametrize("kind", list(_TYPES))
 @pytest.mark.parametrize(
     ("shape", "order"),
@@ -73,7 +99,7 @@ def _kernels(text: str) -> ir.Module:
 )
 def test_permutations(shape: tuple[int, ...], order: tuple[int, ...], kind: str) -> None:
     with make_context(), ir.Location.unknown():
-        kernels = program(_kernels(_permuted(shape, order, kind)), seed=len(shape))
+        kernels = program(_tiled(_permuted(shape, order, kind)), seed=len(shape))
     have = np.arange(np.prod(shape)).reshape(shape).astype(_TYPES[kind])
     got = np.zeros([shape[axis] for axis in order], _TYPES[kind])
     kernels.run("f", have, got)
@@ -83,9 +109,7 @@ def test_permutations(shape: tuple[int, ...], order: tuple[int, ...], kind: str)
 @pytest.mark.parametrize(("shape", "order"), [((37, 50), (1, 0)), ((3, 33, 40), (0, 2, 1)), ((5, 1, 34), (2, 0, 1))])
 def test_dynamic_sizes(shape: tuple[int, ...], order: tuple[int, ...]) -> None:
     with make_context(), ir.Location.unknown():
-        module = _kernels(_permuted(shape, order, "f32", is_dynamic=True))
-        assert "workgroup" in str(module)
-        kernels = program(module)
+        kernels = program(_tiled(_permuted(shape, order, "f32", is_dynamic=True)))
     have = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     got = np.zeros([shape[axis] for axis in order], np.float32)
     kernels.run("f", have, got)
@@ -96,13 +120,26 @@ def test_arithmetic_and_edges() -> None:
     """What is read of rows and of columns meets, in a part of the matrix alone."""
     m, n = 75, 67
     with make_context(), ir.Location.unknown():
-        kernels = program(_kernels(_MIXED.format(m=m, n=n)))
+        kernels = program(_tiled(_MIXED.format(m=m, n=n)))
     numbers = np.random.default_rng(0)
     a, b, d, c = (numbers.integers(-9, 9, shape).astype(np.float32) for shape in ((n, m), (m, n), (n,), (m, n)))
     want = c.copy()
     want[2:, : n - 3] = a[3:, : m - 2].T * b[2:, : n - 3] - a[: n - 3, 2:].T + d[: n - 3]
     kernels.run("f", a, b, d, c)
     np.testing.assert_array_equal(c, want)
+
+
+@pytest.mark.parametrize(("c", "h", "w"), [(40, 6, 9), (33, 2, 56)])
+def test_views_of_joined_axes(c: int, h: int, w: int) -> None:
+    """A panel has one axis for rows and columns of an image, as the view has: no more elements than a tile has."""
+    with make_context(), ir.Location.unknown():
+        module = _tiled(_VIEW.format(c=c, h=h, w=w, p=h * w))
+        kernels = program(module)
+        assert "memref<1x32x33xf32, #gpu.address_space<workgroup>>" in str(module)
+    have = np.arange(2 * c * h * w, dtype=np.float32).reshape(2, c, h, w)
+    got = np.zeros((2, h * w, c), np.float32)
+    kernels.run("f", have, got)
+    np.testing.assert_array_equal(got, have.reshape(2, c, h * w).transpose(0, 2, 1))
 
 
 _SHAPES = [
