@@ -174,18 +174,21 @@ class LoopNestCost:
         """Cycles of the whole nest, cut like `tile`; of the loops as they are where there is no lane loop."""
         if self.lane_loop is None:
             return math.prod((_extent(loop) for loop in self.nest.loops), start=1.0) * self.step(tile).total
-        nest, steps, reduces = self.nest, self.nest.steps(tile), self.nest.reduces(tile)
+        nest, reduces = self.nest, self.nest.reduces(tile)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
+        jam_parts = _unroll_and_jam_parts(nest, tile)
         for lane_trips, vectors in _lane_parts(nest, tile):
-            for jam_trips, factors in _unroll_and_jam_parts(nest, tile):
+            for jam_trips, factors in jam_parts:
                 once = self._step(tile.lanes, vectors, factors).total * inner_trips
-                body_copies = vectors * math.prod(count for _, count in factors)
-                once += sum(scatter_cycles(along, dict(factors), body_copies, tile.lanes) for along in self._scattered)
+                if self._scattered:
+                    body_copies = vectors * math.prod(count for _, count in factors)
+                    once += sum(scatter_cycles(along, dict(factors), body_copies, tile.lanes) for along in self._scattered)
                 once *= lane_trips if reduces else 1
                 copies = tile.body_copies if reduces else 0
                 cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if reduces else lane_trips)
-        for loop in nest.band:
-            if loop not in steps:
+        cut = {tile.lane_loop, *(place for place, _ in tile.unroll_and_jam)}
+        for place, loop in enumerate(nest.band):
+            if place not in cut:
                 cycles *= _extent(loop)
         return cycles
 
