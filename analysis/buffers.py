@@ -188,10 +188,11 @@ def _num_outputs(op: ir.Operation) -> int:
 
 def strides_of(kind: ir.MemRefType) -> tuple[list[int], int]:
     """The strides and the offset of a memref, in elements; all dynamic where its layout has none (one in tiles, say)."""
-    if not has_strides(kind):
+    try:
+        strides, offset = kind.get_strides_and_offset()
+    except RuntimeError:
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         return [dynamic] * kind.rank, dynamic
-    strides, offset = kind.get_strides_and_offset()
     return list(strides), offset
 
 

@@ -18,6 +18,7 @@ _WHERE = {name: name for name in _TOP_LEVEL} | {
     "structured": "dialects.transform.structured",
     "interpreter": "dialects.transform.interpreter",
     "linalg_regions": "_mlir_libs._mlirDialectsLinalg",
+    "llvm_translation": "_mlir_libs._mlirDialectsLLVM",
 }
 
 

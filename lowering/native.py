@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from dlc._mlir import ir, passmanager
 
-_KEPT: dict[tuple[ir.Context, str], passmanager.PassManager] = {}
-_KEPT_CONTEXTS: list[ir.Context] = []
+_KEPT: ContextVar[tuple[ir.Context, dict[str, passmanager.PassManager]] | None] = ContextVar("managers", default=None)
 
 
 def run_native(op: ir.Operation, *passes: str) -> None:
@@ -19,18 +22,32 @@ def run_native(op: ir.Operation, *passes: str) -> None:
 
 
 def native_manager(text: str, context: ir.Context) -> passmanager.PassManager:
-    """A pass manager for pipeline text. Those of a context that `keep_managers` names are made once."""
-    if context not in _KEPT_CONTEXTS:
+    """A pass manager for pipeline text. Those of a context that this thread keeps them for are made once."""
+    kept = _KEPT.get()
+    if kept is None or kept[0] != context:
         return passmanager.PassManager.parse(text, context)
-    if (context, text) not in _KEPT:
-        _KEPT[context, text] = passmanager.PassManager.parse(text, context)
-    return _KEPT[context, text]
+    if text not in kept[1]:
+        kept[1][text] = passmanager.PassManager.parse(text, context)
+    return kept[1][text]
 
 
-def keep_managers(context: ir.Context | None) -> None:
-    """Keep the pass managers of one context from now on, and the context with them; None ends that.
+def keep_managers(context: ir.Context) -> None:
+    """Keep the pass managers of one context in this thread from now on, and the context with them.
 
     Making them takes a fifth of the time of upstream's passes on a kernel. For processes that lower many modules in one context.
     """
-    _KEPT.clear()
-    _KEPT_CONTEXTS[:] = [] if context is None else [context]
+    _KEPT.set((context, {}))
+
+
+@contextmanager
+def kept_managers(context: ir.Context) -> Iterator[None]:
+    """Keep the pass managers of one context in this thread for a while: for what lowers several modules, or has passes twice."""
+    kept = _KEPT.get()
+    if kept is not None and kept[0] == context:
+        yield
+        return
+    token = _KEPT.set((context, {}))
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)

@@ -48,20 +48,19 @@ def captures_of(
     ops: Sequence[ir.Operation], repeats: Callable[[ir.Operation], bool] = _is_constant
 ) -> tuple[list[ir.Value], list[ir.Operation]]:
     """Values that `ops` use but do not define, as arguments to pass and constants to repeat; in order of first use."""
-    inside = {inner for op in ops for inner in nested_ops(op)}
-    blocks = {block for inner in inside for region in inner.regions for block in region.blocks}
+    every = [inner for op in ops for inner in nested_ops(op)]
+    inside = set(every)
+    blocks = {block for inner in every for region in inner.regions for block in region.blocks}
     captured: dict[ir.Value, None] = {}
     constants: dict[ir.Operation, None] = {}
-    for op in ops:
-        for inner in nested_ops(op):
-            for value in inner.operands:
-                source = defining_op(value)
-                if source in inside or (source is None and value.owner in blocks):
-                    continue
-                if source is not None and repeats(source):
-                    constants[source] = None
-                else:
-                    captured[value] = None
+    for value in dict.fromkeys(value for inner in every for value in inner.operands):
+        source = defining_op(value)
+        if source in inside or (source is None and value.owner in blocks):
+            continue
+        if source is not None and repeats(source):
+            constants[source] = None
+        else:
+            captured[value] = None
     return list(captured), list(constants)
 
 

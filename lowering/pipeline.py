@@ -18,6 +18,7 @@ from typing import Union
 from dlc._mlir import ir
 from dlc.diagnostics import did_you_mean
 from dlc.errors import PassError
+from dlc.lowering.native import kept_managers
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline_elements import NativePass, resolve
 from dlc.lowering.pipeline_run import Instrument, PipelineRun, verify_result
@@ -214,7 +215,7 @@ class Pipeline:
         if op.name != self.anchor:
             raise PassError(f"a pipeline on '{self.anchor}' can't run on '{op.name}'")
         chosen = self.until(stop_after) if stop_after else self
-        with using(policy_of(op)):
+        with using(policy_of(op)), kept_managers(op.context):
             PipelineRun(op, verify and verify_each, instruments).run(op, (op.name,), chosen._elements)
         if verify and not verify_each:
             verify_result(op)

@@ -5,7 +5,6 @@ shared by builder and verifier, a reference implementation `reference`, and a do
 `c1: ...` for each labelled constraint that `infer` checks.
 """
 
-import inspect
 import io
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -100,7 +99,8 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
             return
         cls.operand_fields = tuple(field for field in cls._fields if isinstance(field, ext.OperandDef))
         cls.result_fields = tuple(field for field in cls._fields if isinstance(field, ext.ResultDef))
-        cls.attribute_fields = dict(inspect.getmembers(cls, lambda item: isinstance(item, Attr)))
+        members = {key: value for each in reversed(cls.__mro__) for key, value in vars(each).items()}
+        cls.attribute_fields = {key: value for key, value in sorted(members.items()) if isinstance(value, Attr)}
         cls._known = frozenset((*cls.attribute_fields, "operandSegmentSizes", "resultSegmentSizes"))
         variable = [field for field in cls.operand_fields if field.variadicity != ext.Variadicity.single]
         cls._variable = tuple(variable)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dlc._mlir import gpu, ir, llvm
+from dlc._mlir import gpu, ir, llvm_translation
 from dlc.errors import TargetError
 from dlc.lowering.gpu_to_nvvm.ptx import ptx_of
 from dlc.lowering.llvm_translation import untranslatable
@@ -59,4 +59,4 @@ def _llvm_text(module: ir.Operation) -> str:
         flat = ir.Module.create()
         for op in module.regions[0].blocks[0].operations:
             flat.body.append(op.operation.clone(ip=False))
-    return str(llvm.translate_module_to_llvmir(flat.operation))
+    return str(llvm_translation.translate_module_to_llvmir(flat.operation))

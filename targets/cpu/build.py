@@ -16,6 +16,7 @@ from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.lowering.deadline import Progress, deadline_of, ending, reporting
 from dlc.lowering.func.profile_calls import ATTRIBUTE as PROFILED
 from dlc.lowering.func.profile_calls import ProfileCalls
+from dlc.lowering.native import kept_managers
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import STAGES, later
@@ -129,8 +130,8 @@ class _Builder:
             self._progress(f"generate machine code (0 of {len(missing)})")
         if self._store and worker_limit() > 1 and len(missing) >= (_WORTH_WORKERS if len(_POOL) else _WORTH_STARTING):
             self._in_workers(missing, keep)
-        for unit in missing:
-            if unit.key not in objects:
+        with kept_managers(units[0].module.context):
+            for unit in [unit for unit in missing if unit.key not in objects]:
                 instruments = ending(self._progress)
                 keep(unit, compile_unit(unit.module, unit.symbol, self._pipeline, self._opt_level, instruments))
         return objects

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from dlc._mlir import execution_engine, ir, llvm
+from dlc._mlir import execution_engine, ir, llvm_translation
 from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import at_location
 from dlc.errors import TargetError
@@ -27,7 +27,7 @@ _DISASSEMBLER = "objdump"
 def emit_llvm_ir(module: ir.Module) -> str:
     """The module as LLVM IR text."""
     require_llvm(module)
-    return str(llvm.translate_module_to_llvmir(module.operation))
+    return str(llvm_translation.translate_module_to_llvmir(module.operation))
 
 
 def emit_object(module: ir.Module, opt_level: int = 2) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import gcd, prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_memref, nested_ops, root_of
+from dlc.analysis.buffers import is_memref, root_of
 from dlc.lowering.affine.ir.expressions import Linear, linear_form
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.policy import policy
@@ -42,15 +43,14 @@ def is_open(buffer: ir.Value) -> bool:
     return not kind.has_static_shape and not isinstance(kind.layout, ir.StridedLayoutAttr)
 
 
-def buffers_read(nest: ir.Operation) -> list[ir.Value]:
-    """The roots of what the ops of a nest may read: of all memrefs that they name but those that stores of vectors write."""
-    ops = [op for op in nested_ops(nest) if op.name not in _STORES]
-    return [root_of(value) for op in ops for value in op.operands if is_memref(value)]
+def buffers_read(ops: Iterable[ir.Operation]) -> list[ir.Value]:
+    """The roots of what `ops` may read: of all memrefs that they name but those that stores of vectors write."""
+    return [root_of(value) for op in ops if op.name not in _STORES for value in op.operands if is_memref(value)]
 
 
-def buffers_masked(nest: ir.Operation) -> list[ir.Value]:
-    """The roots of what the ops of a nest write under masks."""
-    return [root_of(op.operands[0]) for op in nested_ops(nest) if op.name == _MASKED]
+def buffers_masked(ops: Iterable[ir.Operation]) -> list[ir.Value]:
+    """The roots of what `ops` write under masks."""
+    return [root_of(op.operands[0]) for op in ops if op.name == _MASKED]
 
 
 def is_multiple(form: Linear, number: int) -> bool:

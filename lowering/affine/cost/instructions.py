@@ -30,31 +30,34 @@ _LANE_BY_LANE = -1
 _GROUPS = {4: 1, 2: 2}
 """Products of integers that `affine-use-dot-products` sums up at once, and vector instructions of that."""
 
+Copies = tuple[tuple[int, int], ...]
+"""(position of a loop, copies of its iterations), as in `Tile.unroll_and_jam`."""
+
 
 @dataclass(frozen=True)
 class _InnermostLoad:
     """A load of the innermost body."""
 
-    followed: frozenset[ir.Value]
-    """The band loops that it follows."""
+    followed: tuple[int, ...]
+    """The positions of the band loops, and of the lane loop, that it follows."""
     stride: int
     """Its distance between lanes."""
     line_share: float
     """The part of a cache line that a step of the reduction moves it by."""
-    line_shares: Mapping[ir.Value, float]
+    line_shares: Mapping[int, float]
     """The same for each loop of `followed`."""
     part: float = 1.0
     """Its part of an instruction: bytes that are multiplied by those of a group are loaded together."""
 
-    def lines(self, unroll_and_jam: Mapping[ir.Value, int]) -> float:
+    def lines(self, unroll_and_jam: Mapping[int, int]) -> float:
         """Cache lines that its copies, each the same in all lanes, come to in a step: neighbours may share one.
 
         A tile of 1024x14x14 images with 7 pixels of a row is 1.3 times as fast as with 7 of a column.
         """
         lines = self.line_share
         if lines:
-            for iv, share in self.line_shares.items():
-                lines *= max(1.0, unroll_and_jam.get(iv, 1) * share)
+            for place, share in self.line_shares.items():
+                lines *= max(1.0, unroll_and_jam.get(place, 1) * share)
         return lines
 
 
@@ -65,27 +68,36 @@ class LoopNestCost:
         self.nest = nest
         self.facts = facts
         self.lane_loop = lane_loop
+        self._steps: dict[tuple[int, int, Copies], Cycles] = {}
+
+    @cached_property
+    def _lane_place(self) -> int | None:
+        """The position of the lane loop."""
+        return None if self.lane_loop is None else self.nest.loops.index(self.lane_loop)
 
     @cached_property
     def _loads(self) -> list[_InnermostLoad]:
         """The loads of the innermost body."""
-        ivs = {loop.iv for loop in self.nest.band} | ({self.lane_loop.iv} if self.lane_loop else set())
+        places = dict.fromkeys([*range(len(self.nest.band)), *([] if self._lane_place is None else [self._lane_place])])
+        ivs = {place: self.nest.loops[place].iv for place in places}
         found = []
         for op in real_ops(self.nest.innermost_body):
             if op.name in ("affine.load", "memref.load"):
                 stride = self.facts.strides[op] if self.facts else 0
                 wide = bool(self.facts and op in self.facts.lanewise)
-                followed = frozenset(set(op.operands) & ivs)
+                operands = set(op.operands)
+                followed = {place: iv for place, iv in ivs.items() if iv in operands}
                 part = 1.0 if stride or wide else 1.0 / self._dot
-                found.append(_InnermostLoad(followed, _LANE_BY_LANE if wide else stride, *self._line_shares(op, followed), part))
+                line = self._line_shares(op, followed)
+                found.append(_InnermostLoad(tuple(followed), _LANE_BY_LANE if wide else stride, *line, part))
         return found
 
-    def _line_shares(self, op: ir.Operation, followed: frozenset[ir.Value]) -> tuple[float, Mapping[ir.Value, float]]:
+    def _line_shares(self, op: ir.Operation, followed: Mapping[int, ir.Value]) -> tuple[float, Mapping[int, float]]:
         """The parts of a cache line that `op` moves by in one step of the innermost reduction loop, and of each of `followed`."""
         chain = self.nest.chain
         if chain is None or op.name != "affine.load":
             return 0.0, {}
-        return _line_share(op, chain.loops[-1].iv), {iv: _line_share(op, iv) for iv in followed}
+        return _line_share(op, chain.loops[-1].iv), {place: _line_share(op, iv) for place, iv in followed.items()}
 
     @cached_property
     def _dot(self) -> int:
@@ -111,26 +123,32 @@ class LoopNestCost:
 
     def step(self, tile: Tile) -> Cycles:
         """Cycles of one run of the innermost body with the copies of `tile`."""
-        copies, unroll_and_jam = tile.body_copies, self._copies(tile)
+        return self._step(tile.lanes, tile.vectors, tile.unroll_and_jam)
+
+    def _step(self, lanes: int, vectors: int, copies: Copies) -> Cycles:
+        """The same, counted once: tiles that leave the same rest have steps in common."""
+        key = lanes, vectors, copies
+        if key not in self._steps:
+            self._steps[key] = self._counted(lanes, vectors, dict(copies))
+        return self._steps[key]
+
+    def _counted(self, lanes: int, vectors: int, unroll_and_jam: Mapping[int, int]) -> Cycles:
+        copies, cost = vectors * math.prod(unroll_and_jam.values()), policy().cost
         loads = waits = 0.0
         for load in self._loads:
-            share = load.part * _LOADS.get(load.stride, float(tile.lanes))
-            for iv in load.followed:
-                share *= unroll_and_jam.get(iv, 1)
-            share *= tile.vectors if self.lane_loop and self.lane_loop.iv in load.followed else 1
+            share = load.part * _LOADS.get(load.stride, float(lanes))
+            for place in load.followed:
+                share *= unroll_and_jam.get(place, 1)
+            share *= vectors if self._lane_place in load.followed else 1
             loads += share
             waits += (
-                share * policy().cost.exposed_vector_load
+                share * cost.exposed_vector_load
                 if load.stride
-                else max(share * policy().cost.exposed_scalar_load, load.lines(unroll_and_jam) * policy().cost.exposed_vector_load)
+                else max(share * cost.exposed_scalar_load, load.lines(unroll_and_jam) * cost.exposed_vector_load)
             )
         # Four instructions of any kind start in a cycle.
         issue = max(issue_cycles(loads, copies * self._arithmetic), (copies * (1 + self._sums_apart) + loads) / 4.0)
         return Cycles(issue, PRODUCT_LATENCY if self.nest.inner_loops else 1.0, waits)
-
-    def _copies(self, tile: Tile) -> dict[ir.Value, int]:
-        """How many copies of the iterations of each loop stand in `tile`, but for vectors."""
-        return {self.nest.loops[place].iv: count for place, count in tile.unroll_and_jam}
 
     def fits(self, tile: Tile, registers: int) -> bool:
         """Whether the innermost body of `tile` keeps at most so many vector registers alive."""
@@ -139,13 +157,13 @@ class LoopNestCost:
 
     def registers(self, tile: Tile) -> int:
         """Vector registers that the innermost body of `tile` keeps alive."""
-        unroll_and_jam = self._copies(tile)
+        unroll_and_jam = dict(tile.unroll_and_jam)
         loaded = []
         for load in self._loads:
             if load.stride:
                 share = tile.vectors
-                for iv in load.followed:
-                    share *= unroll_and_jam.get(iv, 1)
+                for place in load.followed:
+                    share *= unroll_and_jam.get(place, 1)
                 loaded.append(share)
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
         if len(loaded) == 1 and tile.body_copies == tile.vectors:
@@ -156,24 +174,27 @@ class LoopNestCost:
         """Cycles of the whole nest, cut like `tile`; of the loops as they are where there is no lane loop."""
         if self.lane_loop is None:
             return math.prod((_extent(loop) for loop in self.nest.loops), start=1.0) * self.step(tile).total
-        nest, steps, reduces = self.nest, self.nest.steps(tile), self.nest.reduces(tile)
+        nest, reduces = self.nest, self.nest.reduces(tile)
         cycles, inner_trips = 0.0, self._inner_trips(tile)
+        jam_parts = _unroll_and_jam_parts(nest, tile)
         for lane_trips, vectors in _lane_parts(nest, tile):
-            for jam_trips, factors in _unroll_and_jam_parts(nest, tile):
-                part = Tile(tile.code_generator, tile.lane_loop, tile.lanes, vectors, factors)
-                once = self.step(part).total * inner_trips
-                once += sum(scatter_cycles(along, self._copies(part), part.body_copies, tile.lanes) for along in self._scattered)
+            for jam_trips, factors in jam_parts:
+                once = self._step(tile.lanes, vectors, factors).total * inner_trips
+                if self._scattered:
+                    body_copies = vectors * math.prod(count for _, count in factors)
+                    once += sum(scatter_cycles(along, dict(factors), body_copies, tile.lanes) for along in self._scattered)
                 once *= lane_trips if reduces else 1
                 copies = tile.body_copies if reduces else 0
                 cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if reduces else lane_trips)
-        for loop in nest.band:
-            if loop not in steps:
+        cut = {tile.lane_loop, *(place for place, _ in tile.unroll_and_jam)}
+        for place, loop in enumerate(nest.band):
+            if place not in cut:
                 cycles *= _extent(loop)
         return cycles
 
     @cached_property
-    def _scattered(self) -> list[frozenset[ir.Value]]:
-        """For each store whose lanes lie apart the loops along which its copies are neighbours."""
+    def _scattered(self) -> list[frozenset[int]]:
+        """For each store whose lanes lie apart the loops, by position, along which its copies are neighbours."""
         ivs = [loop.iv for loop in self.nest.band]
         return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
@@ -249,9 +270,9 @@ def _lane_parts(nest: Nest, tile: Tile) -> list[tuple[int, int]]:
     return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _unroll_and_jam_parts(nest: Nest, tile: Tile) -> list[tuple[float, tuple[tuple[int, int], ...]]]:
+def _unroll_and_jam_parts(nest: Nest, tile: Tile) -> list[tuple[float, Copies]]:
     """(trips, factors) of every combination of main steps and remainders."""
-    parts: list[tuple[float, tuple[tuple[int, int], ...]]] = [(1, ())]
+    parts: list[tuple[float, Copies]] = [(1, ())]
     for place, factor in tile.unroll_and_jam:
         loop = nest.loops[place]
         is_open = loop.extent is None

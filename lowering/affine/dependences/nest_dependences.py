@@ -7,6 +7,7 @@ over all dimensions and over integers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -112,9 +113,10 @@ def _text(form: Linear, names: Mapping[ir.Value, str]) -> str:
 
 def conflicts(first: Sequence[MemRefAccess], second: Sequence[MemRefAccess]) -> Iterator[AccessPair]:
     """The pairs, one of each list, that may touch the same memory while one of them writes it."""
+    apart = functools.cache(are_apart)  # many accesses, few roots
     for a in first:
         for b in second:
-            if (a.writes or b.writes) and not are_apart(a.root, b.root):
+            if (a.writes or b.writes) and not apart(a.root, b.root):
                 yield a, b
 
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.cost.contractions import arrives_in_time
 from dlc.lowering.affine.dependences.nest_dependences import conflicts
-from dlc.lowering.affine.ir.bands import Band, extent_of, loop_extents
+from dlc.lowering.affine.ir.bands import Band
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.policy import policy
@@ -25,7 +24,7 @@ def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
     Winograd's tiles with 128 channels in and 64 out of 128x128, whose 512 KiB of weights come from beyond 512 KiB for every 16
     tiles, take 0.58 of the time, with 128 and 128 of 64x64 0.70 (one core of AVX2).
     """
-    extents = {**_typical(a), **_typical(b), **loop_extents(a.top, b.top)}
+    extents = {**a.likely_extents, **b.likely_extents}
     facts = facts_of(a.top)
     cache = facts.l2_bytes
     passed = _bytes_passed(a, b, gone, extents)
@@ -33,11 +32,6 @@ def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
     if not any(passed <= level and passed * blocks > level // 2 for level in (facts.l1_bytes, cache)):
         return False
     return all(_is_kept(band, gone, extents, max(passed, cache - passed), facts) for band in (a, b))
-
-
-def _typical(band: Band) -> dict[ir.Value, int]:
-    loops = (op for op in nested_ops(band.top) if op.name == "affine.for")
-    return {op.regions[0].blocks[0].arguments[0]: extent_of(op) for op in loops}
 
 
 def _ivs(band: Band) -> set[ir.Value]:

@@ -55,31 +55,34 @@ class FuseNests(Pass):
     def _fuse_block(self, block: ir.Block) -> None:
         """Fuse the loops of `block`, then those inside them."""
         _hoist_movable(block)
+        bands = _Bands()
         for op in real_ops(block):
             if op.name == "affine.for":
-                self._fuse_into_earlier(op)
+                self._fuse_into_earlier(op, bands)
         forward_stores(block)
         for op in real_ops(block):
             if op.name == "affine.for":
                 self._fuse_block(op.regions[0].blocks[0])
 
-    def _fuse_into_earlier(self, op: ir.Operation) -> None:
+    def _fuse_into_earlier(self, op: ir.Operation, bands: _Bands) -> None:
         """Make `op` one with loops before it, nearest first, as long as there is one."""
         current: ir.Operation | None = op
         while current is not None:
             op, current = current, None
             for earlier, between in _earlier_loops(op):
-                current = self._fuse_pair(earlier, op, between)
+                current = self._fuse_pair(earlier, op, between, bands)
                 if current is not None:
+                    bands.forget()
                     break
 
-    def _fuse_pair(self, a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation]) -> ir.Operation | None:
+    def _fuse_pair(self, a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation], bands: _Bands) -> ir.Operation | None:
         """The one loop that `a` and `b` became, or None."""
-        place = _meeting_place(a, b, between)
-        bands = Band.at(a), Band.at(b)
-        if bands[0] is None or bands[1] is None:
-            return fuse_reductions(a, b, place) if place and reductions_fit(a, b) else None
-        found: Fusion | Refusal = fusion_of(bands[0], bands[1])
+        first, second = bands.at(a), bands.at(b)
+        if first is None or second is None:
+            place = _meeting_place(a, b, between) if reductions_fit(a, b) else None
+            return fuse_reductions(a, b, place) if place else None
+        found: Fusion | Refusal = fusion_of(first, second)
+        place = _meeting_place(a, b, between) if isinstance(found, Fusion) else None
         if place is None and isinstance(found, Fusion):
             found = Refusal("what stands between them needs the first or makes what the second needs")
         if isinstance(found, Refusal):
@@ -87,7 +90,24 @@ class FuseNests(Pass):
                 b.attributes[_REFUSAL] = ir.StringAttr.get(found.reason)
             return None
         assert place is not None
-        return _fuse(bands[0], bands[1], found, place)
+        return _fuse(first, second, found, place)
+
+
+class _Bands:
+    """The bands of the loops of a block, found once between two changes: each loop is compared with several before it."""
+
+    def __init__(self) -> None:
+        self._found: dict[ir.Operation, Band | None] = {}
+
+    def at(self, op: ir.Operation) -> Band | None:
+        """The band that starts at `op`, as `Band.at`."""
+        if op not in self._found:
+            self._found[op] = Band.at(op)
+        return self._found[op]
+
+    def forget(self) -> None:
+        """Loops became one, and what others use of their results is another value now."""
+        self._found.clear()
 
 
 def _hoist_movable(block: ir.Block) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.dependences.nest_dependences import NestDependences
+from dlc.lowering.affine.dependences.nest_dependences import NestDependences, conflicts
 from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
 from dlc.lowering.affine.ir.accesses import MemRefAccess, indices_of
 from dlc.lowering.affine.ir.bands import Band, same_trips
@@ -37,7 +37,7 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     Two loops may be one when every two accesses of the nests that may touch the same memory, one of them writing, do so
     in the same iteration.
     """
-    between = NestDependences.of(a.top, a.accesses, b.top, b.accesses)
+    between = NestDependences(list(conflicts(a.accesses, b.accesses)), {**a.extents, **b.extents})
     if not between.pairs:
         return Refusal("they have no written buffer in common")
     legal = between.fusible_loops(a.loops, b.loops)

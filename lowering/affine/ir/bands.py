@@ -51,6 +51,17 @@ class Band:
         return list(accesses_in(self.top))
 
     @cached_property
+    def extents(self) -> dict[ir.Value, int]:
+        """The known extents of all loops of the nest, by induction variable."""
+        return loop_extents(self.top)
+
+    @cached_property
+    def likely_extents(self) -> dict[ir.Value, int]:
+        """The same, with typical ones where they are not known."""
+        loops = (op for op in nested_ops(self.top) if op.name == "affine.for")
+        return {op.regions[0].blocks[0].arguments[0]: extent_of(op) for op in loops}
+
+    @cached_property
     def iterations(self) -> int:
         """An estimate of how often the innermost body of the nest runs, its own loops included."""
         return iterations_of(self.top)

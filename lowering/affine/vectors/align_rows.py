@@ -52,8 +52,9 @@ class AlignRows(Pass):
         facts = facts_of(op)
         least = self.min_bytes or max(streamed_bytes(facts), facts.l3_bytes)
         for top in top_level_loops(op):
-            read = buffers_read(top)
-            for loop in [inner for inner in nested_ops(top) if inner.name == "affine.for"]:
+            ops = nested_ops(top)
+            read = frozenset(buffers_read(ops))
+            for loop in [inner for inner in ops if inner.name == "affine.for"]:
                 row = _Row.of(loop, facts.vector_bits)
                 if row is not None and any(is_large(buffer, least) and root_of(buffer) not in read for buffer in row.buffers):
                     row.align()

@@ -80,18 +80,23 @@ class _Sizes:
 
 def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.Block) -> None:
     """Make a second version of the nest `top`, for buffers that are aligned."""
-    ops = nested_ops(top)
-    read, masked = buffers_read(top), buffers_masked(top)
+    ops, stores = nested_ops(top), _Stores()
     places = [
         place
         for place, op in enumerate(ops)
         if op.name == "affine.vector_store"
         and (is_large(op.operands[1], sizes.with_set_conflicts) or is_open(op.operands[1]))
-        and _is_whole(op, facts.vector_bits)
-        and (is_large(op.operands[1], sizes.any) or is_open(op.operands[1]) or _has_set_conflicts(op, facts))
-        and root_of(op.operands[1]) not in read
-        and (root_of(op.operands[1]) not in masked or is_large(op.operands[1], sizes.masked))
+        and _is_whole(op, stores, facts.vector_bits)
+        and (is_large(op.operands[1], sizes.any) or is_open(op.operands[1]) or _has_set_conflicts(op, stores, facts))
     ]
+    if places:
+        read, masked = frozenset(buffers_read(ops)), frozenset(buffers_masked(ops))
+        places = [
+            place
+            for place in places
+            if root_of(ops[place].operands[1]) not in read
+            and (root_of(ops[place].operands[1]) not in masked or is_large(ops[place].operands[1], sizes.masked))
+        ]
     if not places or not all(_waits_for_memory(ops[place]) for place in places if is_open(ops[place].operands[1])):
         return
     buffers: list[ir.Value] = []
@@ -168,7 +173,29 @@ def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts:
     return work_of(top) <= policy().memory.light_line_work * lines
 
 
-def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
+class _Stores:
+    """Where the vector stores of a nest write: found once for each, though those of a block are compared with each other."""
+
+    def __init__(self) -> None:
+        self._places: dict[ir.Operation, Linear | None] = {}
+        self._beside: dict[tuple[ir.Block, ir.Value], list[Linear | None]] = {}
+
+    def place(self, store: ir.Operation) -> Linear | None:
+        """Elements from the start of the buffer; None where it is not linear."""
+        if store not in self._places:
+            self._places[store] = access_of(store).distance
+        return self._places[store]
+
+    def beside(self, store: ir.Operation) -> list[Linear | None]:
+        """The places of the stores of the same block to the same buffer, that of `store` too."""
+        key = store.block, store.operands[1]
+        if key not in self._beside:
+            ops = (op.operation for op in store.block.operations)
+            self._beside[key] = [self.place(op) for op in ops if op.name == "affine.vector_store" and op.operands[1] == key[1]]
+        return self._beside[key]
+
+
+def _is_whole(store: ir.Operation, stores: _Stores, vector_bits: int) -> bool:
     """Whether the store writes one register, or a part that is one, at a multiple of its size from the start of the buffer.
 
     What is less than a line must be followed by the rest: of a transpose whose stores go down columns, half a line each,
@@ -178,29 +205,24 @@ def _is_whole(store: ir.Operation, vector_bits: int) -> bool:
     lanes, bits = stored.shape[-1], element_bits(stored.element_type) or 0
     if stored.rank != 1 or bits % 8 or lanes * bits not in VECTOR_BITS or lanes * bits > vector_bits:
         return False
-    place = access_of(store).distance
+    place = stores.place(store)
     if place is None or not is_multiple(place, lanes):
         return False
-    return lanes * bits >= 8 * LINE_BYTES or _goes_along(store, place) or _has_line(store, place, 8 * LINE_BYTES // bits)
+    return lanes * bits >= 8 * LINE_BYTES or _goes_along(store, place) or _has_line(store, stores, 8 * LINE_BYTES // bits)
 
 
-def _has_set_conflicts(store: ir.Operation, facts: Machine) -> bool:
+def _has_set_conflicts(store: ir.Operation, stores: _Stores, facts: Machine) -> bool:
     """Whether the lines that stores of the same block write are more of one set of the nearest cache than that holds.
 
     They push each other out of it before they are written: 4096x128 f32 transposed, in rows 16 KiB apart, takes 100 us, past the
     caches 52, 1024x512 124 and 69. Rows 2 KiB apart, 512x512, take as long.
     """
-    place = access_of(store).distance
-    places = [access_of(other.operation).distance for other in store.block.operations if _writes_same(other.operation, store)]
-    constants = [other.constant for other in places if place is not None and other is not None and other.factors == place.factors]
+    place, others = stores.place(store), stores.beside(store)
+    constants = [other.constant for other in others if place is not None and other is not None and other.factors == place.factors]
     pitch = math.gcd(*(constant - constants[0] for constant in constants)) if constants else 0
     size = (element_bits(ir.MemRefType(store.operands[1].type).element_type) or 0) // 8
     is_far = pitch * size >= LINE_BYTES
     return is_far and lines_in_set(len(constants), pitch * size) > ways_of(facts.l1_bytes)
-
-
-def _writes_same(op: ir.Operation, store: ir.Operation) -> bool:
-    return op.name == "affine.vector_store" and bool(op.operands[1] == store.operands[1])
 
 
 def _goes_along(store: ir.Operation, place: Linear) -> bool:
@@ -213,18 +235,15 @@ def _goes_along(store: ir.Operation, place: Linear) -> bool:
     return factor == 1 or factor * ir.IntegerAttr(loop.attributes["step"]).value == lanes
 
 
-def _has_line(store: ir.Operation, place: Linear, line: int) -> bool:
+def _has_line(store: ir.Operation, stores: _Stores, line: int) -> bool:
     """Whether the stores of the same block write all `line` elements of the line that `store` writes a part of."""
-    if not is_multiple(Linear(place.factors), line):
+    place = stores.place(store)
+    if place is None or not is_multiple(Linear(place.factors), line):
         return False
     lanes = ir.VectorType(store.operands[0].type).shape[-1]
     first = place.constant // line * line
     missing = set(range(first, first + line, lanes))
-    for other in store.block.operations:
-        if _writes_same(other.operation, store):
-            there = access_of(other.operation).distance
-            if there is not None and there.factors == place.factors:
-                missing.discard(there.constant)
+    missing -= {other.constant for other in stores.beside(store) if other is not None and other.factors == place.factors}
     return not missing
 
 
