@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -91,6 +91,10 @@ def _run(source: dlc.Source, inputs: Mapping[str, np.ndarray], target: str) -> l
     ]
 
 
+def _lowered(source: dlc.Source) -> ir.Module:
+    return dlc.lower(dlc.optimize(source, target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+
+
 def _reasons(module: ir.Module) -> list[str]:
     """Why functions stay on the CPU."""
     marked = [op.attributes["dlc.on_cpu"] for op in module.body.operations if "dlc.on_cpu" in op.attributes]
@@ -101,14 +105,23 @@ def _is_entry(op: ir.Operation) -> bool:
     return op.name == "func.func" and "sym_visibility" not in op.attributes and "dl.precompute" not in op.attributes
 
 
+def _expected(model: onnx.ModelProto, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """What onnxruntime gives."""
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return list(session.run(None, dict(inputs)))
+
+
+def _require_close(found: Sequence[np.ndarray], expected: Sequence[np.ndarray], tolerance: float) -> None:
+    for mine, theirs in zip(found, expected, strict=True):
+        mine = mine.astype(np.float32).reshape(theirs.shape)
+        np.testing.assert_allclose(mine, theirs.astype(np.float32), rtol=tolerance, atol=tolerance)
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
     model = NETWORKS[name]()
     inputs = _inputs(model, np.random.default_rng(0))
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    expected = session.run(None, inputs)
-    for mine, theirs in zip(_run(read_source(model), inputs, "gpu:sm_80"), expected, strict=True):
-        np.testing.assert_allclose(mine.reshape(theirs.shape), theirs, rtol=1e-4, atol=1e-4)
+    _require_close(_run(read_source(model), inputs, "gpu:sm_80"), _expected(model, inputs), 1e-4)
 
 
 def _in_halves(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -129,13 +142,11 @@ def test_attention_of_a_network_is_one_kernel() -> None:
     inputs = _inputs(model, np.random.default_rng(0))
     inputs["attention_mask"][:, :13] = 1
     with using(policy().override(mma_gain=1e6)):
-        module = dlc.lower(dlc.optimize(read_source(model), target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+        module = _lowered(read_source(model))
         kernels = [str(op) for op in module.body.operations if op.operation.name == "gpu.module"]
         assert [("nvgpu.mma.sync" in kernel) for kernel in kernels if "nvvm.ex2" in kernel] == [True]
         found = _run(read_source(model), inputs, "gpu:sm_80")
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for mine, theirs in zip(found, session.run(None, inputs), strict=True):
-        np.testing.assert_allclose(mine.astype(np.float32), theirs.astype(np.float32), rtol=1e-2, atol=1e-2)
+    _require_close(found, _expected(model, inputs), 1e-2)
 
 
 @pytest.mark.parametrize("name", ["bert-tiny", "residual block", "gpt2 decode"])
@@ -145,11 +156,8 @@ def test_a_network_gives_the_same_in_vectors(name: str, monkeypatch: pytest.Monk
     monkeypatch.setitem(KNOWN_GPUS, "sm_80", small)  # type: ignore[arg-type]
     model = NETWORKS[name]()
     inputs = _inputs(model, np.random.default_rng(0))
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    expected = session.run(None, inputs)
-    for mine, theirs in zip(_run(read_source(model), inputs, "gpu:sm_80"), expected, strict=True):
-        np.testing.assert_allclose(mine.reshape(theirs.shape), theirs, rtol=1e-4, atol=1e-4)
-    assert "vector_store" in str(dlc.lower(dlc.optimize(read_source(model), target="gpu:sm_80"), "gpu", target="gpu:sm_80"))
+    _require_close(_run(read_source(model), inputs, "gpu:sm_80"), _expected(model, inputs), 1e-4)
+    assert "vector_store" in str(_lowered(read_source(model)))
 
 
 def _halves() -> onnx.ModelProto:
@@ -176,13 +184,11 @@ def test_products_of_halves_run_on_tensor_cores() -> None:
     model = _halves()
     inputs = _inputs(model, np.random.default_rng(0))
     with using(policy().override(mma_gain=1e6)):
-        module = dlc.lower(dlc.optimize(read_source(model), target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+        module = _lowered(read_source(model))
         kernels = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
         assert [tensor_products(kernel) for kernel in kernels].count("m16n8k16.f16") == 2
-        (found,) = _run(read_source(model), inputs, "gpu:sm_80")
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    (expected,) = session.run(None, inputs)
-    np.testing.assert_allclose(found.astype(np.float32), expected.astype(np.float32), rtol=1e-2, atol=1e-2)
+        found = _run(read_source(model), inputs, "gpu:sm_80")
+    _require_close(found, _expected(model, inputs), 1e-2)
 
 
 @pytest.mark.parametrize("precision", ["bf16", "tf32"])
@@ -192,11 +198,10 @@ def test_convolutions_of_f32_run_on_tensor_cores_where_they_may_be_rounded(preci
     inputs = _inputs(model, np.random.default_rng(0))
     source = with_accuracy(read_source(model), None, precision)
     with using(policy().override(mma_gain=1e6)):
-        module = dlc.lower(dlc.optimize(source, target="gpu:sm_80"), "gpu", target="gpu:sm_80")
+        module = _lowered(source)
         kernels = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
         assert sum(precision in tensor_products(kernel) for kernel in kernels) == 3
         found = _run(source, inputs, "gpu:sm_80")
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for mine, theirs in zip(found, session.run(None, inputs), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=3e-2, atol=3e-2)
-        assert np.abs(mine - theirs).max() > 0
+    expected = _expected(model, inputs)
+    _require_close(found, expected, 3e-2)
+    assert any(np.abs(mine - theirs).max() > 0 for mine, theirs in zip(found, expected, strict=True))
