@@ -7,7 +7,7 @@ from dlc.dialects.dl.base import DLOp, Operand, Result, Tensor
 from dlc.dialects.dl.conv import Conv
 from dlc.dialects.dl.linear import Matmul
 from dlc.dialects.dl.numerics import widen
-from dlc.dialects.dl.types import TensorType, require, require_equal_dims, require_same_dtype
+from dlc.dialects.dl.types import TensorType, broadcast_shapes, require, require_equal_dims, require_same_dtype
 from dlc.dialects.dl.window import Window
 
 _NARROW = ("f16", "bf16")
@@ -30,7 +30,11 @@ class WideningMatmul(DLOp, name="widening_matmul"):
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType) -> TensorType:
-        return TensorType(Matmul.infer(lhs, rhs).shape, "f32")
+        require_same_dtype("c1", lhs=lhs, rhs=rhs)
+        require("c2", min(lhs.rank, rhs.rank) >= 2, f"lhs has rank {lhs.rank} and rhs rank {rhs.rank}")
+        require_equal_dims("c3", lhs.dim(-1), rhs.dim(-2), "lhs dim -1", "rhs dim -2")
+        batch = broadcast_shapes("c4", lhs.shape[:-2], rhs.shape[:-2])
+        return TensorType((*batch, lhs.dim(-2), rhs.dim(-1)), "f32")
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:

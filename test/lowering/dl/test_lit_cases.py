@@ -31,7 +31,7 @@ SIZES = (4, 8, 2, 6, 3, 1)
 
 TOLERANCES = {"float16": 2e-2, "bfloat16": 6e-2, "float32": 2e-5, "float64": 1e-10}
 """Largest difference, relative to the largest element."""
-ROUNDS = ("lower_precision", "lower_precision_attribute", "lower_precision_slow_dots")
+ROUNDS = ("lower_precision", "lower_precision_attribute", "lower_precision_gpu", "lower_precision_slow_dots")
 """Files of passes whose work it is to round to bf16."""
 
 
