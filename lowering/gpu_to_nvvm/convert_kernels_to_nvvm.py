@@ -119,7 +119,8 @@ def _open(memory: ir.Operation) -> None:
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
     """Blocks that are to fit a multiprocessor, for kernels whose threads have tiles of results; 0 for others.
 
-    Without, `ptxas` spills some of a tile's registers to fit in one more block; below sm_90 it needs more of them.
+    Without, `ptxas` spills some of a tile's registers to fit in one more block; below sm_90 it needs more of them, and so do sums
+    over several loops, as those of convolutions, whose addresses it keeps.
     """
     if "known_block_size" not in kernel.attributes:
         return 0
@@ -128,9 +129,20 @@ def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if sizes[:2] != [side, side]:
         return 0
-    if int(facts.chip.removeprefix("sm_")) < policy().gpu.frugal_chip:
+    if int(facts.chip.removeprefix("sm_")) < policy().gpu.frugal_chip or _loop_depth(kernel) > policy().gpu.frugal_loops:
         return 1
     return facts.registers_per_multiprocessor // (policy().gpu.tile_registers * prod(sizes))
+
+
+def _loop_depth(op: ir.Operation) -> int:
+    """How many loops lie in each other below `op`, at most; conditions between them may be hundreds."""
+    deepest, waiting = 0, [(op, 0)]
+    while waiting:
+        current, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        inside = [inner.operation for region in current.regions for block in region.blocks for inner in block.operations]
+        waiting.extend((inner, depth + (inner.name == "affine.for")) for inner in inside)
+    return deepest
 
 
 def _require_instructions(op: ir.Operation) -> None:

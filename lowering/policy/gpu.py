@@ -21,6 +21,7 @@ class GpuPolicy:
     tile_threads: int = setting(16, "threads", "threads of a tile along x and y, and steps of its sum", 4, 32)
     tile_registers: int = setting(128, "registers", "of a thread that computes a tile of results", 32, 255)
     frugal_chip: int = setting(90, "compute capability", "from which on ptxas does with `tile_registers` for a tile", 70, 200)
+    frugal_loops: int = setting(4, "loops", "loops in each other up to which it does so", 1, 32)
     thread_results: tuple[int, ...] = candidates((4, 2), "results", "results of a thread along x and along y, the best first")
     mma_block_sides: tuple[int, ...] = candidates(
         (128, 64, 32, 16), "results", "results of a block on tensor cores along rows and columns"

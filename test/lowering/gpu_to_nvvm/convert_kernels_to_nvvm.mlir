@@ -182,3 +182,20 @@ gpu.module @k {
     gpu.return
   }
 }
+
+// -----
+
+// Sums over several loops keep the addresses of each: one block may have all registers.
+// CHECK: llvm.func @sums(
+// CHECK-SAME: nvvm.minctasm = 1 : i32
+gpu.module @k {
+  gpu.func @sums(%A: memref<256xf32>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+    %t = gpu.thread_id x
+    affine.for %a = 0 to 3 { affine.for %b = 0 to 3 { affine.for %c = 0 to 3 { affine.for %d = 0 to 4 { affine.for %e = 0 to 4 {
+      %v = affine.load %A[%t] : memref<256xf32>
+      %w = arith.addf %v, %v : f32
+      affine.store %w, %A[%t] : memref<256xf32>
+    } } } } }
+    gpu.return
+  }
+}
