@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.dialects.dl import op_class
 from dlc.errors import InvalidInputError
 from dlc.lowering.dl.matching import WeightFacts, dl_ops
-from dlc.lowering.dl.precision import PRECISION, WINOGRAD, precision_of
+from dlc.lowering.dl.precision import PRECISION, WIDENING, WINOGRAD, precision_of
 from dlc.lowering.stages import stage_of
 from dlc.option_values import PRECISIONS, TILES
 from dlc.sources import Source, copy_module
@@ -59,6 +59,9 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
     is_weight = WeightFacts()
     works = [op for op in dl_ops(operation) if len(op.results) and not is_weight(op.results[0])]
     products = [op for op in works if (kind := op_class(op.name)) is not None and kind.fusion_class == "contraction"]
+    if is_for_gpu(operation):
+        rounded = sum(op.name in WIDENING for op in products)
+        return (f"{rounded} of {len(products)} products and convolutions round their operands to {precision}, results stay f32",)
     narrow = sum(map(reads_bf16_pairs, products))
     first = f"{narrow} of {len(products)} products and convolutions read their weights in {precision}, the others compute in f32"
     facts = facts_of(operation)

@@ -168,9 +168,10 @@ def compile(
     `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
     `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
     `winograd` is the largest tile of 3x3 convolutions: 2 (the default, as accurate as without), 4 (faster, with an error about
-    ten times as large) or 0 (none). `precision` is `f32` (the default) or `bf16`: products with weights round their operands to
-    bf16 where the target multiplies these, else the weights alone, and sum in f32. With `profile`, each call adds its time to
-    the runtime's profile, by kernel (see `dlc.measuring.profiles`). `params` gives or replaces weights by key.
+    ten times as large) or 0 (none). `precision` is `f32` (the default), `tf32` (tensor cores of a GPU round operands) or `bf16`:
+    products with weights round their operands to bf16 where the target multiplies these, else the weights alone, and sum in f32.
+    With `profile`, each call adds its time to the runtime's profile, by kernel (see `dlc.measuring.profiles`). `params` gives or
+    replaces weights by key.
     `shapes` gives by the name of an input the sizes of an ONNX model's input, and by the name of a dim that is dynamic its size; a
     `range`, the sizes that a call may have (multiples of its step, which starts at one); or a list of sizes, which get versions of
     their own beside the one for all sizes. A list may hold a range, too. `specialize="auto"` compiles versions for the sizes of

@@ -10,6 +10,8 @@ from dlc.targets.machine import facts_of, module_of
 
 PRECISION = "dl.precision"
 """Module attribute: the narrowest type that operands of products may be rounded to, `f32`, `tf32` (on tensor cores) or `bf16`."""
+WIDENING = frozenset({"dl.widening_matmul", "dl.widening_conv"})
+"""Products of narrow operands whose results stay f32: what `dl-lower-precision` makes for a GPU."""
 WINOGRAD = "dl.winograd"
 """Module attribute: the most results of a tile along one axis that the model's accuracy allows; 0 for none."""
 

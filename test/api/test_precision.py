@@ -158,6 +158,9 @@ def test_explain_says_what_it_comes_to() -> None:
     assert with_dots == ("1 of 1 products and convolutions read their weights in bf16, the others compute in f32",)
     assert len(without) == 2 and "no dot products of bf16" in without[1]
     assert dlc.explain(graph.module, precision="tf32").notes[0].startswith("tf32 is for the tensor cores of a GPU")
+    on_gpu = dlc.explain(graph.module, target="gpu:sm_80", precision="bf16").notes
+    assert on_gpu[0] == "1 of 1 products and convolutions round their operands to bf16, results stay f32"
+    assert not any("dot products" in note or "multiply-adds" in note for note in on_gpu)
 
 
 def test_errors() -> None:
