@@ -18,7 +18,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from gpu_python_text import ELEMENT_TYPES, FunctionText, name_of
+from gpu_op_text import ELEMENT_TYPES
+from gpu_python_text import FunctionText, name_of
 from gpu_tensor_maps import TensorMap
 from gpu_warpgroups import BlockMemory, Products, WarpgroupShape, multiply_async
 from gpu_warps import WARP, AsyncCopies, matrix_row, row_of, together, vector_of

@@ -5,25 +5,14 @@ A kernel becomes a generator, which yields at barriers and at what the lanes of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from gpu_op_text import ELEMENT_TYPES
+from gpu_warpgroup_text import WarpgroupText
 from gpu_warps import WARP
 
 from dlc._mlir import ir
-
-ELEMENT_TYPES = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "i1": "bool_",
-    "i8": "int8",
-    "ui8": "uint8",
-    "i32": "int32",
-    "i64": "int64",
-}
 
 _INFIX = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
@@ -57,8 +46,6 @@ _FLOAT_PREDICATES = (
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 _INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
-_MULTIPLIED = {"f16": "float16", "bf16": "bfloat16", "tf32": "float32", "s8": "int8"}
-"""Types of elements by the name of what `wgmma` multiplies."""
 _IDS = {"gpu.block_id": "block", "gpu.thread_id": "thread", "gpu.grid_dim": "grid", "gpu.block_dim": "size"}
 
 
@@ -66,12 +53,12 @@ def name_of(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
-class FunctionText:
+class FunctionText(WarpgroupText):
     """Writes one function as Python."""
 
     def __init__(self, op: ir.Operation, prefix: str = "") -> None:
-        self.called = prefix + name_of(op)
-        self.op, self.found, self.numbers = op, list[str](), dict[ir.Value, str]()
+        super().__init__()
+        self.called, self.op = prefix + name_of(op), op
         self.writers: dict[str, Callable[[ir.Operation], None]] = {
             name.removeprefix("_on_").replace("__", "."): getattr(self, name) for name in dir(self) if name.startswith("_on_")
         }
@@ -92,12 +79,6 @@ class FunctionText:
         self.block(block, 1)
         self.say(0, f"{self.called}_shared = [{', '.join(_shape_of(one.type) for one in shared)}]")
         return self.found
-
-    def say(self, depth: int, text: str) -> None:
-        self.found.append("    " * depth + text)
-
-    def name(self, value: ir.Value) -> str:
-        return self.numbers.setdefault(value, f"v{len(self.numbers)}")
 
     def block(self, block: ir.Block, depth: int, results: Sequence[str] = ()) -> None:
         """Write the ops of a block; what its terminator gives goes to `results`."""
@@ -131,9 +112,6 @@ class FunctionText:
             self.set(op, f"{_IDS[op.name]}[{dim}]")
         else:
             raise NotImplementedError(str(op))
-
-    def set(self, op: ir.Operation, text: str) -> None:
-        self.say(self.depth, f"{self.name(op.results[0])} = {text}")
 
     # Ops by name.
 
@@ -310,79 +288,6 @@ class FunctionText:
 
     def _on_nvgpu__mma__sync(self, op: ir.Operation) -> None:
         self.set(op, f"yield ('mma', {', '.join(self.name(value) for value in op.operands)})")
-
-    # Warpgroups.
-
-    def _on_gpu__dynamic_shared_memory(self, op: ir.Operation) -> None:
-        self.set(op, "dynamic.bytes")
-
-    def _on_memref__extract_aligned_pointer_as_index(self, op: ir.Operation) -> None:
-        self.set(op, f"dynamic.address({self.name(op.operands[0])})")
-
-    def _on_llvm__mlir__poison(self, op: ir.Operation) -> None:
-        fields = str(op.results[0].type).removeprefix("!llvm.struct<(").removesuffix(")>").split(", ")
-        self.set(op, f"_new(({len(fields)},), {ELEMENT_TYPES[fields[0]]!r})")
-
-    def _on_llvm__insertvalue(self, op: ir.Operation) -> None:
-        (place,) = ir.DenseI64ArrayAttr(op.attributes["position"])
-        self.set(op, f"{self.name(op.operands[0])}.copy()")
-        self.say(self.depth, f"{self.name(op.results[0])}[{place}] = {self.name(op.operands[1])}")
-
-    def _on_llvm__extractvalue(self, op: ir.Operation) -> None:
-        (place,) = ir.DenseI64ArrayAttr(op.attributes["position"])
-        self.set(op, f"{self.name(op.operands[0])}[{place}]")
-
-    def _on_nvvm__fence__proxy(self, op: ir.Operation) -> None:
-        self.say(self.depth, "dynamic.show()")
-
-    def _on_nvvm__wgmma__fence__aligned(self, op: ir.Operation) -> None:
-        self.say(self.depth, "products.fence()")
-
-    def _on_nvvm__wgmma__commit__group__sync__aligned(self, op: ir.Operation) -> None:
-        self.say(self.depth, "products.close()")
-
-    def _on_nvvm__wgmma__wait__group__sync__aligned(self, op: ir.Operation) -> None:
-        self.say(self.depth, f"products.wait({ir.IntegerAttr(op.attributes['group']).value})")
-
-    def _on_nvvm__wgmma__mma_async(self, op: ir.Operation) -> None:
-        _, columns, depth = (int(size) for size in re.findall(r"= (\d+)", str(op.attributes["shape"])))
-        kind = _MULTIPLIED[str(op.attributes["typeA"]).partition("<")[2].rstrip(">")]
-        along = ("row" in str(op.attributes["layoutA"]), "col" in str(op.attributes["layoutB"]))
-        shape = f"_warpgroup_shape({columns}, {depth}, {kind!r}, {along})"
-        sums, left, right = (self.name(value) for value in op.operands)
-        self.set(op, f"yield ('wgmma', products, dynamic, {shape}, thread[0] // 32 % 4, {left}, {right}, {sums})")
-
-    # TMA.
-
-    def _on_nvgpu__tma__create__descriptor(self, op: ir.Operation) -> None:
-        source, *box = (self.name(value) for value in op.operands)
-        (swizzle,) = re.findall(r"swizzle_(\d+)b", str(op.results[0].type))
-        self.set(op, f"_tensor_map({source}, ({', '.join(box)},), {swizzle})")
-
-    def _on_llvm__inttoptr(self, op: ir.Operation) -> None:
-        self.set(op, self.name(op.operands[0]))
-
-    _on_builtin__unrealized_conversion_cast = _on_llvm__inttoptr
-
-    def _on_nvvm__mbarrier__init(self, op: ir.Operation) -> None:
-        self.say(self.depth, f"dynamic.tensors.begin({', '.join(self.name(value) for value in op.operands)})")
-
-    def _on_nvvm__fence__mbarrier__init(self, op: ir.Operation) -> None:
-        self.say(self.depth, "dynamic.tensors.show()")
-
-    def _on_nvvm__mbarrier__arrive(self, op: ir.Operation) -> None:
-        barrier, *expected = (self.name(value) for value in op.operands)
-        self.say(self.depth, f"dynamic.tensors.barrier({barrier}).arrive({', '.join(expected)})")
-
-    _on_nvvm__mbarrier__arrive__expect_tx = _on_nvvm__mbarrier__arrive
-
-    def _on_nvvm__mbarrier__try_wait__parity(self, op: ir.Operation) -> None:
-        barrier, parity = (self.name(value) for value in list(op.operands)[:2])
-        self.say(self.depth, f"yield ('wait', dynamic, {barrier}, {parity})")
-
-    def _on_nvvm__cp__async__bulk__tensor__shared__cluster__global(self, op: ir.Operation) -> None:
-        target, source, *at, barrier = (self.name(value) for value in op.operands)
-        self.say(self.depth, f"dynamic.tensors.start({source}, ({', '.join(at)},), {target}, {barrier}, copies.order)")
 
     def _on_gpu__shuffle(self, op: ir.Operation) -> None:
         mode = str(op.attributes["mode"]).rsplit(" ", 1)[1].rstrip(">")

@@ -1,0 +1,33 @@
+"""What writers of ops as Python text share: lines, and names of values."""
+
+from __future__ import annotations
+
+from dlc._mlir import ir
+
+ELEMENT_TYPES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool_",
+    "i8": "int8",
+    "ui8": "uint8",
+    "i32": "int32",
+    "i64": "int64",
+}
+
+
+class OpText:
+    """Lines of Python, `depth` levels inside."""
+
+    def __init__(self) -> None:
+        self.found, self.numbers, self.depth = list[str](), dict[ir.Value, str](), 0
+
+    def say(self, depth: int, text: str) -> None:
+        self.found.append("    " * depth + text)
+
+    def name(self, value: ir.Value) -> str:
+        return self.numbers.setdefault(value, f"v{len(self.numbers)}")
+
+    def set(self, op: ir.Operation, text: str) -> None:
+        self.say(self.depth, f"{self.name(op.results[0])} = {text}")
