@@ -70,6 +70,11 @@ CuPointer DeviceArena::allocate(const CudaDriver &driver, uint64_t bytes, const 
   return address;
 }
 
+bool DeviceArena::isPiece(CuPointer address) const {
+  return std::any_of(pieces.begin(), pieces.end(), [address](const Block &piece) { return piece.address == address; });
+}
+
+// Blocks of two pieces stay apart, also where the pieces are neighbours: the driver refuses copies that cross from one to the other.
 void DeviceArena::release(CuPointer address) {
   auto found = taken.find(address);
   if (found == taken.end())
@@ -77,7 +82,8 @@ void DeviceArena::release(CuPointer address) {
   Block block{address, found->second};
   taken.erase(found);
   for (auto other = freeBlocks.begin(); other != freeBlocks.end();) {
-    bool isBefore = other->address + other->size == block.address, isAfter = block.address + block.size == other->address;
+    bool isBefore = other->address + other->size == block.address && !isPiece(block.address);
+    bool isAfter = block.address + block.size == other->address && !isPiece(other->address);
     if (!isBefore && !isAfter) {
       ++other;
       continue;

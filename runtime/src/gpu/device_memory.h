@@ -27,6 +27,8 @@ private:
     uint64_t size;
   };
   bool grow(const CudaDriver &driver, uint64_t size, const char *what);
+  // Whether a piece begins there.
+  bool isPiece(CuPointer address) const;
 
   std::vector<Block> pieces, freeBlocks;
   std::unordered_map<CuPointer, uint64_t> taken;

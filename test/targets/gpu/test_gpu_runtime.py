@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 from collections.abc import Iterator
@@ -39,6 +40,8 @@ gathered (float[4, 5] x, int64[3] ids) => (float[3, 5] y) {
   y = Gather<axis = 0>(a, ids)
 }
 """
+_PIECE = 4 << 20
+"""Bytes; more than what the arena asks for at least."""
 _W = np.random.default_rng(1).standard_normal((6, 3)).astype(np.float32)
 
 
@@ -68,6 +71,21 @@ def _rows(count: int, seed: int = 0) -> np.ndarray:
 def _expected(x: np.ndarray, w: np.ndarray = _W) -> np.ndarray:
     powers = np.exp(x @ w)
     return powers / powers.sum(axis=1, keepdims=True)
+
+
+def test_no_buffer_crosses_pieces_of_the_arena(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
+    """Here they are neighbours. NVIDIA's driver refuses copies from one to another of its allocations."""
+    library, address = load_library(), ctypes.c_void_p
+    take = library.function("dlc_gpu_take", (ctypes.c_uint64,), address)
+    release = library.function("dlc_gpu_release", (address,), None)
+    library.function("dlc_gpu_begin", (address,), None)(chain._session._keepalive.model.address)  # type: ignore[attr-defined]
+    first, second = (int(take(_PIECE)) for _ in range(2))
+    assert abs(second - first) == _PIECE
+    release(first)
+    release(second)
+    both = int(take(2 * _PIECE))
+    library.function("dlc_gpu_finish", (), None)()
+    assert both not in (first, second)
 
 
 def test_calls_of_one_size_become_one_launch(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
