@@ -65,8 +65,13 @@ class Device:
         status = getattr(self.driver, name)(*arguments)
         assert status == 0, f"{name} gives {status}"
 
-    def launch(self, kernel: str, grid: Sequence[int], size: Sequence[int], shared: object, arguments: Sequence[Any]) -> None:
-        """Run a kernel on arrays, which it changes in place, and numbers; the driver knows of `shared` from the PTX."""
+    def launch(
+        self, kernel: str, grid: Sequence[int], size: Sequence[int], shared: object, dynamic: int, arguments: Sequence[Any]
+    ) -> None:
+        """Run a kernel on arrays, which it changes in place, and numbers, with `dynamic` bytes of shared memory.
+
+        The driver knows of the `shared` memory of fixed size from the PTX.
+        """
         function, count = self.functions[kernel]
         arrays = [value for value in arguments if isinstance(value, np.ndarray)]
         places = {id(array): self._to_device(array) for array in arrays}
@@ -75,7 +80,7 @@ class Device:
             given += _words(value, places.get(id(value)), is_bare=count == len(arguments))
         addresses = (ctypes.c_void_p * len(given))(*(ctypes.addressof(word) for word in given))
         dims = [ctypes.c_uint(int(number)) for number in (*grid, *size)]
-        self._call("cuLaunchKernel", function, *dims, ctypes.c_uint(0), None, addresses, None)
+        self._call("cuLaunchKernel", function, *dims, ctypes.c_uint(int(dynamic)), None, addresses, None)
         self._call("cuCtxSynchronize")
         for array in arrays:
             place = places.pop(id(array), None)
