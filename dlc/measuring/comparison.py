@@ -205,6 +205,11 @@ class Arena:
         return str(error).removeprefix("error: ")
 
     def _expected(self, task: _Task, outputs: Mapping[str, list[np.ndarray]]) -> list[np.ndarray]:
+        """What the judge says; of what it cannot run (bf16), what another engine does."""
+        others = (found for engine, found in outputs.items() if found and engine not in (OURS, BASELINE, PEAK))
+        return self._judgement(task, outputs) or next(others, [])
+
+    def _judgement(self, task: _Task, outputs: Mapping[str, list[np.ndarray]]) -> list[np.ndarray]:
         if self._judge is None or task.file.suffix not in ENGINES[self._judge].suffixes:
             return []
         if self._judge in outputs:
