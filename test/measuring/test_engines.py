@@ -187,7 +187,9 @@ def test_another_engine_judges_what_onnxruntime_cannot_run(tmp_path: Path, monke
     assert alone.failure("onnxruntime") and alone.correct()
     assert (ours := alone.of("dlc")) is not None and ours.error is None
     with Arena(["onnxruntime"], 1) as arena:
-        monkeypatch.setattr(arena, "_outputs", lambda engine, _: [] if engine == "onnxruntime" else [np.eye(4) * (2 - (engine == "dlc"))])
+        monkeypatch.setattr(
+            arena, "_outputs", lambda engine, _: [] if engine == "onnxruntime" else [np.eye(4) * (2 - (engine == "dlc"))]
+        )
         arena._engines.append("openblas")
         judged = arena.compare("bf16", file, inputs, LoadOptions(), EFFORT)
     assert (ours := judged.of("dlc")) is not None and ours.error == 0.5
