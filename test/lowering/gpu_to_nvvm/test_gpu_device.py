@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from cuda_driver import Device, missing, ptx_of
+from cuda_driver import Device, kernels_of, missing, ptx_of
 from gpu_interpreter import Program, program
 from gpu_nests import NESTS
 
@@ -24,9 +24,9 @@ _SEEDS, _NESTS_OF_A_SEED = 12, 5
 def _on_gpu(module: ir.Module) -> Program:
     """The functions of a module at level affine as Python, which launches their kernels on the GPU."""
     Pipeline.parse("affine-to-gpu").run(module)
-    run = program(module)
+    run, kernels = program(module), kernels_of(module)
     Pipeline.parse("gpu-to-ptx").run(module)
-    run.names["_launch"] = Device(ptx_of(module)).launch
+    run.names["_launch"] = Device(ptx_of(module), kernels).launch
     return run
 
 
@@ -73,10 +73,12 @@ def _check_nest(
 
 def test_ptx_is_read_from_binaries() -> None:
     with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(suite()["gemm"].text("MINI", "f64"))
-        Pipeline.parse("affine-to-gpu,gpu-to-ptx").run(module)
+        module = ir.Module.parse(suite()["mvt"].text("MINI", "f64"))
+        Pipeline.parse("affine-to-gpu").run(module)
+        run, kernels = program(module), kernels_of(module)
+        Pipeline.parse("gpu-to-ptx").run(module)
         found = ptx_of(module)
-    assert found
-    for name, text in found.items():
-        assert name.startswith("kernel_gemm_kernel")
-        assert b".visible .entry kernel_gemm_kernel(" in text
+    assert set(found) == set(kernels.values()) == {"kernel_mvt_kernel", "kernel_mvt_kernel_0"}
+    for text in found.values():
+        assert text.count(b".visible .entry ") == 1
+    assert all(kernel in run.names for kernel in kernels)
