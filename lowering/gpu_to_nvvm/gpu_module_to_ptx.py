@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import gpu, ir, llvm_translation
@@ -33,14 +34,13 @@ class GpuModuleToPtx(Pass):
 
 
 def _serialize(module: ir.Operation) -> None:
-    for inner, problem, remedy in untranslatable(module, ("llvm", "nvvm"), "convert-kernels-to-nvvm"):
-        raise PassFailure(inner, problem, remedy)
+    text = llvm_text([module])
     if "targets" not in module.attributes:
         raise PassFailure(module, "the module of kernels does not say which GPU it is for", "run convert-kernels-to-nvvm first")
     (target,) = ir.ArrayAttr(module.attributes["targets"])
     facts = dict(_OPTION.findall(str(target)))
     try:
-        ptx = ptx_of(_llvm_text(module), facts.get("chip", "sm_75"), facts.get("features", ""))
+        ptx = ptx_of(text, facts.get("chip", "sm_75"), facts.get("features", ""))
     except TargetError as error:
         raise PassFailure(module, str(error)) from None
     found = gpu.ObjectAttr.get(target, _ASSEMBLY, ptx.encode())
@@ -53,10 +53,13 @@ def _serialize(module: ir.Operation) -> None:
     module.erase()
 
 
-def _llvm_text(module: ir.Operation) -> str:
-    """The kernels as LLVM IR."""
-    with module.location:
+def llvm_text(modules: Sequence[ir.Operation]) -> str:
+    """The kernels of `gpu.module` ops, whose symbols differ, as LLVM IR; `PassFailure` for ops that are at no level below nvvm."""
+    for module in modules:
+        for inner, problem, remedy in untranslatable(module, ("llvm", "nvvm"), "convert-kernels-to-nvvm"):
+            raise PassFailure(inner, problem, remedy)
+    with modules[0].location:
         flat = ir.Module.create()
-        for op in module.regions[0].blocks[0].operations:
+        for op in [op for module in modules for op in module.regions[0].blocks[0].operations]:
             flat.body.append(op.operation.clone(ip=False))
     return str(llvm_translation.translate_module_to_llvmir(flat.operation))

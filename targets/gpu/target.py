@@ -30,12 +30,12 @@ _PLACE_COPIES = "gpu-place-copies"
 
 
 class GpuTarget(Target):
-    """PTX by LLVM: one text that holds all kernels, in the order of the module; cubins of it by NVIDIA's `ptxas`, and their
-    instructions by `nvdisasm`."""
+    """PTX by LLVM: one text that holds all kernels, in the order of the module, and LLVM's IR that it is made of; cubins of it by
+    NVIDIA's `ptxas`, and their instructions by `nvdisasm`."""
 
     name = "gpu"
     stages = ("dl", "linalg", "affine", "gpu", "nvvm")
-    forms = ("ptx", "cubin", "sass")
+    forms = ("ptx", "llvmir", "cubin", "sass")
     has_report = True
     session = GpuSession
 
@@ -52,15 +52,19 @@ class GpuTarget(Target):
         set_gpu(module, self.machine(name))
 
     def emit(self, module: ir.Module, form: str, opt_level: int = 2) -> bytes:
-        """The PTX of all kernels, its cubin or the instructions of that; both back ends work at their highest level, whatever
-        `opt_level` says."""
-        with module.context, ir.Location.unknown():
-            Pipeline([_TO_PTX]).run(module)
-        texts = list(_texts(module))
-        if not texts:
+        """The PTX of all kernels, the LLVM IR above it, its cubin or the instructions of that; both back ends work at their highest
+        level, whatever `opt_level` says."""
+        kernels = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+        if not kernels:
             remedy = "write loops that carry no dependence, or name a CPU"
             raise TargetError(f"the module has no kernel for a GPU{_reasons(module)}; {remedy}")
-        ptx = one_text(texts)
+        if form == "llvmir":
+            from dlc.lowering.gpu_to_nvvm.gpu_module_to_ptx import llvm_text  # brings llvmlite
+
+            return llvm_text(kernels).encode()
+        with module.context, ir.Location.unknown():
+            Pipeline([_TO_PTX]).run(module)
+        ptx = one_text(list(_texts(module)))
         if form == "ptx":
             return ptx
         cubin = assemble(ptx).cubin
