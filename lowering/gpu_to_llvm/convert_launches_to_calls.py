@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_memref, nested_ops, strides_of
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_memref, nested_ops, strides_of
 from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.func.profile_calls import CHARGE, START
+from dlc.lowering.gpu_to_llvm.buffer_uses import buffer_of
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import ARGUMENT, COPY, DELIVER, DOWNLOAD, RESULT, UPLOAD, WITHIN
 from dlc.lowering.gpu_to_llvm.runtime_calls import (
     RuntimeCalls,
@@ -160,6 +161,14 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
         raise PassFailure(op, "a copy does not say which way it goes", "run gpu-place-copies first")
 
 
+def _require_device(launch: ir.Operation, given: Sequence[ir.Value]) -> None:
+    """Kernels get memory of the GPU: what the host has for itself would be an illegal access there, or undefined numbers."""
+    for value in given:
+        source = defining_op(buffer_of(value)) if is_memref(value) else None
+        if source is not None and (source.name == "memref.get_global" or source.name in ALLOCATIONS):
+            raise PassFailure(launch, f"a kernel gets memory of the host ('{source.name}')", "run gpu-place-copies first")
+
+
 def _launch(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> None:
     segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     *_, cluster, _, _, has_shared, count, _ = segments
@@ -170,6 +179,7 @@ def _launch(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> No
     if name not in counts:
         raise PassFailure(op, f"the kernel {name} is not at level nvvm", "run convert-kernels-to-nvvm first")
     given = operands[start : start + count]
+    _require_device(op, given)
     is_bare = counts[name] == len(given)
     words = [word for value in given for word in _words(value, is_bare)]
     if len(words) != counts[name]:

@@ -137,3 +137,21 @@ func.func @unknown_element(%x: memref<8x16xf64>) {
   %d = nvgpu.tma.create.descriptor %u box[%c8, %c8] : memref<*xf64> -> !nvgpu.tensormap.descriptor<tensor = memref<8x8xf64, 3>, swizzle = swizzle_64b, l2promo = none, oob = zero, interleave = none>
   return
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+memref.global "private" constant @bias : memref<8xf32> = dense<1.0>
+func.func @constant_of_the_host() {
+  %c1 = arith.constant 1 : index
+  %x = memref.get_global @bias : memref<8xf32>
+  // expected-error@+1 {{a kernel gets memory of the host ('memref.get_global'); run gpu-place-copies first}}
+  gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<8xf32>)
+  return
+}
+gpu.module @k {
+  llvm.func @k(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.return
+  }
+}
+}
