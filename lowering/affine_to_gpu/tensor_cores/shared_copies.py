@@ -253,12 +253,19 @@ def wait_for_groups(left: int) -> None:
 
 
 def flat(value: ir.Value) -> ir.Value:
-    """Emit a view of a memref without gaps as one of a single dim."""
+    """Emit a view of a memref without gaps as one of a single dim.
+
+    Not by `memref.collapse_shape`: `fold-memref-alias-ops` would make the subscripts of all dims of an element again.
+    """
     kind = ir.MemRefType(value.type)
     if kind.rank == 1:
         return value
-    shape = ir.MemRefType.get([prod(kind.shape)], kind.element_type, memory_space=kind.memory_space)
-    return memref.collapse_shape(shape, value, [list(range(kind.rank))])
+    count = prod(kind.shape)
+    shape = ir.MemRefType.get([count], kind.element_type, memory_space=kind.memory_space)
+    numbers = {"static_offsets": 0, "static_sizes": count, "static_strides": 1}
+    attributes = {name: ir.DenseI64ArrayAttr.get([number]) for name, number in numbers.items()}
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
+    return ir.Operation.create("memref.reinterpret_cast", [shape], [value], attributes).results[0]
 
 
 def _index(number: int) -> ir.Value:
