@@ -2,5 +2,5 @@
 
 `contractions.py` finds them, `mma_shapes.py` and `mma_tiles.py` choose the instruction and the tiles, the others write the kernel:
 `shared_copies.py` brings operands to shared memory, `fragments.py` from there to the instructions, `epilogues.py` results to
-memory, `mma_kernels.py` puts these together.
+memory, `mma_kernels.py` puts these together on what `contraction_kernels.py` has in common with `simt/`.
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
 from math import prod
+from typing import Protocol
 
 from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
@@ -21,6 +22,23 @@ from dlc.targets.machine import (
     SWIZZLE_BYTES,
     GpuMachine,
 )
+
+
+class Tile(Protocol):
+    """What a block of any kernel of a contraction computes: `rows` x `columns`, `depth` products at a time, `stages` of which are
+    in shared memory at a time."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def columns(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def stages(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,7 @@ def barrier_bytes(stages: int) -> int:
     return 2 * stages * BARRIER_BYTES
 
 
-def grid_of(contraction: Contraction, tile: MmaTile) -> tuple[int, int, int]:
+def grid_of(contraction: Contraction, tile: Tile) -> tuple[int, int, int]:
     """Blocks along columns, rows and the batch."""
     columns, rows = -(-contraction.columns.extent // tile.columns), -(-contraction.rows.extent // tile.rows)
     return columns, rows, contraction.batch.extent
@@ -220,12 +238,12 @@ def best_parts(contraction: Contraction, shapes: Sequence[MmaShape], allowed: Se
     """
     makers = [_Tiles(contraction, shape, facts) for shape in shapes]
     tiles = [(maker, tile) for maker in makers for tile in maker.fitting()]
-    if not tiles or prod(grid_of(contraction, _cheapest(tiles))) >= facts.multiprocessors:
+    if not allowed or not tiles or prod(grid_of(contraction, _cheapest(tiles))) >= facts.multiprocessors:
         return 1
     cycles = {parts: min(one.cycles(tile, parts) for one, tile in tiles) for parts in (1, *allowed)}
     limits = {parts: plain_cycles(contraction, facts, parts) for parts in cycles}
     is_taken = {parts: cycles[parts] <= policy().gpu.mma_gain * limits[parts] for parts in cycles}
-    costs = {parts: cycles[parts] + _adding_cycles(contraction, facts, parts) for parts in allowed if is_taken[parts]}
+    costs = {parts: cycles[parts] + adding_cycles(contraction, facts, parts) for parts in allowed if is_taken[parts]}
     costs[1] = cycles[1] if is_taken[1] else limits[1]
     return min(sorted(costs), key=lambda parts: costs[parts])
 
@@ -235,7 +253,7 @@ def _cheapest(tiles: Sequence[tuple[_Tiles, MmaTile]]) -> MmaTile:
     return min(tiles, key=lambda found: found[0].cycles(found[1]))[1]
 
 
-def _adding_cycles(contraction: Contraction, facts: GpuMachine, parts: int) -> float:
+def adding_cycles(contraction: Contraction, facts: GpuMachine, parts: int) -> float:
     """Cycles of the launch that adds partial results: memory brings these and takes the results."""
     moved = contraction.results * (contraction.written_bytes(parts) + contraction.stored_bytes)
     return policy().gpu.launch_cycles + policy().gpu.memory_latency + moved / facts.memory_bytes_per_cycle
