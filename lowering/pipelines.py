@@ -212,6 +212,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "convert-attention-to-mma",
                     "affine-split-contractions",
                     "convert-contractions-to-mma",
+                    "convert-contractions-to-simt",
                     "affine-split-reductions",
                     "affine-demote-values",
                     "affine-accumulate-in-place",

@@ -17,6 +17,7 @@ from dlc._mlir import ir
 _INFIX = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
     "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^", "arith.shrui": ">>",
+    "arith.divui": "//", "arith.remui": "%",
 }  # fmt: skip
 
 _CALLS = {
@@ -30,6 +31,7 @@ _CALLS = {
 
 _CASTS = (
     "arith.index_cast",
+    "arith.index_castui",
     "arith.sitofp",
     "arith.fptosi",
     "arith.extf",

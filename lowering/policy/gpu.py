@@ -44,6 +44,14 @@ class GpuPolicy:
     mma_copy_registers: int = setting(
         10, "registers", "registers of a thread for each copy to shared memory of rows that are not equally far apart", 0, 32
     )
+    simt_block_sides: tuple[int, ...] = candidates(
+        (256, 128, 64, 32, 16), "results", "results of a block along rows and columns where threads multiply without tensor cores"
+    )
+    simt_thread_sides: tuple[int, ...] = candidates((8, 4), "results", "results of such a thread along rows and columns")
+    simt_depths: tuple[int, ...] = candidates((16, 8), "products", "products of a sum that such a block multiplies at a time")
+    simt_registers: int = setting(
+        32, "registers", "registers of such a thread for addresses and the like, beside sums and operands", 8, 128
+    )
     attention_registers: int = setting(
         208,
         "registers",

@@ -14,7 +14,7 @@ from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
 from dlc.lowering.affine.ir.reductions import chain_of
 
-_NUMBERS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.IntegerType)
+_NUMBERS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type, ir.IntegerType)
 _WIDENED = {"arith.extf", "arith.extsi"}
 _PRODUCTS = {"arith.mulf", "arith.muli"}
 _SUMS = {"arith.addf", "arith.addi"}
