@@ -19,7 +19,7 @@ class GpuPolicy:
     sharing_blocks: int = setting(4, "blocks", "blocks that share a multiprocessor's memory", 1, 32)
     least_reuse_loads: float = setting(0.4, "share", "loads left by a tile of results in a thread, at most", 0, 1, 1)
     tile_threads: int = setting(16, "threads", "threads of a tile along x and y, and steps of its sum", 4, 32)
-    tile_registers: int = setting(128, "registers", "of a thread that computes a tile of results", 32, 255)
+    tile_registers: int = setting(128, "registers", "of a thread that computes a tile of results of 32 bits", 32, 255)
     frugal_chip: int = setting(90, "compute capability", "from which on ptxas does with `tile_registers` for a tile", 70, 200)
     frugal_loops: int = setting(4, "loops", "loops in each other up to which it does so", 1, 32)
     thread_results: tuple[int, ...] = candidates((4, 2), "results", "results of a thread along x and along y, the best first")
@@ -50,7 +50,13 @@ class GpuPolicy:
     simt_thread_sides: tuple[int, ...] = candidates((8, 4), "results", "results of such a thread along rows and columns")
     simt_depths: tuple[int, ...] = candidates((16, 8), "products", "products of a sum that such a block multiplies at a time")
     simt_registers: int = setting(
-        32, "registers", "registers of such a thread for addresses and the like, beside sums and operands", 8, 128
+        48, "registers", "registers of such a thread for addresses and the like, beside sums and operands", 8, 128
+    )
+    shared_latency: float = setting(
+        15.0, "cycles", "of the latency of shared memory that a warp's own instructions do not cover in a step of the sum", 0, 100
+    )
+    start_cycles: float = setting(
+        3600.0, "cycles", "of a kernel beside its products: the start of its blocks, the first copies, the last stores", 0, 1e5
     )
     attention_registers: int = setting(
         208,

@@ -22,7 +22,7 @@ from dlc.targets.machine import VECTOR_BYTES, GpuMachine
 
 def launch_contraction(contraction: Contraction, tile: SimtTile, facts: GpuMachine) -> None:
     """Emit the launch of the kernel at the insertion point; the loops stay."""
-    shared = shared_bytes(contraction, tile)
+    shared = shared_bytes(tile, panels_of(contraction, tile))
     launch_kernel(lambda body: SimtKernel(contraction, tile, facts, body), contraction, tile, tile.threads, shared)
 
 

@@ -61,9 +61,9 @@ def panels_of(contraction: Contraction, tile: SimtTile) -> tuple[SimtPanel, Simt
     )
 
 
-def shared_bytes(contraction: Contraction, tile: SimtTile) -> int:
+def shared_bytes(tile: SimtTile, panels: Sequence[SimtPanel]) -> int:
     """Shared memory of a block."""
-    return sum(tile.stages * prod(panel.stored_shape) * panel.operand.bytes for panel in panels_of(contraction, tile))
+    return sum(tile.stages * prod(panel.stored_shape) * panel.operand.bytes for panel in panels)
 
 
 def takes(contraction: Contraction, facts: GpuMachine) -> bool:
@@ -80,88 +80,105 @@ def best_tile(contraction: Contraction, facts: GpuMachine) -> SimtTile | None:
     """The cheapest tile; None where none fits."""
     if not takes(contraction, facts):
         return None
-    tiles = _Tiles(contraction, facts)
-    best = search([lambda: (Candidate(tile, tiles.cycles(tile)) for tile in tiles.fitting())], lambda found: found)
+    costs = _Costs(contraction, facts)
+    best = search([lambda: (Candidate(one.tile, costs.cycles(one)) for one in costs.fitting())], lambda found: found)
     return best.schedule if best else None
 
 
 def best_parts(contraction: Contraction, allowed: Sequence[int], facts: GpuMachine) -> int:
     """Into how many of the `allowed` parts the sums are best split between blocks; 1 for not at all."""
-    found = _Tiles(contraction, facts)
+    found = _Costs(contraction, facts)
     tiles = list(found.fitting()) if takes(contraction, facts) else []
     if not tiles:
         return 1
-    costs = {parts: min(found.cycles(tile, parts) for tile in tiles) for parts in (1, *allowed)}
+    costs = {parts: min(found.cycles(one, parts) for one in tiles) for parts in (1, *allowed)}
     costs |= {parts: costs[parts] + adding_cycles(contraction, facts, parts) for parts in allowed}
     return min(sorted(costs), key=lambda parts: costs[parts])
 
 
+@dataclass(frozen=True)
+class _Fitting:
+    """A tile, how many of its blocks a multiprocessor holds at a time, and cycles in which a scheduler issues a warp's step."""
+
+    tile: SimtTile
+    resident: int
+    issued: float
+
+
 @dataclass(frozen=True, eq=False)
-class _Tiles:
+class _Costs:
+    """What tiles of a contraction cost."""
+
     contraction: Contraction
     facts: GpuMachine
 
-    def fitting(self) -> Iterator[SimtTile]:
+    def fitting(self) -> Iterator[_Fitting]:
         """The tiles that fit a block and a grid, larger ones first."""
         choices = policy().gpu
         blocks, threads = choices.simt_block_sides, choices.simt_thread_sides
-        for numbers in product(blocks, blocks, choices.simt_depths, threads, threads, choices.mma_stages):
-            tile = SimtTile(*numbers)
-            if self._fits(tile):
-                yield tile
+        for rows, columns, depth in product(blocks, blocks, choices.simt_depths):
+            panels = panels_of(self.contraction, SimtTile(rows, columns, depth, 1, 1, 1))
+            for numbers in product(threads, threads, choices.mma_stages):
+                tile = SimtTile(rows, columns, depth, *numbers)
+                resident = self._resident(tile, panels) if self._fits(tile) else 0
+                if resident:
+                    yield _Fitting(tile, resident, self._issued(tile, panels))
 
     @cached_property
     def _vector(self) -> int:
         return vector_elements(self.contraction.lhs)
 
     def _fits(self, tile: SimtTile) -> bool:
-        facts, warps = self.facts, tile.threads // self.facts.warp_threads
+        facts = self.facts
         return (
             tile.lanes(facts.warp_threads) is not None
-            and warps <= policy().gpu.mma_most_warps
+            and tile.threads <= policy().gpu.mma_most_warps * facts.warp_threads
             and tile.thread_rows % self._vector == tile.thread_columns % self._vector == 0
-            and shared_bytes(self.contraction, tile) <= facts.most_shared_bytes
             and max(grid_of(self.contraction, tile)[1:]) <= facts.most_blocks_y
-            and self._registers(tile) <= MOST_THREAD_REGISTERS
-            and self._resident(tile) > 0
         )
 
-    def _registers(self, tile: SimtTile) -> int:
-        """Registers of a thread."""
-        return tile.registers(self.contraction.lhs.bytes) + policy().gpu.simt_registers
+    def _resident(self, tile: SimtTile, panels: Sequence[SimtPanel]) -> int:
+        """Blocks that a multiprocessor holds at a time; 0 for what is too large."""
+        element, shared = self.contraction.lhs.bytes, shared_bytes(tile, panels)
+        registers = tile.registers(element) + policy().gpu.simt_registers
+        if element == REGISTER_BYTES:  # `convert-kernels-to-nvvm` has `ptxas` keep to that
+            registers = min(registers, policy().gpu.tile_registers)
+        fits = registers <= MOST_THREAD_REGISTERS and shared <= self.facts.most_shared_bytes
+        return resident_blocks(tile.threads, registers, shared, self.facts) if fits else 0
 
-    def _resident(self, tile: SimtTile) -> int:
-        """Blocks that a multiprocessor holds at a time."""
-        return resident_blocks(tile.threads, self._registers(tile), shared_bytes(self.contraction, tile), self.facts)
+    def _issued(self, tile: SimtTile, panels: Sequence[SimtPanel]) -> float:
+        """Cycles in which a scheduler issues what a warp does in a step; a read takes as many as it has passes."""
+        facts = self.facts
+        products = tile.thread_rows * tile.thread_columns * facts.schedulers * facts.warp_threads / facts.fma_per_cycle
+        reads = (tile.thread_rows + tile.thread_columns) // self._vector * VECTOR_READ_PASSES
+        copies = sum(panel.copies(tile.threads, facts) for panel in panels)
+        return tile.depth * (products + reads) + copies * policy().gpu.copy_instructions
 
-    def cycles(self, tile: SimtTile, parts: int = 1) -> float:
-        """Cycles of the kernel beside its launch, as those of kernels on tensor cores are counted: its busiest multiprocessor's
-        instructions, shared memory and share of the L2 cache, or all memory. A block sums one of `parts` of a result's products."""
-        choices, facts = policy().gpu, self.facts
+    def cycles(self, fitting: _Fitting, parts: int = 1) -> float:
+        """Cycles of the kernel: its busiest multiprocessor, or all memory. Each block has one of `parts` of its results' sums."""
+        choices, facts, tile = policy().gpu, self.facts, fitting.tile
         blocks = prod(grid_of(self.contraction, tile)) * parts
         steps = -(-self.contraction.sums.extent // (parts * tile.depth))
         own = -(-blocks // facts.multiprocessors)
-        together = min(own, self._resident(tile))
-        copied = (tile.rows + tile.columns) * tile.depth * self.contraction.lhs.bytes
-        cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
-        arriving = choices.memory_latency / (tile.stages - 1) / together
-        step = max(self._issued(tile, together), self._read(tile), cached, arriving) + choices.barrier_cycles / together
+        together = min(own, fitting.resident)
+        step = self._step(fitting, together, min(blocks, facts.multiprocessors * together))
         results = tile.rows * tile.columns * self.contraction.written_bytes(parts) / parts
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
-        return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts, parts))
+        busy = own / together * steps * step + own * stored + choices.start_cycles
+        return max(busy, memory_cycles(self.contraction, facts, parts))
 
-    def _issued(self, tile: SimtTile, together: int) -> float:
-        """Cycles in which the schedulers issue the instructions of a step of one block, of `together` on the multiprocessor."""
-        facts, warps = self.facts, tile.threads // self.facts.warp_threads
-        busy = min(1.0, together * warps / facts.schedulers)
-        products = tile.thread_rows * tile.thread_columns * facts.schedulers * facts.warp_threads / facts.fma_per_cycle
-        reads = (tile.thread_rows + tile.thread_columns) / self._vector
-        copies = sum(panel.copies(tile.threads, facts) for panel in panels_of(self.contraction, tile))
-        instructions = tile.depth * (products + reads) + copies * policy().gpu.copy_instructions
-        return warps * instructions / (facts.schedulers * busy)
+    def _step(self, fitting: _Fitting, together: int, blocks: int) -> float:
+        """Cycles of a step of `together` blocks on a multiprocessor, of `blocks` that run at a time.
 
-    def _read(self, tile: SimtTile) -> float:
-        """Cycles in which shared memory gives a block the operands of a step."""
-        warps = tile.threads // self.facts.warp_threads
+        A scheduler issues the instructions of its warps, of which one alone waits for what it reads; shared memory, the L2 cache
+        and what arrives from it may take longer.
+        """
+        choices, facts, tile = policy().gpu, self.facts, fitting.tile
+        warps = tile.threads // facts.warp_threads
+        alone = fitting.issued + tile.depth * choices.shared_latency
+        issued = max(-(-together * warps // facts.schedulers) * fitting.issued, alone)
         vectors = (tile.thread_rows + tile.thread_columns) // self._vector
-        return warps * tile.depth * vectors * VECTOR_READ_PASSES
+        read = together * warps * tile.depth * vectors * VECTOR_READ_PASSES
+        copied = (tile.rows + tile.columns) * tile.depth * self.contraction.lhs.bytes
+        cached = copied * blocks / facts.l2_bytes_per_cycle
+        return max(issued, read, cached, choices.memory_latency / (tile.stages - 1)) + choices.barrier_cycles
