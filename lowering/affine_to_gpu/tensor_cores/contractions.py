@@ -76,6 +76,10 @@ class Axis:
             expected *= loop.extent or 1
         return stride or None
 
+    def is_cut_by(self, length: int) -> bool:
+        """Whether so many neighbours from each multiple of `length` on differ in the innermost loop alone, and none is too many."""
+        return bool(self.loops) and (self.loops[-1].extent or 0) % length == 0
+
     def places(self, position: ir.AffineExpr) -> Iterator[tuple[Loop, ir.AffineExpr]]:
         """Each loop with its iteration at a position."""
         for loop in reversed(self.loops[1:]):

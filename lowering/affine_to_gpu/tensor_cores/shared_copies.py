@@ -7,7 +7,7 @@ knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -187,22 +187,42 @@ class PanelCopy:
     def _address(
         self, row: ir.AffineExpr, column: ir.AffineExpr, tile: ir.AffineExpr, is_inside: bool
     ) -> tuple[ir.Value, ir.Value | None]:
-        """The element of the source, 0 where there is none, and whether there is one; None where there always is."""
+        """The element of the source, one that exists where there is none, and whether there is one; None where there always is.
+
+        What is the same for all tiles of the sum is one value and what is the same for all threads another, so that a copy adds
+        the two in the loop, and does not compute its place anew.
+        """
         panel = self.panel
         along, other = (column, row) if panel.along_sums else (row, column)
-        axis, total = self.first + other, tile * panel.depth + along
-        places = {loop.iv: place for loop, place in (*panel.axis.places(axis), *panel.sums.places(total))} | self.batch
-        element = ir.AffineExpr.get_constant(panel.operand.form.constant)
-        for variable, factor in panel.operand.form.factors.items():
-            element = element + places[variable] * factor
-        address = self.extents.value(element)
-        checks = [] if panel.axis.extent % panel.side == 0 else [(axis, panel.axis.extent)]
-        checks += [] if is_inside else [(total, panel.sums.extent)]
-        if not checks:
-            return address, None
-        holds = [arith.cmpi(arith.CmpIPredicate.slt, self.extents.value(place), _index(end)) for place, end in checks]
-        holds = [holds[0], *(arith.andi(holds[0], other) for other in holds[1:])]
-        return arith.select(holds[-1], address, _index(0)), holds[-1]
+        axis, holds = self._kept(self.first + other, panel.axis.extent, panel.axis.extent % panel.side == 0)
+        start = tile * panel.depth
+        if panel.sums.is_cut_by(panel.depth):
+            start, is_there = self._kept(start, panel.sums.extent, is_inside)
+            within = along * panel.operand.factor(panel.sums.loops[-1])
+        else:
+            start, is_there = self._kept(start + along, panel.sums.extent, is_inside)
+            within = ir.AffineExpr.get_constant(0)
+        fixed = self._distance({**self.batch, **_by_variable(panel.axis, axis)}) + within + panel.operand.form.constant
+        moving = self._distance(_by_variable(panel.sums, start))
+        address = arith.addi(self.extents.value(fixed), self.extents.value(moving))
+        if holds is None or is_there is None:
+            return address, is_there if holds is None else holds
+        return address, arith.andi(holds, is_there)
+
+    def _kept(self, position: ir.AffineExpr, extent: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
+        """A position below `extent`, 0 where it is not, and whether it was; None where it always is."""
+        if is_inside:
+            return position, None
+        value = self.extents.value(position)
+        holds = arith.cmpi(arith.CmpIPredicate.slt, value, _index(extent))
+        return self.extents.dim(arith.select(holds, value, _index(0))), holds
+
+    def _distance(self, places: Mapping[ir.Value, ir.AffineExpr]) -> ir.AffineExpr:
+        """Elements by which loops move the operand."""
+        distance = ir.AffineExpr.get_constant(0)
+        for variable, factor in self.panel.operand.form.factors.items():
+            distance = distance + places[variable] * factor if variable in places else distance
+        return distance
 
     def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
         """Emit one `cp.async`."""
@@ -217,6 +237,11 @@ class PanelCopy:
         operands = [self.target, *place, self.source, address, *count]
         token = ir.Type.parse("!nvgpu.device.async.token")
         ir.Operation.create("nvgpu.device_async_copy", [token], operands, attributes)
+
+
+def _by_variable(axis: Axis, position: ir.AffineExpr) -> dict[ir.Value, ir.AffineExpr]:
+    """The places of an axis' loops at a position."""
+    return {loop.iv: place for loop, place in axis.places(position)}
 
 
 def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.AffineExpr) -> ir.Value:
@@ -253,12 +278,23 @@ def wait_for_groups(left: int) -> None:
 
 
 def flat(value: ir.Value) -> ir.Value:
-    """Emit a view of a memref without gaps as one of a single dim."""
+    """Emit a view of a memref without gaps as one of a single dim.
+
+    Passes fold a `memref.collapse_shape` into what reads it, by divisions for every access; this view stays.
+    """
     kind = ir.MemRefType(value.type)
-    if kind.rank == 1:
-        return value
-    shape = ir.MemRefType.get([prod(kind.shape)], kind.element_type, memory_space=kind.memory_space)
-    return memref.collapse_shape(shape, value, [list(range(kind.rank))])
+    return value if kind.rank == 1 else strided_view(value, [prod(kind.shape)], [1])
+
+
+def strided_view(value: ir.Value, sizes: Sequence[int], strides: Sequence[int]) -> ir.Value:
+    """Emit a view of a memref's elements from its first one on."""
+    kind = ir.MemRefType(value.type)
+    layout = None if list(strides) == [1] else ir.StridedLayoutAttr.get(0, list(strides))
+    view = ir.MemRefType.get(list(sizes), kind.element_type, layout, kind.memory_space)
+    numbers = {"static_offsets": [0], "static_sizes": sizes, "static_strides": strides}
+    attributes: dict[str, ir.Attribute] = {name: ir.DenseI64ArrayAttr.get(list(given)) for name, given in numbers.items()}
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
+    return ir.Operation.create("memref.reinterpret_cast", [view], [value], attributes).results[0]
 
 
 def _index(number: int) -> ir.Value:

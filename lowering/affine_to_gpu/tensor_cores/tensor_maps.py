@@ -13,7 +13,7 @@ from itertools import pairwise
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, pointer_to, shared_address
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, pointer_to, shared_address, strided_view
 from dlc.targets.machine import SWIZZLE_BYTES, TENSOR_BOX_SIDE, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_DIMS
 
 
@@ -63,18 +63,7 @@ class TensorMap:
         """Emit the map on the host; a pointer to it for the kernel."""
         operand, sizes = self.panel.operand, [dim.axis.extent for dim in self.dims]
         strides, boxes = [dim.stride for dim in self.dims], [dim.box for dim in self.dims]
-        layout = ir.StridedLayoutAttr.get(0, strides)
-        view = ir.Operation.create(
-            "memref.reinterpret_cast",
-            [ir.MemRefType.get(sizes, operand.element, layout)],
-            [operand.memref],
-            {
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
-                "static_offsets": ir.DenseI64ArrayAttr.get([0]),
-                "static_sizes": ir.DenseI64ArrayAttr.get(sizes),
-                "static_strides": ir.DenseI64ArrayAttr.get(strides),
-            },
-        ).results[0]
+        view = strided_view(operand.memref, sizes, strides)
         unranked = memref.cast(ir.UnrankedMemRefType.get(operand.element, None), view)
         given = [unranked, *(arith.constant(ir.IndexType.get(), box) for box in boxes)]
         box = f"memref<{'x'.join(map(str, boxes))}x{operand.element}, #gpu.address_space<workgroup>>"
