@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import prod
 
 from dlc._mlir import affine, arith, ir
@@ -200,15 +201,16 @@ class MmaKernel:
     def _epilogue(self, sums: Sequence[ir.Value]) -> None:
         """Emit what is done to the sums: a thread holds two neighbours in each of two rows of a fragment."""
         epilogue = Epilogue(self.contraction, self.extents, self._batch, (self.tile.rows, self.tile.columns))
-        (row, column), (below, beside) = self._block, self._warp
-        row = row + below + ir.AffineExpr.get_floor_div(self._lane, 4)
-        column = column + beside + ir.AffineExpr.get_mod(self._lane, 4) * 2
+        (row, column), (down, right) = self._block, self._warp
+        row = row + down + ir.AffineExpr.get_floor_div(self._lane, 4)
+        column = column + right + ir.AffineExpr.get_mod(self._lane, 4) * 2
         across = self.tile.warp_columns // self.shape.columns
-        for place in range(self.tile.warp_rows // self.shape.rows * across):
-            at = column + place % across * self.shape.columns
-            for half in range(2):
-                down = row + (place // across * self.shape.rows + half * self.shape.rows // 2)
-                epilogue.emit(down, at, [self._sum(sums, place, half, side) for side in range(2)])
+        parts = []
+        for below, half, beside in product(range(self.tile.warp_rows // self.shape.rows), range(2), range(across)):
+            pair = [self._sum(sums, below * across + beside, half, side) for side in range(2)]
+            down = row + (below * self.shape.rows + half * self.shape.rows // 2)
+            parts.append((down, column + beside * self.shape.columns, pair))
+        epilogue.emit_all(parts)
 
     def _sum(self, sums: Sequence[ir.Value], fragment: int, half: int, side: int) -> ir.Value:
         """Emit one of the four sums that a thread holds of a fragment."""
