@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
 from math import prod
@@ -12,10 +12,13 @@ from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
+from dlc.lowering.affine_to_gpu.tensor_cores.tensor_maps import TensorMap
 from dlc.lowering.policy import policy
 from dlc.targets.machine import (
     BARRIER_BYTES,
+    MATRICES,
     MATRIX_ROW_BYTES,
+    MATRIX_ROWS,
     MOST_THREAD_REGISTERS,
     REGISTER_BYTES,
     SWIZZLE_BYTES,
@@ -90,6 +93,8 @@ class _Tiles:
     contraction: Contraction
     shape: MmaShape
     facts: GpuMachine
+    panels: dict[tuple[int, int, int], tuple[Panel, Panel]] = field(default_factory=dict)
+    """What was found for a block's sides and depth."""
 
     @cached_property
     def _moved(self) -> tuple[int, int]:
@@ -159,15 +164,15 @@ class _Tiles:
     def _scattered_copies(self, tile: MmaTile) -> int:
         """Copies of a thread for a tile of the sum whose addresses follow no stride, as those of pixels of several rows."""
         found = 0
-        for panel in panels_of(self.contraction, self.shape, tile):
+        for panel in self._panels(tile):
             if panel.axis.extent > 1 and panel.axis.stride(panel.operand) is None:
                 found += -(-panel.side * panel.depth // (max(panel.chunk, 1) * self._threads(tile)))
         return found
 
     def cycles(self, tile: MmaTile, parts: int = 1) -> float:
-        """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory and share of the L2
-        cache, or all memory. What a multiprocessor waits for is hidden by its other blocks and by stages under way. Each block sums
-        one of `parts` of a result's products."""
+        """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory, instructions and share
+        of the L2 cache, or all memory. What a block waits for is hidden by other blocks of its multiprocessor. Each block sums one
+        of `parts` of a result's products."""
         choices, facts, element = policy().gpu, self.facts, self.contraction.lhs.bytes
         blocks = prod(grid_of(self.contraction, tile)) * parts
         steps = -(-self.contraction.sums.extent // (parts * tile.depth))
@@ -180,11 +185,49 @@ class _Tiles:
         read = prod(tile.warps) // self.shape.warps * (together_rows + tile.warp_columns) * tile.depth * element
         shared = (copied + read) / facts.shared_bytes_per_cycle
         cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
-        waiting = (choices.barrier_cycles + choices.memory_latency / (tile.stages - 1)) / together
-        step = max(multiplied, shared, cached, waiting)
+        instructions = self._step_instructions(tile)
+        alone = choices.barrier_cycles + instructions * choices.warp_cycles + (multiplied if self.shape.of_warpgroup else 0.0)
+        waiting = max(alone, choices.memory_latency / (tile.stages - 1)) / together
+        step = max(multiplied, shared, cached, instructions * prod(tile.warps) / facts.schedulers, waiting)
         results = tile.rows * tile.columns * self.contraction.written_bytes(parts) / parts
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
-        return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts, parts))
+        last = self._last_instructions(tile, parts) * max(choices.warp_cycles / together, prod(tile.warps) / facts.schedulers)
+        total = own * (steps * step + max(stored, last)) + 2 * choices.memory_latency
+        return max(total, memory_cycles(self.contraction, facts, parts))
+
+    def _step_instructions(self, tile: MmaTile) -> float:
+        """Instructions of a warp for a tile of the sum: copies, loads of fragments by an address each, products, and the loop's."""
+        choices, element = policy().gpu, self.contraction.lhs.bytes
+        found = choices.step_instructions
+        if not self._is_by_tma(tile):
+            sums = self.contraction.sums
+            places = 0 if sums.is_cut_by(tile.depth) else (len(sums.loops) - 1) * choices.place_instructions
+            for panel in self._panels(tile):
+                copies = panel.side * panel.depth / (max(panel.chunk, 1) * self._threads(tile))
+                found += copies * (choices.copy_instructions + places)
+        steps = tile.depth // self.shape.depth
+        if self.shape.of_warpgroup:
+            return found + steps
+        rows, columns = tile.warp_rows // self.shape.rows, tile.warp_columns // self.shape.columns
+        loads = (tile.warp_rows + tile.warp_columns) * tile.depth * element / (MATRICES * MATRIX_ROWS * MATRIX_ROW_BYTES)
+        return found + steps * rows * columns + 2 * loads
+
+    def _last_instructions(self, tile: MmaTile, parts: int) -> float:
+        """Instructions of a warp for what is done with its sums."""
+        ops = 1 if parts > 1 else len(self.contraction.before) + len(self.contraction.epilogue)
+        return ops * tile.rows * tile.columns / self._threads(tile)
+
+    def _panels(self, tile: MmaTile) -> tuple[Panel, Panel]:
+        """What a block keeps of both operands."""
+        key = tile.rows, tile.columns, tile.depth
+        if key not in self.panels:
+            self.panels[key] = panels_of(self.contraction, self.shape, tile)
+        return self.panels[key]
+
+    def _is_by_tma(self, tile: MmaTile) -> bool:
+        """Whether one thread copies whole panels."""
+        batch = self.contraction.batch
+        return self.shape.of_warpgroup and all(TensorMap.of(panel, batch) for panel in self._panels(tile))
 
 
 def resident_blocks(threads: int, registers: int, shared_bytes: int, facts: GpuMachine) -> int:

@@ -10,7 +10,7 @@
 // ACCESSES: kernel @halves_kernel, {{.*}}: 0 of {{.*}} accesses uncoalesced, {{.*}}, no bank conflicts
 // ACCESSES: kernel @conv_kernel, {{.*}}: 0 of {{.*}} accesses uncoalesced, {{.*}}, no bank conflicts
 
-// Copies go stages ahead, in 16 bytes, zeros for rows that are not there; the epilogue runs on pairs of sums under a guard.
+// Copies go stages ahead, in 16 bytes, zeros for rows that are not there; the epilogue runs on pairs of sums, and stores them under a guard.
 // CHECK-LABEL: func.func @halves
 // CHECK-NOT: affine.for
 // CHECK: gpu.launch_func @halves_kernel::@halves_kernel
@@ -25,8 +25,8 @@
 // CHECK: %[[A:.*]] = nvgpu.ldmatrix %[[L]]{{.*}} {numTiles = 4 : i32, transpose = false}
 // CHECK: nvgpu.ldmatrix %[[R]]{{.*}} {numTiles = 4 : i32, transpose = true}
 // CHECK: nvgpu.mma.sync(%[[A]], %{{.*}}) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
-// CHECK: affine.if
 // CHECK: arith.maximumf
+// CHECK: affine.if
 // CHECK: vector.store %{{.*}} {alignment = 4 : i64} : memref<1000x768xf16>, vector<2xf16>
 func.func @halves(%A: memref<1000x768xf16> {llvm.noalias}, %B: memref<768x768xf16> {llvm.noalias}, %C: memref<1000x768xf16> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
