@@ -23,11 +23,13 @@ _ELEMENTWISE = ("arith.", "math.", "affine.load", "affine.store", "affine.apply"
 
 @dataclass(frozen=True, eq=False)
 class Operand:
-    """What is multiplied: elements of `memref`, of static shape and without gaps, at the place that `form` gives."""
+    """What is multiplied: elements of `memref`, of static shape and without gaps, at the place that `form` gives; `load` loads
+    them."""
 
     memref: ir.Value
     form: Linear
     element: ir.Type
+    load: ir.Operation
 
     @property
     def bytes(self) -> int:
@@ -237,7 +239,7 @@ def _operand(value: ir.Value) -> Operand | None:
     is_aligned = isinstance(root, ir.BlockArgument) or is_allocation(root)
     if form is None or not is_dense(kind) or not isinstance(kind.element_type, _NUMBERS) or not is_aligned:
         return None
-    return Operand(memref, form, kind.element_type)
+    return Operand(memref, form, kind.element_type, value.owner.operation)
 
 
 def is_dense(kind: ir.MemRefType) -> bool:

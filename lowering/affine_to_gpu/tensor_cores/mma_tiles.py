@@ -230,6 +230,13 @@ class _Tiles:
         return self.shape.of_warpgroup and all(TensorMap.of(panel, batch) for panel in self._panels(tile))
 
 
+def least_cycles(contraction: Contraction, shapes: Sequence[MmaShape], facts: GpuMachine) -> float:
+    """Cycles of the cheapest kernel, on tensor cores or without."""
+    makers, limit = [_Tiles(contraction, shape, facts) for shape in shapes], plain_cycles(contraction, facts)
+    found = min((one.cycles(tile) for one in makers for tile in one.fitting()), default=limit)
+    return found if found <= policy().gpu.mma_gain * limit else limit
+
+
 def resident_blocks(threads: int, registers: int, shared_bytes: int, facts: GpuMachine) -> int:
     """Blocks that a multiprocessor holds at a time, of so many threads with so many registers each."""
     return min(

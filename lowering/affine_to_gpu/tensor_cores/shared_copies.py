@@ -14,7 +14,7 @@ from math import prod
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
-from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, GpuMachine
+from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, TRANSPOSED_BYTES, GpuMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +39,13 @@ class Panel:
     def of(cls, operand: Operand, axis: Axis, sums: Axis, side: int, depth: int, row_bytes: int) -> Panel:
         """In the order in which the largest chunks can be copied, rows in pieces of `row_bytes` at most.
 
-        `ldmatrix` and `wgmma` transpose elements of two bytes alone.
+        `ldmatrix` and `wgmma` transpose elements of one size alone.
         """
         widths = [size // operand.bytes for size in ASYNC_COPY_BYTES if size >= operand.bytes]
         inner = next((width for width in widths if sums.aligned(operand, width)), 0)
-        outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == 2 else 0
+        outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == TRANSPOSED_BYTES else 0
         is_longer = (inner, sums.run(operand)) >= (outer, axis.run(operand))
-        along = operand.bytes != 2 or is_longer
+        along = operand.bytes != TRANSPOSED_BYTES or is_longer
         span = min(depth if along else side, row_bytes // operand.bytes)
         return cls(operand, axis, sums, side, depth, along, inner if along else outer, span)
 
