@@ -64,7 +64,7 @@ class GpuPolicy:
         12.0, "instructions", "to find the iteration of one of several loops, by a division, where a copy cannot add", 1, 100
     )
     step_instructions: float = setting(
-        20.0, "instructions", "of a warp for a tile of a sum on tensor cores beside copies and products", 0, 200
+        40.0, "instructions", "of a warp for a tile of a sum on tensor cores beside copies and products", 0, 200
     )
     warp_cycles: float = setting(2.75, "cycles", "from an instruction of a warp to its next where no other warp delays it", 1, 30)
     memory_latency: float = setting(1200.0, "cycles", "from a load of global memory to its value", 100, 5000)

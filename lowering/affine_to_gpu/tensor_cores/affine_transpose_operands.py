@@ -10,10 +10,11 @@ from math import prod
 from dlc._mlir import affine, ir, memref
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, Operand, contraction_of
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shapes_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import least_cycles
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
 from dlc.lowering.affine_to_gpu.thread_code import end_of
 from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.outlining import clone_replacing

@@ -10,8 +10,9 @@ from dlc.analysis.buffers import is_allocation, root_of
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, is_dense
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import is_dense
 from dlc.lowering.outlining import clone_replacing
 from dlc.lowering.policy import policy
 from dlc.targets.machine import SUM_NEIGHBOURS

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 from dlc._mlir import arith, ir, memref
+from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import strided_view
 from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, TRANSPOSED_BYTES, GpuMachine
+
+_Places = Mapping[ir.Value, ir.AffineExpr]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +138,8 @@ class PanelCopy:
         zero = arith.constant(self.panel.operand.element, 0.0 if self._is_float else 0)
         for row, column in self._places(1):
             address, holds = self._address(row, column, tile, is_inside)
+            if holds is not None and self.panel.operand.inside:
+                address = arith.select(holds, address, _index(0))
             value = memref.load(self.source, [address])
             value = value if holds is None else arith.select(holds, value, zero)
             held.append(Held(value, *self._stored(row, column)))
@@ -187,7 +195,7 @@ class PanelCopy:
     def _address(
         self, row: ir.AffineExpr, column: ir.AffineExpr, tile: ir.AffineExpr, is_inside: bool
     ) -> tuple[ir.Value, ir.Value | None]:
-        """The element of the source, one that exists where there is none, and whether there is one; None where there always is.
+        """The element of the source, and whether there is one; None where there always is.
 
         What is the same for all tiles of the sum is one value and what is the same for all threads another, so that a copy adds
         the two in the loop, and does not compute its place anew.
@@ -198,16 +206,25 @@ class PanelCopy:
         start = tile * panel.depth
         if panel.sums.is_cut_by(panel.depth):
             start, is_there = self._kept(start, panel.sums.extent, is_inside)
-            within = along * panel.operand.factor(panel.sums.loops[-1])
+            within = along
         else:
             start, is_there = self._kept(start + along, panel.sums.extent, is_inside)
             within = ir.AffineExpr.get_constant(0)
-        fixed = self._distance({**self.batch, **_by_variable(panel.axis, axis)}) + within + panel.operand.form.constant
-        moving = self._distance(_by_variable(panel.sums, start))
-        address = arith.addi(self.extents.value(fixed), self.extents.value(moving))
-        if holds is None or is_there is None:
-            return address, is_there if holds is None else holds
-        return address, arith.andi(holds, is_there)
+        fixed, moving = {**self.batch, **_by_variable(panel.axis, axis)}, _by_variable(panel.sums, start)
+        checks = [check for check in (holds, is_there) if check is not None]
+        for form, extent in panel.operand.inside:
+            place = self._sum(form, fixed, moving, within)
+            checks.append(arith.cmpi(arith.CmpIPredicate.ult, place, _index(extent)))
+        address = self._sum(panel.operand.form, fixed, moving, within)
+        return address, reduce(arith.andi, checks) if checks else None
+
+    def _sum(self, form: Linear, fixed: _Places, moving: _Places, within: ir.AffineExpr) -> ir.Value:
+        """Emit a form as the sum of what is the same for all tiles and of what is the same for all threads. `within` is how far the
+        innermost loop of the sum is beyond the place in `moving`."""
+        kept = _linear(form, fixed) + form.constant
+        if self.panel.sums.loops:
+            kept = kept + within * form.of(self.panel.sums.loops[-1].iv)
+        return arith.addi(self.extents.value(kept), self.extents.value(_linear(form, moving)))
 
     def _kept(self, position: ir.AffineExpr, extent: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
         """A position below `extent`, 0 where it is not, and whether it was; None where it always is."""
@@ -216,13 +233,6 @@ class PanelCopy:
         value = self.extents.value(position)
         holds = arith.cmpi(arith.CmpIPredicate.slt, value, _index(extent))
         return self.extents.dim(arith.select(holds, value, _index(0))), holds
-
-    def _distance(self, places: Mapping[ir.Value, ir.AffineExpr]) -> ir.AffineExpr:
-        """Elements by which loops move the operand."""
-        distance = ir.AffineExpr.get_constant(0)
-        for variable, factor in self.panel.operand.form.factors.items():
-            distance = distance + places[variable] * factor if variable in places else distance
-        return distance
 
     def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
         """Emit one `cp.async`."""
@@ -239,6 +249,14 @@ class PanelCopy:
         ir.Operation.create("nvgpu.device_async_copy", [token], operands, attributes)
 
 
+def _linear(form: Linear, places: _Places) -> ir.AffineExpr:
+    """What loops at these places add to a form."""
+    found = ir.AffineExpr.get_constant(0)
+    for variable, place in places.items():
+        found = found + place * form.of(variable) if form.of(variable) else found
+    return found
+
+
 def _by_variable(axis: Axis, position: ir.AffineExpr) -> dict[ir.Value, ir.AffineExpr]:
     """The places of an axis' loops at a position."""
     return {loop.iv: place for loop, place in axis.places(position)}
@@ -252,18 +270,6 @@ def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.Affi
     start = arith.muli(moved, _index(size))
     inside = ir.AffineExpr.get_mod(column, size)
     return start if str(inside) == "0" else arith.addi(start, extents.value(inside))
-
-
-def shared_address(memory: ir.Value, extents: Extents, inside: ir.AffineExpr) -> ir.Value:
-    """Emit the address of what lies `inside` bytes from the start of shared memory, as 64 bits."""
-    base = memref.extract_aligned_pointer_as_index(memory)
-    return arith.index_cast(ir.IntegerType.get_signless(64), arith.addi(base, extents.value(inside)))
-
-
-def pointer_to(address: ir.Value, of_cluster: bool = False) -> ir.Value:
-    """Emit a pointer to shared memory of the block (LLVM's address space 3), or to the same as memory of its cluster (7)."""
-    kind = ir.Type.parse(f"!llvm.ptr<{7 if of_cluster else 3}>")
-    return ir.Operation.create("llvm.inttoptr", [kind], [address]).results[0]
 
 
 def end_group() -> None:
@@ -284,17 +290,6 @@ def flat(value: ir.Value) -> ir.Value:
     """
     kind = ir.MemRefType(value.type)
     return value if kind.rank == 1 else strided_view(value, [prod(kind.shape)], [1])
-
-
-def strided_view(value: ir.Value, sizes: Sequence[int], strides: Sequence[int]) -> ir.Value:
-    """Emit a view of a memref's elements from its first one on."""
-    kind = ir.MemRefType(value.type)
-    layout = None if list(strides) == [1] else ir.StridedLayoutAttr.get(0, list(strides))
-    view = ir.MemRefType.get(list(sizes), kind.element_type, layout, kind.memory_space)
-    numbers = {"static_offsets": [0], "static_sizes": sizes, "static_strides": strides}
-    attributes: dict[str, ir.Attribute] = {name: ir.DenseI64ArrayAttr.get(list(given)) for name, given in numbers.items()}
-    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
-    return ir.Operation.create("memref.reinterpret_cast", [view], [value], attributes).results[0]
 
 
 def _index(number: int) -> ir.Value:

@@ -13,7 +13,8 @@ from itertools import pairwise
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, pointer_to, shared_address, strided_view
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import pointer_to, shared_address, strided_view
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.targets.machine import SWIZZLE_BYTES, TENSOR_BOX_SIDE, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_DIMS
 
 
@@ -43,7 +44,7 @@ class TensorMap:
         steps.sort(key=lambda step: step[1], reverse=True)
         dims = tuple(MapDim(*step) for step in (*steps, (inner, inner.stride(operand) or 0, panel.span)))
         found = cls(panel, dims)
-        return found if found._is_described and not operand.form.constant else None
+        return found if found._is_described and not operand.form.constant and not operand.inside else None
 
     @property
     def _is_described(self) -> bool:
