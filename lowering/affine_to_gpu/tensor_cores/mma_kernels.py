@@ -15,7 +15,7 @@ from math import prod
 
 from dlc._mlir import affine, arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects, shared_memory
+from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, empty_launch, load_kernel_dialects, shared_memory, views_of
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
@@ -35,7 +35,7 @@ def launch_contraction(
     load_kernel_dialects()
     index = ir.IndexType.get()
     sizes = [arith.constant(index, size) for size in (*grid_of(contraction, tile), kernel.threads(tile, facts), 1, 1)]
-    body = empty_launch(sizes, kernel.shared_bytes(tile, contraction.lhs.bytes))
+    body = empty_launch(sizes, kernel.shared_bytes(tile, contraction.lhs.bytes, facts))
     with ir.InsertionPoint(list(body.operations)[-1]):
         kernel(contraction, shape, tile, facts, body).emit()
 
@@ -56,9 +56,10 @@ class MmaKernel:
         return prod(tile.warps) * facts.warp_threads
 
     @classmethod
-    def shared_bytes(cls, tile: MmaTile, element: int) -> int:
-        """Dynamic shared memory of a block, for elements of so many bytes."""
-        return 0
+    def shared_bytes(cls, tile: MmaTile, element: int, facts: GpuMachine) -> int:
+        """Dynamic shared memory of a block, for elements of so many bytes: that of panels which are more than a block just has."""
+        found = tile.shared_bytes(element)
+        return found if found > facts.shared_bytes else 0
 
     @cached_property
     def extents(self) -> Extents:
@@ -111,7 +112,15 @@ class MmaKernel:
 
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
         """Shared memory for the stages of each panel."""
-        return [shared_memory(self.body, kind, ir.Location.current) for kind in self._panel_types(panels)]
+        kinds = self._panel_types(panels)
+        if self.shared_bytes(self.tile, self.contraction.lhs.bytes, self.facts):
+            return views_of(self._memory, kinds)
+        return [shared_memory(self.body, kind, ir.Location.current) for kind in kinds]
+
+    @cached_property
+    def _memory(self) -> ir.Value:
+        """All of the block's dynamic shared memory; first asked for at the begin of the body."""
+        return dynamic_shared_memory()
 
     def _panel_types(self, panels: Sequence[Panel]) -> list[ir.MemRefType]:
         return [ir.MemRefType.get([self.tile.stages, *panel.stored_shape], panel.operand.element) for panel in panels]

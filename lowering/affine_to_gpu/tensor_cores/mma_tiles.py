@@ -140,7 +140,7 @@ class _Tiles:
 
     def _most_shared(self, tile: MmaTile) -> int:
         """Bytes for panels."""
-        return self.facts.most_shared_bytes - barrier_bytes(tile.stages) if self.shape.of_warpgroup else self.facts.shared_bytes
+        return self.facts.most_shared_bytes - (barrier_bytes(tile.stages) if self.shape.of_warpgroup else 0)
 
     def _threads(self, tile: MmaTile) -> int:
         return prod(tile.warps) * self.facts.warp_threads
@@ -192,19 +192,23 @@ class _Tiles:
         results = tile.rows * tile.columns * self.contraction.written_bytes(parts) / parts
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
         last = self._last_instructions(tile, parts) * max(choices.warp_cycles / together, prod(tile.warps) / facts.schedulers)
-        total = own * (steps * step + max(stored, last)) + 2 * choices.memory_latency
+        first = (tile.stages - 1) * self._copy_instructions(tile) * choices.warp_cycles / together
+        total = own * (first + steps * step + max(stored, last)) + 2 * choices.memory_latency
         return max(total, memory_cycles(self.contraction, facts, parts))
+
+    def _copy_instructions(self, tile: MmaTile) -> float:
+        """Instructions of a warp to copy a tile of the sum."""
+        if self._is_by_tma(tile):
+            return 0.0
+        choices, sums, copies = policy().gpu, self.contraction.sums, 0.0
+        places = 0 if sums.is_cut_by(tile.depth) else (len(sums.loops) - 1) * choices.place_instructions
+        for panel in self._panels(tile):
+            copies += panel.side * panel.depth / (max(panel.chunk, 1) * self._threads(tile))
+        return copies * (choices.copy_instructions + places)
 
     def _step_instructions(self, tile: MmaTile) -> float:
         """Instructions of a warp for a tile of the sum: copies, loads of fragments by an address each, products, and the loop's."""
-        choices, element = policy().gpu, self.contraction.lhs.bytes
-        found = choices.step_instructions
-        if not self._is_by_tma(tile):
-            sums = self.contraction.sums
-            places = 0 if sums.is_cut_by(tile.depth) else (len(sums.loops) - 1) * choices.place_instructions
-            for panel in self._panels(tile):
-                copies = panel.side * panel.depth / (max(panel.chunk, 1) * self._threads(tile))
-                found += copies * (choices.copy_instructions + places)
+        found, element = policy().gpu.step_instructions + self._copy_instructions(tile), self.contraction.lhs.bytes
         steps = tile.depth // self.shape.depth
         if self.shape.of_warpgroup:
             return found + steps

@@ -10,12 +10,14 @@
 // ACCESSES: kernel @halves_kernel, {{.*}}: 0 of {{.*}} accesses uncoalesced, {{.*}}, no bank conflicts
 // ACCESSES: kernel @conv_kernel, {{.*}}: 0 of {{.*}} accesses uncoalesced, {{.*}}, no bank conflicts
 
-// Copies go stages ahead, in 16 bytes, zeros for rows that are not there; the epilogue runs on pairs of sums, and stores them under a guard.
+// Panels of more than 48 KiB are dynamic shared memory. Copies go stages ahead, in 16 bytes, zeros for rows that are not there; the epilogue runs on pairs of sums, and stores them under a guard.
 // CHECK-LABEL: func.func @halves
 // CHECK-NOT: affine.for
-// CHECK: gpu.launch_func @halves_kernel::@halves_kernel
+// CHECK: gpu.launch_func @halves_kernel::@halves_kernel {{.*}} dynamic_shared_memory_size
 // CHECK: gpu.func @halves_kernel
-// CHECK-SAME: workgroup(%[[L:.*]] : memref<[[S:.*]]x[[M:.*]]x[[K:.*]]xf16, #gpu.address_space<workgroup>>, %[[R:.*]] : memref<[[S]]x[[K]]x[[N:.*]]xf16, #gpu.address_space<workgroup>>)
+// CHECK: %[[MEMORY:[0-9]+]] = gpu.dynamic_shared_memory
+// CHECK: %[[L:view[_0-9]*]] = memref.view %[[MEMORY]][%{{.*}}][] : {{.*}} to memref<[[S:[0-9]+]]x{{[0-9]+}}x[[K:[0-9]+]]xf16, #gpu.address_space<workgroup>>
+// CHECK: %[[R:view[_0-9]*]] = memref.view %[[MEMORY]][%{{.*}}][] : {{.*}} to memref<[[S]]x[[K]]x{{[0-9]+}}xf16, #gpu.address_space<workgroup>>
 // CHECK: nvgpu.device_async_copy %{{.*}}, %[[L]][%{{.*}}], 8, %{{.*}} {bypassL1}
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: affine.for %{{.*}} iter_args({{.*}} = %cst{{.*}}) -> (vector<2x2xf32>
