@@ -67,6 +67,9 @@ class GpuPolicy:
         40.0, "instructions", "of a warp for a tile of a sum on tensor cores beside copies and products", 0, 200
     )
     warp_cycles: float = setting(2.75, "cycles", "from an instruction of a warp to its next where no other warp delays it", 1, 30)
-    memory_latency: float = setting(1200.0, "cycles", "from a load of global memory to its value", 100, 5000)
+    memory_latency: float = setting(600.0, "cycles", "from a load of global memory to its value", 100, 5000)
+    stage_latency: float = setting(
+        1200.0, "cycles", "from the copies of a tile of a sum on tensor cores to their arrival, with others on their way", 100, 5000
+    )
     barrier_cycles: float = setting(60.0, "cycles", "a barrier of a block and the fill of its tensor cores", 0, 1000)
     mma_gain: float = setting(0.9, "share", "time of a kernel on tensor cores, at most, of that of one without", 0, 1e6, 1e6)

@@ -187,13 +187,14 @@ class _Tiles:
         cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
         instructions = self._step_instructions(tile)
         alone = choices.barrier_cycles + instructions * choices.warp_cycles + (multiplied if self.shape.of_warpgroup else 0.0)
-        waiting = max(alone, choices.memory_latency / (tile.stages - 1)) / together
-        step = max(multiplied, shared, cached, instructions * prod(tile.warps) / facts.schedulers, waiting)
+        waiting = max(alone, choices.stage_latency / (tile.stages - 1)) / together
+        issued = instructions * prod(tile.warps) / facts.schedulers
+        step = max(multiplied + choices.barrier_cycles / together, shared, cached, issued, waiting)
         results = tile.rows * tile.columns * self.contraction.written_bytes(parts) / parts
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
         last = self._last_instructions(tile, parts) * max(choices.warp_cycles / together, prod(tile.warps) / facts.schedulers)
         first = (tile.stages - 1) * self._copy_instructions(tile) * choices.warp_cycles / together
-        total = own * (first + steps * step + max(stored, last)) + 2 * choices.memory_latency
+        total = own * (first + steps * step + max(stored, last)) + 2 * choices.stage_latency
         return max(total, memory_cycles(self.contraction, facts, parts))
 
     def _copy_instructions(self, tile: MmaTile) -> float:

@@ -202,14 +202,15 @@ class PanelCopy:
         """
         panel = self.panel
         along, other = (column, row) if panel.along_sums else (row, column)
-        axis, holds = self._kept(self.first + other, panel.axis.extent, panel.axis.extent % panel.side == 0)
-        start = tile * panel.depth
+        count = max(1, panel.chunk)
+        is_whole = panel.axis.extent % panel.side == 0
+        axis, holds = self._kept(self.first + other, panel.axis.extent, 1 if panel.along_sums else count, is_whole)
+        start, within = tile * panel.depth, ir.AffineExpr.get_constant(0)
         if panel.sums.is_cut_by(panel.depth):
-            start, is_there = self._kept(start, panel.sums.extent, is_inside)
+            start, is_there = self._kept(start, panel.sums.extent, panel.depth, is_inside)
             within = along
         else:
-            start, is_there = self._kept(start + along, panel.sums.extent, is_inside)
-            within = ir.AffineExpr.get_constant(0)
+            start, is_there = self._kept(start + along, panel.sums.extent, count if panel.along_sums else 1, is_inside)
         fixed, moving = {**self.batch, **_by_variable(panel.axis, axis)}, _by_variable(panel.sums, start)
         checks = [check for check in (holds, is_there) if check is not None]
         for form, extent in panel.operand.inside:
@@ -226,13 +227,14 @@ class PanelCopy:
             kept = kept + within * form.of(self.panel.sums.loops[-1].iv)
         return arith.addi(self.extents.value(kept), self.extents.value(_linear(form, moving)))
 
-    def _kept(self, position: ir.AffineExpr, extent: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
-        """A position below `extent`, 0 where it is not, and whether it was; None where it always is."""
+    def _kept(self, position: ir.AffineExpr, extent: int, count: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
+        """The first of `count` positions below `extent`, the last such where they are not, and whether they were; None where they
+        always are."""
         if is_inside:
             return position, None
         value = self.extents.value(position)
         holds = arith.cmpi(arith.CmpIPredicate.slt, value, _index(extent))
-        return self.extents.dim(arith.select(holds, value, _index(0))), holds
+        return self.extents.dim(arith.minsi(value, _index(extent - count))), holds
 
     def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
         """Emit one `cp.async`."""
