@@ -210,6 +210,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "canonicalize",
                     "affine-apply-steps",
                     "convert-attention-to-mma",
+                    "affine-transpose-operands",
                     "affine-split-contractions",
                     "convert-contractions-to-mma",
                     "convert-contractions-to-simt",

@@ -11,6 +11,7 @@ from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.gpu_to_nvvm.aligned_vectors import align_vectors
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
+from dlc.lowering.gpu_to_nvvm.rolled_loops import keep_loops
 from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -69,8 +70,8 @@ class ConvertKernelsToNvvm(Pass):
     Kernels with `wgmma` are for the GPU's own instructions (`sm_90a`), which no later one runs.
     Memrefs of static shape come as bare pointers, others as descriptors. An argument is `llvm.noalias` where the host knows that
     no other one shares its memory; tensor maps, which TMA copies by, come by value. Symbols of two modules have different names,
-    so that one text can hold all kernels. Kernels are outlined first (`gpu-kernel-outlining`), functions of the C math library
-    expanded (`math-expand-functions`).
+    so that one text can hold all kernels. Loops around products on tensor cores are marked as not to be unrolled. Kernels are
+    outlined first (`gpu-kernel-outlining`), functions of the C math library expanded (`math-expand-functions`).
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -114,6 +115,7 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
             _place(op.operation)
         if op.operation.name == "llvm.func" and symbol_name(op) in pointers:
             _mark(op.operation, pointers[symbol_name(op)])
+            keep_loops(op.operation)
         if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
             number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
             op.attributes[_LEAST_BLOCKS] = number

@@ -11,7 +11,7 @@ from dlc.lowering.policy.setting import candidates, setting
 class GpuPolicy:
     """How loops are mapped to blocks and threads."""
 
-    launch_cycles: float = setting(6000.0, "cycles", "from one kernel's start to that of the next", 0, 1e6)
+    launch_cycles: float = setting(3500.0, "cycles", "from one kernel's start to that of the next, in a graph", 0, 1e6)
     thread_step_cycles: float = setting(40.0, "cycles", "an iteration in a thread while others run", 1, 1000)
     most_sectors: float = setting(
         2.0, "sectors", "moved for each that holds what is asked for, by accesses that count as coalesced", 1, 32
@@ -32,7 +32,7 @@ class GpuPolicy:
     warpgroup_rows: tuple[int, ...] = candidates((128, 64), "results", "results of a block of `wgmma` along rows, 64 a warpgroup")
     warpgroup_columns: tuple[int, ...] = candidates((256, 128, 64), "results", "results of a block of `wgmma` along columns")
     mma_depths: tuple[int, ...] = candidates((128, 64, 32), "bytes", "bytes of a row that a block multiplies at a time")
-    mma_stages: tuple[int, ...] = candidates((4, 3, 2), "stages", "tiles of a sum that are on their way to shared memory")
+    mma_stages: tuple[int, ...] = candidates((8, 6, 4, 3, 2), "stages", "tiles of a sum that are on their way to shared memory")
     mma_most_warps: int = setting(8, "warps", "warps of a block on tensor cores", 1, 32)
     mma_sums: int = setting(128, "registers", "registers of a thread that hold sums on tensor cores, at most", 8, 200)
     mma_held: int = setting(
@@ -69,11 +69,21 @@ class GpuPolicy:
         12.0, "instructions", "between a score's product and its weight: scale, largest, exponential, sum, rounding", 1, 100
     )
     copy_instructions: float = setting(
-        6.0, "instructions", "for a copy to shared memory: its address, its place and itself", 1, 100
+        8.0, "instructions", "for a copy to shared memory: its address, its place and itself", 1, 100
     )
     sum_parts: tuple[int, ...] = candidates(
         (2, 3, 4, 6, 8, 12, 16), "parts", "of a sum on tensor cores that blocks compute side by side"
     )
+    place_instructions: float = setting(
+        12.0, "instructions", "to find the iteration of one of several loops, by a division, where a copy cannot add", 1, 100
+    )
+    step_instructions: float = setting(
+        40.0, "instructions", "of a warp for a tile of a sum on tensor cores beside copies and products", 0, 200
+    )
+    warp_cycles: float = setting(2.75, "cycles", "from an instruction of a warp to its next where no other warp delays it", 1, 30)
     memory_latency: float = setting(600.0, "cycles", "from a load of global memory to its value", 100, 5000)
+    stage_latency: float = setting(
+        1200.0, "cycles", "from the copies of a tile of a sum on tensor cores to their arrival, with others on their way", 100, 5000
+    )
     barrier_cycles: float = setting(60.0, "cycles", "a barrier of a block and the fill of its tensor cores", 0, 1000)
     mma_gain: float = setting(0.9, "share", "time of a kernel on tensor cores, at most, of that of one without", 0, 1e6, 1e6)

@@ -11,6 +11,8 @@ MATRIX_ROW_BYTES = 16
 """Bytes of such a row, and the most that a thread's `cp.async` copies."""
 MATRICES = 4
 """Matrices that one `ldmatrix` reads, a register of each thread each."""
+TRANSPOSED_BYTES = 2
+"""Size of the elements that `ldmatrix` and `wgmma` transpose on their way (PTX ISA)."""
 ASYNC_COPY_BYTES = (16, 8, 4)
 """What one `cp.async` may copy (PTX ISA)."""
 VECTOR_BYTES = 16

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy
 from dlc.targets.machine import ASYNC_COPY_BYTES, VECTOR_BYTES, GpuMachine
 

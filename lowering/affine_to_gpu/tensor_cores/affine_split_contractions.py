@@ -58,19 +58,26 @@ class AffineSplitContractions(Pass):
 
 def _choice(contraction: Contraction, facts: GpuMachine, tf32: bool) -> tuple[Loop, int] | None:
     """The loop of the sum to split, and into how many parts; None where it does not pay."""
-    loop = max(contraction.sums.loops, key=lambda one: one.extent or 0)
-    allowed = [parts for parts in policy().gpu.sum_parts if _divides(contraction, loop, parts)]
-    shapes = list(shapes_for(contraction, facts, tf32))
-    parts = best_parts(contraction, shapes, allowed, facts) if shapes else best_simt_parts(contraction, allowed, facts)
-    return (loop, parts) if parts > 1 else None
+    loops = {parts: loop for parts in policy().gpu.sum_parts if (loop := _loop_for(contraction, parts))}
+    shapes, allowed = list(shapes_for(contraction, facts, tf32)), list(loops)
+    parts = best_parts(contraction, shapes, allowed, facts) if shapes and loops else best_simt_parts(contraction, allowed, facts)
+    return (loops[parts], parts) if parts > 1 else None
+
+
+def _loop_for(contraction: Contraction, parts: int) -> Loop | None:
+    """The longest loop of the sum that has so many equal parts; None where none has."""
+    loops = sorted(contraction.sums.loops, key=lambda one: one.extent or 0, reverse=True)
+    return next((loop for loop in loops if _divides(contraction, loop, parts)), None)
 
 
 def _divides(contraction: Contraction, loop: Loop, parts: int) -> bool:
-    """Whether parts are equal, and whole steps where numbers lie side by side."""
+    """Whether parts are equal, and whole steps where numbers lie side by side: of the deepest tile, if the whole sum is."""
     length, rest = divmod(loop.extent or 0, parts)
     is_dense = any(operand.factor(loop) == 1 for operand in (contraction.lhs, contraction.rhs))
-    step = 2 * MATRIX_ROW_BYTES // contraction.lhs.bytes if is_dense else 1
-    return rest == 0 and length > 0 and length % step == 0
+    element = contraction.lhs.bytes
+    deepest = max(policy().gpu.mma_depths) // element
+    step = deepest if (loop.extent or 0) % deepest == 0 else 2 * MATRIX_ROW_BYTES // element
+    return rest == 0 and length > 0 and (not is_dense or length % step == 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from math import prod
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.launches import shared_memory
+from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, shared_memory, views_of
 from dlc.lowering.affine_to_gpu.tensor_cores.contraction_kernels import ContractionKernel, launch_kernel
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
@@ -22,7 +24,7 @@ def launch_contraction(
     kernel: type[MmaKernel], contraction: Contraction, shape: MmaShape, tile: MmaTile, facts: GpuMachine
 ) -> None:
     """Emit the launch of a kernel at the insertion point; the loops stay."""
-    threads, shared_bytes = kernel.threads(tile, facts), kernel.shared_bytes(tile, contraction.lhs.bytes)
+    threads, shared_bytes = kernel.threads(tile, facts), kernel.shared_bytes(tile, contraction.lhs.bytes, facts)
     launch_kernel(lambda body: kernel(contraction, tile, facts, body, shape), contraction, tile, threads, shared_bytes)
 
 
@@ -39,9 +41,10 @@ class MmaKernel(ContractionKernel):
         return prod(tile.warps) * facts.warp_threads
 
     @classmethod
-    def shared_bytes(cls, tile: MmaTile, element: int) -> int:
-        """Dynamic shared memory of a block, for elements of so many bytes."""
-        return 0
+    def shared_bytes(cls, tile: MmaTile, element: int, facts: GpuMachine) -> int:
+        """Dynamic shared memory of a block, for elements of so many bytes: that of panels which are more than a block just has."""
+        found = tile.shared_bytes(element)
+        return found if found > facts.shared_bytes else 0
 
     @property
     def _warp(self) -> tuple[ir.AffineExpr, ir.AffineExpr]:
@@ -62,7 +65,15 @@ class MmaKernel(ContractionKernel):
 
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
         """Shared memory for the stages of each panel."""
-        return [shared_memory(self.body, kind, ir.Location.current) for kind in self._panel_types(panels)]
+        kinds = self._panel_types(panels)
+        if self.shared_bytes(self.tile, self.contraction.lhs.bytes, self.facts):
+            return views_of(self._memory, kinds)
+        return [shared_memory(self.body, kind, ir.Location.current) for kind in kinds]
+
+    @cached_property
+    def _memory(self) -> ir.Value:
+        """All of the block's dynamic shared memory; first asked for at the begin of the body."""
+        return dynamic_shared_memory()
 
     def _panel_types(self, panels: Sequence[Panel]) -> list[ir.MemRefType]:
         return [ir.MemRefType.get([self.tile.stages, *panel.stored_shape], panel.operand.element) for panel in panels]
@@ -108,15 +119,16 @@ class MmaKernel(ContractionKernel):
     def _epilogue(self, sums: Sequence[ir.Value]) -> None:
         """Emit what is done to the sums: a thread holds two neighbours in each of two rows of a fragment."""
         epilogue = Epilogue(self.contraction, self.extents, self._batch, (self.tile.rows, self.tile.columns))
-        (row, column), (below, beside) = self._block, self._warp
-        row = row + below + ir.AffineExpr.get_floor_div(self._lane, 4)
-        column = column + beside + ir.AffineExpr.get_mod(self._lane, 4) * 2
+        (row, column), (down, right) = self._block, self._warp
+        row = row + down + ir.AffineExpr.get_floor_div(self._lane, 4)
+        column = column + right + ir.AffineExpr.get_mod(self._lane, 4) * 2
         across = self.tile.warp_columns // self.shape.columns
-        for place in range(self.tile.warp_rows // self.shape.rows * across):
-            at = column + place % across * self.shape.columns
-            for half in range(2):
-                down = row + (place // across * self.shape.rows + half * self.shape.rows // 2)
-                epilogue.emit(down, at, [self._sum(sums, place, half, side) for side in range(2)])
+        parts = []
+        for below, half, beside in product(range(self.tile.warp_rows // self.shape.rows), range(2), range(across)):
+            pair = [self._sum(sums, below * across + beside, half, side) for side in range(2)]
+            down = row + (below * self.shape.rows + half * self.shape.rows // 2)
+            parts.append((down, column + beside * self.shape.columns, pair))
+        epilogue.emit_all(parts)
 
     def _sum(self, sums: Sequence[ir.Value], fragment: int, half: int, side: int) -> ir.Value:
         """Emit one of the four sums that a thread holds of a fragment."""
