@@ -49,6 +49,9 @@ class GpuPolicy:
     )
     simt_thread_sides: tuple[int, ...] = candidates((8, 4), "results", "results of such a thread along rows and columns")
     simt_depths: tuple[int, ...] = candidates((16, 8), "products", "products of a sum that such a block multiplies at a time")
+    simt_stages: tuple[int, ...] = candidates(
+        (4, 3, 2), "stages", "tiles of a sum that such a block has on their way to shared memory"
+    )
     simt_registers: int = setting(
         48, "registers", "registers of such a thread for addresses and the like, beside sums and operands", 8, 128
     )

@@ -118,7 +118,7 @@ class _Costs:
         blocks, threads = choices.simt_block_sides, choices.simt_thread_sides
         for rows, columns, depth in product(blocks, blocks, choices.simt_depths):
             panels = panels_of(self.contraction, SimtTile(rows, columns, depth, 1, 1, 1))
-            for numbers in product(threads, threads, choices.mma_stages):
+            for numbers in product(threads, threads, choices.simt_stages):
                 tile = SimtTile(rows, columns, depth, *numbers)
                 resident = self._resident(tile, panels) if self._fits(tile) else 0
                 if resident:

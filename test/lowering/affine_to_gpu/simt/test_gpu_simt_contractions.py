@@ -24,7 +24,7 @@ _ADDED = """%old = affine.load %C[{at}] : {c}
 affine.store %new, %C[{at}] : {c}"""
 _TILES: tuple[dict[str, Any], ...] = (
     {},
-    {"simt_block_sides": (64, 32), "mma_stages": (2,)},
+    {"simt_block_sides": (64, 32), "simt_stages": (2,)},
     {"simt_thread_sides": (4,), "simt_depths": (8,)},
     {"simt_block_sides": (128,), "simt_thread_sides": (8,)},
 )
