@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_memref, may_alias, nested_ops, root_of, written_roots
+from dlc.analysis.buffers import defining_op, is_memref, is_unaliased, may_alias, nested_ops, root_of, written_roots
 from dlc.analysis.symbols import symbol_name
 
 
@@ -163,11 +163,11 @@ def is_alone(index: int, roots: Sequence[ir.Value | None], written: Sequence[boo
 
 
 def noalias_marks(function: ir.Operation, loops: Sequence[ir.Operation], captured: Sequence[ir.Value]) -> list[ir.Attribute]:
-    """Attributes of the body's arguments: `llvm.noalias` where the function's own say so, or its memory is fresh."""
+    """Attributes of the body's arguments: `llvm.noalias` where the function's own say that they are apart, or memory is fresh."""
     roots = [root_of(value) if is_memref(value) else None for value in captured]
     changed = {root for loop in loops for root in written_roots(loop)}
     written = [root in changed for root in roots]
-    known = noalias_arguments(function)
+    known = {argument for argument in function.regions[0].blocks[0].arguments if is_unaliased(argument)}
     marks = []
     for index, root in enumerate(roots):
         alone = root is not None and is_alone(index, [_unless_apart(other, root, known) for other in roots], written)

@@ -17,6 +17,7 @@ from dlc._mlir import ir
 _INFIX = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
     "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^", "arith.shrui": ">>",
+    "arith.divui": "//", "arith.remui": "%",
 }  # fmt: skip
 
 _CALLS = {
@@ -30,6 +31,7 @@ _CALLS = {
 
 _CASTS = (
     "arith.index_cast",
+    "arith.index_castui",
     "arith.sitofp",
     "arith.fptosi",
     "arith.extf",
@@ -45,6 +47,9 @@ _FLOAT_PREDICATES = (
     *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
+_UNSIGNED = range(6, 10)
+"""Predicates of `arith.cmpi` that compare bits as numbers without a sign."""
+_ALL_BITS = (1 << 64) - 1
 _INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _IDS = {"gpu.block_id": "block", "gpu.thread_id": "thread", "gpu.grid_dim": "grid", "gpu.block_dim": "size"}
 
@@ -306,8 +311,11 @@ class FunctionText(WarpgroupText):
         self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
 
     def _on_arith__cmpi(self, op: ir.Operation) -> None:
-        sign = _INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
-        self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
+        number = ir.IntegerAttr(op.attributes["predicate"]).value
+        given = [self.name(value) for value in op.operands]
+        if number in _UNSIGNED and isinstance(op.operands[0].type, ir.IndexType):
+            given = [f"({each} & {_ALL_BITS})" for each in given]
+        self.set(op, f"{given[0]} {_INTEGER_PREDICATES[number]} {given[1]}")
 
     def _subscripts(self, op: ir.Operation, first: int) -> str:
         """The element that an access touches; subscripts are checked."""

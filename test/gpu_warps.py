@@ -70,7 +70,7 @@ def row_of(memory: np.ndarray, place: Sequence[int], count: int) -> np.ndarray:
 
 
 def _require_aligned(memory: np.ndarray, place: Sequence[int], size: int) -> None:
-    offset = int(np.ravel_multi_index(tuple(place), memory.shape)) * memory.itemsize
+    offset = sum(at * step for at, step in zip(place, memory.strides, strict=True))  # before the memory, where nothing is read
     assert offset % size == 0, f"{size} bytes at byte {offset}"
 
 

@@ -24,6 +24,8 @@ _INTEGERS: Mapping[str, Callable[[Lanes, Lanes], Lanes]] = {
     "arith.maxsi": np.maximum,
     "arith.xori": np.bitwise_xor,
     "arith.andi": np.bitwise_and,
+    "arith.divui": np.floor_divide,
+    "arith.remui": np.remainder,
 }
 _COMPARED: Mapping[int, Callable[[Lanes, Lanes], Lanes]] = {
     0: np.equal,
@@ -34,7 +36,7 @@ _COMPARED: Mapping[int, Callable[[Lanes, Lanes], Lanes]] = {
     5: np.greater_equal,
 }
 """By the number of an `arith.cmpi` predicate, of those for signed numbers."""
-_SAME = ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci")
+_SAME = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
 
 
 @dataclass

@@ -11,11 +11,20 @@ from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.gpu_to_nvvm.aligned_vectors import align_vectors
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
+from dlc.lowering.gpu_to_nvvm.rolled_loops import keep_loops
 from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import SWIZZLE_BYTES, SWIZZLE_ROWS, TENSOR_MAP_BYTES, VECTOR_BYTES, GpuMachine, gpu_facts_of
+from dlc.targets.machine import (
+    MOST_THREAD_REGISTERS,
+    SWIZZLE_BYTES,
+    SWIZZLE_ROWS,
+    TENSOR_MAP_BYTES,
+    VECTOR_BYTES,
+    GpuMachine,
+    gpu_facts_of,
+)
 
 _LOWERING = (
     "convert-vector-to-scf{full-unroll=true}",
@@ -39,6 +48,8 @@ _OWN = "nvvm.wgmma."
 """Instructions that only code for `sm_90a` may have."""
 _WARP_PRODUCT = "nvgpu.mma.sync"
 """The product of fragments in registers, which kernels on tensor cores have, those of attention among them."""
+_SIMT_PRODUCTS = {"nvgpu.device_async_copy", "math.fma"}
+"""What kernels of `convert-contractions-to-simt` have, whose threads keep tiles of results."""
 _DYNAMIC = "__dynamic_shmem__"
 """The beginning of upstream's name of dynamic shared memory."""
 _NOALIAS = "llvm.noalias"
@@ -59,8 +70,8 @@ class ConvertKernelsToNvvm(Pass):
     Kernels with `wgmma` are for the GPU's own instructions (`sm_90a`), which no later one runs.
     Memrefs of static shape come as bare pointers, others as descriptors. An argument is `llvm.noalias` where the host knows that
     no other one shares its memory; tensor maps, which TMA copies by, come by value. Symbols of two modules have different names,
-    so that one text can hold all kernels. Kernels are outlined first (`gpu-kernel-outlining`), functions of the C math library
-    expanded (`math-expand-functions`).
+    so that one text can hold all kernels. Loops around products on tensor cores are marked as not to be unrolled. Kernels are
+    outlined first (`gpu-kernel-outlining`), functions of the C math library expanded (`math-expand-functions`).
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -104,6 +115,7 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
             _place(op.operation)
         if op.operation.name == "llvm.func" and symbol_name(op) in pointers:
             _mark(op.operation, pointers[symbol_name(op)])
+            keep_loops(op.operation)
         if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
             number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32, module.context), blocks[symbol_name(op)])
             op.attributes[_LEAST_BLOCKS] = number
@@ -126,14 +138,23 @@ def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
     """
     if "known_block_size" not in kernel.attributes:
         return 0
-    if any(op.name == _WARP_PRODUCT for op in nested_ops(kernel)):
+    names = {op.name for op in nested_ops(kernel)}
+    if _WARP_PRODUCT in names:
         return 1
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
+    if names >= _SIMT_PRODUCTS:
+        registers = MOST_THREAD_REGISTERS if _multiplies_doubles(kernel) else policy().gpu.tile_registers
+        return facts.registers_per_multiprocessor // (registers * prod(sizes))
     if sizes[:2] != [side, side]:
         return 0
     if int(facts.chip.removeprefix("sm_")) < policy().gpu.frugal_chip or _loop_depth(kernel) > policy().gpu.frugal_loops:
         return 1
     return facts.registers_per_multiprocessor // (policy().gpu.tile_registers * prod(sizes))
+
+
+def _multiplies_doubles(kernel: ir.Operation) -> bool:
+    """Whether sums are f64, which take two registers each."""
+    return any(op.name == "math.fma" and isinstance(op.results[0].type, ir.F64Type) for op in nested_ops(kernel))
 
 
 def _loop_depth(op: ir.Operation) -> int:

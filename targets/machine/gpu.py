@@ -11,10 +11,14 @@ MATRIX_ROW_BYTES = 16
 """Bytes of such a row, and the most that a thread's `cp.async` copies."""
 MATRICES = 4
 """Matrices that one `ldmatrix` reads, a register of each thread each."""
+TRANSPOSED_BYTES = 2
+"""Size of the elements that `ldmatrix` and `wgmma` transpose on their way (PTX ISA)."""
 ASYNC_COPY_BYTES = (16, 8, 4)
 """What one `cp.async` may copy (PTX ISA)."""
 VECTOR_BYTES = 16
 """The most that one load or store of a thread moves: `ld.global.v4.b32` (PTX ISA)."""
+VECTOR_READ_PASSES = 2
+"""Passes of shared memory in which a warp reads `VECTOR_BYTES` a lane where many lanes read the same: one for each half of it."""
 REGISTER_BYTES = 4
 MOST_THREAD_REGISTERS = 255
 """Registers that a thread may have (CUDA C++ Programming Guide, "Compute Capabilities")."""

@@ -1,4 +1,4 @@
-"""affine-split-contractions: sums of products on tensor cores are split where results alone leave multiprocessors idle."""
+"""affine-split-contractions: sums of products are split where results alone leave multiprocessors idle."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
+from dlc.lowering.affine_to_gpu.simt.simt_tiles import best_parts as best_simt_parts
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of, parallel_band
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import shapes_for
@@ -35,7 +36,8 @@ class AffineSplitContractions(Pass):
               %s = %start + P[0, i, j] + P[1, i, j] + P[2, i, j] + P[3, i, j]  store relu(%s), %C[%i, %j] } }
 
     So it is done where `convert-contractions-to-mma`, which runs next and for which a part is one more batch, would leave
-    multiprocessors of the GPU without a block, and where its model says that both kernels cost less than one. Parts are equal, and
+    multiprocessors of the GPU without a block, and where its model says that both kernels cost less than one; for what tensor cores
+    do not take, where that of `convert-contractions-to-simt` says so. Parts are equal, and
     whole steps of the tensor cores where neighbours of the sum lie side by side. They are added in their order, so results do not
     depend on which block is first; sums are associated anew, as any reduction may be (docs/design/0001-contracts.md)."""
 
@@ -56,18 +58,26 @@ class AffineSplitContractions(Pass):
 
 def _choice(contraction: Contraction, facts: GpuMachine, tf32: bool) -> tuple[Loop, int] | None:
     """The loop of the sum to split, and into how many parts; None where it does not pay."""
-    loop = max(contraction.sums.loops, key=lambda one: one.extent or 0)
-    allowed = [parts for parts in policy().gpu.sum_parts if _divides(contraction, loop, parts)]
-    parts = best_parts(contraction, list(shapes_for(contraction, facts, tf32)), allowed, facts) if allowed else 1
-    return (loop, parts) if parts > 1 else None
+    loops = {parts: loop for parts in policy().gpu.sum_parts if (loop := _loop_for(contraction, parts))}
+    shapes, allowed = list(shapes_for(contraction, facts, tf32)), list(loops)
+    parts = best_parts(contraction, shapes, allowed, facts) if shapes and loops else best_simt_parts(contraction, allowed, facts)
+    return (loops[parts], parts) if parts > 1 else None
+
+
+def _loop_for(contraction: Contraction, parts: int) -> Loop | None:
+    """The longest loop of the sum that has so many equal parts; None where none has."""
+    loops = sorted(contraction.sums.loops, key=lambda one: one.extent or 0, reverse=True)
+    return next((loop for loop in loops if _divides(contraction, loop, parts)), None)
 
 
 def _divides(contraction: Contraction, loop: Loop, parts: int) -> bool:
-    """Whether parts are equal, and whole steps where numbers lie side by side."""
+    """Whether parts are equal, and whole steps where numbers lie side by side: of the deepest tile, if the whole sum is."""
     length, rest = divmod(loop.extent or 0, parts)
     is_dense = any(operand.factor(loop) == 1 for operand in (contraction.lhs, contraction.rhs))
-    step = 2 * MATRIX_ROW_BYTES // contraction.lhs.bytes if is_dense else 1
-    return rest == 0 and length > 0 and length % step == 0
+    element = contraction.lhs.bytes
+    deepest = max(policy().gpu.mma_depths) // element
+    step = deepest if (loop.extent or 0) % deepest == 0 else 2 * MATRIX_ROW_BYTES // element
+    return rest == 0 and length > 0 and (not is_dense or length % step == 0)
 
 
 @dataclass(frozen=True, eq=False)

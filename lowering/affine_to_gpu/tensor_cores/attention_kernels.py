@@ -20,10 +20,10 @@ from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, empty_lau
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import RowState, as_operands
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile
+from dlc.lowering.affine_to_gpu.tensor_cores.contraction_kernels import BLOCK_X, BLOCK_Z, THREAD_X
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import BLOCK_X, BLOCK_Z, THREAD_X
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type
 from dlc.lowering.affine_to_gpu.tensor_cores.online_softmax import of_row
 from dlc.lowering.affine_to_gpu.tensor_cores.score_epilogues import ScoreEpilogue

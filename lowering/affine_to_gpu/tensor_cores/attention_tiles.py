@@ -8,9 +8,10 @@ from itertools import product
 
 from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention, NotFused
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shapes_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import memory_cycles, plain_cycles, resident_blocks
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
 from dlc.targets.machine import MATRICES, MATRIX_ROW_BYTES, REGISTER_BYTES, GpuMachine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import pointer_to, shared_address
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import pointer_to, shared_address
 from dlc.targets.machine import BARRIER_BYTES, BARRIER_WAIT
 
 

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_allocation, root_of, written_roots
+from dlc.analysis.buffers import root_of, written_roots
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
+from dlc.lowering.affine.ir.padding import PaddedCopy
 from dlc.lowering.affine.ir.reductions import chain_of
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand, is_result_of, operands_of
 
-_NUMBERS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.IntegerType)
-_WIDENED = {"arith.extf", "arith.extsi"}
-_PRODUCTS = {"arith.mulf", "arith.muli"}
 _SUMS = {"arith.addf", "arith.addi"}
 _ELEMENTWISE = ("arith.", "math.", "affine.load", "affine.store", "affine.apply")
-
-
-@dataclass(frozen=True, eq=False)
-class Operand:
-    """What is multiplied: elements of `memref`, of static shape and without gaps, at the place that `form` gives."""
-
-    memref: ir.Value
-    form: Linear
-    element: ir.Type
-
-    @property
-    def bytes(self) -> int:
-        """The size of an element."""
-        return int(self.element.width) // 8
-
-    def factor(self, loop: Loop) -> int:
-        """Elements from one iteration of `loop` to the next."""
-        return self.form.factors.get(loop.iv, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +56,10 @@ class Axis:
                 return None
             expected *= loop.extent or 1
         return stride or None
+
+    def is_cut_by(self, length: int) -> bool:
+        """Whether so many neighbours from each multiple of `length` on differ in the innermost loop alone, and none is too many."""
+        return bool(self.loops) and (self.loops[-1].extent or 0) % length == 0
 
     def places(self, position: ir.AffineExpr) -> Iterator[tuple[Loop, ir.AffineExpr]]:
         """Each loop with its iteration at a position."""
@@ -136,11 +121,13 @@ class Contraction:
         return self.results * self.sums.extent
 
 
-def contraction_of(op: ir.Operation, lhs: ir.Value | None = None) -> Contraction | None:
+def contraction_of(
+    op: ir.Operation, lhs: ir.Value | None = None, padded: Mapping[ir.Value, PaddedCopy] | None = None
+) -> Contraction | None:
     """The contraction that the loop nest `op` is; None for other nests, dynamic sizes, and memory with gaps.
 
     Its parallel loops are marked `dlc.parallel`. Where the memory `lhs` is given, the left operand is read there, and its elements
-    may have another type than those of the right one.
+    may have another type than those of the right one. What is read of a copy that `padded` knows is read where it is a copy of.
     """
     band = list(parallel_band(op))
     inside = real_ops(band[-1].body) if band else []
@@ -150,7 +137,7 @@ def contraction_of(op: ir.Operation, lhs: ir.Value | None = None) -> Contraction
         return None
     if not all(loop.extent for loop in (*band, *chain.loops)):
         return None
-    operands = _operands(chain.combiners[0], chain.body)
+    operands = operands_of(chain.combiners[0], chain.body, padded or {})
     at = inside.index(loops[0])
     rest = (*inside[:at], *inside[at + 1 :])
     if operands is None or not all(_is_elementwise(inner) for inner in rest) or _overwrites(op, operands):
@@ -188,60 +175,12 @@ def _reads_others(ops: Sequence[ir.Operation], variables: set[ir.Value]) -> bool
     """Whether subscripts of `ops` come from elsewhere than loop variables, constants and ops among them."""
     known = variables | {result for op in ops for result in op.results}
     indices = [value for op in ops for value in op.operands if isinstance(value.type, ir.IndexType)]
-    return any(value not in known and not _is_op(value, {"arith.constant"}) for value in indices)
+    return any(value not in known and not is_result_of(value, {"arith.constant"}) for value in indices)
 
 
 def _overwrites(op: ir.Operation, operands: Sequence[Operand]) -> bool:
     """Whether the nest writes memory that it multiplies."""
     return bool(set(written_roots(op)) & {root_of(operand.memref) for operand in operands})
-
-
-def _operands(combiner: ir.Operation, body: ir.Block) -> tuple[Operand, Operand] | None:
-    """What is multiplied in `body`, which does nothing else but add it up."""
-    product = next((value.owner for value in combiner.operands if _is_op(value, _PRODUCTS)), None)
-    if product is None:
-        return None
-    ops = {combiner, product.operation}
-    found = []
-    for value in product.operands:
-        if _is_op(value, _WIDENED):
-            ops.add(value.owner.operation)
-            value = value.owner.operands[0]
-        operand = _operand(value) if _is_op(value, {"affine.load"}) else None
-        if operand is None:
-            return None
-        ops.add(value.owner.operation)
-        found.append(operand)
-    lhs, rhs = found
-    return (lhs, rhs) if ops == set(real_ops(body)) else None
-
-
-def _is_op(value: ir.Value, names: set[str]) -> bool:
-    return not isinstance(value, ir.BlockArgument) and value.owner.name in names
-
-
-def _operand(value: ir.Value) -> Operand | None:
-    """The operand that an `affine.load` reads, where memory is known to start at a multiple of a copy's size.
-
-    What it reads through a view with gaps, such as a part of each row, is an operand in the memory that it is a view of.
-    """
-    access = access_of(value.owner.operation)
-    root = root_of(access.memref)
-    is_whole = is_dense(ir.MemRefType(access.memref.type))
-    memref, form = (access.memref, access.distance) if is_whole else (root, access.flat)
-    kind = ir.MemRefType(memref.type)
-    is_aligned = isinstance(root, ir.BlockArgument) or is_allocation(root)
-    if form is None or not is_dense(kind) or not isinstance(kind.element_type, _NUMBERS) or not is_aligned:
-        return None
-    return Operand(memref, form, kind.element_type)
-
-
-def is_dense(kind: ir.MemRefType) -> bool:
-    """Whether elements lie one after the other, row by row from the start on, in a static shape."""
-    if not kind.has_static_shape:
-        return False
-    strides, offset = kind.get_strides_and_offset()
-    return offset == 0 and strides == [prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)]
 
 
 def _arranged(

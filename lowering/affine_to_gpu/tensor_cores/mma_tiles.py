@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
 from math import prod
+from typing import Protocol
 
 from dlc.lowering.affine.search.candidates import Candidate, search
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
+from dlc.lowering.affine_to_gpu.tensor_cores.tensor_maps import TensorMap
 from dlc.lowering.policy import policy
 from dlc.targets.machine import (
     BARRIER_BYTES,
+    MATRICES,
     MATRIX_ROW_BYTES,
+    MATRIX_ROWS,
     MOST_THREAD_REGISTERS,
     REGISTER_BYTES,
     SWIZZLE_BYTES,
     GpuMachine,
 )
+
+
+class Tile(Protocol):
+    """What a block of any kernel of a contraction computes: `rows` x `columns`, `depth` products at a time, `stages` of which are
+    in shared memory at a time."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def columns(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def stages(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,7 @@ def barrier_bytes(stages: int) -> int:
     return 2 * stages * BARRIER_BYTES
 
 
-def grid_of(contraction: Contraction, tile: MmaTile) -> tuple[int, int, int]:
+def grid_of(contraction: Contraction, tile: Tile) -> tuple[int, int, int]:
     """Blocks along columns, rows and the batch."""
     columns, rows = -(-contraction.columns.extent // tile.columns), -(-contraction.rows.extent // tile.rows)
     return columns, rows, contraction.batch.extent
@@ -90,6 +111,8 @@ class _Tiles:
     contraction: Contraction
     shape: MmaShape
     facts: GpuMachine
+    panels: dict[tuple[int, int, int], tuple[Panel, Panel]] = field(default_factory=dict)
+    """What was found for a block's sides and depth."""
 
     @cached_property
     def _moved(self) -> tuple[int, int]:
@@ -135,7 +158,7 @@ class _Tiles:
 
     def _most_shared(self, tile: MmaTile) -> int:
         """Bytes for panels."""
-        return self.facts.most_shared_bytes - barrier_bytes(tile.stages) if self.shape.of_warpgroup else self.facts.shared_bytes
+        return self.facts.most_shared_bytes - (barrier_bytes(tile.stages) if self.shape.of_warpgroup else 0)
 
     def _threads(self, tile: MmaTile) -> int:
         return prod(tile.warps) * self.facts.warp_threads
@@ -159,15 +182,15 @@ class _Tiles:
     def _scattered_copies(self, tile: MmaTile) -> int:
         """Copies of a thread for a tile of the sum whose addresses follow no stride, as those of pixels of several rows."""
         found = 0
-        for panel in panels_of(self.contraction, self.shape, tile):
+        for panel in self._panels(tile):
             if panel.axis.extent > 1 and panel.axis.stride(panel.operand) is None:
                 found += -(-panel.side * panel.depth // (max(panel.chunk, 1) * self._threads(tile)))
         return found
 
     def cycles(self, tile: MmaTile, parts: int = 1) -> float:
-        """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory and share of the L2
-        cache, or all memory. What a multiprocessor waits for is hidden by its other blocks and by stages under way. Each block sums
-        one of `parts` of a result's products."""
+        """Cycles of the kernel beside its launch: its busiest multiprocessor's tensor cores, shared memory, instructions and share
+        of the L2 cache, or all memory. What a block waits for is hidden by other blocks of its multiprocessor. Each block sums one
+        of `parts` of a result's products."""
         choices, facts, element = policy().gpu, self.facts, self.contraction.lhs.bytes
         blocks = prod(grid_of(self.contraction, tile)) * parts
         steps = -(-self.contraction.sums.extent // (parts * tile.depth))
@@ -180,11 +203,61 @@ class _Tiles:
         read = prod(tile.warps) // self.shape.warps * (together_rows + tile.warp_columns) * tile.depth * element
         shared = (copied + read) / facts.shared_bytes_per_cycle
         cached = copied * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
-        waiting = (choices.barrier_cycles + choices.memory_latency / (tile.stages - 1)) / together
-        step = max(multiplied, shared, cached, waiting)
+        instructions = self._step_instructions(tile)
+        alone = choices.barrier_cycles + instructions * choices.warp_cycles + (multiplied if self.shape.of_warpgroup else 0.0)
+        waiting = max(alone, choices.stage_latency / (tile.stages - 1)) / together
+        issued = instructions * prod(tile.warps) / facts.schedulers
+        step = max(multiplied + choices.barrier_cycles / together, shared, cached, issued, waiting)
         results = tile.rows * tile.columns * self.contraction.written_bytes(parts) / parts
         stored = results * facts.multiprocessors / facts.memory_bytes_per_cycle
-        return max(own * (steps * step + stored) + 2 * choices.memory_latency, memory_cycles(self.contraction, facts, parts))
+        last = self._last_instructions(tile, parts) * max(choices.warp_cycles / together, prod(tile.warps) / facts.schedulers)
+        first = (tile.stages - 1) * self._copy_instructions(tile) * choices.warp_cycles / together
+        total = own * (first + steps * step + max(stored, last)) + 2 * choices.stage_latency
+        return max(total, memory_cycles(self.contraction, facts, parts))
+
+    def _copy_instructions(self, tile: MmaTile) -> float:
+        """Instructions of a warp to copy a tile of the sum."""
+        if self._is_by_tma(tile):
+            return 0.0
+        choices, sums, copies = policy().gpu, self.contraction.sums, 0.0
+        places = 0 if sums.is_cut_by(tile.depth) else (len(sums.loops) - 1) * choices.place_instructions
+        for panel in self._panels(tile):
+            copies += panel.side * panel.depth / (max(panel.chunk, 1) * self._threads(tile))
+        return copies * (choices.copy_instructions + places)
+
+    def _step_instructions(self, tile: MmaTile) -> float:
+        """Instructions of a warp for a tile of the sum: copies, loads of fragments by an address each, products, and the loop's."""
+        found, element = policy().gpu.step_instructions + self._copy_instructions(tile), self.contraction.lhs.bytes
+        steps = tile.depth // self.shape.depth
+        if self.shape.of_warpgroup:
+            return found + steps
+        rows, columns = tile.warp_rows // self.shape.rows, tile.warp_columns // self.shape.columns
+        loads = (tile.warp_rows + tile.warp_columns) * tile.depth * element / (MATRICES * MATRIX_ROWS * MATRIX_ROW_BYTES)
+        return found + steps * rows * columns + 2 * loads
+
+    def _last_instructions(self, tile: MmaTile, parts: int) -> float:
+        """Instructions of a warp for what is done with its sums."""
+        ops = 1 if parts > 1 else len(self.contraction.before) + len(self.contraction.epilogue)
+        return ops * tile.rows * tile.columns / self._threads(tile)
+
+    def _panels(self, tile: MmaTile) -> tuple[Panel, Panel]:
+        """What a block keeps of both operands."""
+        key = tile.rows, tile.columns, tile.depth
+        if key not in self.panels:
+            self.panels[key] = panels_of(self.contraction, self.shape, tile)
+        return self.panels[key]
+
+    def _is_by_tma(self, tile: MmaTile) -> bool:
+        """Whether one thread copies whole panels."""
+        batch = self.contraction.batch
+        return self.shape.of_warpgroup and all(TensorMap.of(panel, batch) for panel in self._panels(tile))
+
+
+def least_cycles(contraction: Contraction, shapes: Sequence[MmaShape], facts: GpuMachine) -> float:
+    """Cycles of the cheapest kernel, on tensor cores or without."""
+    makers, limit = [_Tiles(contraction, shape, facts) for shape in shapes], plain_cycles(contraction, facts)
+    found = min((one.cycles(tile) for one in makers for tile in one.fitting()), default=limit)
+    return found if found <= policy().gpu.mma_gain * limit else limit
 
 
 def resident_blocks(threads: int, registers: int, shared_bytes: int, facts: GpuMachine) -> int:
@@ -220,12 +293,12 @@ def best_parts(contraction: Contraction, shapes: Sequence[MmaShape], allowed: Se
     """
     makers = [_Tiles(contraction, shape, facts) for shape in shapes]
     tiles = [(maker, tile) for maker in makers for tile in maker.fitting()]
-    if not tiles or prod(grid_of(contraction, _cheapest(tiles))) >= facts.multiprocessors:
+    if not allowed or not tiles or prod(grid_of(contraction, _cheapest(tiles))) >= facts.multiprocessors:
         return 1
     cycles = {parts: min(one.cycles(tile, parts) for one, tile in tiles) for parts in (1, *allowed)}
     limits = {parts: plain_cycles(contraction, facts, parts) for parts in cycles}
     is_taken = {parts: cycles[parts] <= policy().gpu.mma_gain * limits[parts] for parts in cycles}
-    costs = {parts: cycles[parts] + _adding_cycles(contraction, facts, parts) for parts in allowed if is_taken[parts]}
+    costs = {parts: cycles[parts] + adding_cycles(contraction, facts, parts) for parts in allowed if is_taken[parts]}
     costs[1] = cycles[1] if is_taken[1] else limits[1]
     return min(sorted(costs), key=lambda parts: costs[parts])
 
@@ -235,7 +308,7 @@ def _cheapest(tiles: Sequence[tuple[_Tiles, MmaTile]]) -> MmaTile:
     return min(tiles, key=lambda found: found[0].cycles(found[1]))[1]
 
 
-def _adding_cycles(contraction: Contraction, facts: GpuMachine, parts: int) -> float:
+def adding_cycles(contraction: Contraction, facts: GpuMachine, parts: int) -> float:
     """Cycles of the launch that adds partial results: memory brings these and takes the results."""
     moved = contraction.results * (contraction.written_bytes(parts) + contraction.stored_bytes)
     return policy().gpu.launch_cycles + policy().gpu.memory_latency + moved / facts.memory_bytes_per_cycle

@@ -7,14 +7,20 @@ knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 from dlc._mlir import arith, ir, memref
+from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
-from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, GpuMachine
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import strided_view
+from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, TRANSPOSED_BYTES, GpuMachine
+
+_Places = Mapping[ir.Value, ir.AffineExpr]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +45,13 @@ class Panel:
     def of(cls, operand: Operand, axis: Axis, sums: Axis, side: int, depth: int, row_bytes: int) -> Panel:
         """In the order in which the largest chunks can be copied, rows in pieces of `row_bytes` at most.
 
-        `ldmatrix` and `wgmma` transpose elements of two bytes alone.
+        `ldmatrix` and `wgmma` transpose elements of one size alone.
         """
         widths = [size // operand.bytes for size in ASYNC_COPY_BYTES if size >= operand.bytes]
         inner = next((width for width in widths if sums.aligned(operand, width)), 0)
-        outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == 2 else 0
+        outer = next((width for width in widths if axis.aligned(operand, width)), 0) if operand.bytes == TRANSPOSED_BYTES else 0
         is_longer = (inner, sums.run(operand)) >= (outer, axis.run(operand))
-        along = operand.bytes != 2 or is_longer
+        along = operand.bytes != TRANSPOSED_BYTES or is_longer
         span = min(depth if along else side, row_bytes // operand.bytes)
         return cls(operand, axis, sums, side, depth, along, inner if along else outer, span)
 
@@ -132,6 +138,8 @@ class PanelCopy:
         zero = arith.constant(self.panel.operand.element, 0.0 if self._is_float else 0)
         for row, column in self._places(1):
             address, holds = self._address(row, column, tile, is_inside)
+            if holds is not None and self.panel.operand.inside:
+                address = arith.select(holds, address, _index(0))
             value = memref.load(self.source, [address])
             value = value if holds is None else arith.select(holds, value, zero)
             held.append(Held(value, *self._stored(row, column)))
@@ -187,22 +195,46 @@ class PanelCopy:
     def _address(
         self, row: ir.AffineExpr, column: ir.AffineExpr, tile: ir.AffineExpr, is_inside: bool
     ) -> tuple[ir.Value, ir.Value | None]:
-        """The element of the source, 0 where there is none, and whether there is one; None where there always is."""
+        """The element of the source, and whether there is one; None where there always is.
+
+        What is the same for all tiles of the sum is one value and what is the same for all threads another, so that a copy adds
+        the two in the loop, and does not compute its place anew.
+        """
         panel = self.panel
         along, other = (column, row) if panel.along_sums else (row, column)
-        axis, total = self.first + other, tile * panel.depth + along
-        places = {loop.iv: place for loop, place in (*panel.axis.places(axis), *panel.sums.places(total))} | self.batch
-        element = ir.AffineExpr.get_constant(panel.operand.form.constant)
-        for variable, factor in panel.operand.form.factors.items():
-            element = element + places[variable] * factor
-        address = self.extents.value(element)
-        checks = [] if panel.axis.extent % panel.side == 0 else [(axis, panel.axis.extent)]
-        checks += [] if is_inside else [(total, panel.sums.extent)]
-        if not checks:
-            return address, None
-        holds = [arith.cmpi(arith.CmpIPredicate.slt, self.extents.value(place), _index(end)) for place, end in checks]
-        holds = [holds[0], *(arith.andi(holds[0], other) for other in holds[1:])]
-        return arith.select(holds[-1], address, _index(0)), holds[-1]
+        count = max(1, panel.chunk)
+        is_whole = panel.axis.extent % panel.side == 0
+        axis, holds = self._kept(self.first + other, panel.axis.extent, 1 if panel.along_sums else count, is_whole)
+        start, within = tile * panel.depth, ir.AffineExpr.get_constant(0)
+        if panel.sums.is_cut_by(panel.depth):
+            start, is_there = self._kept(start, panel.sums.extent, panel.depth, is_inside)
+            within = along
+        else:
+            start, is_there = self._kept(start + along, panel.sums.extent, count if panel.along_sums else 1, is_inside)
+        fixed, moving = {**self.batch, **_by_variable(panel.axis, axis)}, _by_variable(panel.sums, start)
+        checks = [check for check in (holds, is_there) if check is not None]
+        for form, extent in panel.operand.inside:
+            place = self._sum(form, fixed, moving, within)
+            checks.append(arith.cmpi(arith.CmpIPredicate.ult, place, _index(extent)))
+        address = self._sum(panel.operand.form, fixed, moving, within)
+        return address, reduce(arith.andi, checks) if checks else None
+
+    def _sum(self, form: Linear, fixed: _Places, moving: _Places, within: ir.AffineExpr) -> ir.Value:
+        """Emit a form as the sum of what is the same for all tiles and of what is the same for all threads. `within` is how far the
+        innermost loop of the sum is beyond the place in `moving`."""
+        kept = _linear(form, fixed) + form.constant
+        if self.panel.sums.loops:
+            kept = kept + within * form.of(self.panel.sums.loops[-1].iv)
+        return arith.addi(self.extents.value(kept), self.extents.value(_linear(form, moving)))
+
+    def _kept(self, position: ir.AffineExpr, extent: int, count: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
+        """The first of `count` positions below `extent`, the last such where they are not, and whether they were; None where they
+        always are."""
+        if is_inside:
+            return position, None
+        value = self.extents.value(position)
+        holds = arith.cmpi(arith.CmpIPredicate.slt, value, _index(extent))
+        return self.extents.dim(arith.minsi(value, _index(extent - count))), holds
 
     def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
         """Emit one `cp.async`."""
@@ -219,6 +251,19 @@ class PanelCopy:
         ir.Operation.create("nvgpu.device_async_copy", [token], operands, attributes)
 
 
+def _linear(form: Linear, places: _Places) -> ir.AffineExpr:
+    """What loops at these places add to a form."""
+    found = ir.AffineExpr.get_constant(0)
+    for variable, place in places.items():
+        found = found + place * form.of(variable) if form.of(variable) else found
+    return found
+
+
+def _by_variable(axis: Axis, position: ir.AffineExpr) -> dict[ir.Value, ir.AffineExpr]:
+    """The places of an axis' loops at a position."""
+    return {loop.iv: place for loop, place in axis.places(position)}
+
+
 def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.AffineExpr) -> ir.Value:
     """Emit where the element at a row and column of a panel lies in its row."""
     size = panel.chunk_elements
@@ -227,18 +272,6 @@ def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.Affi
     start = arith.muli(moved, _index(size))
     inside = ir.AffineExpr.get_mod(column, size)
     return start if str(inside) == "0" else arith.addi(start, extents.value(inside))
-
-
-def shared_address(memory: ir.Value, extents: Extents, inside: ir.AffineExpr) -> ir.Value:
-    """Emit the address of what lies `inside` bytes from the start of shared memory, as 64 bits."""
-    base = memref.extract_aligned_pointer_as_index(memory)
-    return arith.index_cast(ir.IntegerType.get_signless(64), arith.addi(base, extents.value(inside)))
-
-
-def pointer_to(address: ir.Value, of_cluster: bool = False) -> ir.Value:
-    """Emit a pointer to shared memory of the block (LLVM's address space 3), or to the same as memory of its cluster (7)."""
-    kind = ir.Type.parse(f"!llvm.ptr<{7 if of_cluster else 3}>")
-    return ir.Operation.create("llvm.inttoptr", [kind], [address]).results[0]
 
 
 def end_group() -> None:
@@ -253,12 +286,12 @@ def wait_for_groups(left: int) -> None:
 
 
 def flat(value: ir.Value) -> ir.Value:
-    """Emit a view of a memref without gaps as one of a single dim."""
+    """Emit a view of a memref without gaps as one of a single dim.
+
+    Passes fold a `memref.collapse_shape` into what reads it, by divisions for every access; this view stays.
+    """
     kind = ir.MemRefType(value.type)
-    if kind.rank == 1:
-        return value
-    shape = ir.MemRefType.get([prod(kind.shape)], kind.element_type, memory_space=kind.memory_space)
-    return memref.collapse_shape(shape, value, [list(range(kind.rank))])
+    return value if kind.rank == 1 else strided_view(value, [prod(kind.shape)], [1])
 
 
 def _index(number: int) -> ir.Value:

@@ -14,7 +14,8 @@ from dlc._mlir import arith, ir, memref
 from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, pointer_to, shared_address
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import pointer_to, shared_address, strided_view
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.targets.machine import SWIZZLE_BYTES, TENSOR_BOX_SIDE, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_DIMS
 
 
@@ -50,7 +51,7 @@ class TensorMap:
         steps.sort(key=lambda step: step[1], reverse=True)
         dims = tuple(MapDim(*step) for step in (*steps, (inner, inner.stride(operand) or 0, panel.span)))
         found = cls(panel, dims)
-        return found if found._is_described and not operand.form.constant else None
+        return found if found._is_described and not operand.form.constant and not operand.inside else None
 
     @property
     def _is_described(self) -> bool:
@@ -70,18 +71,7 @@ class TensorMap:
         """Emit the map on the host; a pointer to it for the kernel."""
         operand, sizes = self.panel.operand, [dim.axis.extent for dim in self.dims]
         strides, boxes = [dim.stride for dim in self.dims], [dim.box for dim in self.dims]
-        layout = ir.StridedLayoutAttr.get(0, strides)
-        view = ir.Operation.create(
-            "memref.reinterpret_cast",
-            [ir.MemRefType.get(sizes, operand.element, layout)],
-            [operand.memref],
-            {
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
-                "static_offsets": ir.DenseI64ArrayAttr.get([0]),
-                "static_sizes": ir.DenseI64ArrayAttr.get(sizes),
-                "static_strides": ir.DenseI64ArrayAttr.get(strides),
-            },
-        ).results[0]
+        view = strided_view(operand.memref, sizes, strides)
         unranked = memref.cast(ir.UnrankedMemRefType.get(operand.element, None), view)
         given = [unranked, *(arith.constant(ir.IndexType.get(), box) for box in boxes)]
         box = f"memref<{'x'.join(map(str, boxes))}x{operand.element}, #gpu.address_space<workgroup>>"

@@ -41,9 +41,9 @@ class TmaKernel(WarpgroupKernel):
         return super().threads(tile, facts) + facts.warp_threads
 
     @classmethod
-    def shared_bytes(cls, tile: MmaTile, element: int) -> int:
+    def shared_bytes(cls, tile: MmaTile, element: int, facts: GpuMachine) -> int:
         """With the barriers."""
-        return super().shared_bytes(tile, element) + barrier_bytes(tile.stages)
+        return super().shared_bytes(tile, element, facts) + barrier_bytes(tile.stages)
 
     def emit(self) -> None:
         """Emit the body, and the tensor maps before the launch."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, views_of
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy
 from dlc.lowering.affine_to_gpu.tensor_cores.tensor_maps import TensorCopy
 from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_products import WarpgroupOperand, multiply_warpgroup
+from dlc.targets.machine import GpuMachine
 
 
 @dataclass(eq=False)
@@ -29,17 +28,9 @@ class WarpgroupKernel(MmaKernel):
     """
 
     @classmethod
-    def shared_bytes(cls, tile: MmaTile, element: int) -> int:
-        """Dynamic shared memory."""
+    def shared_bytes(cls, tile: MmaTile, element: int, facts: GpuMachine) -> int:
+        """Dynamic shared memory: that of all panels, which start at multiples of a swizzle's period there."""
         return tile.shared_bytes(element)
-
-    @cached_property
-    def _memory(self) -> ir.Value:
-        """All of the block's dynamic shared memory; first asked for at the begin of the body."""
-        return dynamic_shared_memory()
-
-    def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:
-        return views_of(self._memory, self._panel_types(panels))
 
     def _starts(self) -> list[ir.Value]:
         element, count = self.contraction.total.type, self.tile.warp_rows * self.tile.warp_columns // self.facts.warp_threads

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, shared_address
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import shared_address
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.targets.machine import MATRIX_ROW_BYTES, SWIZZLE_BYTES, SWIZZLE_ROWS
 
 

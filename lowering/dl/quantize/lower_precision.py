@@ -29,7 +29,8 @@ class LowerPrecision(Pass):
     f32, and sums.
 
     For a GPU whose tensor cores multiply bf16, both sides of products and of convolutions with channels last are rounded, and
-    results stay f32 (`widening_products.py`).
+    results stay f32 (`widening_products.py`). What such an op rounds is stored in bf16 for its other readers, too, if these are
+    elementwise.
 
     before: %0 = "dl.packed_matmul"(%x, %w) : (tensor<4x768xf32>, tensor<64x768x48xf32>) -> tensor<4x3072xf32>
     after:  %p = "dl.bf16_pairs"(%w) : (tensor<64x768x48xf32>) -> tensor<64x384x48xi32>
@@ -50,6 +51,7 @@ class LowerPrecision(Pass):
             facts = WeightFacts()
             if on_gpu:
                 widen_products(function, facts)
+                narrow_images(function, facts)
                 continue
             for operation in dl_ops(function):
                 if not _reads_weights(operation, facts):

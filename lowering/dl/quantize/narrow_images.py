@@ -1,4 +1,4 @@
-"""Images that convolutions read are stored in bf16."""
+"""Images that convolutions read are stored in bf16, and so is what products on tensor cores read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl import op_class
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, source, type_of, users
+from dlc.targets.machine import is_for_gpu
 
-_READERS = frozenset({"dl.conv", "dl.vnni_matmul", "dl.vnni_conv"})
-_IMAGE_RANK = 3
-"""Least rank of an image with a batch and channels."""
+_LEAST_RANKS = {"dl.conv": 3, "dl.vnni_conv": 3, "dl.vnni_matmul": 4, "dl.widening_conv": 3, "dl.widening_matmul": 2}
+"""What reads images, and the least rank of one: that with a batch and channels for a CPU, any matrix for tensor cores."""
 
 
 def narrow_images(function: ir.Operation, is_weight: WeightFacts) -> None:
@@ -18,10 +18,12 @@ def narrow_images(function: ir.Operation, is_weight: WeightFacts) -> None:
     That halves what images take in the caches, and one kernel gives both forms: on one core of Zen 4, 112x112x96 of MobileNetV2 is
     written in 388 us instead of 863, and the depthwise convolution with steps of two reads it in 124 us instead of 371. Results of
     the model stay f32, and so do images that an op reads which cannot widen on the way, such as a window or a move, and those that
-    come from outside or of weights alone.
+    come from outside or of weights alone. On a GPU, what a product with weights rounds and a sum reads beside it is stored once, by
+    the kernel that computes it, where a cast would be a kernel of its own: no kernel has results of two types.
     """
+    flush = not is_for_gpu(function)
     for value in _images(function, is_weight):
-        _narrow(value)
+        _narrow(value, flush)
 
 
 def _images(function: ir.Operation, is_weight: WeightFacts) -> list[ir.Value]:
@@ -36,7 +38,7 @@ def _images(function: ir.Operation, is_weight: WeightFacts) -> list[ir.Value]:
 
 def _image_of(op: ir.Operation) -> ir.Value | None:
     """The f32 image that the convolution `op` reads, or rounds before; None for other ops."""
-    if op.name not in _READERS or op.parent.name != "func.func" or (op.name == "dl.conv" and not _has_channels_last(op)):
+    if op.name not in _LEAST_RANKS or op.parent.name != "func.func" or (op.name == "dl.conv" and not _has_channels_last(op)):
         return None
     image = op.operands[0]
     if type_of(image).dtype not in ("f32", "bf16"):
@@ -45,7 +47,7 @@ def _image_of(op: ir.Operation) -> ir.Value | None:
     rounding = source(image if padding is None else padding.operands[0], "dl.cast")
     image = image if rounding is None else rounding.operands[0]
     kind = type_of(image)
-    return image if kind.dtype == "f32" and kind.rank >= _IMAGE_RANK + (op.name == "dl.vnni_matmul") else None
+    return image if kind.dtype == "f32" and kind.rank >= _LEAST_RANKS[op.name] else None
 
 
 def _has_channels_last(op: ir.Operation) -> bool:
@@ -60,14 +62,15 @@ def _widens(user: ir.Operation) -> bool:
     return kind is not None and (kind.is_elementwise or user.name == "dl.reduce_mean")
 
 
-def _narrow(value: ir.Value) -> None:
-    """Let all readers of `value` but results of the model read what it is rounded to."""
+def _narrow(value: ir.Value, flush: bool) -> None:
+    """Let all readers of `value` but results of the model read what it is rounded to; with `flush`, subnormal numbers may become
+    zero."""
     owner = source(value)
     assert owner is not None
     readers = [use for use in value.uses if use.owner.operation.name != "func.return"]
     roundings = [use.owner.operation for use in readers if _rounds(use.owner.operation)]
     with owner.location, ir.InsertionPoint.after(owner):
-        rounded = dl.cast(value, to="bf16", flush=True)
+        rounded = dl.cast(value, to="bf16", flush=flush)
     for rounding in roundings:
         rounding.results[0].replace_all_uses_with(rounded)
         rounding.erase()

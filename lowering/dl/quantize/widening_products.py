@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, groups_of, type_of
+from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, groups_of, has_one_use, source, type_of
 from dlc.targets.machine import gpu_facts_of
 
 _NARROW = "bf16"
@@ -42,11 +42,19 @@ def _reads_weights(op: ir.Operation, is_weight: WeightFacts) -> bool:
 
 
 def _product(op: ir.Operation) -> ir.Value:
-    return dl.widening_matmul(*(dl.cast(operand, to=_NARROW) for operand in op.operands))
+    return dl.widening_matmul(*(_rounded(operand) for operand in op.operands))
 
 
 def _convolution(op: ir.Operation) -> ir.Value:
     x, weight, bias = groups_of(op)
     window = {name: attributes_of(op)[name] for name in ("strides", "pads", "dilations")}
-    found = dl.widening_conv(dl.cast(x, to=_NARROW), dl.cast(weight, to=_NARROW), **window)
+    found = dl.widening_conv(_rounded(x), _rounded(weight), **window)
     return found if bias is None else dl.add(found, bias)
+
+
+def _rounded(value: ir.Value) -> ir.Value:
+    """`value` in bf16: before it is reshaped, so that the op that computes it can round it."""
+    reshaped, kind = source(value, "dl.reshape"), type_of(value)
+    if reshaped is None or not has_one_use(value) or not kind.is_static or 0 in kind.shape:
+        return dl.cast(value, to=_NARROW)
+    return dl.reshape(dl.cast(reshaped.operands[0], to=_NARROW), shape=list(kind.shape))

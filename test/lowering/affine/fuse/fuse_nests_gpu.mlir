@@ -8,7 +8,7 @@
 // CHECK: affine.store %{{.*}}, %[[S]]
 // CHECK: affine.for
 // CHECK: affine.load %[[S]]
-// CHECK: dlc.fusion_refusal = "tensor cores take all loops of a product of matrices together"
+// CHECK: dlc.fusion_refusal = "a GPU's kernel of a product of matrices takes all of its loops together"
 // CPU-LABEL: func.func @heads
 // CPU: affine.for %{{.*}} = 0 to 4
 // CPU-NEXT: memref.alloca() : memref<16x32xf32>

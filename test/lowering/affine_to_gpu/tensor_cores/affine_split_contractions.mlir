@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --affine-split-contractions --canonicalize --split-input-file | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --affine-split-contractions --convert-contractions-to-mma --split-input-file | filecheck %s --check-prefix=MMA
+// RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --affine-split-contractions --convert-contractions-to-simt --canonicalize --split-input-file | filecheck %s --check-prefix=SIMT
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_75 --affine-split-contractions --split-input-file | filecheck %s --check-prefix=TURING
 // It refuses nothing: what does not pay stays. 96 blocks of results leave some of 108 multiprocessors idle, for a long time.
 
@@ -76,6 +77,34 @@ func.func @conv(%X: memref<9x9x64xf16> {llvm.noalias}, %W: memref<64x3x3x64xf16>
         }
         affine.store %total, %C[%y, %x, %o] : memref<7x7x64xf32>
       } {dlc.parallel}
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
+// Exact products, which tensor cores do not take, are split, too. The nest that adds parts becomes a function whose arguments are apart: memory of a result shares none.
+// SIMT-LABEL: func.func private @exact
+// SIMT: gpu.launch_func @exact_kernel::@exact_kernel blocks in (%{{.*}}, %{{.*}}, %c{{[0-9]+}})
+// SIMT-NEXT: call @exact_loops(
+// SIMT: func.func private @exact_loops(%{{.*}}: memref<{{[0-9]+}}x128x768xf32> {llvm.noalias}, %{{.*}}: memref<128x768xf32> {llvm.noalias}, %{{.*}}: memref<128x768xf32> {llvm.noalias})
+// CHECK-LABEL: func.func private @exact
+// CHECK: memref.alloc() : memref<{{[0-9]+}}x128x768xf32>
+func.func private @exact(%A: memref<128x3072xf32> {llvm.noalias}, %B: memref<3072x768xf32> {llvm.noalias}, %R: memref<128x768xf32>, %C: memref<128x768xf32> {dl.result}) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 128 {
+    affine.for %j = 0 to 768 {
+      %sum = affine.for %k = 0 to 3072 iter_args(%s = %zero) -> f32 {
+        %a = affine.load %A[%i, %k] : memref<128x3072xf32>
+        %b = affine.load %B[%k, %j] : memref<3072x768xf32>
+        %p = arith.mulf %a, %b : f32
+        %new = arith.addf %s, %p : f32
+        affine.yield %new : f32
+      }
+      %r = affine.load %R[%i, %j] : memref<128x768xf32>
+      %n = arith.addf %sum, %r : f32
+      affine.store %n, %C[%i, %j] : memref<128x768xf32>
     } {dlc.parallel}
   } {dlc.parallel}
   return

@@ -10,12 +10,14 @@
 // ACCESSES: kernel @halves_kernel, {{.*}}: 0 of {{.*}} accesses uncoalesced, {{.*}}, no bank conflicts
 // ACCESSES: kernel @conv_kernel, {{.*}}: 0 of {{.*}} accesses uncoalesced, {{.*}}, no bank conflicts
 
-// Copies go stages ahead, in 16 bytes, zeros for rows that are not there; the epilogue runs on pairs of sums under a guard.
+// Panels of more than 48 KiB are dynamic shared memory. Copies go stages ahead, in 16 bytes, zeros for rows that are not there; the epilogue runs on pairs of sums, and stores them under a guard.
 // CHECK-LABEL: func.func @halves
 // CHECK-NOT: affine.for
-// CHECK: gpu.launch_func @halves_kernel::@halves_kernel
+// CHECK: gpu.launch_func @halves_kernel::@halves_kernel {{.*}} dynamic_shared_memory_size
 // CHECK: gpu.func @halves_kernel
-// CHECK-SAME: workgroup(%[[L:.*]] : memref<[[S:.*]]x[[M:.*]]x[[K:.*]]xf16, #gpu.address_space<workgroup>>, %[[R:.*]] : memref<[[S]]x[[K]]x[[N:.*]]xf16, #gpu.address_space<workgroup>>)
+// CHECK: %[[MEMORY:[0-9]+]] = gpu.dynamic_shared_memory
+// CHECK: %[[L:view[_0-9]*]] = memref.view %[[MEMORY]][%{{.*}}][] : {{.*}} to memref<[[S:[0-9]+]]x{{[0-9]+}}x[[K:[0-9]+]]xf16, #gpu.address_space<workgroup>>
+// CHECK: %[[R:view[_0-9]*]] = memref.view %[[MEMORY]][%{{.*}}][] : {{.*}} to memref<[[S]]x[[K]]x{{[0-9]+}}xf16, #gpu.address_space<workgroup>>
 // CHECK: nvgpu.device_async_copy %{{.*}}, %[[L]][%{{.*}}], 8, %{{.*}} {bypassL1}
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: affine.for %{{.*}} iter_args({{.*}} = %cst{{.*}}) -> (vector<2x2xf32>
@@ -25,8 +27,8 @@
 // CHECK: %[[A:.*]] = nvgpu.ldmatrix %[[L]]{{.*}} {numTiles = 4 : i32, transpose = false}
 // CHECK: nvgpu.ldmatrix %[[R]]{{.*}} {numTiles = 4 : i32, transpose = true}
 // CHECK: nvgpu.mma.sync(%[[A]], %{{.*}}) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
-// CHECK: affine.if
 // CHECK: arith.maximumf
+// CHECK: affine.if
 // CHECK: vector.store %{{.*}} {alignment = 4 : i64} : memref<1000x768xf16>, vector<2xf16>
 func.func @halves(%A: memref<1000x768xf16> {llvm.noalias}, %B: memref<768x768xf16> {llvm.noalias}, %C: memref<1000x768xf16> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32

@@ -21,20 +21,20 @@
 // CHECK: nvvm.wgmma.mma_async
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
 // CHECK: nvvm.wgmma.wait.group.sync.aligned
-func.func @large(%A: memref<4096x4096xbf16> {llvm.noalias}, %B: memref<4096x4100xbf16> {llvm.noalias}, %C: memref<4096x4100xf32> {llvm.noalias}) {
+func.func @large(%A: memref<4096x4096xbf16> {llvm.noalias}, %B: memref<4096x4092xbf16> {llvm.noalias}, %C: memref<4096x4092xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 4096 {
-    affine.for %j = 0 to 4100 {
+    affine.for %j = 0 to 4092 {
       %sum = affine.for %k = 0 to 4096 iter_args(%s = %zero) -> f32 {
         %a = affine.load %A[%i, %k] : memref<4096x4096xbf16>
-        %b = affine.load %B[%k, %j] : memref<4096x4100xbf16>
+        %b = affine.load %B[%k, %j] : memref<4096x4092xbf16>
         %x = arith.extf %a : bf16 to f32
         %y = arith.extf %b : bf16 to f32
         %p = arith.mulf %x, %y : f32
         %new = arith.addf %s, %p : f32
         affine.yield %new : f32
       }
-      affine.store %sum, %C[%i, %j] : memref<4096x4100xf32>
+      affine.store %sum, %C[%i, %j] : memref<4096x4092xf32>
     } {dlc.parallel}
   } {dlc.parallel}
   return

@@ -40,3 +40,39 @@ func.func @others(%x: tensor<4x64xf32>, %y: tensor<64x32xf32>, %i: tensor<1x4x8x
   %1 = "dl.conv"(%i, %w) : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
   return %0, %1 : tensor<4x32xf32>, tensor<1x4x6x6xf32>
 }
+
+// -----
+
+// What a product rounds, a sum reads in bf16, too: one kernel stores it once. A cast goes before a reshape, to what computes it.
+// CHECK-LABEL: func.func @residual
+// CHECK: %[[R:.*]] = "dl.relu"
+// CHECK: %[[C:.*]] = "dl.cast"(%[[R]]) {to = bf16}
+// CHECK: %[[F:.*]] = "dl.reshape"(%[[C]]) {{.*}} : (tensor<4x8x8xbf16>) -> tensor<4x64xbf16>
+// CHECK: %[[P:.*]] = "dl.widening_matmul"(%[[F]]
+// CHECK: %[[N:.*]] = "dl.cast"(%[[P]]) {to = bf16}
+// CHECK-DAG: %[[Q:.*]] = "dl.widening_matmul"(%[[N]]
+// CHECK-DAG: %[[W:.*]] = "dl.cast"(%[[N]]) {to = f32}
+// CHECK: "dl.add"(%[[Q]], %[[W]])
+func.func @residual(%x: tensor<4x8x8xf32>) -> tensor<4x64xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 64, 64>, dtype = f32} : () -> tensor<64x64xf32>
+  %0 = "dl.relu"(%x) : (tensor<4x8x8xf32>) -> tensor<4x8x8xf32>
+  %1 = "dl.reshape"(%0) {shape = array<i64: 4, 64>} : (tensor<4x8x8xf32>) -> tensor<4x64xf32>
+  %2 = "dl.matmul"(%1, %w) : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %3 = "dl.matmul"(%2, %w) : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %4 = "dl.add"(%3, %2) : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  return %4 : tensor<4x64xf32>
+}
+
+// -----
+
+// no-match: what else than elementwise ops reads it stays f32.
+// CHECK-LABEL: func.func @read_whole
+// CHECK: %[[R:.*]] = "dl.relu"
+// CHECK: "dl.softmax"(%[[R]]
+func.func @read_whole(%x: tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 64, 64>, dtype = f32} : () -> tensor<64x64xf32>
+  %0 = "dl.relu"(%x) : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %1 = "dl.matmul"(%0, %w) : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %2 = "dl.softmax"(%0) {axis = 1} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  return %1, %2 : tensor<4x64xf32>, tensor<4x64xf32>
+}

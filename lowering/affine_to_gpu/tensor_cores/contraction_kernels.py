@@ -1,0 +1,139 @@
+"""What kernels of contractions have in common: copies some tiles of the sum ahead, sums in registers, an epilogue.
+
+copy tiles 0 .. stages - 2 of the sum
+for each tile: wait for it; barrier; begin to copy the tile stages - 1 ahead; multiply
+epilogue on the sums
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dlc._mlir import affine, arith, ir
+from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import Tile, grid_of
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, end_group, wait_for_groups
+from dlc.targets.machine import GpuMachine
+
+BLOCK_X, BLOCK_Y, BLOCK_Z, THREAD_X = range(4)
+"""Arguments of a launch's body."""
+
+
+def launch_kernel(
+    kernel: Callable[[ir.Block], ContractionKernel], contraction: Contraction, tile: Tile, threads: int, shared_bytes: int
+) -> None:
+    """Emit the launch of a kernel of `threads` threads a block at the insertion point; the loops stay.
+
+    `shared_bytes` of shared memory are dynamic.
+    """
+    load_kernel_dialects()
+    sizes = [arith.constant(ir.IndexType.get(), size) for size in (*grid_of(contraction, tile), threads, 1, 1)]
+    body = empty_launch(sizes, shared_bytes)
+    with ir.InsertionPoint(list(body.operations)[-1]):
+        kernel(body).emit()
+
+
+@dataclass(eq=False)
+class ContractionKernel(ABC):
+    """The kernel of a contraction in the launch `body`."""
+
+    contraction: Contraction
+    tile: Tile
+    facts: GpuMachine
+    body: ir.Block
+
+    @cached_property
+    def extents(self) -> Extents:
+        """Expressions over the launch's arguments."""
+        return Extents()
+
+    def emit(self) -> None:
+        """Emit the body."""
+        copies = self._copies()
+        self._first_tiles(copies)
+        self._epilogue(self._sums(copies, self._starts()))
+
+    @abstractmethod
+    def _copies(self) -> list[PanelCopy]:
+        """Copies of both operands, the left one first."""
+
+    @abstractmethod
+    def _starts(self) -> list[ir.Value]:
+        """Emit a thread's sums before the first product."""
+
+    @abstractmethod
+    def _step(self, number: ir.AffineExpr, copies: Sequence[PanelCopy], sums: list[ir.Value]) -> list[ir.Value]:
+        """Emit one tile of the sum."""
+
+    @abstractmethod
+    def _epilogue(self, sums: Sequence[ir.Value]) -> None:
+        """Emit what is done to the sums."""
+
+    def _argument(self, number: int) -> ir.AffineExpr:
+        return self.extents.dim(self.body.arguments[number])
+
+    @property
+    def _thread(self) -> ir.AffineExpr:
+        return self._argument(THREAD_X)
+
+    @property
+    def _lane(self) -> ir.AffineExpr:
+        return ir.AffineExpr.get_mod(self._thread, self.facts.warp_threads)
+
+    @property
+    def _block(self) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """The block's first row and column."""
+        return self._argument(BLOCK_Y) * self.tile.rows, self._argument(BLOCK_X) * self.tile.columns
+
+    @property
+    def _batch(self) -> dict[ir.Value, ir.AffineExpr]:
+        return {loop.iv: place for loop, place in self.contraction.batch.places(self._argument(BLOCK_Z))}
+
+    def _first_tiles(self, copies: Sequence[PanelCopy]) -> None:
+        """Emit the copies of what the first steps multiply, a group each."""
+        ahead = self.tile.stages - 1
+        is_inside = ahead * self.tile.depth <= self.contraction.sums.extent
+        loop = affine.AffineForOp(0, ahead)
+        with ir.InsertionPoint(loop.body):
+            tile = self.extents.dim(loop.induction_variable)
+            for copy in copies:
+                if copy.is_async:
+                    copy.start(tile, tile, is_inside)
+                else:
+                    copy.store(copy.load(tile, is_inside), tile)
+            end_group()
+            affine.AffineYieldOp([])
+
+    def _sums(self, copies: Sequence[PanelCopy], starts: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emit the loop over tiles of the sum; what `starts` comes to."""
+        loop = affine.AffineForOp(0, self._steps, iter_args=starts)
+        with ir.InsertionPoint(loop.body):
+            sums = self._step(self.extents.dim(loop.induction_variable), copies, list(loop.inner_iter_args))
+            affine.AffineYieldOp(sums)
+        return list(loop.results)
+
+    @property
+    def _steps(self) -> int:
+        """Tiles of the sum."""
+        return -(-self.contraction.sums.extent // self.tile.depth)
+
+    @property
+    def _start(self) -> ir.Attribute:
+        """What a sum is before the first product."""
+        element = self.contraction.total.type
+        zero = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
+        return self.contraction.start.owner.attributes["value"] if self.contraction.starts_at_constant else zero
+
+    def _wait(self) -> None:
+        """Emit the wait for the tile that is multiplied next, whichever thread brought it."""
+        self._wait_for_copies()
+        ir.Operation.create("gpu.barrier")
+
+    def _wait_for_copies(self) -> None:
+        """Emit the wait for this thread's own copies of that tile."""
+        wait_for_groups(self.tile.stages - 2)
