@@ -210,6 +210,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "canonicalize",
                     "affine-apply-steps",
                     "convert-attention-to-mma",
+                    "convert-contractions-to-gemv",
                     "affine-split-contractions",
                     "convert-contractions-to-mma",
                     "affine-split-reductions",

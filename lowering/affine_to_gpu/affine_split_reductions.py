@@ -33,10 +33,10 @@ class AffineSplitReductions(Pass):
 
     So it is done where the reduction's own loop, and none around it, goes along memory, and where no numbers are read that several
     of the loops around reuse, as those of products are: these become tiles. Loops in each other that go along memory together
-    (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours: of 1024 numbers of f32 those at
-    128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants them. Rows get more warps where
-    they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Iterations keep their order;
-    only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
+    (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours, in all sums of a row as many: of
+    1024 numbers of f32 those at 128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants.
+    Rows get more warps where they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Iterations keep
+    their order; only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
     """
 
     anchor = "func.func"
@@ -49,9 +49,13 @@ class AffineSplitReductions(Pass):
             enclose_row(op)
         chains = _chains(op, self.least or facts.warp_threads)
         lanes = _lanes(chains, facts)
-        for chain in chains:
-            count, loop = lanes[chain.loops[0].op.block], coalesce(chain)
-            _split(loop, chain.combiners, count, _neighbours(loop, count))
+        found = [(coalesce(chain), chain.combiners) for chain in chains]
+        widths: dict[tuple[ir.Block, int | None], int] = {}
+        for loop, _ in found:
+            row = loop.op.block, loop.extent
+            widths[row] = max(widths.get(row, 1), _neighbours(loop, lanes[loop.op.block]))
+        for loop, combiners in found:
+            _split(loop, combiners, lanes[loop.op.block], widths[loop.op.block, loop.extent])
 
 
 def _chains(function: ir.Operation, least: int) -> list[ReductionNest]:

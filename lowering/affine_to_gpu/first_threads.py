@@ -38,6 +38,11 @@ class WarpRows:
         """The ids of the block and of the thread, each x first."""
         return list(self.body.arguments)[:6]
 
+    @property
+    def thread_ids(self) -> list[ir.Value]:
+        """The thread's numbers in its block, x first."""
+        return self.ids[_THREAD_IDS]
+
     def size_of(self, place: int) -> int | None:
         """How many values the id number `place` has; None where that is not constant."""
         source = defining_op(self.op.operands[place])

@@ -8,12 +8,20 @@ from functools import cached_property
 from math import prod
 
 from dlc._mlir import affine, arith, ir
-from dlc.analysis.buffers import nested_ops
+from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine.ir.accesses import is_store
 from dlc.lowering.affine.ir.alignment import element_bytes
 from dlc.lowering.affine.ir.loops import normalized, real_ops
+from dlc.lowering.affine_to_gpu.bounded_loops import bound_loops, values_of
 from dlc.lowering.affine_to_gpu.first_threads import WarpRows, is_inside, warp_rows
-from dlc.lowering.affine_to_gpu.thread_accesses import ThreadAccess, accesses_of, is_apart, is_private
+from dlc.lowering.affine_to_gpu.thread_accesses import (
+    ThreadAccess,
+    accesses_of,
+    erase_unread,
+    is_apart,
+    is_inside_block,
+    is_private,
+)
 from dlc.lowering.affine_to_gpu.thread_code import end_of, private_memory
 from dlc.lowering.outlining import clone_replacing
 from dlc.lowering.pass_base import Pass
@@ -33,9 +41,9 @@ class GpuKeepAccesses(Pass):
             with `affine.vector_load %own[4 * q]` in the place of their loads)
 
     All first loads come before the first use, so that they are on their way together. Stores that the same thread overwrites later
-    go. The loops are alike: from 0 to the same constant, under the same conditions of the thread's and the block's numbers. Nobody
-    else writes the elements in the kernel. What saves most accesses is kept first, while a thread has registers for it
-    (`gpu.kept_registers` of the policy); wider rows are read again.
+    go, and all of memory that nothing else uses. The loops are alike: from 0 to the same constant, for the same threads and under
+    the same conditions. Nobody else writes the elements in the kernel. What saves most accesses is kept first, while a thread has
+    registers for it (`gpu.kept_registers` of the policy); wider rows are read again.
     """
 
     anchor = "func.func"
@@ -43,12 +51,16 @@ class GpuKeepAccesses(Pass):
     def run(self, op: ir.Operation) -> None:
         facts = gpu_facts_of(op)
         for rows in warp_rows(op, facts):
+            bound_loops(rows, policy().gpu.kept_registers)
             kept = _chosen(_groups(rows), _registers(rows, facts))
             loops = dict.fromkeys(one.loop for group in kept for one in group.accesses if one.loop is not None)
+            roots = [group.first.access.root for group in kept]
             for group in kept:
                 loops.update(dict.fromkeys(group.keep()))
+            for root in dict.fromkeys(roots):
+                erase_unread(root)
             for loop in loops:
-                _unroll(loop)
+                _unroll(loop, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,18 +185,18 @@ def _may_stay(group: Sequence[ThreadAccess], accesses: Sequence[ThreadAccess], w
     others = dict.fromkeys(one.access.root for one in accesses) if root in written else written
     if not all(is_apart(root, other) for other in others if other != root):
         return False
-    if root in written and not (first.is_own() and all(one in group for one in accesses if one.access.root == root)):
+    own = [one for one in accesses if one.access.root == root]
+    if root in written and not (first.is_own() and all(one in group or one.is_beside(first) for one in own)):
         return False
     return all(one.loop is None or _can_unroll(one.loop) for one in group) and all(_is_alone(one) for one in group)
 
 
 def _is_alone(one: ThreadAccess) -> bool:
-    """Whether conditions around depend on the loop's variable and on numbers of the thread alone, inside of one loop at most."""
-    outer = one.around[: one.around.index(one.loop)] if one.loop else one.around
-    inner = one.around[len(outer) :]
-    return all(not len(op.regions[1].blocks) for op in [*outer, *inner] if op.name == "affine.if") and not any(
-        is_inside(value.owner, op) for op in inner for value in op.operands if not isinstance(value, ir.BlockArgument)
-    )
+    """Whether the access is done where conditions hold, of which those in the loop depend on nothing that is computed there."""
+    inner = one.around[one.around.index(one.loop) + 1 :] if one.loop else []
+    sources = [source for op in inner for value in op.operands if (source := defining_op(value)) is not None]
+    is_known = one.loop is None or not any(is_inside(source, one.loop) for source in sources)
+    return is_known and all(op.name != "affine.if" or is_inside_block(one.op, op.regions[0].blocks[0]) for op in one.around)
 
 
 def _can_unroll(loop: ir.Operation) -> bool:
@@ -211,19 +223,37 @@ def _chosen(groups: Sequence[_Group], left: int) -> list[_Group]:
     return chosen
 
 
-def _unroll(loop: ir.Operation) -> None:
-    """Write out all iterations of a loop."""
+def _unroll(loop: ir.Operation, rows: WarpRows) -> None:
+    """Write out all iterations of a loop, without conditions that hold for all threads."""
     found = normalized(loop)
     assert found is not None
     variable, *carried = found.body.arguments
     values = found.inits
     yielded = list(list(found.body.operations)[-1].operands)
-    with ir.InsertionPoint(loop), loop.location:
-        for number in range(found.extent or 0):
+    for number in range(found.extent or 0):
+        with ir.InsertionPoint(loop), loop.location:
             known = {variable: arith.ConstantOp(ir.IndexType.get(), number).result, **dict(zip(carried, values, strict=True))}
-            for op in real_ops(found.body):
-                clone_replacing(op, known)
-            values = [known.get(value, value) for value in yielded]
+            copies = [clone_replacing(op, known) for op in real_ops(found.body)]
+        values = [known.get(value, value) for value in yielded]
+        threads = values_of(rows)
+        for copy in [copy for copy in copies if copy.name == "affine.if" and threads is not None]:
+            holds = threads.holds(copy) if threads else None
+            if holds is not None and holds.all():
+                values = _without_condition(copy, values)
     for old, new in zip(loop.results, values, strict=True):
         old.replace_all_uses_with(new)
     loop.erase()
+
+
+def _without_condition(branch: ir.Operation, values: Sequence[ir.Value]) -> list[ir.Value]:
+    """Do what a condition guards; `values` with what its results are then."""
+    block = branch.regions[0].blocks[0]
+    given = list(list(block.operations)[-1].operands)
+    for op in real_ops(block):
+        op.move_before(branch)
+    names = dict(zip(branch.results, given, strict=True))
+    for old, new in names.items():
+        old.replace_all_uses_with(new)
+    found = [names.get(value, value) for value in values]
+    branch.erase()
+    return found

@@ -11,7 +11,7 @@ from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, is_store
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.first_threads import WarpRows, is_inside, warp_rows
 from dlc.lowering.affine_to_gpu.row_combinations import UNIFORM
-from dlc.lowering.affine_to_gpu.thread_accesses import ThreadAccess, accesses_of, is_apart
+from dlc.lowering.affine_to_gpu.thread_accesses import ThreadAccess, accesses_of, erase_scratch, is_apart, is_scratch
 from dlc.lowering.affine_to_gpu.thread_code import private_memory
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import gpu_facts_of
@@ -56,7 +56,7 @@ class _Privatization:
         found = cls(rows, accesses, {}, {})
         for root in dict.fromkeys(one.access.root for one in accesses):
             inside = [one for one in accesses if one.access.root == root]
-            if not _is_scratch(root, rows) or not _same_place(inside):
+            if not is_scratch(root, [one.op for one in inside]) or not _same_place(inside):
                 continue
             if inside[0].is_own(in_loop=False):
                 found.own[root] = inside
@@ -128,9 +128,7 @@ class _Privatization:
             for old, result in zip(op.results, new.results, strict=True):
                 old.replace_all_uses_with(result)
             op.erase()
-        for use in list(root.uses):
-            use.owner.operation.erase()
-        root.owner.erase()
+        erase_scratch(root)
 
 
 def _same_place(inside: Sequence[ThreadAccess]) -> bool:
@@ -140,14 +138,6 @@ def _same_place(inside: Sequence[ThreadAccess]) -> bool:
     return len({tuple(form.key for form in one.forms or []) for one in inside}) == 1 and not any(
         form.of(one.variable) for one in inside if one.variable is not None for form in one.forms or []
     )
-
-
-def _is_scratch(root: ir.Value, rows: WarpRows) -> bool:
-    """Whether nothing but this launch uses the memory."""
-    if isinstance(root, ir.BlockArgument) or root.owner.name != "gpu.alloc":
-        return False
-    users = [use.owner.operation for use in root.uses]
-    return all(user.name == "gpu.dealloc" or (user.name in SUBSCRIPTS_AT and is_inside(user, rows.op)) for user in users)
 
 
 def _stored(guard: ir.Operation) -> list[ir.Value]:

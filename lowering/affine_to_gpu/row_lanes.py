@@ -24,9 +24,8 @@ def row_lanes(chain: ReductionNest, neighbours: int, facts: GpuMachine) -> int:
     A lane takes `neighbours` at once, so that there are no more lanes than groups of them. The number is a power of two.
     """
     extent, rows = extent_of_nest(chain) or 0, rows_around(chain.loops[0].op)
-    row_bytes = extent * sum(
-        _bytes_of(op) for op in nested_ops(chain.loops[-1].op) if op.name == "affine.load" and is_dense(op, chain)
-    )
+    dense = [op for op in nested_ops(chain.loops[-1].op) if op.name in SUBSCRIPTS_AT and is_dense(op, chain)]
+    row_bytes = extent * max(_bytes_of(op) for op in dense)
     lanes = facts.warp_threads
     while 2 * lanes <= facts.most_threads and 2 * lanes * neighbours <= extent:
         holds_few = row_bytes <= lanes * policy().gpu.row_registers * REGISTER_BYTES

@@ -91,12 +91,17 @@ class RowPhases:
         return launch_cost(self.above) + sum(self._cost(phase, self._strides(scop, phase)).cycles for phase in self.phases)
 
     def in_vectors(self, scop: Scop) -> RowPhases:
-        """The same with the vectors that cost least."""
-        return replace(self, phases=[self._widened(scop, phase) for phase in self.phases])
+        """The same with the vectors that cost least; where sums take some already, with these: a thread keeps to its elements."""
+        taken = max((one.taken for phase in self.phases for one in self._strides(scop, phase)), default=1)
+        return replace(self, phases=[self._widened(scop, phase, taken) for phase in self.phases])
 
-    def _widened(self, scop: Scop, phase: BarrierPhase) -> BarrierPhase:
+    def _widened(self, scop: Scop, phase: BarrierPhase, taken: int) -> BarrierPhase:
         statements = self._strides(scop, phase)
-        wide = [replace(phase, width=width) for width in (vector_widths(statements) if phase.along is not None else [1])]
+        widths = vector_widths(statements) if phase.along is not None else [1]
+        is_long = phase.along is not None and extent_of(phase.loops[phase.along]) >= taken * self.threads[0]
+        if is_long and taken in widths[1:]:
+            widths = [taken]
+        wide = [replace(phase, width=width) for width in widths]
         return min(wide, key=lambda one: self._cost(one, statements))
 
     def _strides(self, scop: Scop, phase: BarrierPhase) -> list[WarpStrides]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dlc.analysis.buffers import VIEW_OPS, nested_ops, root_of
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, are_apart, is_access, is_store
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import normalized
+from dlc.lowering.affine_to_gpu.bounded_loops import values_of
 from dlc.lowering.affine_to_gpu.first_threads import WarpRows
 
 _OWN = "loop"
@@ -81,7 +82,7 @@ class ThreadAccess:
             str(self.access.kind),
             subscripts,
             self.count,
-            tuple(map(self._place, self.around)),
+            self._conditions,
         )
 
     def _named(self, form: Linear) -> object:
@@ -91,12 +92,25 @@ class ThreadAccess:
     def _known(self, value: ir.Value) -> object:
         return _OWN if self.variable is not None and value == self.variable else value
 
-    def _place(self, op: ir.Operation) -> object:
-        if self.loop is not None and op == self.loop:
-            return _OWN
-        if op.name == "affine.for" or len(op.regions[1].blocks):
-            return op
-        return str(op.attributes["condition"]), tuple(map(self._known, op.operands))
+    @cached_property
+    def _conditions(self) -> tuple[object, ...]:
+        """When it is done: for which threads and iterations, and under which other conditions."""
+        values = values_of(self.rows, self.variable, self.count)
+        holds = None if values is None else np.ones(values.lanes, bool)
+        others: list[object] = []
+        for op in [op for op in self.around if self.loop is None or op != self.loop]:
+            found = values.holds(op) if values is not None and op.name == "affine.if" and self._is_then(op) else None
+            if found is not None and holds is not None:
+                holds &= found.astype(bool)
+            elif op.name == "affine.for" or not self._is_then(op):
+                others.append(op)
+            else:
+                others.append((str(op.attributes["condition"]), tuple(map(self._known, op.operands))))
+        return b"" if holds is None else holds.tobytes(), *others
+
+    def _is_then(self, op: ir.Operation) -> bool:
+        """Whether the access is done where the condition `op` around it holds."""
+        return is_inside_block(self.op, op.regions[0].blocks[0])
 
     def is_own(self, along: Sequence[int] = (0, 1, 2), *, in_loop: bool = True) -> bool:
         """Whether threads touch the same elements as others of a block exactly where they differ along other dims than those.
@@ -121,8 +135,28 @@ class ThreadAccess:
         places = np.array(factors, np.int64).reshape(-1, len(counts)) @ grid
         return np.unique(places, axis=1).shape[1] == prod(counts) if len(places) else prod(counts) == 1
 
+    def is_beside(self, other: ThreadAccess) -> bool:
+        """Whether both go through rows of memory by groups of neighbours, and touch different places of each group."""
+        if not self.forms or not other.forms:
+            return False
+        group = gcd(*self.forms[-1].factors.values(), *other.forms[-1].factors.values())
+        mine, others = (
+            {(form.constant + lane) % group for lane in range(one.access.widths[-1])} if group else set[int]()
+            for one, form in ((self, self.forms[-1]), (other, other.forms[-1]))
+        )
+        return group > 0 and not mine & others
+
     def _id(self, dim: int) -> ir.Value:
-        return self.rows.ids[3 + dim]
+        return self.rows.thread_ids[dim]
+
+
+def is_inside_block(op: ir.Operation, block: ir.Block) -> bool:
+    """Whether `op` lies in a block, or in a region of one of its ops."""
+    while op.block != block:
+        op = op.parent.operation
+        if op.name in ("gpu.launch", "func.func"):
+            return False
+    return True
 
 
 def accesses_of(rows: WarpRows) -> list[ThreadAccess] | None:
@@ -147,7 +181,7 @@ def may_meet(one: ThreadAccess, other: ThreadAccess) -> bool:
         return False
     if one.access.root == other.access.root and is_private(one.access.root):
         return False
-    return one.key != other.key or not one.is_own()
+    return not one.is_beside(other) and (one.key != other.key or not one.is_own())
 
 
 def is_private(root: ir.Value) -> bool:
@@ -166,3 +200,26 @@ def _is_fresh(root: ir.Value) -> bool:
     if isinstance(root, ir.BlockArgument):
         return root.owner.owner.operation.name == "gpu.launch"
     return root_of(root) == root and root.owner.name in ("gpu.alloc", "memref.alloca", "memref.alloc")
+
+
+def is_scratch(root: ir.Value, ops: Sequence[ir.Operation]) -> bool:
+    """Whether memory was allocated for a launch, and nothing but `ops` uses it."""
+    if isinstance(root, ir.BlockArgument) or root.owner.name != "gpu.alloc":
+        return False
+    users = [use.owner.operation for use in root.uses]
+    return all(user.name == "gpu.dealloc" or user in ops for user in users)
+
+
+def erase_unread(root: ir.Value) -> None:
+    """Let memory go that was allocated for a launch if nothing reads it."""
+    if isinstance(root, ir.BlockArgument) or root.owner.name != "gpu.alloc":
+        return
+    if all(use.owner.name == "gpu.dealloc" or is_store(use.owner.operation) for use in root.uses):
+        erase_scratch(root)
+
+
+def erase_scratch(root: ir.Value) -> None:
+    """Let memory go, and what uses it."""
+    for use in list(root.uses):
+        use.owner.operation.erase()
+    root.owner.erase()

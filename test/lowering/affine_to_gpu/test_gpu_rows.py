@@ -134,3 +134,41 @@ def test_a_sum_of_rows_that_is_stored_on_the_way(kind: str, columns: int) -> Non
     total = left.astype(np.float32) + right.astype(np.float32)
     expected = total / (total * total).sum(1, keepdims=True) * weights
     np.testing.assert_allclose(found.astype(np.float32), expected.astype(_TYPES[kind]).astype(np.float32), rtol=1e-2, atol=1e-6)
+
+
+_HALVES = """
+!A = memref<{m}x{n}x{kind}>
+func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}) {{
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to {m} {{
+    %own = memref.alloca() : memref<{n}xf32>
+    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> f32 {{
+      %a = affine.load %A[%i, %j] : !A
+      %w = arith.extf %a : {kind} to f32
+      %p = arith.mulf %w, %w : f32
+      affine.store %p, %own[%j] : memref<{n}xf32>
+      %t = arith.addf %s, %p : f32
+      affine.yield %t : f32
+    }}
+    affine.for %j = 0 to {n} {{
+      %p = affine.load %own[%j] : memref<{n}xf32>
+      %d = arith.divf %p, %sum : f32
+      %o = arith.truncf %d : f32 to {kind}
+      affine.store %o, %C[%i, %j] : !A
+    }}
+  }}
+  return
+}}"""
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("columns", [256, 1024, 4096, 1544, 1001])
+def test_a_row_of_wider_numbers_on_the_way(kind: str, columns: int) -> None:
+    """Eight f16 are two vectors of f32: both halves stay with the thread, and no memory is left for them."""
+    run = _compiled(_HALVES.format(m=3, n=columns, kind=kind))
+    given = np.random.default_rng(columns).integers(-4, 5, (3, columns)).astype(_TYPES[kind])
+    found = np.full_like(given, np.nan)
+    run.run("f", given, found)
+    squares = given.astype(np.float32) ** 2
+    np.testing.assert_array_equal(found, (squares / squares.sum(1, keepdims=True)).astype(_TYPES[kind]))
+    assert len(run.launches) == 1 and "_new((3" not in run.text
