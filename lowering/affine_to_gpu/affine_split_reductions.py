@@ -35,8 +35,8 @@ class AffineSplitReductions(Pass):
     of the loops around reuse, as those of products are: these become tiles. Loops in each other that go along memory together
     (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours, in all sums of a row as many: of
     1024 numbers of f32 those at 128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants.
-    Rows get more warps where they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Iterations keep
-    their order; only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
+    Rows get more warps where they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Iterations
+    keep their order; only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
     """
 
     anchor = "func.func"

@@ -23,7 +23,7 @@ class ConvertContractionsToGemv(Pass):
     before: affine.for %j = 0 to 4096 {
               %s = affine.for %k = 0 to 4096 iter_args(...) { A[0, k] * B[k, j] }  store relu(%s), %C[0, %j] } {dlc.parallel}
     after:  gpu.launch blocks(%b, ...) threads(%t, ...) { %s0, ... = affine.for %q = 0 to 8 iter_args(...) {
-                %v = affine.vector_load %B[(%q * 64 + %t floordiv 8) * 8, 32 * %b + %t mod 8 * 4] ... fma ... (seven more) }
+                %v = affine.vector_load %B[(%q * 128 + %t floordiv 8) * 4, 32 * %b + %t mod 8 * 4] ... fma ... (seven more) }
               (the lanes of a warp that have the same columns add up by shuffles)  store to shared memory; gpu.barrier
               a thread for each column adds what the warps have, and stores relu of it }
 

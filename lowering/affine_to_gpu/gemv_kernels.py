@@ -93,14 +93,18 @@ class _Gemv:
     def _loop(
         self, upper: ir.AffineMap, operands: Sequence[ir.Value], sums: Sequence[ir.Value], first: int, steps: int
     ) -> list[ir.Value]:
-        """Emit a loop that takes `steps` neighbours of the sum in each iteration, the parts in turn from position `first` on."""
-        part = self._part
+        """Emit a loop that takes `steps` positions of the sum in each iteration, by groups of neighbours that a row's load gives.
+
+        The parts take groups in turn, from position `first` on.
+        """
+        part, together = self._part, self._together(steps)
         loop = affine.AffineForOp(0, upper, upper_bound_operands=list(operands), iter_args=list(sums))
         with ir.InsertionPoint(loop.body):
-            number = self.extents.dim(loop.induction_variable)
-            place = first + (number * self.tile.parts + part) * steps
-            right = [self._right(place + step) for step in range(steps)]
-            left = zip(*(self._left(row, place, steps) for row in range(self.rows)), strict=True)
+            number = self.extents.dim(loop.induction_variable) * (steps // together)
+            groups = [first + ((number + group) * self.tile.parts + part) * together for group in range(steps // together)]
+            right = [self._right(group + step) for group in groups for step in range(together)]
+            rows = [[value for group in groups for value in self._left(row, group, together)] for row in range(self.rows)]
+            left = zip(*rows, strict=True)
             found = list(loop.inner_iter_args)
             for factors, values in zip(left, right, strict=True):
                 found = self._added(found, factors, values)
@@ -112,15 +116,18 @@ class _Gemv:
         contraction = self.contraction
         return self._load(contraction.rhs, [(contraction.columns, self._column), (contraction.sums, place)], self.tile.neighbours)
 
-    def _left(self, row: int, place: ir.AffineExpr, steps: int) -> list[ir.Value]:
-        """Emit the loads of a row at neighbours of the sum, by vectors where these are aligned."""
-        contraction, lhs = self.contraction, self.contraction.lhs
-        count = gcd(steps, VECTOR_BYTES // lhs.bytes)
-        while count > 1 and not contraction.sums.aligned(lhs, count):
+    def _together(self, steps: int) -> int:
+        """Neighbours of the sum that one load gives of a row: a vector's, where these are aligned and `steps` a multiple."""
+        count = gcd(steps, VECTOR_BYTES // self.contraction.lhs.bytes)
+        while count > 1 and not self.contraction.sums.aligned(self.contraction.lhs, count):
             count //= 2
-        at = (contraction.rows, ir.AffineExpr.get_constant(row))
-        found = [self._load(lhs, [at, (contraction.sums, place + step)], count) for step in range(0, steps, count)]
-        return [value for values in found for value in values]
+        return count
+
+    def _left(self, row: int, place: ir.AffineExpr, count: int) -> list[ir.Value]:
+        """Emit the load of a row's neighbours at a position of the sum."""
+        contraction = self.contraction
+        axes = [(contraction.rows, ir.AffineExpr.get_constant(row)), (contraction.sums, place)]
+        return self._load(contraction.lhs, axes, count)
 
     def _load(self, operand: Operand, places: Sequence[tuple[Axis, ir.AffineExpr]], count: int) -> list[ir.Value]:
         """Emit the load of so many neighbours of an operand, from positions along axes on."""

@@ -14,7 +14,7 @@ from dlc.targets.machine import REGISTER_BYTES, VECTOR_BYTES, GpuMachine
 class GemvTile:
     """A block's columns, in `lanes` groups of `neighbours` that a thread loads at once, and the `parts` that a sum has in a block.
 
-    Threads that differ in their part take positions of the sum in turn, `steps` neighbours at once.
+    Threads that differ in their part take positions of the sum in turn, `steps` at once.
     """
 
     lanes: int

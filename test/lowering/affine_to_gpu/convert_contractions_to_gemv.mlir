@@ -1,13 +1,13 @@
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_90 --convert-contractions-to-gemv --split-input-file | filecheck %s
 // It refuses nothing: what does not fit stays.
 
-// Eight lanes go along 32 columns of a block by vectors of four; 64 threads with the same columns split the sum, eight neighbours each.
+// Eight lanes go along 32 columns of a block by vectors of four; 64 threads with the same columns split the sum, twice four neighbours each.
 // CHECK-LABEL: func.func @vector
 // CHECK: gpu.launch_func @{{.*}} blocks in (%c128{{.*}}, %c1{{.*}}, %c1{{.*}}) threads in (%c512{{.*}}, %c1{{.*}}, %c1{{.*}})
 // CHECK-NOT: affine.for
 // CHECK: gpu.func
 // CHECK: %[[S:.*]]:4 = affine.for %[[Q:.*]] = 0 to 8 iter_args
-// CHECK: affine.vector_load %{{.*}}[(%[[Q]] * 64 + %[[T:.*]] floordiv 8) * 8, (%{{.*}} * 8 + %[[T]] mod 8) * 4] : {{.*}}, vector<4xf32>
+// CHECK: affine.vector_load %{{.*}}[(%[[Q]] * 128 + %[[T:.*]] floordiv 8) * 4, (%{{.*}} * 8 + %[[T]] mod 8) * 4] : {{.*}}, vector<4xf32>
 // CHECK-COUNT-7: affine.vector_load %{{.*}} memref<4096x4096xf32>, vector<4xf32>
 // CHECK-COUNT-2: affine.vector_load %{{.*}} memref<1x4096xf32>, vector<4xf32>
 // CHECK-COUNT-32: math.fma
