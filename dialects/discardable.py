@@ -123,6 +123,13 @@ ATTRIBUTES = (
         ("lowering/dl_to_linalg/activation.py", "lowering/dl_to_linalg/norm.py"),
     ),
     DiscardableAttribute(
+        "dlc.uniform",
+        "op of arith",
+        "unit",
+        "the threads that share a row all have its result",
+        ("lowering/affine_to_gpu/row_combinations.py",),
+    ),
+    DiscardableAttribute(
         "dlc.unit_interval", "math.log1p", "unit", "its operand is in [0, 1]", ("lowering/dl_to_linalg/activation.py",)
     ),
     DiscardableAttribute("dlc.parallel", "affine.for", "unit", "any order of its iterations gives the same result", (_LOOPS,)),

@@ -26,6 +26,7 @@ from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.bound_loops import map_beside
 from dlc.lowering.affine_to_gpu.grid import has_bound_loops, is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
+from dlc.lowering.affine_to_gpu.only_blocks import enclose_only_blocks
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
@@ -104,6 +105,7 @@ def _map(function: ir.Operation) -> None:
     kernels = [kernel for one in done for kernel in one.kernels]
     scop, tree = share_panels(scop, tree, kernels, facts)
     replace_loops(scop, _with_single_loops(to_schedule(tree)))
+    enclose_only_blocks(function)
 
 
 def _map_parts(scop: Scop, ordering: isl.UnionMap, facts: GpuMachine) -> list[Mapped]:

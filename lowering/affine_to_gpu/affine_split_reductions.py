@@ -1,4 +1,4 @@
-"""affine-split-reductions: a sum becomes as many sums as a warp has threads."""
+"""affine-split-reductions: a sum becomes as many sums as threads share its row."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
 from dlc.lowering.affine_to_gpu.coalesced_reductions import coalesce, extent_of_nest, is_dense
 from dlc.lowering.affine_to_gpu.grid import is_bound
+from dlc.lowering.affine_to_gpu.row_lanes import enclose_row, row_lanes
 from dlc.lowering.affine_to_gpu.thread_code import end_of
 from dlc.lowering.pass_base import Pass, option
-from dlc.targets.machine import gpu_facts_of
+from dlc.targets.machine import GpuMachine, gpu_facts_of
 
 _LOADS = ("affine.load",)
 
 
 @dataclass(frozen=True)
 class AffineSplitReductions(Pass):
-    """Split reductions along rows of memory into one for each thread of a warp, so that neighbours read neighbours.
+    """Split reductions along rows of memory into one for each thread of one or several warps, so that neighbours read neighbours.
 
     before: %sum = affine.for %j = 0 to 1000 iter_args(%s = %zero) { %x = affine.load %A[%i, %j]; %t = arith.addf %s, %x; yield %t }
     after:  %p = memref.alloca() : memref<32xf32>; affine.for %l = 0 to 32 { affine.store %identity, %p[%l] }
@@ -32,9 +33,10 @@ class AffineSplitReductions(Pass):
 
     So it is done where the reduction's own loop, and none around it, goes along memory, and where no numbers are read that several
     of the loops around reuse, as those of products are: these become tiles. Loops in each other that go along memory together
-    (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours: of 1024 numbers of f32 those at
-    128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants them. Iterations keep their order;
-    only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
+    (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours, in all sums of a row as many: of
+    1024 numbers of f32 those at 128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants.
+    Rows get more warps where they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Iterations
+    keep their order; only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
     """
 
     anchor = "func.func"
@@ -42,10 +44,18 @@ class AffineSplitReductions(Pass):
     least: int = option(0, "least number of iterations of a reduction that is split; 0: the threads of a warp")
 
     def run(self, op: ir.Operation) -> None:
-        lanes = gpu_facts_of(op).warp_threads
-        for chain in _chains(op, self.least or lanes):
-            loop = coalesce(chain)
-            _split(loop, chain.combiners, lanes, _neighbours(loop, lanes))
+        facts = gpu_facts_of(op)
+        if any(chain.loops[0].op.parent.operation == op for chain in _chains(op, self.least or facts.warp_threads)):
+            enclose_row(op)
+        chains = _chains(op, self.least or facts.warp_threads)
+        lanes = _lanes(chains, facts)
+        found = [(coalesce(chain), chain.combiners) for chain in chains]
+        widths: dict[tuple[ir.Block, int | None], int] = {}
+        for loop, _ in found:
+            row = loop.op.block, loop.extent
+            widths[row] = max(widths.get(row, 1), _neighbours(loop, lanes[loop.op.block]))
+        for loop, combiners in found:
+            _split(loop, combiners, lanes[loop.op.block], widths[loop.op.block, loop.extent])
 
 
 def _chains(function: ir.Operation, least: int) -> list[ReductionNest]:
@@ -69,6 +79,16 @@ def _pays(chain: ReductionNest, least: int) -> bool:
     along = [op for op in inside if is_dense(op, chain)]
     beside = [op for op in inside for variable in outer if stride_along(op, variable) in (1, -1)]
     return bool(along) and not beside and sum(_is_reused(inside, variable) for variable in outer) < 2
+
+
+def _lanes(chains: Sequence[ReductionNest], facts: GpuMachine) -> dict[ir.Block, int]:
+    """The threads of a row, by the block that its reductions lie in: they share the threads."""
+    found: dict[ir.Block, int] = {}
+    for chain in chains:
+        home = chain.loops[0].op.block
+        lanes = row_lanes(chain, _neighbours(chain.loops[-1], facts.warp_threads), facts)
+        found[home] = max(found.get(home, lanes), lanes)
+    return found
 
 
 def _neighbours(loop: Loop, lanes: int) -> int:

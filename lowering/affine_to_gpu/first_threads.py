@@ -1,15 +1,16 @@
-"""What one thread of a warp does for all of them, in the body of a `gpu.launch`."""
+"""What one thread of a row does for all of them, in the body of a `gpu.launch`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.analysis.integer_sets import constraints_of
 from dlc.lowering.affine.ir.accesses import is_store
 from dlc.lowering.affine.ir.loops import real_ops
+from dlc.lowering.affine_to_gpu.grid import power_above
 from dlc.targets.machine import GpuMachine
 
 _BLOCK_SIZES = slice(3, 6)
@@ -18,10 +19,14 @@ _THREAD_IDS = slice(3, 6)
 
 @dataclass(frozen=True)
 class WarpRows:
-    """A `gpu.launch` whose blocks have one warp along x: all lanes of a warp agree on every id but `lane`."""
+    """A `gpu.launch` whose blocks have `lanes` threads along x, which share a row: all of these agree on every id but `lane`.
+
+    They are one warp, or, where a block has one row, several.
+    """
 
     op: ir.Operation
     lane: ir.Value
+    lanes: int
 
     @property
     def body(self) -> ir.Block:
@@ -33,13 +38,23 @@ class WarpRows:
         """The ids of the block and of the thread, each x first."""
         return list(self.body.arguments)[:6]
 
+    @property
+    def thread_ids(self) -> list[ir.Value]:
+        """The thread's numbers in its block, x first."""
+        return self.ids[_THREAD_IDS]
+
     def size_of(self, place: int) -> int | None:
         """How many values the id number `place` has; None where that is not constant."""
         source = defining_op(self.op.operands[place])
         return None if source is None or source.name != "arith.constant" else int(source.attributes["value"].value)
 
+    @property
+    def block_sizes(self) -> list[int | None]:
+        """Threads of a block, x first."""
+        return [self.size_of(place) for place in range(_BLOCK_SIZES.start, _BLOCK_SIZES.stop)]
+
     def is_uniform(self, value: ir.Value) -> bool:
-        """Whether all lanes of a warp that get here have the same `value`, an index."""
+        """Whether all lanes of a row that get here have the same `value`, an index."""
         if value == self.lane:
             return False
         source = defining_op(value)
@@ -57,13 +72,13 @@ class WarpRows:
         return around.name == "affine.for" and value == value.owner.arguments[0] and self.has_uniform_bounds(around)
 
     def has_uniform_bounds(self, op: ir.Operation) -> bool:
-        """Whether all lanes of a warp run an `affine.for` equally often, or take the same branch of an `affine.if`."""
+        """Whether all lanes of a row run an `affine.for` equally often, or take the same branch of an `affine.if`."""
         sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[:2] if op.name == "affine.for" else []
         count = sum(sizes) if sizes else len(op.operands)
         return all(self.is_uniform(operand) for operand in list(op.operands)[:count])
 
     def meets(self, op: ir.Operation) -> bool:
-        """Whether all lanes of a warp come to `op`, or none."""
+        """Whether all lanes of a row come to `op`, or none."""
         around = op.parent.operation
         while around != self.op:
             if around.name not in ("affine.for", "affine.if") or not self.has_uniform_bounds(around):
@@ -72,7 +87,7 @@ class WarpRows:
         return True
 
     def of_first_lane(self) -> Iterator[ir.Operation]:
-        """The `affine.if` ops that hold for the first lane of a warp alone, where all lanes of it come to."""
+        """The `affine.if` ops that hold for the first lane of a row alone, where all lanes of it come to."""
         for op in nested_ops(self.op):
             if op.name == "affine.if" and not len(op.results) and self._is_first_lane(op) and self.meets(op):
                 yield op
@@ -97,12 +112,14 @@ def _operand_of(side: ir.AffineExpr, dims: int) -> int | None:
 
 
 def warp_rows(function: ir.Operation, facts: GpuMachine) -> list[WarpRows]:
-    """The launches of `function` whose blocks have one warp along x."""
+    """The launches of `function` whose rows have one warp, or a block of several to themselves."""
     found = []
     for op in [inner for inner in nested_ops(function) if inner.name == "gpu.launch"]:
-        rows = WarpRows(op, op.regions[0].blocks[0].arguments[_THREAD_IDS.start])
-        if rows.size_of(_BLOCK_SIZES.start) == facts.warp_threads:
-            found.append(rows)
+        rows = WarpRows(op, op.regions[0].blocks[0].arguments[_THREAD_IDS.start], 0)
+        lanes, *others = rows.block_sizes
+        is_one_row = lanes is not None and lanes % facts.warp_threads == 0 and power_above(lanes) == lanes and others == [1, 1]
+        if lanes is not None and (lanes == facts.warp_threads or (lanes and is_one_row)):
+            found.append(replace(rows, lanes=lanes))
     return found
 
 

@@ -1,15 +1,16 @@
-"""gpu-shuffle-reductions: the lanes of a warp combine their partial results by shuffles."""
+"""gpu-shuffle-reductions: the lanes of a row combine their partial results by shuffles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dlc._mlir import affine, arith, gpu, ir
+from dlc._mlir import affine, arith, ir
 from dlc.analysis.buffers import defining_op, nested_ops, root_of
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
 from dlc.lowering.affine_to_gpu.first_threads import WarpRows, is_inside, only_chain, warp_rows, written_in
+from dlc.lowering.affine_to_gpu.row_combinations import RowCombination
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import gpu_facts_of
 
@@ -20,16 +21,18 @@ _WIDTHS = (32, 64)
 
 @dataclass(frozen=True)
 class GpuShuffleReductions(Pass):
-    """Combine partial results of a warp by butterfly shuffles, where its first thread did so alone.
+    """Combine partial results of a row's lanes by butterfly shuffles, where its first thread did so alone.
 
     before: affine.if (%tx == 0) { %r = affine.for %l = 0 to 32 iter_args(%s = %init) {
               %p = affine.load %P[%ty, %l]; %t = arith.addf %s, %p; yield %t }; affine.store %r, %C[%ty] }
     after:  %p = affine.load %P[%ty, %tx]; %o, %v = gpu.shuffle xor %p, 16, 32; %q = arith.addf %p, %o   (then 8, 4, 2, 1)
             affine.if (%tx == 0) { %t = arith.addf %init, %q; affine.store %t, %C[%ty] }
 
-    The loop has an iteration for each lane, all lanes of a warp come to the condition, and what iterations load the condition's
-    body does not store. Every lane gets the same bits: both sides of an exchange combine the same two numbers. The order of a
-    reduction changes, as any may (docs/design/0001-contracts.md). Numbers of 32 and 64 bits are shuffled; others stay.
+    The loop has an iteration for each lane, all lanes of a row come to the condition, and what iterations load the condition's
+    body does not store. Every lane gets the same bits, as the op that makes them says (`dlc.uniform`): both sides of an exchange
+    combine the same two numbers. Where a block has one row of several warps, these exchange their results through shared memory,
+    and each combines them anew. The order of a reduction changes, as any may (docs/design/0001-contracts.md). Numbers of 32 and 64
+    bits are shuffled; others stay.
     """
 
     anchor = "func.func"
@@ -38,16 +41,16 @@ class GpuShuffleReductions(Pass):
         facts = gpu_facts_of(op)
         for rows in warp_rows(op, facts):
             for guard in list(rows.of_first_lane()):
-                for nest in list(_reductions(guard, rows, facts.warp_threads)):
-                    _shuffle(guard, nest, rows, facts.warp_threads)
+                for nest in list(_reductions(guard, rows)):
+                    _shuffle(guard, nest, RowCombination(rows, facts.warp_threads, nest.combiners))
 
 
-def _reductions(guard: ir.Operation, rows: WarpRows, lanes: int) -> Iterator[ReductionNest]:
+def _reductions(guard: ir.Operation, rows: WarpRows) -> Iterator[ReductionNest]:
     """The reductions in `guard` with an iteration for each lane that may as well be done before it."""
     stored = {root_of(op.operands[1]) for op in written_in(guard)}
     for op in [inner for inner in nested_ops(guard) if inner.name == "affine.for" and len(inner.results)]:
         nest = chain_of(op)
-        if nest is None or len(nest.loops) != 1 or nest.loops[0].extent != lanes:
+        if nest is None or len(nest.loops) != 1 or nest.loops[0].extent != rows.lanes:
             continue
         chain = only_chain(guard, op)
         if chain is None or not all(rows.has_uniform_bounds(one) for one in chain):
@@ -79,11 +82,11 @@ def _are_apart(one: ir.Value, other: ir.Value) -> bool:
     return one != other and any(source is not None and source.name == "gpu.alloc" for source in sources)
 
 
-def _shuffle(guard: ir.Operation, nest: ReductionNest, rows: WarpRows, lanes: int) -> None:
+def _shuffle(guard: ir.Operation, nest: ReductionNest, row: RowCombination) -> None:
     """Combine before `guard`; the loop's results are the initial values combined with that."""
     loop = nest.loops[0]
     with ir.InsertionPoint(guard), loop.op.location:
-        found = _under(only_chain(guard, loop.op) or [], nest, rows, lanes)
+        found = _under(only_chain(guard, loop.op) or [], nest, row)
     with ir.InsertionPoint(loop.op), loop.op.location:
         results = [combine(one, start, value) for one, start, value in zip(nest.combiners, loop.inits, found, strict=True)]
     for old, new in zip(loop.op.results, results, strict=True):
@@ -91,16 +94,16 @@ def _shuffle(guard: ir.Operation, nest: ReductionNest, rows: WarpRows, lanes: in
     loop.op.erase()
 
 
-def _under(conditions: Sequence[ir.Operation], nest: ReductionNest, rows: WarpRows, lanes: int) -> list[ir.Value]:
-    """Emit the warp's results where `conditions` hold, and neutral values elsewhere."""
+def _under(conditions: Sequence[ir.Operation], nest: ReductionNest, row: RowCombination) -> list[ir.Value]:
+    """Emit the row's results where `conditions` hold, and neutral values elsewhere."""
     if not conditions:
-        return _butterfly(nest, _partial(nest, rows.lane), lanes)
+        return row.emit(_partial(nest, row.rows.lane))
     first, *others = conditions
     kinds = [one.results[0].type for one in nest.combiners]
     attributes = {"condition": first.attributes["condition"]}
     branch = ir.Operation.create("affine.if", kinds, list(first.operands), attributes, regions=2)
     with ir.InsertionPoint(branch.regions[0].blocks.append()):
-        affine.AffineYieldOp(_under(others, nest, rows, lanes))
+        affine.AffineYieldOp(_under(others, nest, row))
     with ir.InsertionPoint(branch.regions[1].blocks.append()):
         affine.AffineYieldOp(
             [arith.ConstantOp(kind, identity(one)).result for kind, one in zip(kinds, nest.combiners, strict=True)]
@@ -124,17 +127,4 @@ def _partial(nest: ReductionNest, lane: ir.Value) -> list[ir.Value]:
         operands = list(combiner.operands)[-2:]  # those of a select follow its condition
         value = operands[1] if operands[0] == accumulator else operands[0]
         found.append(known.get(value, value))
-    return found
-
-
-def _butterfly(nest: ReductionNest, values: Sequence[ir.Value], lanes: int) -> list[ir.Value]:
-    """Emit exchanges between lanes half as far apart each time; all lanes get the results."""
-    word = ir.IntegerType.get_signless(32)
-    width, distance = arith.ConstantOp(word, lanes).result, lanes // 2
-    found = list(values)
-    while distance:
-        apart = arith.ConstantOp(word, distance).result
-        others = [gpu.ShuffleOp(value, apart, width, gpu.ShuffleMode.XOR).shuffleResult for value in found]
-        found = [combine(one, value, other) for one, value, other in zip(nest.combiners, found, others, strict=True)]
-        distance //= 2
     return found

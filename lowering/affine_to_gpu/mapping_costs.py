@@ -38,17 +38,18 @@ def kernel_cost(statements: Sequence[WarpStrides], threads: int, block: int, fac
 
 
 def phase_cost(
-    statements: Sequence[WarpStrides], extent: int | None, rows: int, block: int, facts: GpuMachine, width: int = 1
+    statements: Sequence[WarpStrides], extent: int | None, rows: int, block: tuple[int, ...], facts: GpuMachine, width: int = 1
 ) -> Cost:
-    """The cost of what the warps of `rows`, in blocks of `block` threads, run in one phase.
+    """The cost of what the threads of `rows`, which lie along x in blocks of the shape `block`, run in one phase.
 
-    A warp's threads share `extent` iterations, of which each takes `width` neighbours at once; for None a single one runs them all.
+    A row's threads share `extent` iterations, of which each takes `width` neighbours at once; for None a single one runs them all.
     """
-    busy = min(facts.multiprocessors, -(-rows * facts.warp_threads // block))
+    lanes = block[0]
+    busy = min(facts.multiprocessors, -(-rows * lanes // prod(block)))
     if extent is None:
         return _sum(statements, width, min(rows, facts.threads), busy, facts)
-    used = facts.warp_threads if width == 1 else min(facts.warp_threads, -(-extent // width))
-    return _sum(statements, width, min(rows * facts.warp_threads, facts.threads) * used // facts.warp_threads, busy, facts)
+    used = lanes if width == 1 else min(lanes, -(-extent // width))
+    return _sum(statements, width, min(rows * lanes, facts.threads) * used // lanes, busy, facts)
 
 
 def _sum(statements: Sequence[WarpStrides], width: int, threads: int, busy: int, facts: GpuMachine) -> Cost:

@@ -1,4 +1,4 @@
-"""Rows of a nest for the warps of a block: the loops inside, one after the other, along the threads of a warp.
+"""Rows of a nest for the warps of a block: the loops inside, one after the other, along the threads of a warp or of several.
 
 for i { for j { A }; for j { B } }  ->  blocks of rows i { threads of rows i { threads along j { A } }; barrier; the same for B }
 """
@@ -16,7 +16,7 @@ from dlc.lowering.affine.dependences.coincidence import between_instances, stays
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues, place_in_tile, tile_number
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, SequenceNode, Tree, block
-from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, block_shape, name_of
+from dlc.lowering.affine_to_gpu.grid import GpuMapping, Unit, block_shape, name_of, power_above
 from dlc.lowering.affine_to_gpu.mapping_costs import Cost, launch_cost, phase_cost, sectors_along
 from dlc.lowering.affine_to_gpu.thread_tiles import nested
 from dlc.lowering.affine_to_gpu.warp_strides import WarpStrides, extent_of, vector_widths, warp_strides, with_neighbours
@@ -25,7 +25,7 @@ from dlc.targets.machine import GpuMachine
 
 @dataclass(frozen=True, eq=False)
 class BarrierPhase:
-    """Loops and what is in them; the loop number `along` goes along the threads of a warp, or, with None, one thread runs them.
+    """Loops and what is in them; the loop number `along` goes along the threads of a row, or, with None, one thread runs them.
 
     Each of these threads takes `width` neighbours at once.
     """
@@ -73,10 +73,13 @@ class RowPhases:
 
     @property
     def threads(self) -> tuple[int, ...]:
-        """Threads of a block, x first: a warp for each row."""
+        """Threads of a block, x first: a warp for each row, or as many warps as most of the loops along them take."""
         warp = self.facts.warp_threads
-        extents = [warp, *(extent_of(loop) for loop in self.rows)]
-        return block_shape(extents, self.facts)
+        extents = sorted(extent_of(phase.loops[phase.along]) for phase in self.phases if phase.along is not None)
+        along = max(extents, key=extents.count)
+        if warp < along <= self.facts.most_threads and along == power_above(along):
+            return (along, *(1 for _ in self.rows))
+        return block_shape([warp, *(extent_of(loop) for loop in self.rows)], self.facts)
 
     def tree(self) -> Tree:
         """Blocks of rows, and in each the phases."""
@@ -88,23 +91,35 @@ class RowPhases:
         return launch_cost(self.above) + sum(self._cost(phase, self._strides(scop, phase)).cycles for phase in self.phases)
 
     def in_vectors(self, scop: Scop) -> RowPhases:
-        """The same with the vectors that cost least."""
-        return replace(self, phases=[self._widened(scop, phase) for phase in self.phases])
+        """The same with the vectors that cost least; where sums take some already, with these: a thread keeps to its elements."""
+        taken = max((one.taken for phase in self.phases for one in self._strides(scop, phase)), default=1)
+        return replace(self, phases=[self._widened(scop, phase, taken) for phase in self.phases])
 
-    def _widened(self, scop: Scop, phase: BarrierPhase) -> BarrierPhase:
+    def _widened(self, scop: Scop, phase: BarrierPhase, taken: int) -> BarrierPhase:
         statements = self._strides(scop, phase)
-        wide = [replace(phase, width=width) for width in (vector_widths(statements) if phase.along is not None else [1])]
+        widths = vector_widths(statements) if phase.along is not None else [1]
+        is_long = phase.along is not None and extent_of(phase.loops[phase.along]) >= taken * self.threads[0]
+        if is_long and taken in widths[1:]:
+            widths = [taken]
+        wide = [replace(phase, width=width) for width in widths]
         return min(wide, key=lambda one: self._cost(one, statements))
 
     def _strides(self, scop: Scop, phase: BarrierPhase) -> list[WarpStrides]:
         loops = [*self.above, *self.rows, *self.around]
         nest = nested(phase.loops, phase.body)
-        return warp_strides(scop, loops, nest, None if phase.along is None else len(loops) + phase.along)
+        along = self._shared(phase)
+        return warp_strides(scop, loops, nest, None if along is None else len(loops) + along)
+
+    def _shared(self, phase: BarrierPhase) -> int | None:
+        """The loop whose iterations the lanes share: partial results of theirs they combine by shuffles."""
+        is_combined = [extent_of(loop) for loop in phase.loops] == [self.threads[0]]
+        return 0 if phase.along is None and is_combined else phase.along
 
     def _cost(self, phase: BarrierPhase, statements: Sequence[WarpStrides]) -> Cost:
-        extent = None if phase.along is None else extent_of(phase.loops[phase.along])
+        along = self._shared(phase)
+        extent = None if along is None else extent_of(phase.loops[along])
         rows = prod(extent_of(loop) for loop in self.rows)
-        return phase_cost(statements, extent, rows, prod(self.threads), self.facts, phase.width)
+        return phase_cost(statements, extent, rows, self.threads, self.facts, phase.width)
 
     def _rows(self, unit: Unit) -> list[LoopNode]:
         found = []

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops
+from dlc.lowering.affine.ir.accesses import is_memory_op
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, place_of
@@ -45,7 +46,7 @@ class ThreadCode:
         """Move the kernel whose outermost mapped loop is `root` before the terminator of the body."""
         end = end_of(self.body)
         phases = [op for op in nested_ops(root) if _is_phase(op)]
-        self.has_barriers = len(phases) > 1 or any(_in_plain_loop(op, root) for op in phases)
+        self.has_barriers = len(phases) > 1 or any(_in_plain_loop(op, root) for op in phases) or _has_alone(root, phases)
         self._block_level([root], end)
         last = real_ops(self.body)[-1:]
         if last and last[0].name == "gpu.barrier":
@@ -180,14 +181,19 @@ class ThreadCode:
         if not kind.has_static_shape:
             raise PassFailure(allocation, "a kernel allocates memory of a size that is not constant", "make sizes static")
         if not shared:
-            start = ir.InsertionPoint.at_block_begin(self.body)
-            sizes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
-            buffer = ir.Operation.create("memref.alloca", [kind], attributes=sizes, loc=allocation.location, ip=start).results[0]
+            buffer = private_memory(self.body, kind, allocation.location)
         else:
             _require_accesses(allocation)
             buffer = shared_memory(self.body, kind, allocation.location)
         allocation.results[0].replace_all_uses_with(buffer)
         allocation.erase()
+
+
+def private_memory(body: ir.Block, kind: ir.MemRefType, location: ir.Location) -> ir.Value:
+    """Memory that each thread has to itself, in the launch with that body."""
+    start = ir.InsertionPoint.at_block_begin(body)
+    sizes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+    return ir.Operation.create("memref.alloca", [kind], attributes=sizes, loc=location, ip=start).results[0]
 
 
 def _require_accesses(allocation: ir.Operation) -> None:
@@ -212,6 +218,12 @@ def _is_phase(op: ir.Operation) -> bool:
             return False
         around = around.operation.parent
     return place is not None and place.unit == "thread"
+
+
+def _has_alone(root: ir.Operation, phases: Sequence[ir.Operation]) -> bool:
+    """Whether a block touches memory beside its phases."""
+    inside = {inner for op in phases for inner in nested_ops(op)}
+    return bool(phases) and any(is_memory_op(op) for op in nested_ops(root) if op not in inside)
 
 
 def _in_plain_loop(op: ir.Operation, root: ir.Operation) -> bool:

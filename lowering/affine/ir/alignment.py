@@ -6,7 +6,9 @@ from math import gcd
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, root_of, strides_of
+from dlc.analysis.dim_bounds import UNBOUNDED
 from dlc.lowering.affine.ir.accesses import MemRefAccess, is_plain_view
+from dlc.lowering.affine.ir.expressions import bounds_of_extent
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.targets.machine import VECTOR_BYTES
 
@@ -35,7 +37,19 @@ def starts_aligned(memref: ir.Value) -> bool:
 def alignment_of(access: MemRefAccess, variable: ir.Value | None = None) -> int:
     """Bytes, up to `VECTOR_BYTES`, that divide the place of an access where `variable` is 0; those of an element at least."""
     size = element_bytes(access.memref)
-    if access.distance is None or not starts_aligned(access.memref):
+    if not starts_aligned(access.memref):
         return size
+    if access.distance is None:
+        return size if variable is not None else gcd(VECTOR_BYTES, _multiple(access) * size)
     form = access.distance if variable is None else access.distance.without(variable)
     return gcd(VECTOR_BYTES, *(number * size for number in (form.constant, *form.factors.values())))
+
+
+def _multiple(access: MemRefAccess) -> int:
+    """What divides the place of an access whose subscripts have quotients and rests, in elements."""
+    strides, _ = strides_of(ir.MemRefType(access.memref.type))
+    if ir.ShapedType.get_dynamic_stride_or_offset() in strides:
+        return 1
+    unknown = [UNBOUNDED] * len(access.indices)
+    places = [bounds_of_extent(result, unknown, unknown).multiple for result in access.map.results]
+    return gcd(*(place * stride for place, stride in zip(places, strides, strict=True)))

@@ -1,17 +1,17 @@
 // RUN: dlc-opt %s --affine-split-reductions --split-input-file | filecheck %s
 // It refuses nothing: what does not fit stays.
 
-// A sum along rows: 32 of them, whose iterations keep their order. Each takes four neighbours, which are a vector of 16 bytes.
-// CHECK-DAG: #[[LANES:.*]] = affine_map<(d0) -> (32, d0 * -32 + 250)>
-// CHECK-DAG: #[[PLACE:.*]] = affine_map<(d0, d1, d2) -> ((d0 * 32 + d1) * 4 + d2)>
+// A sum along few rows: 128 of them, whose iterations keep their order. Each takes four neighbours, which are a vector of 16 bytes.
+// CHECK-DAG: #[[LANES:.*]] = affine_map<(d0) -> (128, d0 * -128 + 250)>
+// CHECK-DAG: #[[PLACE:.*]] = affine_map<(d0, d1, d2) -> ((d0 * 128 + d1) * 4 + d2)>
 // CHECK-LABEL: func.func @rows
 // CHECK: %[[ZERO:.*]] = arith.constant 0.0
 // CHECK: affine.for %[[I:.*]] = 0 to 64 {
-// CHECK:   %[[P:.*]] = memref.alloca() : memref<32xf32>
+// CHECK:   %[[P:.*]] = memref.alloca() : memref<128xf32>
 // CHECK:   %[[NEUTRAL:.*]] = arith.constant -0.0
-// CHECK:   affine.for %[[L:.*]] = 0 to 32 {
+// CHECK:   affine.for %[[L:.*]] = 0 to 128 {
 // CHECK:     affine.store %[[NEUTRAL]], %[[P]][%[[L]]]
-// CHECK:   affine.for %[[Q:.*]] = 0 to 8 {
+// CHECK:   affine.for %[[Q:.*]] = 0 to 2 {
 // CHECK:     affine.for %[[L:.*]] = 0 to min #[[LANES]](%[[Q]]) {
 // CHECK:       affine.for %[[V:.*]] = 0 to 4 {
 // CHECK:         %[[J:.*]] = affine.apply #[[PLACE]](%[[Q]], %[[L]], %[[V]])
@@ -19,7 +19,7 @@
 // CHECK:         %[[A:.*]] = affine.load %arg0[%[[I]], %[[J]]]
 // CHECK:         %[[T:.*]] = arith.addf %[[S]], %[[A]]
 // CHECK:         affine.store %[[T]], %[[P]][%[[L]]]
-// CHECK:   %[[R:.*]] = affine.for %[[L:.*]] = 0 to 32 iter_args(%[[S:.*]] = %[[ZERO]]) -> (f32) {
+// CHECK:   %[[R:.*]] = affine.for %[[L:.*]] = 0 to 128 iter_args(%[[S:.*]] = %[[ZERO]]) -> (f32) {
 // CHECK:     %[[V:.*]] = affine.load %[[P]][%[[L]]]
 // CHECK:     arith.addf %[[S]], %[[V]]
 // CHECK:   affine.store %[[R]], %arg1[%[[I]]]
@@ -39,9 +39,9 @@ func.func @rows(%A: memref<64x1000xf32>, %C: memref<64xf32>) {
 // -----
 
 // Rows of an odd length start anywhere: lanes take single numbers.
-// CHECK: #[[LANES:.*]] = affine_map<(d0) -> (32, d0 * -32 + 1001)>
+// CHECK: #[[LANES:.*]] = affine_map<(d0) -> (512, d0 * -512 + 1001)>
 // CHECK-LABEL: func.func @odd
-// CHECK:   affine.for %[[Q:.*]] = 0 to 32 {
+// CHECK:   affine.for %[[Q:.*]] = 0 to 2 {
 // CHECK:     affine.for %[[L:.*]] = 0 to min #[[LANES]](%[[Q]]) {
 // CHECK-NOT: affine.for
 // CHECK:       arith.maximumf
@@ -55,6 +55,37 @@ func.func @odd(%A: memref<64x1001xf32>, %C: memref<64xf32>) {
     }
     affine.store %max, %C[%i] : memref<64xf32>
   }
+  return
+}
+
+// -----
+
+// Of so many rows each gets a warp; the function's only row, a loop of one iteration and as many lanes as a block has threads.
+// CHECK-LABEL: func.func @many
+// CHECK: memref.alloca() : memref<32xf32>
+// CHECK: affine.for %{{.*}} = 0 to 1 {
+// CHECK:   memref.alloca() : memref<1024xf32>
+func.func @many(%A: memref<65536x1000xf32>, %C: memref<65536xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 65536 {
+    %sum = affine.for %j = 0 to 1000 iter_args(%s = %zero) -> f32 {
+      %a = affine.load %A[%i, %j] : memref<65536x1000xf32>
+      %t = arith.addf %s, %a : f32
+      affine.yield %t : f32
+    }
+    affine.store %sum, %C[%i] : memref<65536xf32>
+  }
+  return
+}
+
+func.func @only(%A: memref<65536xf32>, %C: memref<1xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %sum = affine.for %j = 0 to 65536 iter_args(%s = %zero) -> f32 {
+    %a = affine.load %A[%j] : memref<65536xf32>
+    %t = arith.addf %s, %a : f32
+    affine.yield %t : f32
+  }
+  affine.store %sum, %C[0] : memref<1xf32>
   return
 }
 
