@@ -1,4 +1,5 @@
-"""What the lanes of a warp do together, for `gpu_interpreter.py`: `ldmatrix`, `mma.sync`, `shfl.sync` and `cp.async` (PTX ISA).
+"""What the lanes of a warp do together, for `gpu_interpreter.py`: `ldmatrix`, `mma.sync`, `shfl.sync`, `bar.warp.sync` and
+`cp.async` (PTX ISA).
 
 A thread that comes to a collective op waits for the other lanes of its warp. Copies by `cp.async` land at once, or as late as the
 thread waits for their group, at random: a missing wait or barrier shows.
@@ -146,6 +147,7 @@ _SOURCES: Mapping[str, Callable[[int, int], int]] = {
 
 _OPS: Mapping[str, Callable[[list[tuple[Any, ...]]], list[Any]]] = {
     "ldmatrix": lambda lanes: load_matrices([lane[0] for lane in lanes], lanes[0][1]),
+    "sync": lambda lanes: [None] * len(lanes),
     "mma": lambda lanes: multiply(*(list(part) for part in zip(*lanes, strict=True))),
     **{f"shuffle {mode}": partial(exchange, source_of=source_of) for mode, source_of in _SOURCES.items()},
 }

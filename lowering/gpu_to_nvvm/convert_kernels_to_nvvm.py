@@ -37,8 +37,8 @@ _MATH = {
 
 _OWN = "nvvm.wgmma."
 """Instructions that only code for `sm_90a` may have."""
-_WARP_PRODUCT = "nvgpu.mma.sync"
-"""The product of fragments in registers, which kernels on tensor cores have, those of attention among them."""
+_OF_WARPS = frozenset({"nvgpu.mma.sync", "nvvm.bar.warp.sync"})
+"""What kernels have whose warps compute tiles in registers: products of fragments on tensor cores, and attention in f32."""
 _DYNAMIC = "__dynamic_shmem__"
 """The beginning of upstream's name of dynamic shared memory."""
 _NOALIAS = "llvm.noalias"
@@ -124,7 +124,7 @@ def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
     """
     if "known_block_size" not in kernel.attributes:
         return 0
-    if any(op.name == _WARP_PRODUCT for op in nested_ops(kernel)):
+    if any(op.name in _OF_WARPS for op in nested_ops(kernel)):
         return 1
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if sizes[:2] != [side, side]:

@@ -51,6 +51,7 @@ class GpuPolicy:
         64,
         255,
     )
+    attention_thread_rows: tuple[int, ...] = candidates((8, 4, 2, 1), "rows", "rows of a thread of attention in f32")
     score_instructions: float = setting(
         12.0, "instructions", "between a score's product and its weight: scale, largest, exponential, sum, rounding", 1, 100
     )

@@ -1,4 +1,4 @@
-"""convert-attention-to-mma: products, softmax and products of attention become one kernel on tensor cores."""
+"""convert-attention-to-mma: products, softmax and products of attention become one kernel."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine.ir.reductions import chain_of
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import launch_attention
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention, NotFused, attention_of, require_elements, users_of
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTile, attention_tile
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel, launch_attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import NotFused, attention_of, require_elements, users_of
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTile, AttentionTiles
+from dlc.lowering.affine_to_gpu.tensor_cores.best_attention import best_attention
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free, outline_others
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import is_largest, softmax_of
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import symbols_in
@@ -27,7 +27,7 @@ NOT_FUSED = "dlc.not_fused"
 
 @dataclass(frozen=True)
 class ConvertAttentionToMma(Pass):
-    """Compute attention in one kernel on tensor cores (`mma.sync`), tile by tile of keys, without a buffer of scores.
+    """Compute attention in one kernel, on tensor cores (`mma.sync`) or in f32, tile by tile of keys, without a buffer of scores.
 
     before: %S = memref.alloc() : memref<512x512xf32>
             affine.for %i { affine.for %j { %s = affine.for %d { Q[i, d] * K[j, d] in f32 }  store %s * scale, %S[%i, %j] } }
@@ -37,11 +37,12 @@ class ConvertAttentionToMma(Pass):
             gpu.module @f_kernel { gpu.func @f_kernel { nvgpu.device_async_copy ...  affine.for %t iter_args(...) {
               nvgpu.mma.sync ...  gpu.shuffle xor ...  nvvm.ex2 ...  nvgpu.mma.sync ... }  division and stores } }
 
-    Elements are f16 or bf16, all sums f32; exponentials are rounded to the elements' type for their products. A block has some
-    queries of one head, or of all heads that share keys; what is done to scores and results (scale, masks, casts) is done on
-    fragments. Where the last key that a query sees grows with the query (causal attention), blocks leave out keys that none
-    of theirs sees. Tiles are those of least cost on the GPU that the module's `dlc.gpu` describes. Nests that are something else
-    stay as they are; a function with a softmax whose attention stays says why in `dlc.not_fused`."""
+    Elements are f16, bf16 or f32, all sums f32; exponentials are rounded to the elements' type for their products. Those of f32 are
+    multiplied by multiply-adds, and exponentials exchanged in shared memory. A block has queries of one head, or of all that share
+    keys; what is done to scores and results (scale, masks, casts) is done in registers. Where the last key that a query sees grows
+    with the query (causal attention), blocks leave out keys that none of theirs sees, and masks of those that all see. Tiles are
+    those of least cost on the GPU that the module's `dlc.gpu` describes. Nests that are something else stay as they are; a function
+    with a softmax whose attention stays says why in `dlc.not_fused`."""
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the module `op`."""
@@ -53,7 +54,7 @@ class ConvertAttentionToMma(Pass):
             run_native(op, "gpu-kernel-outlining")
 
 
-_Choice = tuple[Attention, MmaShape, AttentionTile]
+_Choice = tuple[type[AttentionKernel], AttentionTiles, AttentionTile]
 
 
 def _convert(function: ir.Operation, taken: set[str], facts: GpuMachine) -> bool:
@@ -62,15 +63,14 @@ def _convert(function: ir.Operation, taken: set[str], facts: GpuMachine) -> bool
     softmaxes = [found for op in real_ops(block) if op.name == "affine.for" and (found := softmax_of(op))]
     for softmax in softmaxes:
         with _noting_reasons(function):
-            attention = attention_of(softmax, block)
-            chosen.append((attention, *attention_tile(attention, facts)))
+            chosen.append(best_attention(attention_of(softmax, block), facts))
     if not softmaxes:
         with _noting_reasons(function):
             _require_none(function)
     if chosen:
-        outline_others(function, [nest for attention, _, _ in chosen for nest in attention.nests], taken)
-    for attention, shape, tile in chosen:
-        _replace(attention, shape, tile, block, facts)
+        outline_others(function, [nest for _, tiles, _ in chosen for nest in tiles.attention.nests], taken)
+    for choice in chosen:
+        _replace(choice, block)
     return bool(chosen)
 
 
@@ -95,17 +95,18 @@ def _require_none(function: ir.Operation) -> None:
     raise NotFused("its scores have no nests of their own")
 
 
-def _replace(attention: Attention, shape: MmaShape, tile: AttentionTile, block: ir.Block, facts: GpuMachine) -> None:
+def _replace(choice: _Choice, block: ir.Block) -> None:
     """Put a kernel in the place of the last nest; what the others read lives until then, and scores nowhere."""
-    first, softmax, last = attention.nests
+    kernel, tiles, tile = choice
+    first, softmax, last = tiles.attention.nests
     ops = [op.operation for op in block.operations]
     for op in ops[ops.index(first) : ops.index(last)]:
         if op.name == "memref.dealloc":
             op.move_after(last)
     with ir.InsertionPoint(last), last.location:
-        launch_attention(attention, shape, tile, facts)
+        launch_attention(kernel, tiles, tile)
     for nest in (last, softmax, first):
         nest.erase()
-    for buffer in attention.softmax.buffers:
+    for buffer in tiles.attention.softmax.buffers:
         for user in [*users_of(buffer), buffer.owner]:
             user.erase()

@@ -13,7 +13,7 @@ from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, is_dense
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
 from dlc.lowering.outlining import clone_replacing
-from dlc.targets.machine import SUM_NEIGHBOURS
+from dlc.targets.machine import VECTOR_BYTES
 
 _Places = dict[ir.Value, ir.AffineExpr]
 
@@ -22,7 +22,7 @@ _Places = dict[ir.Value, ir.AffineExpr]
 class Epilogue:
     """What is done to the sums of a block, where `batch` gives the places of batch loops and `sides` the block's tile.
 
-    Two neighbours of a row are loaded and stored at once where memory allows. `held` are results of ops of the contraction that the
+    Neighbours of a row are loaded and stored at once where memory allows. `held` are results of ops of the contraction that the
     thread has already.
     """
 
@@ -33,7 +33,7 @@ class Epilogue:
     held: Mapping[ir.Value, ir.Value] = field(default_factory=dict)
 
     def emit(self, row: ir.AffineExpr, column: ir.AffineExpr, sums: Sequence[ir.Value]) -> None:
-        """Emit it for neighbours from `column` on, where the row and the columns exist."""
+        """Emit it for neighbours from `column` on, a multiple of their number, where the row and the columns exist."""
         for columns, totals in self._together(column, sums):
             self._guarded(row, columns, totals)
 
@@ -42,16 +42,15 @@ class Epilogue:
     ) -> Iterator[tuple[list[ir.AffineExpr], Sequence[ir.Value]]]:
         """Neighbours that are taken at once."""
         columns = [column + place for place in range(len(sums))]
-        if self._is_even or len(sums) == 1:
+        if len(sums) == 1 or self._are_neighbours(len(sums)):
             yield columns, sums
             return
         yield from (([place], [total]) for place, total in zip(columns, sums, strict=True))
 
-    @property
-    def _is_even(self) -> bool:
-        """Whether an even column's right neighbour is its neighbour in the innermost loop."""
+    def _are_neighbours(self, count: int) -> bool:
+        """Whether `count` columns from a multiple of it on are neighbours in the innermost loop."""
         loops = self.contraction.columns.loops
-        return bool(loops) and (loops[-1].extent or 1) % SUM_NEIGHBOURS == 0
+        return bool(loops) and (loops[-1].extent or 1) % count == 0
 
     def _guarded(self, row: ir.AffineExpr, columns: Sequence[ir.AffineExpr], sums: Sequence[ir.Value]) -> None:
         checks = []
@@ -105,17 +104,17 @@ class Epilogue:
         clone_replacing(op, known)
 
     def _access(self, access: MemRefAccess, places: Sequence[_Places], values: Sequence[dict[ir.Value, ir.Value]]) -> None:
-        """Emit a load or store for all neighbours, at once where they lie side by side from an even place on."""
+        """Emit a load or store for all neighbours, at once where they lie side by side from a multiple of their number on."""
         indices = [self._indices(access, place, known) for place, known in zip(places, values, strict=True)]
         kind = ir.MemRefType(access.memref.type)
-        moves = self._pair_step(access) if len(places) == SUM_NEIGHBOURS else None
+        moves = self._step(access, len(places)) if len(places) > 1 else None
         if moves == 0 and not access.writes:
             loaded = ir.Operation.create("memref.load", [kind.element_type], [access.memref, *indices[0]]).results[0]
             for known in values:
                 known[access.op.results[0]] = loaded
             return
         if moves == 1:
-            self._pair(access, kind.element_type, indices[0], values)
+            self._vector(access, kind.element_type, indices[0], values)
             return
         for at, known in zip(indices, values, strict=True):
             if access.writes:
@@ -125,23 +124,24 @@ class Epilogue:
                     0
                 ]
 
-    def _pair(
+    def _vector(
         self, access: MemRefAccess, element: ir.Type, at: Sequence[ir.Value], values: Sequence[dict[ir.Value, ir.Value]]
     ) -> None:
-        """Emit one access of two neighbours."""
-        kind, size = ir.VectorType.get([SUM_NEIGHBOURS], element), -(-int(element.width) // 8)
-        attributes = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), SUM_NEIGHBOURS * size)}
+        """Emit one access of all neighbours."""
+        kind, size = ir.VectorType.get([len(values)], element), -(-int(element.width) // 8)
+        attributes = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(values) * size)}
         if access.writes:
             given = [_known(access.op.operands[0], known) for known in values]
-            both = ir.Operation.create("vector.from_elements", [kind], given).results[0]
-            ir.Operation.create("vector.store", operands=[both, access.memref, *at], attributes=attributes)
+            stored = ir.Operation.create("vector.from_elements", [kind], given).results[0]
+            ir.Operation.create("vector.store", operands=[stored, access.memref, *at], attributes=attributes)
             return
-        both = ir.Operation.create("vector.load", [kind], [access.memref, *at], attributes).results[0]
+        loaded = ir.Operation.create("vector.load", [kind], [access.memref, *at], attributes).results[0]
         for place, known in enumerate(values):
-            known[access.op.results[0]] = element_of(both, [place])
+            known[access.op.results[0]] = element_of(loaded, [place])
 
-    def _pair_step(self, access: MemRefAccess) -> int | None:
-        """Elements between what two neighbours touch: 0, 1 from an even place on; None for all else."""
+    def _step(self, access: MemRefAccess, count: int) -> int | None:
+        """Elements between what each of `count` neighbours and the next touch: 0, or 1 from a multiple of `count` on, as far as one
+        access takes them; None for all else."""
         innermost, form = self.contraction.columns.loops[-1], access.distance
         kind = ir.MemRefType(access.memref.type)
         root = root_of(access.memref)
@@ -149,8 +149,9 @@ class Epilogue:
             return None
         step = form.factors.get(innermost.iv, 0)
         others = [factor for value, factor in form.factors.items() if value != innermost.iv]
-        is_even = all(number % SUM_NEIGHBOURS == 0 for number in (form.constant, *others))
-        return step if step == 0 or (step == 1 and is_even and int(kind.element_type.width) >= 8) else None
+        is_aligned = all(number % count == 0 for number in (form.constant, *others))
+        bits = int(kind.element_type.width)
+        return step if step == 0 or (step == 1 and is_aligned and 8 <= bits <= 8 * VECTOR_BYTES // count) else None
 
     def _indices(self, access: MemRefAccess, places: _Places, known: dict[ir.Value, ir.Value]) -> list[ir.Value]:
         """Emit the subscripts of an access at a place."""
