@@ -8,8 +8,9 @@ from itertools import product
 
 from dlc._mlir import affine, arith, ir, memref
 from dlc._mlir import math as math_ops
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_copied_kernels import CopiedAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_fma_tiles import row_lanes
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel, Columns
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import Columns
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import Weighted
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, swizzled
@@ -27,7 +28,7 @@ class _Place:
 
 
 @dataclass(eq=False)
-class FmaAttention(AttentionKernel):
+class FmaAttention(CopiedAttention):
     """Half a warp has every second of the warp's rows, and of a row each of its lanes every 16th key: rows that are read at a time
     lie side by side, in different banks."""
 

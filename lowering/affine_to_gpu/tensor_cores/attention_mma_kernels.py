@@ -7,50 +7,29 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel, Columns
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_copied_kernels import CopiedAttention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_fragments import FragmentRows
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import MmaAttentionTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import Weighted, as_operands, scaled_fragments
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy
-from dlc.targets.machine import FRAGMENT_HALVES, FRAGMENT_LANES, SUM_NEIGHBOURS
+from dlc.targets.machine import FRAGMENT_HALVES, SUM_NEIGHBOURS
 
 _Fragments = Sequence[Sequence[ir.Value]]
 """Fragments of a left operand, by steps of the sum and then rows."""
 
 
 @dataclass(eq=False)
-class MmaAttention(AttentionKernel):
-    """A warp has 16 rows or a multiple; four lanes have a row of a fragment, two neighbours of every eight columns."""
+class MmaAttention(FragmentRows, CopiedAttention):
+    """The kernel whose warps multiply by themselves."""
 
     tiles: MmaAttentionTiles
     held: _Fragments = field(default_factory=list)
 
     @property
     def shape(self) -> MmaShape:
-        """The products of an instruction."""
         return self.tiles.shape
-
-    @property
-    def _row_lanes(self) -> int:
-        return FRAGMENT_LANES
-
-    @property
-    def _rows(self) -> list[ir.AffineExpr]:
-        lane_row = self._warp_row + ir.AffineExpr.get_floor_div(self._lane, FRAGMENT_LANES)
-        return [lane_row + inside for inside in range(0, self.tile.warp_rows, self.shape.rows // FRAGMENT_HALVES)]
-
-    def _columns(self, side: int) -> Columns:
-        first = ir.AffineExpr.get_mod(self._lane, FRAGMENT_LANES) * SUM_NEIGHBOURS
-        return [(first + at, SUM_NEIGHBOURS) for at in range(0, side, self.shape.columns)]
-
-    @property
-    def _score_columns(self) -> Columns:
-        return self._columns(self.tile.keys)
-
-    @property
-    def _result_columns(self) -> Columns:
-        return self._columns(self.panels.width)
 
     @property
     def _fragments(self) -> range:

@@ -15,11 +15,13 @@ from dlc.targets.machine import MATRIX_ROW_BYTES, GpuMachine
 
 @dataclass(frozen=True)
 class AttentionTile:
-    """What a block computes: `rows` queries, `warp_rows` of them in each warp, with `keys` keys and values at a time."""
+    """What a block computes: `rows` queries, `warp_rows` of them in each warp, with `keys` keys and values at a time; `stages` such
+    tiles are in shared memory."""
 
     rows: int
     keys: int
     warp_rows: int
+    stages: int = 1
 
     @property
     def warps(self) -> int:
@@ -100,6 +102,10 @@ class AttentionTiles(ABC):
         """Threads of a block."""
         return tile.warps * self.facts.warp_threads
 
+    def shared_bytes(self, panels: AttentionPanels) -> int:
+        """Shared memory of a block."""
+        return panels.bytes
+
     def dynamic_bytes(self, panels: AttentionPanels) -> int:
         """Dynamic shared memory of a block; 0 where what it has without asking the driver suffices."""
         return panels.bytes if panels.bytes > self.facts.shared_bytes else 0
@@ -117,8 +123,8 @@ class AttentionTiles(ABC):
         return (
             tile.warps <= policy().gpu.mma_most_warps
             and self.threads(tile) <= self.facts.most_threads
-            and self.registers(tile, panels) <= policy().gpu.attention_registers
-            and panels.bytes <= self.facts.most_shared_bytes
+            and self.registers(tile, panels) <= self.most_registers(tile)
+            and self.shared_bytes(panels) <= self.facts.most_shared_bytes
             and self.is_copied(tile, panels)
             and self.attention.scores.batch.extent <= self.facts.most_blocks_y
             and self._resident(tile, panels) > 0
@@ -128,8 +134,16 @@ class AttentionTiles(ABC):
         """Whether `cp.async` copies all panels, as many chunks by each thread; or fewer chunks than there are threads."""
         return all(_is_even(panel, self.threads(tile)) for panel in panels.copied)
 
+    def most_registers(self, tile: AttentionTile) -> int:
+        """What a thread may have of registers."""
+        return policy().gpu.attention_registers
+
+    def allocated(self, tile: AttentionTile, panels: AttentionPanels) -> int:
+        """Registers that each thread of a block begins with."""
+        return self.registers(tile, panels)
+
     def _resident(self, tile: AttentionTile, panels: AttentionPanels) -> int:
-        return resident_blocks(self.threads(tile), self.registers(tile, panels), panels.bytes, self.facts)
+        return resident_blocks(self.threads(tile), self.allocated(tile, panels), panels.bytes, self.facts)
 
     def cycles(self, tile: AttentionTile) -> float:
         """Cycles of the kernel beside its launch: its busiest multiprocessor's products and what its threads do with scores

@@ -12,6 +12,8 @@ from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_kernels import MmaAtt
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import MmaAttentionTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention, NotFused
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTile, AttentionTiles, separate_cycles
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_warpgroup_kernels import WarpgroupAttention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_warpgroup_tiles import WarpgroupAttentionTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import shapes_for
 from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
@@ -40,7 +42,9 @@ def _kinds(attention: Attention, facts: GpuMachine) -> Iterator[tuple[type[Atten
             yield FmaAttention, FmaAttentionTiles(attention, facts)
         return
     for shape in shapes_for(attention.scores, facts, tf32=False):
-        if not shape.of_warpgroup:
+        if shape.of_warpgroup:
+            yield WarpgroupAttention, WarpgroupAttentionTiles(attention, facts, shape)
+        else:
             yield MmaAttention, MmaAttentionTiles(attention, facts, shape)
 
 

@@ -27,7 +27,7 @@ NOT_FUSED = "dlc.not_fused"
 
 @dataclass(frozen=True)
 class ConvertAttentionToMma(Pass):
-    """Compute attention in one kernel, on tensor cores (`mma.sync`) or in f32, tile by tile of keys, without a buffer of scores.
+    """Compute attention in one kernel, on tensor cores or in f32, tile by tile of keys, without a buffer of scores.
 
     before: %S = memref.alloc() : memref<512x512xf32>
             affine.for %i { affine.for %j { %s = affine.for %d { Q[i, d] * K[j, d] in f32 }  store %s * scale, %S[%i, %j] } }
@@ -37,9 +37,9 @@ class ConvertAttentionToMma(Pass):
             gpu.module @f_kernel { gpu.func @f_kernel { nvgpu.device_async_copy ...  affine.for %t iter_args(...) {
               nvgpu.mma.sync ...  gpu.shuffle xor ...  nvvm.ex2 ...  nvgpu.mma.sync ... }  division and stores } }
 
-    Elements are f16, bf16 or f32, all sums f32; exponentials are rounded to the elements' type for their products. Those of f32 are
-    multiplied by multiply-adds, and exponentials exchanged in shared memory. A block has queries of one head, or of all that share
-    keys; what is done to scores and results (scale, masks, casts) is done in registers. Where the last key that a query sees grows
+    Elements are f16, bf16 (`mma.sync`, `wgmma`) or f32, sums f32; exponentials are rounded to the elements' type, too.
+    Those of f32 are multiplied by multiply-adds, exponentials exchanged in shared memory. A block has queries of one head, or of
+    all that share keys; what is done to scores and results (scale, masks, casts) is done in registers. Where the last key grows
     with the query (causal attention), blocks leave out keys that none of theirs sees, and masks of those that all see. Tiles are
     those of least cost on the GPU that the module's `dlc.gpu` describes. Nests that are something else stay as they are; a function
     with a softmax whose attention stays says why in `dlc.not_fused`."""

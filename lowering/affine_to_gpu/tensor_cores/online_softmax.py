@@ -13,6 +13,7 @@ from functools import reduce
 
 from dlc._mlir import arith, gpu, ir
 from dlc._mlir import math as math_ops
+from dlc.lowering.policy import policy
 from dlc.targets.machine import FRAGMENT_LANES, MATRIX_ROWS
 
 
@@ -33,9 +34,15 @@ def of_row(combine: Callable[[ir.Value, ir.Value], ir.Value], value: ir.Value, l
     return value
 
 
+def together(combine: Callable[[ir.Value, ir.Value], ir.Value], values: Sequence[ir.Value]) -> ir.Value:
+    """Emit what `combine` makes of `values`, in chains side by side: each step of a chain waits for the one before."""
+    chains = min(policy().gpu.softmax_chains, len(values))
+    return reduce(combine, [reduce(combine, values[start::chains]) for start in range(chains)])
+
+
 def next_top(top: ir.Value, scores: Sequence[ir.Value], lanes: int) -> tuple[ir.Value, ir.Value]:
     """Emit the largest score of a row with those of another tile, and what is subtracted of scores: that, but 0 for -inf."""
-    found = larger(top, of_row(larger, reduce(larger, scores), lanes))
+    found = larger(top, of_row(larger, together(larger, scores), lanes))
     lowest, zero = arith.constant(top.type, -math.inf), arith.constant(top.type, 0.0)
     return found, arith.select(arith.cmpf(arith.CmpFPredicate.OEQ, found, lowest), zero, found)
 
@@ -68,4 +75,4 @@ def _exp2(power: ir.Value) -> ir.Value:
 
 def next_total(total: ir.Value, factor: ir.Value, weights: Sequence[ir.Value]) -> ir.Value:
     """Emit the sum of a lane's exponentials with those of another tile, the old ones times `factor`."""
-    return arith.addf(arith.mulf(total, factor), reduce(arith.addf, weights))
+    return arith.addf(arith.mulf(total, factor), together(arith.addf, weights))

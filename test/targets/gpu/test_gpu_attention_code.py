@@ -17,6 +17,8 @@ _TEXT = """func.func @main(%q: {kind}, %k: {kind}, %v: {kind}) -> {kind} {{
   return %0 : {kind}
 }}"""
 
+_PRODUCTS = {"sm_80": "m16n8k16", "sm_90": "m64n128k16"}
+
 
 @pytest.mark.skipif(find_ptxas() is None, reason="NVIDIA's ptxas is not installed (pip install 'dlc[ptxas]')")
 @pytest.mark.parametrize("causal", ["false", "true"])
@@ -29,7 +31,7 @@ def test_long_attention(kind: str, chip: str, causal: str) -> None:
         target.state(module.operation, f"gpu:{chip}")
         Pipeline.parse("dl-to-linalg,linalg-to-affine,affine-to-gpu").run(module)
         (kernel,) = kernels_of(module, gpu_facts_of(module.operation))
-        assert kernel.tensor_cores == f"m16n8k16.{kind.rpartition('x')[2]}"
+        assert kernel.tensor_cores == f"{_PRODUCTS[chip]}.{kind.rpartition('x')[2]}"
         assert kernel.bank_ways <= 2 and not kernel.uncoalesced
         assert str(module).count("memref.alloc") == 1  # the result
         Pipeline.parse("gpu-to-nvvm").run(module)
