@@ -27,16 +27,22 @@ def fma_panels(attention: Attention, tile: AttentionTile, facts: GpuMachine) -> 
     depth, width = rounded(scores.sums.extent, chunk), rounded(values.columns.extent, lanes)
     width = rounded(width, lanes * chunk) if width > lanes * 2 else width
     stored = stored_elements(depth, scores.rhs)
-    value = panel_of(values.rhs, values.columns, values.sums, width, tile.keys)
     weight = Panel(values.lhs, scores.rows, scores.columns, tile.rows, tile.keys, True, chunk, tile.keys)
     return AttentionPanels(
         panel_of(scores.lhs, scores.rows, scores.sums, tile.rows, stored),
         panel_of(scores.rhs, scores.columns, scores.sums, tile.keys, stored),
-        replace(value, along_sums=False, chunk=_chunk(value), span=width & -width),
+        values_panel(attention, width, tile.keys),
         depth,
         width,
         weight,
     )
+
+
+def values_panel(attention: Attention, width: int, keys: int) -> Panel:
+    """What a block keeps of so many keys' values, along the axis of the results."""
+    values = attention.values
+    panel = panel_of(values.rhs, values.columns, values.sums, width, keys)
+    return replace(panel, along_sums=False, chunk=_chunk(panel), span=width & -width)
 
 
 def _chunk(panel: Panel) -> int:

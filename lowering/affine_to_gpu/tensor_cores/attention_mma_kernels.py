@@ -55,8 +55,13 @@ class MmaAttention(FragmentRows, CopiedAttention):
 
     def _add_values(self, weighted: Weighted, values: PanelCopy) -> list[ir.Value]:
         before = scaled_fragments(weighted.rows.results, weighted.factors)
-        lefts = as_operands(self.shape, self.attention.element, weighted.weights)
+        lefts = as_operands(self.shape, self._multiplied, weighted.weights)
         return self._products(lefts, values, self.panels.width, before)
+
+    @property
+    def _multiplied(self) -> ir.Type:
+        """The type of what is multiplied."""
+        return self.attention.element
 
     def _loads(self, copy: PanelCopy, first: ir.AffineExpr) -> FragmentLoads:
         return FragmentLoads(copy.panel, self.shape, copy.target, self.extents, self._lane, first)

@@ -62,7 +62,7 @@ class MmaAttentionTiles(AttentionTiles):
         """Scores and results in f32, queries and weights as operands, addresses of the chunks that a thread copies in each step,
         and what is not known."""
         sums = tile.keys + panels.width
-        operands = (panels.depth + tile.keys) * panels.queries.operand.bytes // REGISTER_BYTES
+        operands = (panels.depth + tile.keys) * MATRIX_ROW_BYTES * 2 // self.shape.depth // REGISTER_BYTES
         copies = panels.step_bytes // MATRIX_ROW_BYTES // self.threads(tile)
         return policy().gpu.mma_registers + copies + tile.warp_rows * (sums + operands) // self.facts.warp_threads
 

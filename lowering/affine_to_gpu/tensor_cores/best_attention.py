@@ -11,6 +11,11 @@ from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionK
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_kernels import MmaAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import MmaAttentionTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention, NotFused
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_rounded_kernels import (
+    RoundedAttention,
+    RoundedAttentionTiles,
+    rounded_shapes,
+)
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTile, AttentionTiles, separate_cycles
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_warpgroup_kernels import WarpgroupAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_warpgroup_tiles import WarpgroupAttentionTiles
@@ -21,9 +26,11 @@ from dlc.targets.machine import GpuMachine
 _Choice = tuple[type[AttentionKernel], AttentionTiles, AttentionTile]
 
 
-def best_attention(attention: Attention, facts: GpuMachine) -> _Choice:
-    """The kernel and the cheapest tile. Raises NotFused where none fits, or kernels for each step are as fast."""
-    kinds = list(_kinds(attention, facts))
+def best_attention(attention: Attention, facts: GpuMachine, precision: str) -> _Choice:
+    """The kernel and the cheapest tile, where operands of f32 may be rounded to `precision`.
+
+    Raises NotFused where none fits, or kernels for each step are as fast."""
+    kinds = list(_kinds(attention, facts, precision))
     if not kinds:
         raise NotFused(f"{facts.chip} has no mma.sync of {attention.element}, or no cp.async")
     best = search([lambda: _candidates(kinds)], lambda found: found)
@@ -35,17 +42,24 @@ def best_attention(attention: Attention, facts: GpuMachine) -> _Choice:
     return best.schedule
 
 
-def _kinds(attention: Attention, facts: GpuMachine) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
+def _kinds(attention: Attention, facts: GpuMachine, precision: str) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
     """The kernels that multiply elements of the attention's type."""
     if str(attention.element) == "f32":
-        if facts.has_async_copies:
-            yield FmaAttention, FmaAttentionTiles(attention, facts)
+        yield from _exact_kinds(attention, facts)
+        for shape in rounded_shapes(attention, facts) if precision == "bf16" else ():
+            yield RoundedAttention, RoundedAttentionTiles(attention, facts, shape)
         return
     for shape in shapes_for(attention.scores, facts, tf32=False):
         if shape.of_warpgroup:
             yield WarpgroupAttention, WarpgroupAttentionTiles(attention, facts, shape)
         else:
             yield MmaAttention, MmaAttentionTiles(attention, facts, shape)
+
+
+def _exact_kinds(attention: Attention, facts: GpuMachine) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
+    """The kernels that multiply f32 as it is."""
+    if facts.has_async_copies:
+        yield FmaAttention, FmaAttentionTiles(attention, facts)
 
 
 def _candidates(kinds: list[tuple[type[AttentionKernel], AttentionTiles]]) -> Iterator[Candidate[_Choice]]:

@@ -16,6 +16,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTil
 from dlc.lowering.affine_to_gpu.tensor_cores.best_attention import best_attention
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free, outline_others
 from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import is_largest, softmax_of
+from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import symbols_in
 from dlc.lowering.pass_base import Pass
@@ -49,7 +50,7 @@ class ConvertAttentionToMma(Pass):
         facts, taken, found = gpu_facts_of(op), symbols_in(op), False
         for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
             if is_free(function):
-                found = _convert(function, taken, facts) or found
+                found = _convert(function, taken, facts, precision_of(op)) or found
         if found:
             run_native(op, "gpu-kernel-outlining")
 
@@ -57,13 +58,13 @@ class ConvertAttentionToMma(Pass):
 _Choice = tuple[type[AttentionKernel], AttentionTiles, AttentionTile]
 
 
-def _convert(function: ir.Operation, taken: set[str], facts: GpuMachine) -> bool:
+def _convert(function: ir.Operation, taken: set[str], facts: GpuMachine, precision: str) -> bool:
     """Make kernels of a function's attentions; whether there are any."""
     block, chosen = function.regions[0].blocks[0], list[_Choice]()
     softmaxes = [found for op in real_ops(block) if op.name == "affine.for" and (found := softmax_of(op))]
     for softmax in softmaxes:
         with _noting_reasons(function):
-            chosen.append(best_attention(attention_of(softmax, block), facts))
+            chosen.append(best_attention(attention_of(softmax, block), facts, precision))
     if not softmaxes:
         with _noting_reasons(function):
             _require_none(function)

@@ -107,10 +107,11 @@ ONLY_F32 = {"heads of odd sizes"}
 """Tensor cores take no such heads."""
 
 
-def lowered(text: str, tiles: Mapping[str, Any], gpu: str = "{}") -> ir.Module:
+def lowered(text: str, tiles: Mapping[str, Any], gpu: str = "{}", precision: str = "f32") -> ir.Module:
     """A module of kernels; attention takes the kernel whatever it costs."""
     module = ir.Module.parse(text)
     module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(gpu)
+    module.operation.attributes["dl.precision"] = ir.StringAttr.get(precision)
     with using(policy().override(mma_gain=1e6, **tiles)):
         Pipeline.parse("dl-to-linalg,linalg-to-affine,affine-to-gpu").run(module)
     return module
@@ -141,6 +142,21 @@ def test_forms(name: str, dtype: str) -> None:
 def test_forms_of_f32(name: str) -> None:
     """By multiply-adds, without rounding; some with several warps, some with several tiles of keys."""
     check(CASES[name], "f32", _TILES[3] if len(name) % 2 else {"mma_block_sides": (32,), "attention_thread_rows": (4,)})
+
+
+@pytest.mark.parametrize("name", ["causal", "ragged", "hidden queries", "heads of 80", "heads of odd sizes"])
+def test_products_of_bf16(name: str) -> None:
+    """Where the module's precision allows it, fragments of f32 are rounded; no kernel of multiply-adds fits these tiles."""
+    case, tiles = CASES[name], {"mma_block_sides": (32,), "attention_thread_rows": (64,)}
+    arrays = case.arrays("f32", 0)
+    with make_context(), ir.Location.unknown():
+        module = lowered(case.text("f32"), tiles, precision="bf16")
+        assert "nvgpu.mma.sync" in str(module) and "nvvm.ex2" in str(module)
+        assert "nvvm.ex2" not in str(lowered(case.text("f32"), tiles, precision="tf32"))
+        (found,) = program(module).run("main", *arrays)
+    expected = case.expected(arrays)
+    difference = np.abs(found.reshape(expected.shape) - expected).max()
+    assert ROUNDING["f32"] < difference < 4 * ROUNDING["bf16"]
 
 
 @pytest.mark.parametrize("tiles", _TILES[1:3])
