@@ -37,8 +37,8 @@ _MATH = {
 
 _OWN = "nvvm.wgmma."
 """Instructions that only code for `sm_90a` may have."""
-_OF_WARPS = frozenset({"nvgpu.mma.sync", "nvvm.bar.warp.sync", "nvvm.wgmma.mma_async"})
-"""What kernels have whose warps compute tiles in registers: products of fragments on tensor cores, and attention in f32."""
+_OF_WARPS = frozenset({"nvgpu.mma.sync", "nvvm.wgmma.mma_async", "nvvm.ex2"})
+"""What kernels have whose warps compute tiles in registers: products on tensor cores, and the exponentials of attention."""
 _DYNAMIC = "__dynamic_shmem__"
 """The beginning of upstream's name of dynamic shared memory."""
 _NOALIAS = "llvm.noalias"

@@ -46,7 +46,7 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     both = holds_contraction(a) and holds_contraction(b)
     if len(legal) == len(a.loops) == len(b.loops) and not both:
         return Fusion(tuple(legal))
-    if is_for_gpu(a.top) and (_is_product_of_matrices(a) or _is_product_of_matrices(b)):
+    if is_for_gpu(a.top) and (_is_product_of_floats(a) or _is_product_of_floats(b)):
         return Refusal("kernels of a GPU take all loops of a product of matrices together")
     kept: list[tuple[Loop, Loop]] = []
     reason = "two contractions on one register tile would spill" if both else ""
@@ -79,13 +79,10 @@ def reuses(band: Band, loop: Loop) -> bool:
     return any(len(loads) > 1 and any(loop.iv not in list(load.operands) for load in loads) for loads in _multiplied(band))
 
 
-def _is_product_of_matrices(band: Band) -> bool:
-    """Whether the nest multiplies matrices of floats, whose values are read again in other iterations."""
-    for loads in _multiplied(band):
-        is_float = any(isinstance(load.results[0].type, (ir.F16Type, ir.BF16Type, ir.F32Type)) for load in loads)
-        if is_float and len(loads) > 1 and all(any(loop.iv not in list(load.operands) for loop in band.loops) for load in loads):
-            return True
-    return False
+def _is_product_of_floats(band: Band) -> bool:
+    """Whether the nest multiplies matrices, or a matrix and a vector, of floats."""
+    kinds = {load.results[0].type for loads in _multiplied(band) for load in loads}
+    return holds_contraction(band) and any(isinstance(kind, (ir.F16Type, ir.BF16Type, ir.F32Type)) for kind in kinds)
 
 
 def _multiplied(band: Band) -> Iterator[list[ir.Operation]]:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, shared_memory, views_of
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import PanelAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import RowState, Weighted
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, end_group, flat, wait_for_groups
@@ -34,7 +34,7 @@ class Step:
 
 
 @dataclass(eq=False)
-class CopiedAttention(AttentionKernel):
+class CopiedAttention(PanelAttention):
     """The loop over tiles of keys, all of whose threads copy and compute."""
 
     def emit(self) -> None:
@@ -77,7 +77,7 @@ class CopiedAttention(AttentionKernel):
     def _targets(self) -> list[ir.Value]:
         """Shared memory for each panel; first asked for at the begin of the body."""
         kinds = [ir.MemRefType.get([1, *panel.stored_shape], panel.operand.element) for panel in self.panels.all]
-        if self.tiles.dynamic_bytes(self.panels):
+        if self.tiles.dynamic_bytes(self.tile):
             return views_of(dynamic_shared_memory(), kinds)
         return [shared_memory(self.body, kind, ir.Location.current) for kind in kinds]
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import panel_of, stored_elements
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles, rounded
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, PanelTiles, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
 from dlc.targets.machine import MATRIX_ROW_BYTES, GpuMachine
@@ -53,7 +53,7 @@ def _chunk(panel: Panel) -> int:
     return chunk
 
 
-class FmaAttentionTiles(AttentionTiles):
+class FmaAttentionTiles(PanelTiles):
     """Those of a block of which each thread has some rows, and every 16th key or some neighbours of each row of values."""
 
     def tiles(self) -> Iterator[AttentionTile]:

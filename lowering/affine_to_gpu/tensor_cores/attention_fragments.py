@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from dlc._mlir import ir
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel, Columns
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import Columns, PanelAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.targets.machine import FRAGMENT_HALVES, FRAGMENT_LANES, SUM_NEIGHBOURS
 
 
-class FragmentRows(AttentionKernel):
+class FragmentRows(PanelAttention):
     """A warp has 16 rows or a multiple; four lanes have a row of a fragment, two neighbours of every eight columns."""
 
     @property

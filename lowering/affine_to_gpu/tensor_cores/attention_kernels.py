@@ -18,7 +18,7 @@ from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import RowState, Weighted
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles, PanelTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import BLOCK_X, BLOCK_Z, THREAD_X
@@ -33,11 +33,11 @@ Columns = Sequence[tuple[ir.AffineExpr, int]]
 def launch_attention(kernel: type[AttentionKernel], tiles: AttentionTiles, tile: AttentionTile) -> None:
     """Emit the launch of the kernel at the insertion point; the loops stay."""
     load_kernel_dialects()
-    panels, batch = tiles.panels(tile), tiles.attention.scores.batch.extent
+    batch = tiles.attention.scores.batch.extent
     sizes = [arith.constant(ir.IndexType.get(), size) for size in (tiles.blocks(tile), 1, batch, tiles.threads(tile), 1, 1)]
-    body = empty_launch(sizes, tiles.dynamic_bytes(panels))
+    body = empty_launch(sizes, tiles.dynamic_bytes(tile))
     with ir.InsertionPoint(list(body.operations)[-1]):
-        kernel(tiles, tile, body, panels).emit()
+        kernel(tiles, tile, body).emit()
 
 
 @dataclass(eq=False)
@@ -47,7 +47,6 @@ class AttentionKernel(ABC):
     tiles: AttentionTiles
     tile: AttentionTile
     body: ir.Block
-    panels: AttentionPanels
 
     @property
     def attention(self) -> Attention:
@@ -85,18 +84,9 @@ class AttentionKernel(ABC):
     def _score_columns(self) -> Columns:
         """The thread's columns of a tile of scores."""
 
-    @property
-    @abstractmethod
-    def _result_columns(self) -> Columns:
-        """The thread's columns of the results."""
-
     @abstractmethod
     def _zero_results(self) -> list[ir.Value]:
         """Emit the results before the first step."""
-
-    @abstractmethod
-    def _row_results(self, results: Sequence[ir.Value]) -> list[list[ir.Value]]:
-        """Emit the results of each row of the thread, in the order of its columns."""
 
     # Places.
 
@@ -186,7 +176,26 @@ class AttentionKernel(ABC):
         ends = [sum(count for _, count in columns[:place]) for place in range(len(columns) + 1)]
         return [(column, own[start:end]) for (column, _), (start, end) in zip(columns, pairwise(ends), strict=True)]
 
-    # The end.
+
+@dataclass(eq=False)
+class PanelAttention(AttentionKernel):
+    """A kernel that multiplies panels in shared memory."""
+
+    tiles: PanelTiles
+
+    @cached_property
+    def panels(self) -> AttentionPanels:
+        """What a block keeps there."""
+        return self.tiles.panels(self.tile)
+
+    @property
+    @abstractmethod
+    def _result_columns(self) -> Columns:
+        """The thread's columns of the results."""
+
+    @abstractmethod
+    def _row_results(self, results: Sequence[ir.Value]) -> list[list[ir.Value]]:
+        """Emit the results of each row of the thread, in the order of its columns."""
 
     def _finish(self, rows: RowState) -> None:
         """Emit the sums of whole rows, and what is done with them and the results."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles, rounded
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, PanelTiles, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
@@ -44,7 +44,7 @@ def panel_of(operand: Operand, axis: Axis, sums: Axis, side: int, depth: int) ->
 
 
 @dataclass(frozen=True, eq=False)
-class MmaAttentionTiles(AttentionTiles):
+class MmaAttentionTiles(PanelTiles):
     """Those of a block whose warps multiply by themselves."""
 
     shape: MmaShape

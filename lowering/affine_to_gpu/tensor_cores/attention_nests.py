@@ -73,9 +73,7 @@ def attention_of(softmax: Softmax, block: ir.Block) -> Attention:
     totals = tuple(_totals(softmax, values, outer))
     score = scores.epilogue[-1].operands[0]
     rows = [axis for axis in range(len(inner) - 1) if _is_row(inner[axis], outer[axis], scores, values)]
-    if not rows:
-        raise NotFused("each query has keys and values of its own")
-    lead = _lead_of(score, scores, inner[rows[-1]])
+    lead = _lead_of(score, scores, inner[rows[-1]]) if rows else None
     rows = rows if lead is None else rows[-1:]
     scores = replace(_arranged(scores, inner, rows), epilogue=scores.epilogue[:-1])
     scaled, factor = _without_scale(scores, score)

@@ -79,6 +79,36 @@ class AttentionTiles(ABC):
     facts: GpuMachine
 
     @abstractmethod
+    def fitting(self) -> Iterator[AttentionTile]:
+        """The tiles that fit a block and a grid, larger ones first."""
+
+    @abstractmethod
+    def cycles(self, tile: AttentionTile) -> float:
+        """Cycles of the kernel beside its launch."""
+
+    @abstractmethod
+    def dynamic_bytes(self, tile: AttentionTile) -> int:
+        """Dynamic shared memory of a block; 0 where what it has without asking the driver suffices."""
+
+    def threads(self, tile: AttentionTile) -> int:
+        """Threads of a block."""
+        return tile.warps * self.facts.warp_threads
+
+    def blocks(self, tile: AttentionTile) -> int:
+        """Blocks of one iteration of the batch."""
+        return -(-self.attention.scores.rows.extent // tile.rows)
+
+    def memory_cycles(self) -> float:
+        """Cycles in which memory brings queries, keys and values once and takes the results."""
+        scores, values = self.attention.scores, self.attention.values
+        brought = scores.read_bytes + values.rhs.bytes * values.batch.extent * values.columns.extent * values.sums.extent
+        return (brought + values.results * values.stored_bytes) / self.facts.memory_bytes_per_cycle
+
+
+class PanelTiles(AttentionTiles):
+    """Those of kernels that multiply panels in shared memory."""
+
+    @abstractmethod
     def tiles(self) -> Iterator[AttentionTile]:
         """Tiles that may fit, larger ones first."""
 
@@ -98,25 +128,16 @@ class AttentionTiles(ABC):
     def read_bytes(self, tile: AttentionTile, panels: AttentionPanels) -> float:
         """Bytes that go through shared memory in a step, as it moves them."""
 
-    def threads(self, tile: AttentionTile) -> int:
-        """Threads of a block."""
-        return tile.warps * self.facts.warp_threads
-
     def shared_bytes(self, panels: AttentionPanels) -> int:
         """Shared memory of a block."""
         return panels.bytes
 
-    def dynamic_bytes(self, panels: AttentionPanels) -> int:
-        """Dynamic shared memory of a block; 0 where what it has without asking the driver suffices."""
-        return panels.bytes if panels.bytes > self.facts.shared_bytes else 0
+    def dynamic_bytes(self, tile: AttentionTile) -> int:
+        size = self.panels(tile).bytes
+        return size if size > self.facts.shared_bytes else 0
 
     def fitting(self) -> Iterator[AttentionTile]:
-        """The tiles that fit a block and a grid, larger ones first."""
         return (tile for tile in self.tiles() if self._fits(tile))
-
-    def blocks(self, tile: AttentionTile) -> int:
-        """Blocks of one iteration of the batch."""
-        return -(-self.attention.scores.rows.extent // tile.rows)
 
     def _fits(self, tile: AttentionTile) -> bool:
         panels = self.panels(tile)
@@ -157,7 +178,7 @@ class AttentionTiles(ABC):
         cached = panels.step_bytes * min(blocks, facts.multiprocessors) / facts.l2_bytes_per_cycle
         waiting = 2 * (choices.barrier_cycles + choices.memory_latency) / (together * panels.stages)
         step = max(self.computed(tile, panels) / busy, shared, cached, waiting)
-        return max(own * self._steps(tile) * step + 2 * choices.memory_latency, self._memory_cycles())
+        return max(own * self._steps(tile) * step + 2 * choices.memory_latency, self.memory_cycles())
 
     def computed(self, tile: AttentionTile, panels: AttentionPanels) -> float:
         """Cycles of a step's instructions: products, what is done to scores, and copies."""
@@ -173,12 +194,6 @@ class AttentionTiles(ABC):
             return -(-keys // tile.keys)
         ends = (min(keys, (block + 1) * tile.rows + lead) for block in range(self.blocks(tile)))
         return sum(-(-max(end, 0) // tile.keys) for end in ends) / -(-rows // tile.rows)
-
-    def _memory_cycles(self) -> float:
-        """Cycles in which memory brings queries, keys and values once and takes the results."""
-        scores, values = self.attention.scores, self.attention.values
-        brought = scores.read_bytes + values.rhs.bytes * values.batch.extent * values.columns.extent * values.sums.extent
-        return (brought + values.results * values.stored_bytes) / self.facts.memory_bytes_per_cycle
 
 
 def _is_even(panel: Panel, threads: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles, rounded
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, PanelTiles, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Operand
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import barrier_bytes
@@ -47,7 +47,7 @@ def tensor_maps_of(attention: Attention, panels: AttentionPanels) -> list[Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class WarpgroupAttentionTiles(AttentionTiles):
+class WarpgroupAttentionTiles(PanelTiles):
     """Those of a block whose warpgroups multiply together, 64 queries each, beside one that brings the panels."""
 
     shape: MmaShape
@@ -100,8 +100,8 @@ class WarpgroupAttentionTiles(AttentionTiles):
         """With barriers: one for queries, and those of the stages of keys and of values."""
         return panels.bytes + BARRIER_BYTES + 2 * barrier_bytes(panels.stages)
 
-    def dynamic_bytes(self, panels: AttentionPanels) -> int:
-        return self.shared_bytes(panels)
+    def dynamic_bytes(self, tile: AttentionTile) -> int:
+        return self.shared_bytes(self.panels(tile))
 
     def multiplied(self, tile: AttentionTile, panels: AttentionPanels) -> float:
         return tile.rows * tile.keys * (panels.depth + panels.width) / self.shape.rate

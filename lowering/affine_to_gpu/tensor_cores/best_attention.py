@@ -16,6 +16,8 @@ from dlc.lowering.affine_to_gpu.tensor_cores.attention_rounded_kernels import (
     RoundedAttentionTiles,
     rounded_shapes,
 )
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_split_kernels import SplitAttention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_split_tiles import SplitAttentionTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTile, AttentionTiles, separate_cycles
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_warpgroup_kernels import WarpgroupAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_warpgroup_tiles import WarpgroupAttentionTiles
@@ -44,6 +46,9 @@ def best_attention(attention: Attention, facts: GpuMachine, precision: str) -> _
 
 def _kinds(attention: Attention, facts: GpuMachine, precision: str) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
     """The kernels that multiply elements of the attention's type."""
+    split = SplitAttentionTiles(attention, facts)
+    if any(split.fitting()):
+        yield SplitAttention, split
     if str(attention.element) == "f32":
         yield from _exact_kinds(attention, facts)
         for shape in rounded_shapes(attention, facts) if precision == "bf16" else ():

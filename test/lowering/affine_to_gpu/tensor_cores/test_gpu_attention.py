@@ -101,6 +101,8 @@ CASES: Mapping[str, Case] = {
     "heads of 80": Case(heads=1, kv_heads=1, queries=20, keys=40, size=80, value_size=80),
     "heads of 96": Case(heads=1, kv_heads=1, queries=20, keys=40, size=96, value_size=96),
     "heads of 128": Case(heads=1, kv_heads=1, queries=40, keys=70, size=128, value_size=128),
+    "one query": Case(queries=1, keys=70, mask=(1, 2, 1, 70), attributes=AT_END),
+    "one query of heads of 80": Case(queries=1, keys=300, size=80, value_size=48),
     "heads of odd sizes": Case(heads=1, kv_heads=1, queries=20, keys=33, size=33, value_size=17),
 }
 ONLY_F32 = {"heads of odd sizes"}
