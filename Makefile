@@ -38,7 +38,7 @@ bench: $(VENV)/.installed-bench
 
 # Tests that need a GPU say why they were skipped where there is none.
 check-gpu: $(VENV)/.installed-test
-	@$(BIN)/python -m pytest -q -rs --tb=short -m cuda test/targets/gpu test/lowering/gpu_to_nvvm
+	@$(BIN)/python -m pytest -q -n 4 -rs --tb=short -m cuda test/targets/gpu test/lowering/gpu_to_nvvm
 	@$(BIN)/python -m pytest -q --tb=short -m "not slow" test/targets/gpu/test_gpu_runtime.py
 
 # Rows are printed and written as they come: what is not measured after 7 minutes is left out.

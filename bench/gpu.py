@@ -16,6 +16,7 @@ from bench import nodes
 from bench.cases import Case
 from bench.comparing import Show, run_table
 from bench.models import CASES as MODELS
+from bench.networks import resnet50
 from bench.options import Settings, read_settings
 from dlc.errors import TargetError
 from dlc.measuring.comparison import OURS, Comparison
@@ -33,12 +34,28 @@ _CONVOLUTIONS: tuple[tuple[str, Sequence[int], Sequence[int], Sequence[int], dic
 )
 _ATTENTION = ((12, 128, 128, 64), (12, 512, 512, 64), (8, 4096, 4096, 64))
 """Heads, queries, keys, width."""
+_LONG_ATTENTION = ((16, 4096, 4096, 64, "bf16"), (16, 4096, 4096, 128, "bf16"))
+_SHORT = 3e-2
+"""Tolerance of results of 16 bits, relative to the largest."""
 _ROWS = ((4096, 1024), (16384, 4096))
 _NETWORKS = ("resnet50", "bert-base seq 128", "bert-base seq 128 batch 8", "mobilenet_v2", "vit-b16", "gpt2 decode, past 511")
 
 
+@dataclass(frozen=True)
+class GpuCase(Case):
+    """With the type of what is multiplied; None for that of the table's precision."""
+
+    multiplied: str | None = None
+
+
 def _product(m: int, n: int, k: int) -> Case:
     return Case(f"gemm {m}x{n}x{k}", partial(nodes.matmul, m, n, k), 2.0 * m * n * k, nodes.size_of((m, k), (k, n), (m, n)))
+
+
+def _short_product(m: int, n: int, k: int, dtype: str) -> Case:
+    moved = nodes.size_of((m, k), (k, n), (m, n)) / 2
+    build = partial(nodes.product, (), m, n, k, is_transposed=False, dtype=dtype)
+    return GpuCase(f"gemm {m}x{n}x{k} {dtype}", build, 2.0 * m * n * k, moved, tolerance=_SHORT, multiplied=dtype)
 
 
 def _convolution(name: str, x: Sequence[int], weight: Sequence[int], y: Sequence[int], attributes: dict[str, list[int]]) -> Case:
@@ -50,6 +67,12 @@ def _attention(heads: int, queries: int, keys: int, width: int) -> Case:
     flops = 4.0 * heads * queries * keys * width
     moved = nodes.size_of((heads, queries, width), (heads, keys, width), (heads, keys, width), (heads, queries, width))
     return Case(f"attention {heads}x{queries}x{keys}x{width}", partial(nodes.attention, heads, queries, keys, width), flops, moved)
+
+
+def _short_attention(heads: int, queries: int, keys: int, width: int, dtype: str) -> Case:
+    plain = _attention(heads, queries, keys, width)
+    build = partial(nodes.attention, heads, queries, keys, width, dtype)
+    return GpuCase(f"{plain.name} {dtype}", build, plain.flops, plain.moved / 2, tolerance=_SHORT, multiplied=dtype)
 
 
 def _by_bandwidth(name: str, build: Callable[[int, int], onnx.ModelProto], rows: int, columns: int, passes: int = 2) -> Case:
@@ -71,14 +94,20 @@ def _add_relu(rows: int, columns: int) -> onnx.ModelProto:
 CASES = (
     *(_product(size, size, size) for size in _SQUARES),
     _product(128, 3072, 768),
+    _product(1, 4096, 4096),
+    *(_short_product(size, size, size, "bf16") for size in _SQUARES),
+    _short_product(128, 3072, 768, "bf16"),
+    _short_product(32, 4096, 4096, "bf16"),
     *(_convolution(*each) for each in _CONVOLUTIONS),
     *(_attention(*shape) for shape in _ATTENTION),
+    *(_short_attention(*shape) for shape in _LONG_ATTENTION),
     *(_by_bandwidth("softmax", _softmax, *shape) for shape in _ROWS),
     *(_by_bandwidth("layer norm", nodes.layer_norm, *shape) for shape in _ROWS),
     *(_by_bandwidth("rms norm", nodes.rms_norm, *shape) for shape in _ROWS),
     *(_by_bandwidth("silu", _silu, *shape) for shape in _ROWS),
     *(_by_bandwidth("add relu", _add_relu, *shape, passes=3) for shape in _ROWS),
     *(case for case in MODELS if case.name in _NETWORKS),
+    Case("resnet50 batch 8", partial(resnet50.build, batch=8)),
 )
 
 
@@ -87,13 +116,15 @@ class _Shares:
     """Columns with shares of what the GPU reaches."""
 
     peaks: GpuPeaks
+    precision: str
 
     def columns(self) -> dict[str, Show]:
         return {"of peak": self._of_peak, "of copy": self._of_copy}
 
     def _of_peak(self, case: Case, result: Comparison) -> str:
         ours = result.of(OURS)
-        return f"{case.flops / ours.median / self.peaks.flops:.0%}" if ours and case.flops else ""
+        multiplied = case.multiplied if isinstance(case, GpuCase) and case.multiplied else self.precision
+        return f"{case.flops / ours.median / self.peaks.flops[multiplied]:.0%}" if ours and case.flops else ""
 
     def _of_copy(self, case: Case, result: Comparison) -> str:
         ours = result.of(OURS)
@@ -113,7 +144,7 @@ def main() -> int:
         return 2
     print(peaks)
     cases = [replace(case, donate=()) for case in CASES]
-    return run_table(cases, settings, more=_Shares(peaks).columns())
+    return run_table(cases, settings, more=_Shares(peaks, settings.precision).columns())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto
@@ -20,6 +21,7 @@ DTYPES: Mapping[str, type[np.generic]] = {
     "f64": np.float64,
     "f32": np.float32,
     "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
     "i64": np.int64,
     "i32": np.int32,
     "i8": np.int8,
@@ -30,6 +32,7 @@ ELEMENTS: Mapping[str, int] = {
     "f64": TensorProto.DOUBLE,
     "f32": TensorProto.FLOAT,
     "f16": TensorProto.FLOAT16,
+    "bf16": TensorProto.BFLOAT16,
     "i64": TensorProto.INT64,
     "i32": TensorProto.INT32,
     "i8": TensorProto.INT8,
@@ -58,13 +61,14 @@ def matmul(m: int, n: int, k: int) -> onnx.ModelProto:
     return g.model()
 
 
-def product(batch: Sequence[int], m: int, n: int, k: int, is_transposed: bool) -> onnx.ModelProto:
-    """f32 `x` [batch..., m, k] times `w` [batch..., k, n], or [batch..., n, k] transposed."""
+def product(batch: Sequence[int], m: int, n: int, k: int, is_transposed: bool, dtype: str = "f32") -> onnx.ModelProto:
+    """`x` [batch..., m, k] times `w` [batch..., k, n], or [batch..., n, k] transposed; both are inputs of `dtype`."""
     g = GraphBuilder("product", 0)
     axes = range(len(batch) + 2)
-    x, w = g.input("x", (*batch, m, k)), g.input("w", (*batch, n, k) if is_transposed else (*batch, k, n))
+    element = ELEMENTS[dtype]
+    x, w = g.input("x", (*batch, m, k), element), g.input("w", (*batch, n, k) if is_transposed else (*batch, k, n), element)
     right = g.op("Transpose", w, perm=[*axes[:-2], axes[-1], axes[-2]]) if is_transposed else w
-    g.output("y", g.op("MatMul", x, right), (*batch, m, n))
+    g.output("y", g.op("MatMul", x, right), (*batch, m, n), element)
     return g.model()
 
 
@@ -170,14 +174,15 @@ def _operand(g: GraphBuilder, index: int, operand: Operand) -> str:
     return g.constant(operand, operand.dtype)
 
 
-def attention(heads: int, queries: int, keys: int, width: int) -> onnx.ModelProto:
-    """softmax(q k^T / sqrt(width)) v for [1, heads, positions, width], as exporters write it."""
+def attention(heads: int, queries: int, keys: int, width: int, dtype: str = "f32") -> onnx.ModelProto:
+    """softmax(q k^T / sqrt(width)) v for [1, heads, positions, width] of `dtype`, as exporters write it."""
     g = GraphBuilder("attention", 0)
-    q = g.input("q", (1, heads, queries, width))
-    k, v = (g.input(name, (1, heads, keys, width)) for name in ("k", "v"))
+    element, scale = ELEMENTS[dtype], np.array(1 / math.sqrt(width), DTYPES[dtype])
+    q = g.input("q", (1, heads, queries, width), element)
+    k, v = (g.input(name, (1, heads, keys, width), element) for name in ("k", "v"))
     scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
-    weights = g.op("Softmax", g.op("Mul", scores, g.constant(1 / math.sqrt(width))), axis=-1)
-    g.output("y", g.op("MatMul", weights, v), (1, heads, queries, width))
+    weights = g.op("Softmax", g.op("Mul", scores, g.constant(scale, DTYPES[dtype])), axis=-1)
+    g.output("y", g.op("MatMul", weights, v), (1, heads, queries, width), element)
     return g.model()
 
 

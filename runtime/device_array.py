@@ -66,7 +66,7 @@ def view_of(value: Any, name: str, expected: str, model: GpuModel) -> DeviceView
     if number:
         raise InvalidInputError(f"{name} lies on GPU {number}, and the model on GPU 0; copy it there")
     if isinstance(value, DeviceArray):
-        return DeviceView(_described(value.address, value.shape, value.dtype), value)
+        return DeviceView(value.described, value)
     try:
         capsule = value.__dlpack__(stream=model.stream)
     except Exception as error:  # whatever the other library raises
@@ -114,13 +114,25 @@ class DeviceArray:
 
     def __init__(self, model: GpuModel, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.address, self.shape, self.dtype = address, shape, dtype
+        self.key = (address, shape, dtype)
+        """Equal where arrays can take each other's place in a call."""
+        self.described = _described(address, shape, dtype)
+        """As a NumPy array whose memory the host cannot read."""
         self._model = model
-        weakref.finalize(self, model.free, address)
+        self._free = weakref.finalize(self, model.free, address)
+        self._is_shared = False
 
     @classmethod
     def new(cls, model: GpuModel, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> DeviceArray:
         """Uninitialised; `OutOfMemoryError` says `what` it is for."""
         return cls(model, model.allocate(math.prod(shape) * dtype.itemsize, what), shape, dtype)
+
+    def _share(self) -> None:
+        """Others get its address. What they let the GPU do with it may not be done when the array goes."""
+        if not self._is_shared:
+            self._is_shared = True
+            self._free.detach()
+            self._free = weakref.finalize(self, self._model.free, self.address, True)
 
     @property
     def nbytes(self) -> int:
@@ -143,6 +155,7 @@ class DeviceArray:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Version 3 of the CUDA Array Interface; the elements are there already."""
+        self._share()
         return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "version": 3, "strides": None}
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -150,6 +163,7 @@ class DeviceArray:
 
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> object:
         """A capsule for DLPack consumers. The elements are there already, whatever stream they are read on."""
+        self._share()
         rank = len(self.shape)
         code = _CODES.get(self.dtype.kind, _BFLOAT)
         shape = (ctypes.c_int64 * max(1, rank))(*self.shape)

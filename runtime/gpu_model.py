@@ -14,6 +14,8 @@ from .library import RuntimeLibrary, load_library
 _FACTS = 8
 _NAME_BYTES = 256
 _LONG, _POINTER = ctypes.c_uint64, ctypes.c_void_p
+TAKEN = 1
+"""Stands among the places of results for memory that the call takes."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,10 @@ class GpuModel:
             raise self._library.last_error()
         return address
 
-    def free(self, address: int) -> None:
-        """Give memory of `allocate` back."""
+    def free(self, address: int, is_shared: bool = False) -> None:
+        """Give memory of `allocate` back, which the next may get who asks for as much, unless others may still use it."""
         if self.close.alive:
-            _function("dlc_gpu_free", (_POINTER, _LONG), None)(self.address, address)
+            _function("dlc_gpu_free", (_POINTER, _LONG, ctypes.c_int32), None)(self.address, address, is_shared)
 
     def read(self, target: int, source: int, size: int) -> None:
         """Copy from the GPU to the host."""
@@ -105,14 +107,29 @@ class GpuModel:
         return int(_function("dlc_gpu_stream", (_POINTER,), _LONG)(self.address))
 
 
-def place_next_call(inputs: Sequence[int], results: Sequence[int], in_place: bool) -> None:
-    """For the next call of this thread: which addresses of inputs are the GPU's, and where it puts results (0: on the host).
+class CallPlaces:
+    """Which addresses of inputs are the GPU's, and where a call puts results (`TAKEN`: in memory that it takes).
 
     With `in_place` it computes them there, which must be apart from the inputs; else it copies them there.
     """
-    kinds = (_POINTER, ctypes.c_int64, _POINTER, ctypes.c_int64, ctypes.c_int32)
-    given = [(_LONG * max(1, len(addresses)))(*addresses) for addresses in (inputs, results)]
-    _function("dlc_gpu_place", kinds, None)(given[0], len(inputs), given[1], len(results), in_place)
+
+    def __init__(self, inputs: Sequence[int], results: Sequence[int], in_place: bool) -> None:
+        kinds = (_POINTER, ctypes.c_int64, _POINTER, ctypes.c_int64, ctypes.c_int32)
+        given = [(_LONG * max(1, len(addresses)))(*addresses) for addresses in (inputs, results)]
+        place = _function("dlc_gpu_place", kinds, None)
+        self.use = functools.partial(place, given[0], len(inputs), given[1], len(results), in_place)
+        """Let them be those of the next call of this thread."""
+        self._delivered = _function("dlc_gpu_delivered", (_POINTER, ctypes.c_int64), None)
+        self._count = len(results)
+
+    def delivered(self) -> list[int]:
+        """Where the last call of this thread has put each result, 0 for one that the host got.
+
+        What the call took is the caller's to free.
+        """
+        found = (_LONG * self._count)()
+        self._delivered(found, self._count)
+        return list(found)
 
 
 @functools.cache

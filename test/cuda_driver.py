@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dlc._mlir import gpu, ir
+from dlc.analysis.symbols import symbol_name
 
 _PARAMETERS = re.compile(r"\.entry (\w+)\(([^)]*)\)")
 
@@ -39,27 +40,34 @@ def ptx_of(module: ir.Module) -> dict[str, bytes]:
     return found
 
 
-class Device:
-    """The first GPU, with the kernels of some PTX."""
+def kernels_of(module: ir.Module) -> dict[str, str]:
+    """By the names that `gpu_interpreter.py` gives the kernels of a module at level gpu: the `gpu.module`, which has one each."""
+    found = {}
+    for outer in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
+        for kernel in [op.operation for op in outer.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]:
+            found[f"{symbol_name(outer)}_{symbol_name(kernel)}"] = symbol_name(outer)
+    return found
 
-    def __init__(self, ptx: Mapping[str, bytes]) -> None:
+
+class Device:
+    """The first GPU, with the kernels of some PTX; `kernels` says in which of the `ptx` each is."""
+
+    def __init__(self, ptx: Mapping[str, bytes], kernels: Mapping[str, str]) -> None:
         self.driver = ctypes.CDLL("libcuda.so.1")
         self._call("cuInit", 0)
         device, context = ctypes.c_int(), ctypes.c_void_p()
         self._call("cuDeviceGet", ctypes.byref(device), 0)
         self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", context)
-        self.functions: dict[str, tuple[ctypes.c_void_p, int]] = {}
-        for name, text in ptx.items():
-            self._load(name, text)
+        self.functions = {kernel: self._load(ptx[module]) for kernel, module in kernels.items()}
 
-    def _load(self, name: str, text: bytes) -> None:
-        module = ctypes.c_void_p()
+    def _load(self, text: bytes) -> tuple[ctypes.c_void_p, int]:
+        """The kernel of a text, and how many parameters it has."""
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(text))
-        for entry, parameters in _PARAMETERS.findall(text.decode()):
-            function = ctypes.c_void_p()
-            self._call("cuModuleGetFunction", ctypes.byref(function), module, entry.encode())
-            self.functions[f"{name}_{entry}"] = function, parameters.count(".param")
+        ((entry, parameters),) = _PARAMETERS.findall(text.decode())
+        self._call("cuModuleGetFunction", ctypes.byref(function), module, entry.encode())
+        return function, parameters.count(".param")
 
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self.driver, name)(*arguments)

@@ -50,7 +50,7 @@ struct Event {
 namespace {
 
 std::recursive_mutex mutex;
-int devices = 1, major_ = 9, minor_ = 0, version = 12040, sticky = 0, contexts = 0;
+int devices = 1, major_ = 9, minor_ = 0, version = 12040, multiprocessors = 4, sticky = 0, contexts = 0;
 size_t memory = size_t(1) << 30, taken = 0;
 double now = 0;
 Kernel onLaunch = nullptr;
@@ -121,15 +121,19 @@ template <typename T> int destroy(T *object) {
     return status;
 
 // --- for tests -----------------------------------------------------------------------------------------------------
-EXPORT void fake_configure(int count, int major, int minor, int driver, uint64_t bytes) {
+EXPORT void fake_configure(int count, int major, int minor, int driver, uint64_t bytes, int processors) {
   std::lock_guard<std::recursive_mutex> lock(mutex);
-  devices = count, major_ = major, minor_ = minor, version = driver, memory = bytes, sticky = 0;
+  devices = count, major_ = major, minor_ = minor, version = driver, memory = bytes, multiprocessors = processors, sticky = 0;
   failures.clear();
   calls.clear();
 }
 EXPORT void fake_fail(const char *name, int after, int status) { failures[name] = {after, status}; }
 EXPORT void fake_on_launch(Kernel kernel) { onLaunch = kernel; }
 EXPORT int fake_calls(const char *name) { return calls[name]; }
+EXPORT int fake_holds(uint64_t address, uint64_t size) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  return isIn(deviceBlocks, address, size);
+}
 EXPORT int64_t fake_live() { return static_cast<int64_t>(deviceBlocks.size() + hostBlocks.size() + objects.size()) + contexts; }
 
 // --- the driver ----------------------------------------------------------------------------------------------------
@@ -154,7 +158,7 @@ EXPORT int cuDeviceGetName(char *name, int size, int) {
   return 0;
 }
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
-  const std::map<int, int> known = {{13, 1500000}, {16, 4}, {36, 2000000}, {37, 1024}, {38, 4 << 20}, {75, major_}, {76, minor_}};
+  const std::map<int, int> known = {{13, 1500000}, {16, multiprocessors}, {36, 2000000}, {37, 1024}, {38, 4 << 20}, {75, major_}, {76, minor_}};
   auto found = known.find(attribute);
   *value = found == known.end() ? 0 : found->second;
   return 0;

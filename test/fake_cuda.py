@@ -66,8 +66,15 @@ class FakeGpu:
         self.library.fake_on_launch(self._callback)
         self.configure()
 
-    def configure(self, devices: int = 1, capability: tuple[int, int] = (9, 0), driver: int = 12040, memory: int = _GIB) -> None:
-        self.library.fake_configure(devices, *capability, driver, ctypes.c_uint64(memory))
+    def configure(
+        self,
+        devices: int = 1,
+        capability: tuple[int, int] = (9, 0),
+        driver: int = 12040,
+        memory: int = _GIB,
+        multiprocessors: int = 4,
+    ) -> None:
+        self.library.fake_configure(devices, *capability, driver, ctypes.c_uint64(memory), multiprocessors)
 
     def fail(self, function: str, status: int, after: int = 0) -> None:
         self.library.fake_fail(function.encode(), after, status)
@@ -100,6 +107,15 @@ class FakeGpu:
                 if kernel.name == "llvm.func" and "nvvm.kernel" in kernel.attributes:
                     self._kernels[symbol_name(kernel)] = self._modules[symbol_name(op)]
 
+    def _check_places(self, kernel: str, arguments: Sequence[Any]) -> None:
+        """Kernels reach the GPU's memory alone."""
+        for index, values in enumerate(arguments):
+            if not isinstance(values, np.ndarray) or values.size == 0:
+                continue
+            begin, end = np.lib.array_utils.byte_bounds(values)
+            is_there = self.library.fake_holds(ctypes.c_uint64(begin), ctypes.c_uint64(end - begin))
+            assert is_there, f"argument {index} of {kernel} lies outside of the GPU's memory"
+
     def _launch(self, name: bytes, sizes: Any, shared: int, parameters: Any) -> int:
         """Called by the driver; what goes wrong is kept in `error`, and fails the launch."""
         try:
@@ -107,6 +123,7 @@ class FakeGpu:
             run, called, inputs, is_bare = self._kernels[name.decode()]
             words = itertools.count()
             arguments = [_argument(kind, lambda: parameters[next(words)], is_bare) for kind in inputs]
+            self._check_places(name.decode(), arguments)
             with np.errstate(all="ignore"):
                 run._launch(called, sizes[:3], sizes[3:6], run.names[f"{called}_shared"], shared, arguments)
         except BaseException as error:

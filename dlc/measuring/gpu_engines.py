@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from dlc.errors import InvalidInputError
@@ -21,7 +22,7 @@ class _OnnxRuntimeCuda(OnnxRuntime):
 
 
 class _Torch:
-    """The model by onnx2torch; a call ends when the GPU is done. `is_compiled` lets Inductor tune it."""
+    """The model by onnx2torch; a call ends when the GPU is done. `is_compiled` is Inductor, with a call as one CUDA graph."""
 
     def __init__(self, file: Path, inputs: Arrays, options: LoadOptions, is_compiled: bool) -> None:
         import onnx2torch
@@ -32,8 +33,8 @@ class _Torch:
         torch.backends.cuda.matmul.allow_tf32 = False
         module = onnx2torch.convert(onnx_model(file, options)).eval().to("cuda")
         self._torch: Any = torch
-        self._module = torch.compile(module, mode="max-autotune") if is_compiled else module
-        self._inputs = [torch.from_numpy(np.ascontiguousarray(values)).to("cuda") for values in inputs.values()]
+        self._module = torch.compile(module, mode="reduce-overhead") if is_compiled else module
+        self._inputs = [self._tensor(values).to("cuda") for values in inputs.values()]
         self._results: Any = None
 
     def call(self) -> None:
@@ -43,7 +44,20 @@ class _Torch:
 
     def outputs(self) -> list[np.ndarray]:
         results = self._results if isinstance(self._results, tuple | list) else [self._results]
-        return [result.cpu().numpy() for result in results]
+        return [self._array(result.cpu()) for result in results]
+
+    def _tensor(self, values: np.ndarray) -> Any:
+        """On the host. NumPy's bfloat16, which torch does not know, goes by its bits."""
+        array = np.ascontiguousarray(values)
+        if array.dtype != ml_dtypes.bfloat16:
+            return self._torch.from_numpy(array)
+        return self._torch.from_numpy(array.view(np.int16)).view(self._torch.bfloat16)
+
+    def _array(self, tensor: Any) -> np.ndarray:
+        """The inverse."""
+        is_bf16 = tensor.dtype == self._torch.bfloat16
+        bits: np.ndarray = (tensor.view(self._torch.int16) if is_bf16 else tensor).numpy()
+        return bits.view(ml_dtypes.bfloat16) if is_bf16 else bits
 
 
 def load_on_gpu(engine: str, file: Path, inputs: Arrays, options: LoadOptions) -> LoadedModel:

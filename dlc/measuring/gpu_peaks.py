@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import dlc
 from dlc.measuring.peaks import peaks_of
@@ -27,14 +28,18 @@ _ITEM = 4
 
 @dataclass(frozen=True)
 class GpuPeaks:
-    """Operations of f32 a second without tensor cores, by the GPU's clock and units, and bytes a second of a copy on the GPU."""
+    """Operations a second by the GPU's clock and units, and bytes a second of a copy on it.
+
+    `flops` are by what is multiplied: f32 without tensor cores, others on them.
+    """
 
     name: str
-    flops: float
+    flops: Mapping[str, float]
     bandwidth: float
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.flops * 1e-12:.1f} TFLOP/s of f32 by its figures, a copy moves {self.bandwidth * 1e-9:.0f} GB/s"
+        rates = ", ".join(f"{rate * 1e-12:.1f} of {kind}" for kind, rate in self.flops.items())
+        return f"{self.name}: {rates} TFLOP/s by its figures, a copy moves {self.bandwidth * 1e-9:.0f} GB/s"
 
 
 def measure_gpu_peaks() -> GpuPeaks:
@@ -51,4 +56,12 @@ def measure_gpu_peaks() -> GpuPeaks:
     moved = 2.0 * _ITEM * _COUNT
     facts = find_target(_TARGET).machine(_TARGET)
     assert isinstance(facts, GpuMachine)
-    return GpuPeaks(device.name, peaks_of(facts).flops, moved / statistics.median(times[_WARM:]))
+    return GpuPeaks(device.name, flops_of(facts), moved / statistics.median(times[_WARM:]))
+
+
+def flops_of(facts: GpuMachine) -> dict[str, float]:
+    """Operations a second, by what is multiplied."""
+    rate = 2e6 * facts.clock_mhz * facts.multiprocessors
+    warpgroup = asdict(facts.warpgroup_rates)
+    tensor = {kind: rate * max(each, warpgroup[kind]) for kind, each in asdict(facts.tensor_rates).items()}
+    return {"f32": peaks_of(facts).flops} | tensor

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, is_memref, nested_ops
+from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.grid import place_of
-from dlc.lowering.affine_to_gpu.launches import Launch, empty_launch, launch_of
+from dlc.lowering.affine_to_gpu.launches import Launch, empty_launch, launch_of, repeat_globals
 from dlc.lowering.affine_to_gpu.sunk_loads import sink_loads
 from dlc.lowering.affine_to_gpu.thread_code import ThreadCode, end_of, uses_any
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -85,7 +85,7 @@ def _launch(root: ir.Operation, facts: GpuMachine) -> None:
         launch = launch_of(root, extents, facts)
         body = empty_launch(launch.sizes(extents))
     ThreadCode(launch, extents, body).move(root)
-    _repeat_globals(body)
+    repeat_globals(body)
 
 
 def _launch_alone(ops: Sequence[ir.Operation]) -> None:
@@ -101,7 +101,7 @@ def _launch_alone(ops: Sequence[ir.Operation]) -> None:
         body = empty_launch(Launch({}).sizes(Extents()))
     for op in ops:
         op.move_before(end_of(body))
-    _repeat_globals(body)
+    repeat_globals(body)
 
 
 def _require_loops(op: ir.Operation) -> None:
@@ -110,21 +110,6 @@ def _require_loops(op: ir.Operation) -> None:
             raise PassFailure(
                 inner, f"'{inner.name}' between kernels", "run convert-linalg-to-affine first, or move it to its own function"
             )
-
-
-def _repeat_globals(body: ir.Block) -> None:
-    """Name the constants that a kernel reads inside of it: the host's addresses mean nothing to the GPU."""
-    inside = set(nested_ops(body.owner.operation))
-    found: dict[ir.Operation, None] = {}
-    for op in nested_ops(body.owner.operation):
-        for operand in op.operands:
-            source = defining_op(operand) if is_memref(operand) else None
-            if source is not None and source.name == "memref.get_global" and source not in inside:
-                found[source] = None
-    for source in found:
-        copy = source.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
-        for use in [use for use in source.results[0].uses if use.owner.operation in inside]:
-            use.owner.operation.operands[use.operand_number] = copy.results[0]
 
 
 def _is_in_kernel(op: ir.Operation) -> bool:

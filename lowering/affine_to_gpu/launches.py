@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 from dlc._mlir import arith, ir, memref
+from dlc.analysis.buffers import defining_op, is_memref, nested_ops
 from dlc.lowering.affine_to_gpu.extents import Ends, Extents, constant_of
 from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
+from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import PassFailure
 from dlc.targets.machine import GpuMachine
 
@@ -82,6 +84,28 @@ def empty_launch(sizes: Sequence[ir.Value], dynamic_shared_bytes: int = 0) -> ir
     body = op.regions[0].blocks.append(*[index] * 12, arg_locs=[ir.Location.current] * 12)
     ir.Operation.create("gpu.terminator", ip=ir.InsertionPoint(body))
     return body
+
+
+def outline_launches(op: ir.Operation) -> None:
+    """Make kernels of the launches in the module `op`."""
+    for launch in [inner for inner in nested_ops(op) if inner.name == "gpu.launch"]:
+        repeat_globals(launch.regions[0].blocks[0])
+    run_native(op, "gpu-kernel-outlining")
+
+
+def repeat_globals(body: ir.Block) -> None:
+    """Name the constants that a kernel reads inside of it: the host's addresses mean nothing to the GPU."""
+    inside = set(nested_ops(body.owner.operation))
+    found: dict[ir.Operation, None] = {}
+    for op in nested_ops(body.owner.operation):
+        for operand in op.operands:
+            source = defining_op(operand) if is_memref(operand) else None
+            if source is not None and source.name == "memref.get_global" and source not in inside:
+                found[source] = None
+    for source in found:
+        copy = source.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
+        for use in [use for use in source.results[0].uses if use.owner.operation in inside]:
+            use.owner.operation.operands[use.operand_number] = copy.results[0]
 
 
 def shared_memory(body: ir.Block, kind: ir.MemRefType, location: ir.Location) -> ir.Value:

@@ -15,7 +15,7 @@ from dlc.lowering.gpu_to_nvvm.symbols import name_apart
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.policy import policy
-from dlc.targets.machine import SWIZZLE_BYTES, SWIZZLE_ROWS, TENSOR_MAP_BYTES, GpuMachine, gpu_facts_of
+from dlc.targets.machine import SWIZZLE_BYTES, SWIZZLE_ROWS, TENSOR_MAP_BYTES, VECTOR_BYTES, GpuMachine, gpu_facts_of
 
 _LOWERING = (
     "convert-vector-to-scf{full-unroll=true}",
@@ -100,8 +100,8 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
         if inner.name.split(".")[0] not in ("llvm", "nvvm", "gpu") or (inner.name.startswith("gpu.") and inner != module):
             raise PassFailure(inner, f"'{inner.name}' has no form in nvvm", "compute it on the host, or in other ops")
     for op in module.regions[0].blocks[0].operations:
-        if op.operation.name == "llvm.mlir.global" and symbol_name(op).startswith(_DYNAMIC):
-            _open(op.operation)
+        if op.operation.name == "llvm.mlir.global":
+            _place(op.operation)
         if op.operation.name == "llvm.func" and symbol_name(op) in pointers:
             _mark(op.operation, pointers[symbol_name(op)])
         if op.operation.name == "llvm.func" and symbol_name(op) in blocks:
@@ -109,11 +109,13 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
             op.attributes[_LEAST_BLOCKS] = number
 
 
-def _open(memory: ir.Operation) -> None:
-    """Let a launch decide on the size of dynamic shared memory."""
-    memory.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>", memory.context)
-    period = SWIZZLE_ROWS * SWIZZLE_BYTES[0]  # bytes: swizzled panels start at multiples of it
-    memory.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, memory.context), period)
+def _place(memory: ir.Operation) -> None:
+    """Let shared memory and constants begin where vectors may; a launch decides on the size of dynamic shared memory."""
+    alignment = VECTOR_BYTES
+    if symbol_name(memory).startswith(_DYNAMIC):
+        memory.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>", memory.context)
+        alignment = SWIZZLE_ROWS * SWIZZLE_BYTES[0]  # swizzled panels start at multiples of it
+    memory.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, memory.context), alignment)
 
 
 def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:

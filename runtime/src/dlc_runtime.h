@@ -262,13 +262,17 @@ DLC_EXPORT int32_t dlc_gpu_bind(DlcGpu *gpu, const void *host, uint64_t bytes);
 DLC_EXPORT void dlc_gpu_unbind(DlcGpu *gpu, const void *host);
 
 // For the next call of this thread: addresses among the arguments that are the GPU's, and memory there for results, 0 for those
-// that the host gets. Results that are computed `inPlace` need no copy; the memory must be apart from the arguments then, and
-// calls with other memory are other launches.
+// that the host gets, 1 for those whose memory the call takes itself, as by dlc_gpu_allocate. Results that are computed `inPlace` need
+// no copy; the memory must be apart from the arguments then, and calls with other memory are other launches.
 DLC_EXPORT void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *results, int64_t resultCount, int32_t inPlace);
 
-// Memory of the GPU (0 on errors), and copies from there to the host and back, which are awaited (1 on errors).
+// Where the results of the last call of this thread lie on the GPU, 0 for those that the host got. What the call took is the caller's.
+DLC_EXPORT void dlc_gpu_delivered(uint64_t *places, int64_t count);
+
+// Memory of the GPU (0 on errors), which may be given to the next who asks for as much unless it `isShared` with others, who may not
+// be done with it; and copies from there to the host and back, which are awaited (1 on errors).
 DLC_EXPORT uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what);
-DLC_EXPORT void dlc_gpu_free(DlcGpu *gpu, uint64_t address);
+DLC_EXPORT void dlc_gpu_free(DlcGpu *gpu, uint64_t address, int32_t isShared);
 DLC_EXPORT int32_t dlc_gpu_read(DlcGpu *gpu, void *target, uint64_t source, uint64_t bytes);
 DLC_EXPORT int32_t dlc_gpu_write(DlcGpu *gpu, uint64_t target, const void *source, uint64_t bytes);
 

@@ -176,3 +176,20 @@ def test_verdicts(results: list[EngineResult], least: float | None, correct: boo
     found = Comparison("model", 1, 3, tuple(results))
     assert found.least_ratio == least
     assert found.correct() is correct
+
+
+def test_another_engine_judges_what_onnxruntime_cannot_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "bf16.onnx"
+    onnx.save(nodes.product((), 4, 4, 4, is_transposed=False, dtype="bf16"), file)
+    inputs = {name: np.eye(4).astype(ml_dtypes.bfloat16) for name in ("x", "w")}
+    with Arena(["onnxruntime"], 1) as arena:
+        alone = arena.compare("bf16", file, inputs, LoadOptions(), EFFORT)
+    assert alone.failure("onnxruntime") and alone.correct()
+    assert (ours := alone.of("dlc")) is not None and ours.error is None
+    with Arena(["onnxruntime"], 1) as arena:
+        monkeypatch.setattr(
+            arena, "_outputs", lambda engine, _: [] if engine == "onnxruntime" else [np.eye(4) * (2 - (engine == "dlc"))]
+        )
+        arena._engines.append("openblas")
+        judged = arena.compare("bf16", file, inputs, LoadOptions(), EFFORT)
+    assert (ours := judged.of("dlc")) is not None and ours.error == 0.5

@@ -10,6 +10,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine.ir.reductions import chain_of
+from dlc.lowering.affine_to_gpu.launches import outline_launches
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel, launch_attention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import NotFused, attention_of, require_elements, users_of
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionTile, AttentionTiles
@@ -17,7 +18,6 @@ from dlc.lowering.affine_to_gpu.tensor_cores.best_attention import best_attentio
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free, outline_others
 from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import is_largest, softmax_of
 from dlc.lowering.dl.precision import precision_of
-from dlc.lowering.native import run_native
 from dlc.lowering.outlining import symbols_in
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import GpuMachine, gpu_facts_of
@@ -52,7 +52,7 @@ class ConvertAttentionToMma(Pass):
             if is_free(function):
                 found = _convert(function, taken, facts, precision_of(op)) or found
         if found:
-            run_native(op, "gpu-kernel-outlining")
+            outline_launches(op)
 
 
 _Choice = tuple[type[AttentionKernel], AttentionTiles, AttentionTile]

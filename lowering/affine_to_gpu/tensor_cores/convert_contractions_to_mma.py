@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.loops import real_ops
+from dlc.lowering.affine_to_gpu.launches import outline_launches
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free, outline_others
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel, launch_contraction
@@ -15,7 +16,6 @@ from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, best_tile
 from dlc.lowering.affine_to_gpu.tensor_cores.tma_kernels import TmaKernel, tensor_maps_of
 from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_kernels import WarpgroupKernel
 from dlc.lowering.dl.precision import precision_of
-from dlc.lowering.native import run_native
 from dlc.lowering.outlining import symbols_in
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import GpuMachine, gpu_facts_of
@@ -54,7 +54,7 @@ class ConvertContractionsToMma(Pass):
                 found = True
                 _rewrite(function, chosen, taken, facts)
         if found:
-            run_native(op, "gpu-kernel-outlining")
+            outline_launches(op)
 
 
 _Choice = tuple[Contraction, MmaShape, MmaTile]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from dlc._mlir import arith, ir, memref
+from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, pointer_to, shared_address
@@ -35,8 +36,14 @@ class TensorMap:
 
     @classmethod
     def of(cls, panel: Panel, batch: Axis) -> TensorMap | None:
-        """The map of a panel's operand, which moves along `batch` too; None where TMA cannot describe it."""
+        """The map of a panel's operand, which moves along `batch` too; None where TMA cannot describe it.
+
+        It is made on the host, which does not know where a constant of the kernel is.
+        """
         operand, (rows, _) = panel.operand, panel.shape
+        source = defining_op(operand.memref)
+        if source is not None and source.name == "memref.get_global":
+            return None
         inner, outer = (panel.sums, panel.axis) if panel.along_sums else (panel.axis, panel.sums)
         steps = [(outer, outer.stride(operand) or 0, rows)]
         steps += [(Axis((loop,)), operand.factor(loop), 1) for loop in batch.loops if operand.factor(loop) and loop.extent != 1]

@@ -20,9 +20,50 @@ uint64_t roundUp(uint64_t size) { return (std::max<uint64_t>(size, 1) + kAlignme
 
 } // namespace
 
-CuPointer allocateOnDevice(const CudaDriver &driver, uint64_t size, uint64_t held, const char *what) {
+CuPointer ArrayMemory::allocate(const CudaDriver &driver, uint64_t bytes, uint64_t held, const char *what) {
+  uint64_t size = roundUp(std::min(bytes, kMostBytes));
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = spare.find(size);
+    if (found != spare.end()) {
+      CuPointer address = found->second;
+      spare.erase(found);
+      return address;
+    }
+  }
+  CuPointer address = allocateOnDevice(driver, *this, size, held, what);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (address)
+    sizes[address] = size;
+  return address;
+}
+
+void ArrayMemory::release(const CudaDriver &driver, CuPointer address, bool isShared) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isShared) {
+    spare.emplace(sizes[address], address);
+    return;
+  }
+  sizes.erase(address);
+  driver.memoryFree(address);
+}
+
+bool ArrayMemory::trim(const CudaDriver &driver) {
+  std::lock_guard<std::mutex> lock(mutex);
+  bool had = !spare.empty();
+  for (const auto &[size, address] : spare) {
+    sizes.erase(address);
+    driver.memoryFree(address);
+  }
+  spare.clear();
+  return had;
+}
+
+CuPointer allocateOnDevice(const CudaDriver &driver, ArrayMemory &arrays, uint64_t size, uint64_t held, const char *what) {
   CuPointer address = 0;
   CuStatus status = driver.memoryAllocate(&address, roundUp(size));
+  if (status == kOutOfMemory && arrays.trim(driver))
+    status = driver.memoryAllocate(&address, roundUp(size));
   if (status == 0)
     return address;
   if (status != kOutOfMemory)
@@ -39,7 +80,7 @@ CuPointer allocateOnDevice(const CudaDriver &driver, uint64_t size, uint64_t hel
 
 bool DeviceArena::grow(const CudaDriver &driver, uint64_t size, const char *what) {
   uint64_t piece = std::max(size, kLeastPiece);
-  CuPointer address = allocateOnDevice(driver, piece, total, what);
+  CuPointer address = allocateOnDevice(driver, arrays, piece, total, what);
   if (address == 0)
     return false;
   pieces.push_back({address, piece});
@@ -99,7 +140,7 @@ bool DeviceArena::reset(const CudaDriver &driver) {
   uint64_t needed = total;
   if (!stays) {
     close(driver);
-    if (CuPointer address = allocateOnDevice(driver, needed, 0, "the arena")) {
+    if (CuPointer address = allocateOnDevice(driver, arrays, needed, 0, "the arena")) {
       total = needed;
       pieces.push_back({address, total});
     } // else pieces are taken again as the call asks for them

@@ -84,6 +84,24 @@ CuPointer placeOf(int64_t result) {
   return result < static_cast<int64_t>(places.size()) ? places[static_cast<size_t>(result)] : 0;
 }
 
+// Memory for a result of the caller's choice, which is computed there or copied there; 0 for one that the host gets.
+CuPointer placeFor(DlcGpu &gpu, int64_t result, uint64_t bytes) {
+  CuPointer place = placeOf(result);
+  if (place != kTakePlace)
+    return place;
+  CuPointer taken = gpu.arrays.allocate(*gpu.driver, bytes, gpu.weightBytes + gpu.arena.bytes(), "a result");
+  require(taken != 0);
+  gpuPlacement().taken.push_back(taken);
+  return gpuPlacement().results[static_cast<size_t>(result)] = taken;
+}
+
+// Gives memory back that the last call took for results, and that nobody has asked for.
+void giveBackTaken(DlcGpu &gpu) {
+  for (CuPointer address : gpuPlacement().taken)
+    gpu.arrays.release(*gpu.driver, address, false);
+  gpuPlacement().taken.clear();
+}
+
 void leave(DlcGpu &gpu) {
   CUctx_st *popped = nullptr;
   gpu.driver->contextPop(&popped);
@@ -98,6 +116,7 @@ void abandonGpuCall(DlcGpu &gpu) {
   ErrorRecord error = lastErrorRecord();
   gpu.queue.drop();
   gpu.driver->streamSynchronize(gpu.stream); // what has begun may use memory that the next call gets
+  giveBackTaken(gpu);
   leave(gpu);
   lastErrorRecord() = error;
 }
@@ -113,6 +132,7 @@ void dlc_gpu_begin(DlcGpu *gpu) {
   threadState.gpu = gpu;
   threadState.abandonGpu = abandonGpuCall;
   gpu->deliveries.clear();
+  gpuPlacement().delivered.assign(gpuPlacement().results.size(), 0);
   bool arenaStays = gpu->arena.reset(*gpu->driver), stagingStays = gpu->staging.reset(*gpu->driver);
   if (bool mapsStay = gpu->tensorMaps.reset(); !arenaStays || !stagingStays || !mapsStay)
     gpu->queue.forgetGraphs(*gpu->driver);
@@ -129,9 +149,9 @@ void dlc_gpu_finish() {
 void *dlc_gpu_take(uint64_t bytes) { return reinterpret_cast<void *>(take(current(), bytes, "a buffer of the model")); }
 
 void *dlc_gpu_take_result(int64_t result, uint64_t bytes) {
-  CuPointer place = placeOf(result);
-  bool fits = place && gpuPlacement().inPlace && place % kArgumentAlignment == 0;
-  return fits ? reinterpret_cast<void *>(place) : dlc_gpu_take(bytes);
+  bool isTaken = placeOf(result) == kTakePlace;
+  CuPointer place = isTaken || gpuPlacement().inPlace ? placeFor(current(), result, bytes) : 0;
+  return place && place % kArgumentAlignment == 0 ? reinterpret_cast<void *>(place) : dlc_gpu_take(bytes);
 }
 
 void dlc_gpu_release(void *address) { current().arena.release(wordOf(address)); }
@@ -182,15 +202,14 @@ void dlc_gpu_copy(void *target, const void *source, uint64_t bytes) {
 
 void dlc_gpu_deliver(int64_t result, void *host, const void *source, uint64_t bytes) {
   DlcGpu &gpu = current();
-  if (bytes == 0)
-    return;
-  CuPointer place = placeOf(result);
-  if (place && place == wordOf(source))
-    return;
-  if (place) {
-    gpu.queue.add(copyOf(GpuStep::Copy, place, wordOf(source), bytes));
+  if (CuPointer place = placeFor(gpu, result, bytes)) {
+    gpuPlacement().delivered[static_cast<size_t>(result)] = place;
+    if (place != wordOf(source) && bytes)
+      gpu.queue.add(copyOf(GpuStep::Copy, place, wordOf(source), bytes));
     return;
   }
+  if (bytes == 0)
+    return;
   void *staged = stage(gpu, bytes);
   gpu.queue.add(copyOf(GpuStep::Download, wordOf(staged), wordOf(source), bytes));
   gpu.deliveries.push_back({host, staged, bytes});

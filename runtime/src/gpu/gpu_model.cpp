@@ -69,6 +69,7 @@ void DlcGpu::close() {
       driver->streamSynchronize(stream);
     queue.close(*driver);
     arena.close(*driver);
+    arrays.trim(*driver);
     staging.close(*driver);
     for (const auto &weight : weights)
       driver->memoryFree(weight.second.address);
@@ -91,7 +92,7 @@ bool DlcGpu::bind(const void *host, uint64_t bytes) {
     return true;
   }
   Current current(*driver, context);
-  CuPointer address = current.isSet ? allocateOnDevice(*driver, bytes, weightBytes + arena.bytes(), "weights") : 0;
+  CuPointer address = current.isSet ? allocateOnDevice(*driver, arrays, bytes, weightBytes + arena.bytes(), "weights") : 0;
   if (address == 0)
     return false;
   bool copied = bytes == 0 || driver->succeeds(driver->copyToDevice(address, host, bytes, stream), "take weights");
@@ -166,14 +167,21 @@ void dlc_gpu_place(const uint64_t *inputs, int64_t inputCount, const uint64_t *r
   gpuPlacement().inPlace = inPlace;
 }
 
-uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what) {
-  Current current(*gpu->driver, gpu->context);
-  return current.isSet ? allocateOnDevice(*gpu->driver, bytes, gpu->weightBytes, what) : 0;
+void dlc_gpu_delivered(uint64_t *places, int64_t count) {
+  auto &delivered = gpuPlacement().delivered;
+  delivered.resize(static_cast<size_t>(count));
+  std::copy(delivered.begin(), delivered.end(), places);
+  gpuPlacement().taken.clear();
 }
 
-void dlc_gpu_free(DlcGpu *gpu, uint64_t address) {
+uint64_t dlc_gpu_allocate(DlcGpu *gpu, uint64_t bytes, const char *what) {
   Current current(*gpu->driver, gpu->context);
-  gpu->driver->memoryFree(address);
+  return current.isSet ? gpu->arrays.allocate(*gpu->driver, bytes, gpu->weightBytes, what) : 0;
+}
+
+void dlc_gpu_free(DlcGpu *gpu, uint64_t address, int32_t isShared) {
+  Current current(*gpu->driver, gpu->context);
+  gpu->arrays.release(*gpu->driver, address, isShared);
 }
 
 int32_t dlc_gpu_read(DlcGpu *gpu, void *target, uint64_t source, uint64_t bytes) {

@@ -22,7 +22,8 @@ struct DlcGpu {
 
   // The rest belongs to the call that holds `calls`.
   std::unordered_map<const char *, CUfunc_st *> kernels; // by the address of the name in compiled code
-  DeviceArena arena;
+  ArrayMemory arrays; // has a lock of its own
+  DeviceArena arena{arrays};
   StagingMemory staging;
   LaunchQueue queue;
   TensorMaps tensorMaps;
@@ -52,9 +53,13 @@ struct DlcGpu {
   bool synchronize();
 };
 
-// Where arrays of the next call of this thread lie, if not with the host: inputs on the GPU, and memory there for results (0: none).
+// Where arrays of the next call of this thread lie, if not with the host: inputs on the GPU, and memory there for results (0: none,
+// kTakePlace: the call takes it).
 struct GpuPlacement {
   std::vector<CuPointer> inputs, results;
   bool inPlace = false;
+  // Of the last call: where each result lies, 0 for one that the host got; and memory that it took, until somebody asks for that.
+  std::vector<CuPointer> delivered, taken;
 };
+constexpr CuPointer kTakePlace = 1;
 GpuPlacement &gpuPlacement();

@@ -13,8 +13,11 @@ import pytest
 from fake_cuda import FakeGpu, fake_gpu
 
 import dlc
+from bench import nodes
 from dlc.runtime.device_array import DeviceArray
 from dlc.runtime.library import load_library
+
+onnxruntime = pytest.importorskip("onnxruntime")
 
 _CHAIN = """
 func.func @main(%x: tensor<?x6xf32> {dl.name = "x", dl.dims = ["n", ""]})
@@ -31,6 +34,20 @@ scattered (float[4, 5] x, int64[2, 5] ids, float[2, 5] news) => (float[4, 5] y) 
   a = Tanh(x)
   b = ScatterElements<axis = 0>(a, ids, news)
   y = Exp(b)
+}
+"""
+_GROWING = """
+<ir_version: 8, opset_import: ["" : 18]>
+growing (float[past, 3] cache, float[new, 3] x) => (float[total, 3] y) {
+  a = Tanh(x)
+  y = Concat<axis = 0>(cache, a)
+}
+"""
+_HOST_RESULT = """
+<ir_version: 8, opset_import: ["" : 18]>
+scattered (float[4, 6] x, int64[1, 6] ids, float[1, 6] news) => (float[4, 6] a, float[4, 6] b) {
+  a = Tanh(x)
+  b = ScatterElements<axis = 0>(x, ids, news)
 }
 """
 _GATHER = """
@@ -227,7 +244,8 @@ def test_without_a_driver_the_error_says_what_works(monkeypatch: pytest.MonkeyPa
         dlc.compile(_CHAIN, "gpu", params={"w": _W}, cache=False)
 
 
-def test_memory_that_runs_out_names_it(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
+def test_memory_that_runs_out_names_it(gpu: FakeGpu) -> None:
+    chain = dlc.compile(_CHAIN, "gpu", params={"w": _W}, cache=False)
     gpu.fail("cuMemAlloc_v2", 2)
     with pytest.raises(dlc.OutOfMemoryError, match=r"bytes, of which the GPU has \d+ of \d+ free"):
         chain.with_params({"w": 3 * _W})
@@ -238,6 +256,56 @@ def test_memory_that_runs_out_names_it(gpu: FakeGpu, chain: dlc.CompiledModel) -
         chain(_rows(400000))
     gpu.configure()
     np.testing.assert_allclose(chain(_rows(5))[0], _expected(_rows(5)), rtol=1e-5)
+
+
+def test_arrays_take_memory_that_others_gave_back(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
+    """The driver is asked again only where the sizes differ, and gets spare memory back where its own runs out."""
+    x = chain.on_device(_rows(5))
+    for _ in range(3):
+        chain(x)
+    before = gpu.calls("cuMemAlloc_v2"), gpu.live()
+    for _ in range(3):
+        np.testing.assert_allclose(chain(x)[0].numpy(), _expected(_rows(5)), rtol=1e-5)
+    assert (gpu.calls("cuMemAlloc_v2"), gpu.live()) == before
+    gpu.fail("cuMemAlloc_v2", 2)
+    larger = chain.on_device(_rows(4000))
+    assert larger.shape == (4000, 6) and gpu.live() <= before[1]
+
+
+def test_memory_that_others_saw_goes_back_to_the_driver(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
+    """Somebody's GPU may still read it, which the driver waits for."""
+    result = chain(chain.on_device(_rows(5)))[0]
+    assert result.__cuda_array_interface__["shape"] == (5, 3)
+    before = gpu.live()
+    del result
+    gc.collect()
+    assert gpu.live() == before - 1
+
+
+def test_results_of_unknown_sizes_stay_on_the_gpu(gpu: FakeGpu) -> None:
+    """A cache that grows does not come to the host."""
+    model = onnx.parser.parse_model(_GROWING)
+    grown = dlc.compile(model, "gpu", cache=False)
+    cache, news = np.zeros((0, 3), np.float32), np.ones((2, 3), np.float32)
+    on_gpu = grown.on_device(cache)
+    for count in (2, 4, 6):
+        (on_gpu,) = grown(on_gpu, grown.on_device(news))
+        assert isinstance(on_gpu, DeviceArray) and on_gpu.shape == (count, 3)
+    np.testing.assert_allclose(on_gpu.numpy(), np.repeat(np.tanh([[1.0], [1.0], [1.0]]), 2, axis=0) @ np.ones((1, 3)), rtol=1e-5)
+
+
+def test_results_that_the_host_computes_are_given_on_the_gpu(gpu: FakeGpu) -> None:
+    """No kernel touches the second one."""
+    model = onnx.parser.parse_model(_HOST_RESULT)
+    compiled = dlc.compile(model, "gpu", cache=False)
+    x, ids, news = _rows(4), np.array([[0, 1, 2, 3, 0, 1]]), np.ones((1, 6), np.float32)
+    scattered = x.copy()
+    np.put_along_axis(scattered, ids, news, axis=0)
+    on_gpu = compiled.on_device(x)
+    given = [compiled.on_device(np.zeros_like(x)) for _ in range(2)]
+    for results in (compiled(on_gpu, ids, news), compiled.run([on_gpu, ids, news], given)):
+        np.testing.assert_allclose(results[0].numpy(), np.tanh(x), rtol=1e-5)
+        np.testing.assert_array_equal(results[1].numpy(), scattered)
 
 
 def test_a_launch_that_fails_is_told_and_lost(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
@@ -283,3 +351,13 @@ def test_a_network_runs_from_end_to_end(gpu: FakeGpu, name: str) -> None:
         for mine, theirs in zip(compiled(inputs), expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
     assert gpu.calls("cuGraphLaunch") >= 2
+
+
+def test_kernels_on_tensor_cores_hold_their_constants(gpu: FakeGpu) -> None:
+    """A bias that the compiler puts into the code would be an address of the host's; the fake GPU refuses such arguments."""
+    model = nodes.conv((3, 21, 12, 12), (15, 21, 3, 3), (3, 15, 6, 6), {"pads": [1] * 4, "strides": [2, 2]})
+    x = np.random.default_rng(0).standard_normal((3, 21, 12, 12)).astype(np.float32)
+    (want,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    gpu.configure(multiprocessors=132)
+    have = dlc.compile(model, "gpu", precision="tf32", cache=False)(x)[0]
+    assert np.linalg.norm(have - want) < 2e-3 * np.linalg.norm(want)
