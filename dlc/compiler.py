@@ -169,7 +169,8 @@ def compile(
     `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
     `winograd` is the largest tile of 3x3 convolutions: 2 (the default, as accurate as without), 4 (faster, with an error about
     ten times as large) or 0 (none). `precision` is `f32` (the default), `tf32` (tensor cores of a GPU round operands) or `bf16`:
-    products with weights round their operands to bf16 where the target multiplies these, else the weights alone, and sum in f32.
+    products with weights round their operands to bf16 where the target multiplies these, else the weights alone, and sum in f32;
+    on GPUs so do both products of attention.
     With `profile`, each call adds its time to the runtime's profile, by kernel (see `dlc.measuring.profiles`). `params` gives or
     replaces weights by key.
     `shapes` gives by the name of an input the sizes of an ONNX model's input, and by the name of a dim that is dynamic its size; a

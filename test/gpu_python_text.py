@@ -294,6 +294,9 @@ class FunctionText(WarpgroupText):
     def _on_nvgpu__mma__sync(self, op: ir.Operation) -> None:
         self.set(op, f"yield ('mma', {', '.join(self.name(value) for value in op.operands)})")
 
+    def _on_nvvm__bar__warp__sync(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"yield ('sync', {self.name(op.operands[0])})")
+
     def _on_gpu__shuffle(self, op: ir.Operation) -> None:
         mode = str(op.attributes["mode"]).rsplit(" ", 1)[1].rstrip(">")
         given = [self.name(value) for value in op.operands]

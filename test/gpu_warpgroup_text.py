@@ -48,12 +48,42 @@ class WarpgroupText(OpText):
     def _on_nvvm__wgmma__wait__group__sync__aligned(self, op: ir.Operation) -> None:
         self.say(self.depth, f"products.wait({ir.IntegerAttr(op.attributes['group']).value})")
 
+    def _on_nvvm__setmaxregister(self, op: ir.Operation) -> None:
+        self.say(self.depth, f"assert {ir.IntegerAttr(op.attributes['regCount']).value} % 8 == 0")
+
+    def _on_llvm__bitcast(self, op: ir.Operation) -> None:
+        self.set(op, self.name(op.operands[0]))
+
+    def _on_llvm__inline_asm(self, op: ir.Operation) -> None:
+        """A wait that sums go through, and a product whose left operand is in registers."""
+        text, given = ir.StringAttr(op.attributes["asm_string"]).value, [self.name(value) for value in op.operands]
+        wait = re.fullmatch(r"wgmma\.wait_group\.sync\.aligned (\d+);", text)
+        if wait:
+            self.say(self.depth, f"products.wait({wait[1]})")
+            self.set(op, self._struct_of(list(op.operands)))
+            return
+        found = re.match(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.\w+ .*, 1, 1, 1, ([01]);", text)
+        assert found, text
+        columns, depth, kind, transposed = found.groups()
+        shape = f"_warpgroup_shape({columns}, {depth}, {_MULTIPLIED[kind]!r}, (True, {transposed == '0'}))"
+        left, right = f"np.stack([{', '.join(given[:4])}])", given[4]
+        sums = self._struct_of(list(op.operands)[5:])
+        self.set(op, f"yield ('wgmma', products, dynamic, {shape}, thread[0] // 32 % 4, {left}, {right}, {sums})")
+
+    def _struct_of(self, values: list[ir.Value]) -> str:
+        """The struct whose fields are `values`: an array that products fill in later, or one of numbers that are known."""
+        owner = values[0].owner
+        if not isinstance(owner, ir.Block) and owner.name == "llvm.extractvalue":
+            return self.name(owner.operands[0])
+        return f"np.array([{', '.join(self.name(value) for value in values)}])"
+
     def _on_nvvm__wgmma__mma_async(self, op: ir.Operation) -> None:
         _, columns, depth = (int(size) for size in re.findall(r"= (\d+)", str(op.attributes["shape"])))
         kind = _MULTIPLIED[str(op.attributes["typeA"]).partition("<")[2].rstrip(">")]
         along = ("row" in str(op.attributes["layoutA"]), "col" in str(op.attributes["layoutB"]))
         shape = f"_warpgroup_shape({columns}, {depth}, {kind!r}, {along})"
         sums, left, right = (self.name(value) for value in op.operands)
+        sums = f"np.zeros_like({sums})" if "zero" in str(op.attributes["scaleD"]) else sums
         self.set(op, f"yield ('wgmma', products, dynamic, {shape}, thread[0] // 32 % 4, {left}, {right}, {sums})")
 
     # TMA.

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from gpu_tensor_maps import TensorCopies
-from gpu_warps import WARP, AsyncGroups, rounded
+from gpu_warps import WARP, AsyncGroups, fragments_of, rounded
 
 _SWIZZLES = {0: 16, 1: 128, 2: 64, 3: 32}
 
@@ -86,10 +87,13 @@ class WarpgroupShape:
     along: tuple[bool, bool]
 
 
-def multiply_async(lanes: Sequence[tuple[Products, BlockMemory, WarpgroupShape, int, int, int, np.ndarray]]) -> list[np.ndarray]:
+def multiply_async(lanes: Sequence[tuple[Products, BlockMemory, WarpgroupShape, int, Any, int, np.ndarray]]) -> list[np.ndarray]:
     """Start the product of the 16 rows that a warp has of a warpgroup's 64; the sums of each lane, which the wait fills in."""
     products, memory, shape, _, left, right, first = lanes[0]
-    assert len({(lane[3], int(lane[4]), int(lane[5])) for lane in lanes}) == 1, "descriptors of a warp differ"
+    named = [(lane[3], 0 if np.ndim(left) else int(lane[4]), int(lane[5])) for lane in lanes]
+    assert len(set(named)) == 1, "descriptors of a warp differ"
+    if np.ndim(left):
+        left = fragments_of([lane[4] for lane in lanes])
     sums = [lane[6] for lane in lanes]
     garbage = np.nan if first.dtype == np.float32 else 99
     found, is_ordered = [np.full_like(one, garbage) for one in sums], [lane[0].is_ordered for lane in lanes]
@@ -108,10 +112,15 @@ def multiply_async(lanes: Sequence[tuple[Products, BlockMemory, WarpgroupShape, 
     return found
 
 
-def _operands(memory: BlockMemory, shape: WarpgroupShape, left: int, right: int, warp: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the left operand that a warp has, and the right operand, as wide numbers."""
+def _operands(
+    memory: BlockMemory, shape: WarpgroupShape, left: int | np.ndarray, right: int, warp: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the left operand that a warp has, in registers or by a descriptor, and the right operand, as wide numbers."""
     element = np.dtype(shape.element)
-    lhs = memory.matrix(left, (64, shape.depth), element, shape.along[0])[16 * warp : 16 * warp + 16]
+    if isinstance(left, np.ndarray):
+        lhs = left
+    else:
+        lhs = memory.matrix(left, (64, shape.depth), element, shape.along[0])[16 * warp : 16 * warp + 16]
     rhs = memory.matrix(right, (shape.columns, shape.depth), element, shape.along[1])
     wide = np.int32 if element == np.int8 else np.float32
     return rounded(lhs).astype(wide), rounded(rhs).astype(wide).T

@@ -1,4 +1,5 @@
-"""What the lanes of a warp do together, for `gpu_interpreter.py`: `ldmatrix`, `mma.sync`, `shfl.sync` and `cp.async` (PTX ISA).
+"""What the lanes of a warp do together, for `gpu_interpreter.py`: `ldmatrix`, `mma.sync`, `shfl.sync`, `bar.warp.sync` and
+`cp.async` (PTX ISA).
 
 A thread that comes to a collective op waits for the other lanes of its warp. Copies by `cp.async` land at once, or as late as the
 thread waits for their group, at random: a missing wait or barrier shows.
@@ -97,17 +98,26 @@ def load_matrices(rows: Sequence[np.ndarray], transpose: bool) -> list[np.ndarra
     return [parts[:, lane // 4, lane % 4].copy() for lane in range(WARP)]
 
 
+def fragments_of(lanes: Sequence[np.ndarray]) -> np.ndarray:
+    """The 16 rows of a left operand, of the four registers that each lane has of it."""
+    per_register = lanes[0].shape[1]
+    found = np.zeros((16, 8 * per_register), lanes[0].dtype)
+    for lane, own in enumerate(lanes):
+        for number in range(4):
+            row, start = lane // 4 + number % 2 * 8, lane % 4 * per_register + number // 2 * 4 * per_register
+            found[row, start : start + per_register] = own[number]
+    return found
+
+
 def multiply(lhs: Sequence[np.ndarray], rhs: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> list[np.ndarray]:
     """`mma.sync`: the sums of each lane, and the product of 16 rows and 8 columns added to them."""
     wide = sums[0].dtype
     per_register = lhs[0].shape[1]
     depth = 8 * per_register
-    left, right, total = np.zeros((16, depth), wide), np.zeros((depth, 8), wide), np.zeros((16, 8), wide)
+    left = rounded(fragments_of(lhs)).astype(wide)
+    right, total = np.zeros((depth, 8), wide), np.zeros((16, 8), wide)
     for lane in range(WARP):
         row, first = lane // 4, lane % 4 * per_register
-        for number in range(4):
-            start = first + number // 2 * 4 * per_register
-            left[row + number % 2 * 8, start : start + per_register] = rounded(lhs[lane][number])
         for number in range(2):
             start = first + number * 4 * per_register
             right[start : start + per_register, row] = rounded(rhs[lane][number])
@@ -146,6 +156,7 @@ _SOURCES: Mapping[str, Callable[[int, int], int]] = {
 
 _OPS: Mapping[str, Callable[[list[tuple[Any, ...]]], list[Any]]] = {
     "ldmatrix": lambda lanes: load_matrices([lane[0] for lane in lanes], lanes[0][1]),
+    "sync": lambda lanes: [None] * len(lanes),
     "mma": lambda lanes: multiply(*(list(part) for part in zip(*lanes, strict=True))),
     **{f"shuffle {mode}": partial(exchange, source_of=source_of) for mode, source_of in _SOURCES.items()},
 }

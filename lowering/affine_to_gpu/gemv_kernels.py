@@ -11,9 +11,10 @@ from dlc._mlir import affine, arith, gpu, ir, math
 from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.gemv_tiles import GemvTile
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects, shared_memory
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction, Operand
+from dlc.lowering.affine_to_gpu.tensor_cores.contraction_kernels import BLOCK_X, BLOCK_Y, THREAD_X
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import BLOCK_X, BLOCK_Y, THREAD_X
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
 from dlc.targets.machine import VECTOR_BYTES, GpuMachine
 
 

@@ -29,7 +29,8 @@ def precision_of(module: ir.Operation) -> str:
 def multiplied_type(op: ir.Operation) -> str:
     """The type that tensor cores of a GPU multiply the operands of `op` in, by their own and what the module allows; "" for none.
 
-    f32 stays exact unless `dl.precision` says tf32 or bf16; then products with weights alone are rounded.
+    f32 stays exact unless `dl.precision` says tf32 or bf16; then products with weights are rounded, and for a
+    GPU those of attention (`convert-attention-to-mma`).
     """
     own = type_of(op.operands[0]).dtype
     if own in ("f16", "bf16"):

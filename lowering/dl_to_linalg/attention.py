@@ -96,8 +96,9 @@ def _head_products(
 
 
 def _are_read_by_rows(b: Builder, keys: ir.Value) -> bool:
-    """Whether tensor cores of a GPU multiply the keys, which take them as they lie."""
-    return keys.type.element_type in (b.element("f16"), b.element("bf16")) and is_for_gpu(b.ip.block.owner.operation)
+    """Whether a kernel of a GPU multiplies the keys, which takes them as they lie."""
+    kinds = {b.element(name) for name in ("f16", "bf16", "f32")}
+    return keys.type.element_type in kinds and is_for_gpu(b.ip.block.owner.operation)
 
 
 def _transposed(b: Builder, heads: ir.Value) -> ir.Value:

@@ -46,8 +46,8 @@ _MATH = {
 
 _OWN = "nvvm.wgmma."
 """Instructions that only code for `sm_90a` may have."""
-_WARP_PRODUCT = "nvgpu.mma.sync"
-"""The product of fragments in registers, which kernels on tensor cores have, those of attention among them."""
+_OF_WARPS = frozenset({"nvgpu.mma.sync", "nvvm.wgmma.mma_async", "nvvm.ex2"})
+"""What kernels have whose warps compute tiles in registers: products on tensor cores, and the exponentials of attention."""
 _SIMT_PRODUCTS = {"nvgpu.device_async_copy", "math.fma"}
 """What kernels of `convert-contractions-to-simt` have, whose threads keep tiles of results."""
 _DYNAMIC = "__dynamic_shmem__"
@@ -139,7 +139,7 @@ def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
     if "known_block_size" not in kernel.attributes:
         return 0
     names = {op.name for op in nested_ops(kernel)}
-    if _WARP_PRODUCT in names:
+    if names & _OF_WARPS:
         return 1
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if names >= _SIMT_PRODUCTS:

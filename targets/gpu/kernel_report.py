@@ -99,7 +99,7 @@ def _not_fused(module: ir.Module) -> list[str]:
     """A sentence on each attention that is no single kernel."""
     marked = [function for function in functions_of(module.operation) if NOT_FUSED in function.attributes]
     reasons = [(symbol_name(function), ir.StringAttr(function.attributes[NOT_FUSED]).value) for function in marked]
-    return [f"attention in {name} is not one kernel on tensor cores: {reason}" for name, reason in reasons]
+    return [f"attention in {name} is not one kernel: {reason}" for name, reason in reasons]
 
 
 def copies_of(module: ir.Module) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ VECTOR_READ_PASSES = 2
 REGISTER_BYTES = 4
 MOST_THREAD_REGISTERS = 255
 """Registers that a thread may have (CUDA C++ Programming Guide, "Compute Capabilities")."""
+REGISTER_STEP = 8
+"""What the registers of a thread are a multiple of where a warpgroup changes their number (PTX ISA, `setmaxnreg`)."""
 WARPGROUP_WARPS = 4
 """Warps that a `wgmma` multiplies in together, sixteen rows each."""
 SWIZZLE_ROWS = 8

@@ -12,7 +12,7 @@ from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
 from dlc.lowering.affine.ir.accesses import MemRefAccess, indices_of
 from dlc.lowering.affine.ir.bands import Band, same_trips
 from dlc.lowering.affine.ir.expressions import coefficient
-from dlc.lowering.affine.ir.loops import Loop, real_ops
+from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
 from dlc.lowering.policy import policy
 from dlc.targets.machine import is_for_gpu
 
@@ -46,8 +46,8 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     both = holds_contraction(a) and holds_contraction(b)
     if len(legal) == len(a.loops) == len(b.loops) and not both:
         return Fusion(tuple(legal))
-    if is_for_gpu(a.top) and (_multiplies_matrices(a) or _multiplies_matrices(b)):
-        return Refusal("a GPU's kernel of a product of matrices takes all of its loops together")
+    if is_for_gpu(a.top) and any(_is_for_tensor_cores(band) or _is_static_product(band) for band in (a, b)):
+        return Refusal("kernels of a GPU take all loops of a product of matrices together")
     kept: list[tuple[Loop, Loop]] = []
     reason = "two contractions on one register tile would spill" if both else ""
     blocks = _outer_blocks(a, b, legal)
@@ -79,13 +79,21 @@ def reuses(band: Band, loop: Loop) -> bool:
     return any(len(loads) > 1 and any(loop.iv not in list(load.operands) for load in loads) for loads in _multiplied(band))
 
 
-def _multiplies_matrices(band: Band) -> bool:
-    """Whether the nest multiplies matrices of floats, whose values are both read again in other iterations."""
+def _is_for_tensor_cores(band: Band) -> bool:
+    """Whether the nest multiplies matrices, whose values are read again in other iterations, of types that tensor cores take."""
     for loads in _multiplied(band):
-        is_float = all(isinstance(load.results[0].type, ir.FloatType) for load in loads)
-        if is_float and len(loads) > 1 and all(any(loop.iv not in list(load.operands) for loop in band.loops) for load in loads):
+        is_narrow = any(isinstance(load.results[0].type, (ir.F16Type, ir.BF16Type)) for load in loads)
+        if is_narrow and len(loads) > 1 and all(any(loop.iv not in list(load.operands) for loop in band.loops) for load in loads):
             return True
     return False
+
+
+def _is_static_product(band: Band) -> bool:
+    """Whether the nest multiplies matrices, or a matrix and a vector, of floats and of sizes that are known."""
+    loops = [normalized(op) for op in nested_ops(band.top) if op.name == "affine.for"]
+    kinds = {load.results[0].type for loads in _multiplied(band) for load in loads}
+    is_float = any(isinstance(kind, ir.FloatType) for kind in kinds)
+    return is_float and all(loop is not None and loop.extent for loop in loops) and holds_contraction(band)
 
 
 def _multiplied(band: Band) -> Iterator[list[ir.Operation]]:

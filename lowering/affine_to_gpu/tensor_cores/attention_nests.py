@@ -12,10 +12,10 @@ from dlc.lowering.affine.fuse.skip_excluded import index_form
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction, contraction_of
-from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import Softmax, extent_of, is_number, loops_by_axis
+from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import Softmax, extent_of, is_number, loops_by_axis, number_of
 
-_ELEMENTS = {"f16", "bf16"}
-"""Types of which sums of a product have the layout of the next product's left operand, once they are rounded."""
+_ELEMENTS = {"f16", "bf16", "f32"}
+"""Types of elements that kernels of attention multiply."""
 
 
 class NotFused(Exception):
@@ -29,7 +29,8 @@ class Attention:
     `scores` has queries as rows and keys as columns; its epilogue computes `score` and stores nothing. `values` has queries as
     rows and keys as its sum; its left operand is not in memory any more, and `totals` are its loads of the sums of exponentials.
     Batch and rows of both are the same, in the same order. Keys from `lead` + 1 behind the query on are masked, if there is a
-    `lead`: the query is then the iteration of the only loop of `rows`.
+    `lead`: the query is then the iteration of the only loop of `rows`. Scores are still to be multiplied by `factor`, a positive
+    number, unless it is None.
     """
 
     softmax: Softmax
@@ -38,6 +39,19 @@ class Attention:
     score: ir.Value
     totals: tuple[ir.Value, ...]
     lead: int | None
+    factor: float | None
+
+    @property
+    def element(self) -> ir.Type:
+        """The type of queries, keys and values."""
+        return self.scores.lhs.element
+
+    @property
+    def of_seen_keys(self) -> tuple[Contraction, ir.Value]:
+        """`scores` and `score` without the mask of keys behind `lead`, of which there is one."""
+        mask = defining_op(self.score)
+        assert mask is not None
+        return replace(self.scores, epilogue=tuple(op for op in self.scores.epilogue if op != mask)), mask.operands[1]
 
     @property
     def nests(self) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
@@ -59,12 +73,11 @@ def attention_of(softmax: Softmax, block: ir.Block) -> Attention:
     totals = tuple(_totals(softmax, values, outer))
     score = scores.epilogue[-1].operands[0]
     rows = [axis for axis in range(len(inner) - 1) if _is_row(inner[axis], outer[axis], scores, values)]
-    if not rows:
-        raise NotFused("each query has keys and values of its own")
-    lead = _lead_of(score, scores, inner[rows[-1]])
+    lead = _lead_of(score, scores, inner[rows[-1]]) if rows else None
     rows = rows if lead is None else rows[-1:]
     scores = replace(_arranged(scores, inner, rows), epilogue=scores.epilogue[:-1])
-    return Attention(softmax, scores, _arranged(values, outer, rows), score, totals, lead)
+    scaled, factor = _without_scale(scores, score)
+    return Attention(softmax, scaled, _arranged(values, outer, rows), score, totals, lead, factor)
 
 
 def _neighbours(softmax: Softmax, block: ir.Block) -> tuple[ir.Operation, ir.Operation]:
@@ -92,9 +105,9 @@ def users_of(buffer: ir.Value) -> Iterator[ir.Operation]:
 
 
 def require_elements(elements: set[str]) -> None:
-    """Raise NotFused for queries, keys and values of other types than f16 or bf16."""
+    """Raise NotFused for queries, keys and values of different types, or others than f16, bf16 and f32."""
     if len(elements) > 1 or not elements <= _ELEMENTS:
-        raise NotFused(f"elements are {' and '.join(sorted(elements))}; weights stay in registers for f16 and bf16 alone")
+        raise NotFused(f"elements are {' and '.join(sorted(elements))}; kernels of attention multiply f16, bf16 or f32 alone")
 
 
 def _require_types(scores: Contraction, values: Contraction) -> None:
@@ -158,6 +171,23 @@ def _lead_of(score: ir.Value, scores: Contraction, queries: Loop | None) -> int 
     last = index_form(seen.operands[1])
     is_below = ir.IntegerAttr(seen.attributes["predicate"]).value == int(arith.CmpIPredicate.sle)
     return last.constant if is_below and last is not None and dict(last.factors) == {queries.iv: 1} else None
+
+
+def _without_scale(scores: Contraction, score: ir.Value) -> tuple[Contraction, float | None]:
+    """Scores before their scale, where nothing but masks of -inf comes behind it, and the scale; else scores as they are.
+
+    The largest of a row is the same before and after a positive scale, and exponentials multiply by a number anyway."""
+    inner = defining_op(score)
+    while inner is not None and inner.name == "arith.select" and is_number(inner.operands[2], -math.inf):
+        score, inner = inner.operands[1], defining_op(inner.operands[1])
+    if score == scores.total:
+        return scores, 1.0
+    if inner is None or inner.name != "arith.mulf" or scores.total not in inner.operands or len(list(scores.total.uses)) != 1:
+        return scores, None
+    scale = next((number for value in inner.operands if (number := number_of(value)) is not None), 0.0)
+    if not 0 < scale < math.inf or len(list(score.uses)) != 1:
+        return scores, None
+    return replace(scores, total=score, epilogue=tuple(op for op in scores.epilogue if op != inner)), scale
 
 
 def _arranged(contraction: Contraction, by_axis: Sequence[Loop | None], rows: Sequence[int]) -> Contraction:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type, fragment_type
-from dlc.lowering.affine_to_gpu.tensor_cores.online_softmax import exponential, next_top, next_total
+from dlc.lowering.affine_to_gpu.tensor_cores.online_softmax import Exponentials, next_top, next_total
 from dlc.targets.machine import FRAGMENT_HALVES, MATRICES, SUM_NEIGHBOURS
 
 
 @dataclass(frozen=True)
 class RowState:
-    """The largest score of each of a thread's rows, its own part of the sums of exponentials, and by fragments, rows first, the
-    sums of products with values."""
+    """The largest score of each of a thread's rows, its own part of the sums of exponentials, and the sums of products with values,
+    in the form in which the kernel holds them."""
 
     tops: list[ir.Value]
     totals: list[ir.Value]
@@ -30,19 +30,35 @@ class RowState:
         count = len(self.tops)
         return RowState(list(values[:count]), list(values[count : 2 * count]), list(values[2 * count :]))
 
-    def weighted(self, scores: Sequence[Sequence[ir.Value]]) -> tuple[list[list[ir.Value]], RowState]:
-        """Emit the exponentials of the rows' scores, and what was summed before in their scale."""
+
+@dataclass(frozen=True)
+class Weighted:
+    """A tile of scores as exponentials, by rows, the state with their largest ones and sums, and for each row the factor by which
+    its results are still to be multiplied."""
+
+    weights: list[list[ir.Value]]
+    rows: RowState
+    factors: list[ir.Value]
+
+    @classmethod
+    def of(cls, rows: RowState, scores: Sequence[Sequence[ir.Value]], factor: float | None, lanes: int) -> Weighted:
+        """Emit them; so many lanes have a row, and scores are still to be multiplied by `factor`."""
         weights, tops, totals, factors = [], [], [], []
-        for top, total, own in zip(self.tops, self.totals, scores, strict=True):
-            found, finite = next_top(top, own)
-            factors.append(exponential(top, finite))
-            weights.append([exponential(score, finite) for score in own])
+        for top, total, own in zip(rows.tops, rows.totals, scores, strict=True):
+            found, finite = next_top(top, own, lanes)
+            before, *powers = Exponentials(factor, finite).of([top, *own])
+            factors.append(before)
+            weights.append(powers)
             tops.append(found)
-            totals.append(next_total(total, factors[-1], weights[-1]))
-        fragments = [factors[row : row + FRAGMENT_HALVES] for row in range(0, len(factors), FRAGMENT_HALVES)]
-        scales, across = [_by_halves(halves) for halves in fragments], len(self.results) // len(fragments)
-        results = [arith.mulf(result, scales[place // across]) for place, result in enumerate(self.results)]
-        return weights, RowState(tops, totals, results)
+            totals.append(next_total(total, before, powers))
+        return cls(weights, RowState(tops, totals, rows.results), factors)
+
+
+def scaled_fragments(results: Sequence[ir.Value], factors: Sequence[ir.Value]) -> list[ir.Value]:
+    """Emit fragments of results, rows first, times the factors of their rows."""
+    fragments = [factors[row : row + FRAGMENT_HALVES] for row in range(0, len(factors), FRAGMENT_HALVES)]
+    scales, across = [_by_halves(halves) for halves in fragments], len(results) // len(fragments)
+    return [arith.mulf(result, scales[place // across]) for place, result in enumerate(results)]
 
 
 def as_operands(shape: MmaShape, element: ir.Type, weights: Sequence[Sequence[ir.Value]]) -> list[list[ir.Value]]:

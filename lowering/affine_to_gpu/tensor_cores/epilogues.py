@@ -44,8 +44,15 @@ class Epilogue:
     held: Mapping[ir.Value, ir.Value] = field(default_factory=dict)
 
     def emit(self, row: ir.AffineExpr, column: ir.AffineExpr, sums: Sequence[ir.Value]) -> None:
-        """Emit it for neighbours from `column` on, where the row and the columns exist."""
-        self.emit_all([(row, column, sums)])
+        """Emit it for neighbours from `column` on, as one part after the other, under a guard where they may not exist."""
+        for columns, totals in self._together(column, sums):
+            part = _Part(row, columns, totals)
+            checks = self._checks(part)
+            if not checks:
+                self._known([part], [[]])
+                continue
+            with self.extents.when(checks):
+                self._known([part], [[]])
 
     def emit_all(self, parts: Sequence[tuple[ir.AffineExpr, ir.AffineExpr, Sequence[ir.Value]]]) -> None:
         """Emit it for neighbours of rows, each by its row, its first column and its sums, where they exist.

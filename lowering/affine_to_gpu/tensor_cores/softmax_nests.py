@@ -86,11 +86,16 @@ def extent_of(loop: Loop | None) -> int:
     return 1 if loop is None else loop.extent or 0
 
 
-def is_number(value: ir.Value, number: float) -> bool:
-    """Whether a value is that constant."""
+def number_of(value: ir.Value) -> float | None:
+    """The number that a value is; None for one that is computed."""
     op = defining_op(value)
     attribute = op.attributes["value"] if op is not None and op.name == "arith.constant" else None
-    return isinstance(attribute, ir.FloatAttr) and attribute.value == number
+    return float(attribute.value) if isinstance(attribute, ir.FloatAttr) else None
+
+
+def is_number(value: ir.Value, number: float) -> bool:
+    """Whether a value is that constant."""
+    return number_of(value) == number
 
 
 def _single(chain: ReductionNest | None, names: Sequence[str], start: float) -> list[ir.Operation]:

@@ -15,7 +15,13 @@ from dlc.lowering.affine_to_gpu.tensor_cores.mma_kernels import MmaKernel
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy
 from dlc.lowering.affine_to_gpu.tensor_cores.tensor_maps import TensorCopy
-from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_products import WarpgroupOperand, multiply_warpgroup
+from dlc.lowering.affine_to_gpu.tensor_cores.warpgroup_products import (
+    WarpgroupOperand,
+    end_products,
+    fence_registers,
+    multiply_warpgroup,
+    sums_of,
+)
 from dlc.targets.machine import GpuMachine
 
 
@@ -34,13 +40,7 @@ class WarpgroupKernel(MmaKernel):
 
     def _starts(self) -> list[ir.Value]:
         element, count = self.contraction.total.type, self.tile.warp_rows * self.tile.warp_columns // self.facts.warp_threads
-        kind = ir.Type.parse(f"!llvm.struct<({', '.join([str(element)] * count)})>")
-        sums = ir.Operation.create("llvm.mlir.poison", [kind]).results[0]
-        value = arith.constant(element, self._start)
-        for place in range(count):
-            position = {"position": ir.DenseI64ArrayAttr.get([place])}
-            sums = ir.Operation.create("llvm.insertvalue", [kind], [sums, value], position).results[0]
-        return [sums]
+        return [sums_of([arith.constant(element, self._start)] * count)]
 
     def _wait(self) -> None:
         """Copies write as threads do, and tensor cores read as the asynchronous proxy does: a fence of the writer lies between."""
@@ -58,10 +58,10 @@ class WarpgroupKernel(MmaKernel):
             for copy, first in zip(copies, (self._warpgroup_row, ir.AffineExpr.get_constant(0)), strict=True)
         )
         (total,) = sums
-        ir.Operation.create("nvvm.wgmma.fence.aligned")
+        fence_registers()
         for step in range(self.tile.depth // self.shape.depth):
-            total = multiply_warpgroup(self.tile.columns, left, right, (number, step), total)
-        ir.Operation.create("nvvm.wgmma.commit.group.sync.aligned")
+            total = multiply_warpgroup(self.tile.columns, left, right, ((number, step), (number, step)), total)
+        end_products()
         none = {"group": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
         ir.Operation.create("nvvm.wgmma.wait.group.sync.aligned", attributes=none)
         return [total]

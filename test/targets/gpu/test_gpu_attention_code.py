@@ -17,11 +17,13 @@ _TEXT = """func.func @main(%q: {kind}, %k: {kind}, %v: {kind}) -> {kind} {{
   return %0 : {kind}
 }}"""
 
+_PRODUCTS = {"sm_80": "m16n8k16", "sm_90": "m64n128k16"}
+
 
 @pytest.mark.skipif(find_ptxas() is None, reason="NVIDIA's ptxas is not installed (pip install 'dlc[ptxas]')")
 @pytest.mark.parametrize("causal", ["false", "true"])
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("kind", ["16x4096x64xf16", "16x4096x128xbf16", "16x1001x96xf16"])
+@pytest.mark.parametrize("kind", ["16x4096x64xf16", "16x4096x128xbf16", "16x1001x96xf16", "16x4096x64xf32"])
 def test_long_attention(kind: str, chip: str, causal: str) -> None:
     target = GpuTarget()
     with make_context(), ir.Location.unknown():
@@ -29,7 +31,8 @@ def test_long_attention(kind: str, chip: str, causal: str) -> None:
         target.state(module.operation, f"gpu:{chip}")
         Pipeline.parse("dl-to-linalg,linalg-to-affine,affine-to-gpu").run(module)
         (kernel,) = kernels_of(module, gpu_facts_of(module.operation))
-        assert kernel.tensor_cores == f"m16n8k16.{kind.rpartition('x')[2]}"
+        element = kind.rpartition("x")[2]
+        assert kernel.tensor_cores == ("" if element == "f32" else f"{_PRODUCTS[chip]}.{element}")
         assert kernel.bank_ways <= 2 and not kernel.uncoalesced
         assert str(module).count("memref.alloc") == 1  # the result
         Pipeline.parse("gpu-to-nvvm").run(module)

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dl-set-target=target=gpu:sm_80 --affine-fuse-nests=explain=true | filecheck %s
 // RUN: dlc-opt %s --dl-set-target=target=cpu:haswell --affine-fuse-nests=explain=true | filecheck %s --check-prefix=CPU
-// Products of matrices that tensor cores of a GPU may take keep all loops; on CPUs rows are summed beside the products of a head.
+// Products of matrices keep all loops for kernels of a GPU; on CPUs rows are summed beside the products of a head.
 
 // CHECK-LABEL: func.func @heads
 // CHECK: %[[S:.*]] = memref.alloc() : memref<4x16x32xf32>
@@ -8,11 +8,11 @@
 // CHECK: affine.store %{{.*}}, %[[S]]
 // CHECK: affine.for
 // CHECK: affine.load %[[S]]
-// CHECK: dlc.fusion_refusal = "a GPU's kernel of a product of matrices takes all of its loops together"
+// CHECK: dlc.fusion_refusal = "kernels of a GPU take all loops of a product of matrices together"
 // CPU-LABEL: func.func @heads
 // CPU: affine.for %{{.*}} = 0 to 4
 // CPU-NEXT: memref.alloca() : memref<16x32xf32>
-// CPU-NOT: dlc.fusion_refusal = "tensor
+// CPU-NOT: dlc.fusion_refusal = "kernels
 func.func @heads(%A: memref<4x16x8xf16> {llvm.noalias}, %B: memref<4x8x32xf16> {llvm.noalias}, %R: memref<4x16xf32> {llvm.noalias}) attributes {dl.kernel} {
   %zero = arith.constant 0.0 : f32
   %S = memref.alloc() : memref<4x16x32xf32>

@@ -1,12 +1,12 @@
 // RUN: dlc-opt %s --split-input-file --dl-set-target=target=gpu:sm_80 --dl-to-linalg --linalg-to-affine --affine-outline-checks --convert-attention-to-mma | filecheck %s
 // Attention that is no single kernel stays as it is, and says why; a plain softmax is none.
 
-// CHECK: func.func private @{{.*}}attention{{.*}}dlc.not_fused = "elements are f32; weights stay in registers for f16 and bf16 alone"
+// CHECK: func.func private @{{.*}}attention{{.*}}dlc.not_fused = "elements are f64; kernels of attention multiply f16, bf16 or f32 alone"
 // CHECK-NOT: gpu.launch
 // CHECK: math.exp
-func.func @exact(%q: tensor<2x4x512x64xf32>, %k: tensor<2x4x512x64xf32>, %v: tensor<2x4x512x64xf32>) -> tensor<2x4x512x64xf32> {
-  %0 = "dl.attention"(%q, %k, %v) : (tensor<2x4x512x64xf32>, tensor<2x4x512x64xf32>, tensor<2x4x512x64xf32>) -> tensor<2x4x512x64xf32>
-  return %0 : tensor<2x4x512x64xf32>
+func.func @double(%q: tensor<2x4x512x64xf64>, %k: tensor<2x4x512x64xf64>, %v: tensor<2x4x512x64xf64>) -> tensor<2x4x512x64xf64> {
+  %0 = "dl.attention"(%q, %k, %v) : (tensor<2x4x512x64xf64>, tensor<2x4x512x64xf64>, tensor<2x4x512x64xf64>) -> tensor<2x4x512x64xf64>
+  return %0 : tensor<2x4x512x64xf64>
 }
 
 // -----
@@ -36,7 +36,9 @@ func.func @dynamic(%q: tensor<2x4x?x64xbf16>, %k: tensor<2x4x?x64xbf16>, %v: ten
 
 // -----
 
-// CHECK: dlc.not_fused = "its scores have no nests of their own"
+// One query for all keys is a kernel, which needs no tensor cores.
+// CHECK-NOT: dlc.not_fused
+// CHECK: gpu.launch_func
 func.func @one_query(%q: tensor<2x4x1x64xf16>, %k: tensor<2x4x512x64xf16>, %v: tensor<2x4x512x64xf16>) -> tensor<2x4x1x64xf16> {
   %0 = "dl.attention"(%q, %k, %v) : (tensor<2x4x1x64xf16>, tensor<2x4x512x64xf16>, tensor<2x4x512x64xf16>) -> tensor<2x4x1x64xf16>
   return %0 : tensor<2x4x1x64xf16>

@@ -20,8 +20,8 @@ from dlc.dialects.dl.attention import Attention
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.policy import policy, using
 
-DTYPES: Mapping[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "i1": np.bool_}
-ROUNDING = {"f16": 2**-10, "bf16": 2**-7}
+DTYPES: Mapping[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i1": np.bool_}
+ROUNDING = {"f16": 2**-10, "bf16": 2**-7, "f32": 2**-19}
 """Of results below 4, whose weights and themselves are rounded to so many bits."""
 _TILES: tuple[dict[str, Any], ...] = (
     {},
@@ -101,13 +101,19 @@ CASES: Mapping[str, Case] = {
     "heads of 80": Case(heads=1, kv_heads=1, queries=20, keys=40, size=80, value_size=80),
     "heads of 96": Case(heads=1, kv_heads=1, queries=20, keys=40, size=96, value_size=96),
     "heads of 128": Case(heads=1, kv_heads=1, queries=40, keys=70, size=128, value_size=128),
+    "one query": Case(queries=1, keys=70, mask=(1, 2, 1, 70), attributes=AT_END),
+    "one query of heads of 80": Case(queries=1, keys=300, size=80, value_size=48),
+    "heads of odd sizes": Case(heads=1, kv_heads=1, queries=20, keys=33, size=33, value_size=17),
 }
+ONLY_F32 = {"heads of odd sizes"}
+"""Tensor cores take no such heads."""
 
 
-def lowered(text: str, tiles: Mapping[str, Any], gpu: str = "{}") -> ir.Module:
+def lowered(text: str, tiles: Mapping[str, Any], gpu: str = "{}", precision: str = "f32") -> ir.Module:
     """A module of kernels; attention takes the kernel whatever it costs."""
     module = ir.Module.parse(text)
     module.operation.attributes["dlc.gpu"] = ir.Attribute.parse(gpu)
+    module.operation.attributes["dl.precision"] = ir.StringAttr.get(precision)
     with using(policy().override(mma_gain=1e6, **tiles)):
         Pipeline.parse("dl-to-linalg,linalg-to-affine,affine-to-gpu").run(module)
     return module
@@ -128,10 +134,31 @@ def check(case: Case, dtype: str, tiles: Mapping[str, Any], seed: int = 0) -> No
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ONLY_F32])
 def test_forms(name: str, dtype: str) -> None:
     """Tiles of 16 make many blocks and steps."""
     check(CASES[name], dtype, _TILES[3] if dtype == "f16" else _TILES[0])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_forms_of_f32(name: str) -> None:
+    """By multiply-adds, without rounding; some with several warps, some with several tiles of keys."""
+    check(CASES[name], "f32", _TILES[3] if len(name) % 2 else {"mma_block_sides": (32,), "attention_thread_rows": (4,)})
+
+
+@pytest.mark.parametrize("name", ["causal", "ragged", "hidden queries", "heads of 80", "heads of odd sizes"])
+def test_products_of_bf16(name: str) -> None:
+    """Where the module's precision allows it, fragments of f32 are rounded; no kernel of multiply-adds fits these tiles."""
+    case, tiles = CASES[name], {"mma_block_sides": (32,), "attention_thread_rows": (64,)}
+    arrays = case.arrays("f32", 0)
+    with make_context(), ir.Location.unknown():
+        module = lowered(case.text("f32"), tiles, precision="bf16")
+        assert "nvgpu.mma.sync" in str(module) and "nvvm.ex2" in str(module)
+        assert "nvvm.ex2" not in str(lowered(case.text("f32"), tiles, precision="tf32"))
+        (found,) = program(module).run("main", *arrays)
+    expected = case.expected(arrays)
+    difference = np.abs(found.reshape(expected.shape) - expected).max()
+    assert ROUNDING["f32"] < difference < 4 * ROUNDING["bf16"]
 
 
 @pytest.mark.parametrize("tiles", _TILES[1:3])
