@@ -9,13 +9,13 @@
 // CHECK: .visible .entry kernel_1_attention_kernel
 // CHECK: fma.rn.f32
 // CHECK: bar.warp.sync -1;
+// EXPLAIN: attention in kernel_2_attention is not one kernel: elements are f64; kernels of attention multiply f16, bf16 or f32 alone
 // EXPLAIN: "name": "kernel_0_attention_kernel"
 // EXPLAIN: "uncoalesced": 0
 // EXPLAIN: "bank_ways": 1
 // EXPLAIN-NEXT: "tensor_cores": "m16n8k16.f16"
 // EXPLAIN: "name": "kernel_1_attention_kernel"
 // EXPLAIN: "uncoalesced": 0
-// EXPLAIN: attention in kernel_2_attention is not one kernel: scores are not made, or not used, by sums of products of static sizes in memory without gaps
 func.func @main(%a: tensor<1x4x512x64xf16>, %b: tensor<1x4x512x64xf32>, %c: tensor<1x4x512x64xf64>) -> (tensor<1x4x512x64xf16>, tensor<1x4x512x64xf32>, tensor<1x4x512x64xf64>) {
   %0 = "dl.attention"(%a, %a, %a) {is_causal = true} : (tensor<1x4x512x64xf16>, tensor<1x4x512x64xf16>, tensor<1x4x512x64xf16>) -> tensor<1x4x512x64xf16>
   %1 = "dl.attention"(%b, %b, %b) : (tensor<1x4x512x64xf32>, tensor<1x4x512x64xf32>, tensor<1x4x512x64xf32>) -> tensor<1x4x512x64xf32>
