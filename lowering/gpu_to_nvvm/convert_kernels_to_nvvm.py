@@ -143,7 +143,8 @@ def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
         return 1
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if names >= _SIMT_PRODUCTS:
-        registers = MOST_THREAD_REGISTERS if _multiplies_doubles(kernel) else policy().gpu.tile_registers
+        is_frugal = int(facts.chip.removeprefix("sm_")) >= policy().gpu.frugal_chip or "arith.remui" not in names
+        registers = policy().gpu.tile_registers if is_frugal and not _multiplies_doubles(kernel) else MOST_THREAD_REGISTERS
         return facts.registers_per_multiprocessor // (registers * prod(sizes))
     if sizes[:2] != [side, side]:
         return 0
