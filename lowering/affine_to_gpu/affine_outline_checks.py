@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, nested_ops, root_of, written_roots
+from dlc.analysis.buffers import VIEW_OPS, defining_op, nested_ops, root_of, written_roots
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, is_kernel, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass
@@ -83,7 +83,8 @@ def _is_repeated(op: ir.Operation) -> bool:
 
 
 def _slice(check: ir.Operation, block: ir.Block, written: set[ir.Value]) -> set[ir.Operation] | None:
-    """The check and the ops of `block` that it depends on; None where these read what is written, or more than arguments."""
+    """The check and the ops of `block` that it depends on; None where these read what is written, or more than arguments and views
+    of them."""
     found: set[ir.Operation] = set()
     waiting = [check]
     while waiting:
@@ -94,7 +95,8 @@ def _slice(check: ir.Operation, block: ir.Block, written: set[ir.Value]) -> set[
         for inner in nested_ops(op):
             for value in inner.operands:
                 source = defining_op(value)
-                if isinstance(value.type, ir.MemRefType) and (root_of(value) in written or source is not None):
+                is_given = source is None or source.name in VIEW_OPS
+                if isinstance(value.type, ir.MemRefType) and (root_of(value) in written or not is_given):
                     return None
                 if source is not None and source.block == block and not _is_repeated(source):
                     waiting.append(source)

@@ -5,8 +5,11 @@
 // CHECK-LABEL: func.func @main
 // CHECK: call @gather_checks(%arg0) : (memref<16xi64>) -> ()
 // CHECK-NEXT: call @gather(%arg1, %arg0, %arg2)
-func.func @main(%ids: memref<16xi64>, %w: memref<50xf32>, %out: memref<16xf32>) {
+// CHECK-NEXT: call @of_a_view_checks(%arg3) : (memref<2x8xi64>) -> ()
+// CHECK-NEXT: call @of_a_view(%arg3)
+func.func @main(%ids: memref<16xi64>, %w: memref<50xf32>, %out: memref<16xf32>, %rows: memref<2x8xi64>) {
   call @gather(%w, %ids, %out) : (memref<50xf32>, memref<16xi64>, memref<16xf32>) -> ()
+  call @of_a_view(%rows) : (memref<2x8xi64>) -> ()
   return
 }
 
@@ -36,6 +39,19 @@ func.func private @gather(%w: memref<50xf32> {llvm.noalias}, %ids: memref<16xi64
     %x = memref.load %w[%at] : memref<50xf32>
     affine.store %x, %out[%i] : memref<16xf32>
   }
+  return
+}
+
+// CHECK-LABEL: func.func private @of_a_view(
+// CHECK-NOT: cf.assert
+// CHECK: return
+func.func private @of_a_view(%rows: memref<2x8xi64>) {
+  %c0 = arith.constant 0 : i64
+  %c3 = arith.constant 3 : index
+  %flat = memref.collapse_shape %rows [[0, 1]] : memref<2x8xi64> into memref<16xi64>
+  %x = affine.load %flat[%c3] : memref<16xi64>
+  %ok = arith.cmpi ne, %x, %c0 : i64
+  cf.assert %ok, "zero"
   return
 }
 
@@ -74,3 +90,7 @@ func.func @caller(%a: memref<i64>) {
   call @writes(%a) : (memref<i64>) -> ()
   return
 }
+
+// CHECK-LABEL: func.func private @of_a_view_checks(
+// CHECK: memref.collapse_shape
+// CHECK: cf.assert
