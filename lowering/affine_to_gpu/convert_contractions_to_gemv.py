@@ -8,9 +8,9 @@ from dlc._mlir import ir
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.gemv_kernels import launch_gemv
 from dlc.lowering.affine_to_gpu.gemv_tiles import GemvTile, gemv_tile
+from dlc.lowering.affine_to_gpu.launches import outline_launches
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of
 from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free, outline_others
-from dlc.lowering.native import run_native
 from dlc.lowering.outlining import symbols_in
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import GpuMachine, gpu_facts_of
@@ -50,7 +50,7 @@ class ConvertContractionsToGemv(Pass):
                     launch_gemv(contraction, tile, facts)
                 contraction.nest.erase()
         if found:
-            run_native(op, "gpu-kernel-outlining")
+            outline_launches(op)
 
 
 def _choice(op: ir.Operation, facts: GpuMachine) -> tuple[Contraction, GemvTile] | None:

@@ -36,6 +36,14 @@ scattered (float[4, 5] x, int64[2, 5] ids, float[2, 5] news) => (float[4, 5] y) 
   y = Exp(b)
 }
 """
+_ROW = """
+<ir_version: 8, opset_import: ["" : 18]>
+row (float[1, 64] x) => (float[1, 16] y) <float[16] bias = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}> {
+  a = MatMul(x, w)
+  b = Add(a, bias)
+  y = Tanh(b)
+}
+"""
 _GROWING = """
 <ir_version: 8, opset_import: ["" : 18]>
 growing (float[past, 3] cache, float[new, 3] x) => (float[total, 3] y) {
@@ -150,7 +158,10 @@ def test_the_host_does_what_the_gpu_cannot(gpu: FakeGpu) -> None:
     """Stores at places that data decides run on the CPU, between copies, and `explain` says so."""
     model = onnx.parser.parse_model(_SCATTER)
     found = dlc.explain(model, target="gpu:sm_80")
-    assert found.device is not None and len(found.device.on_host) == 1
+    assert found.device is not None and set(found.device.on_host) == {
+        "kernel_1_scatter_elements",
+        "kernel_1_scatter_elements_checks",
+    }
     assert any("between kernels" in note for note in found.notes)
     random = np.random.default_rng(0)
     x, news = (random.standard_normal(shape).astype(np.float32) for shape in ((4, 5), (2, 5)))
@@ -361,3 +372,12 @@ def test_kernels_on_tensor_cores_hold_their_constants(gpu: FakeGpu) -> None:
     gpu.configure(multiprocessors=132)
     have = dlc.compile(model, "gpu", precision="tf32", cache=False)(x)[0]
     assert np.linalg.norm(have - want) < 2e-3 * np.linalg.norm(want)
+
+
+def test_products_of_few_rows_hold_their_constants(gpu: FakeGpu) -> None:
+    model = onnx.parser.parse_model(_ROW)
+    weight = onnx.numpy_helper.from_array(np.random.default_rng(0).standard_normal((64, 16)).astype(np.float32), "w")
+    model.graph.initializer.append(weight)
+    x = np.random.default_rng(1).standard_normal((1, 64)).astype(np.float32)
+    want = np.tanh(x @ onnx.numpy_helper.to_array(weight) + np.arange(1, 17, dtype=np.float32))
+    np.testing.assert_allclose(dlc.compile(model, "gpu", cache=False)(x)[0], want, rtol=1e-4, atol=1e-5)
