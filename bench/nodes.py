@@ -177,11 +177,12 @@ def _operand(g: GraphBuilder, index: int, operand: Operand) -> str:
 def attention(heads: int, queries: int, keys: int, width: int, dtype: str = "f32") -> onnx.ModelProto:
     """softmax(q k^T / sqrt(width)) v for [1, heads, positions, width] of `dtype`, as exporters write it."""
     g = GraphBuilder("attention", 0)
-    element, scale = ELEMENTS[dtype], np.array(1 / math.sqrt(width), DTYPES[dtype])
+    element = ELEMENTS[dtype]
     q = g.input("q", (1, heads, queries, width), element)
     k, v = (g.input(name, (1, heads, keys, width), element) for name in ("k", "v"))
     scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
-    weights = g.op("Softmax", g.op("Mul", scores, g.constant(scale, DTYPES[dtype])), axis=-1)
+    scale = g.constant(1 / math.sqrt(width))
+    weights = g.op("Softmax", g.op("Mul", scores, scale if dtype == "f32" else g.op("Cast", scale, to=element)), axis=-1)
     g.output("y", g.op("MatMul", weights, v), (1, heads, queries, width), element)
     return g.model()
 

@@ -205,9 +205,9 @@ class Arena:
         return str(error).removeprefix("error: ")
 
     def _expected(self, task: _Task, outputs: Mapping[str, list[np.ndarray]]) -> list[np.ndarray]:
-        """What the judge says, or another engine that ran: the judge has no bf16, and computes f16 slowly."""
+        """What the judge says; of what it cannot run (bf16), what another engine does."""
         others = (found for engine, found in outputs.items() if found and engine not in (OURS, BASELINE, PEAK))
-        return outputs.get(self._judge or "") or next(others, []) or self._judgement(task)
+        return outputs.get(self._judge or "") or self._judgement(task) or next(others, [])
 
     def _judgement(self, task: _Task) -> list[np.ndarray]:
         if self._judge is None or task.file.suffix not in ENGINES[self._judge].suffixes:

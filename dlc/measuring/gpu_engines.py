@@ -30,7 +30,7 @@ class _Torch:
 
         if not torch.cuda.is_available():
             raise InvalidInputError("torch finds no GPU; leave it out of --vs, or install a build with CUDA")
-        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         module = onnx2torch.convert(onnx_model(file, options)).eval().to("cuda")
         self._torch: Any = torch
         self._module = torch.compile(module, mode="reduce-overhead") if is_compiled else module
