@@ -157,3 +157,32 @@ NESTS: dict[str, tuple[str, Callable[..., None], Callable[[int, int, int], list[
     "steps": (_STEPS, _steps, lambda m, n, k: [(m, n), (m, n)]),
 }
 """By name: the text, its meaning, and the shapes of its arguments for sizes m, n and k."""
+
+SOFTMAX_ROWS = """
+!A = memref<{m}x{n}xf32>
+func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}, %m: index) {{
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant -1.0e30 : f32
+  affine.for %i = 0 to {rows} {{
+    %max = affine.for %j = 0 to {n} iter_args(%s = %least) -> f32 {{
+      %a = affine.load %A[%i, %j] : !A
+      %t = arith.maximumf %s, %a : f32
+      affine.yield %t : f32
+    }}
+    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> f32 {{
+      %a = affine.load %A[%i, %j] : !A
+      %d = arith.subf %a, %max : f32
+      %e = math.exp %d : f32
+      affine.store %e, %C[%i, %j] : !A
+      %t = arith.addf %s, %e : f32
+      affine.yield %t : f32
+    }}
+    affine.for %j = 0 to {n} {{
+      %c = affine.load %C[%i, %j] : !A
+      %d = arith.divf %c, %sum : f32
+      affine.store %d, %C[%i, %j] : !A
+    }}
+  }}
+  return
+}}"""
+"""Softmax of `rows` rows of a matrix [m, n] of f32; `rows` may be `%m`, which is an argument."""

@@ -8,10 +8,9 @@ from functools import cached_property
 from math import gcd
 
 from dlc._mlir import affine, arith, gpu, ir, math
-from dlc.lowering.affine_to_gpu.extents import Extents
 from dlc.lowering.affine_to_gpu.gemv_tiles import GemvTile
+from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Y, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects, shared_memory
-from dlc.lowering.affine_to_gpu.tensor_cores.contraction_kernels import BLOCK_X, BLOCK_Y, THREAD_X
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
@@ -29,18 +28,13 @@ def launch_gemv(contraction: Contraction, tile: GemvTile, facts: GpuMachine) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class _Gemv:
+class _Gemv(KernelBody):
     """The kernel in the launch `body`. A thread's sums are rows outermost, then its neighbours."""
 
     contraction: Contraction
     tile: GemvTile
     facts: GpuMachine
     body: ir.Block
-
-    @cached_property
-    def extents(self) -> Extents:
-        """Expressions over the launch's arguments."""
-        return Extents()
 
     @property
     def rows(self) -> int:
@@ -50,13 +44,6 @@ class _Gemv:
     def emit(self) -> None:
         """Emit the body: a thread's sums, those of a warp, those of the block, what is done with them."""
         self._epilogue(self._through_shared_memory(self._of_warp(self._of_thread())))
-
-    def _argument(self, number: int) -> ir.AffineExpr:
-        return self.extents.dim(self.body.arguments[number])
-
-    @property
-    def _thread(self) -> ir.AffineExpr:
-        return self._argument(THREAD_X)
 
     @cached_property
     def _column(self) -> ir.AffineExpr:

@@ -11,8 +11,8 @@ from dlc.lowering.affine.ir.affine_builder import AffineScope, substitute
 from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
 from dlc.lowering.affine_to_gpu.simt.simt_tiles import best_parts as best_simt_parts
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of, parallel_band
-from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, parallel_band
+from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import contractions_in
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import shapes_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import best_parts
 from dlc.lowering.affine_to_gpu.thread_code import end_of
@@ -46,14 +46,10 @@ class AffineSplitContractions(Pass):
     def run(self, op: ir.Operation) -> None:
         """Rewrite the module `op`."""
         facts, tf32 = gpu_facts_of(op), self.tf32 or precision_of(op) == "tf32"
-        for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
-            if not is_free(function):
-                continue
-            for nest in [inner for inner in real_ops(function.regions[0].blocks[0]) if inner.name == "affine.for"]:
-                contraction = contraction_of(nest)
-                found = _choice(contraction, facts, tf32) if contraction else None
-                if contraction and found:
-                    _Split(contraction, *found).emit()
+        for contraction in contractions_in(op):
+            found = _choice(contraction, facts, tf32)
+            if found:
+                _Split(contraction, *found).emit()
 
 
 def _choice(contraction: Contraction, facts: GpuMachine, tf32: bool) -> tuple[Loop, int] | None:

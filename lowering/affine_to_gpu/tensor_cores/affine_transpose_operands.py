@@ -9,9 +9,9 @@ from math import prod
 
 from dlc._mlir import affine, ir, memref
 from dlc.lowering.affine.ir.expressions import Linear
-from dlc.lowering.affine.ir.loops import Bound, Loop, build_for, real_ops
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of
-from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import is_free
+from dlc.lowering.affine.ir.loops import Bound, Loop, build_for
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
+from dlc.lowering.affine_to_gpu.tensor_cores.kernel_functions import contractions_in
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, shapes_for
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import least_cycles
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
@@ -44,13 +44,8 @@ class AffineTransposeOperands(Pass):
     def run(self, op: ir.Operation) -> None:
         """Rewrite the module `op`."""
         facts, tf32 = gpu_facts_of(op), self.tf32 or precision_of(op) == "tf32"
-        for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
-            if not is_free(function):
-                continue
-            for nest in [inner for inner in real_ops(function.regions[0].blocks[0]) if inner.name == "affine.for"]:
-                contraction = contraction_of(nest)
-                if contraction:
-                    _transpose(contraction, list(shapes_for(contraction, facts, tf32)), facts)
+        for contraction in contractions_in(op):
+            _transpose(contraction, list(shapes_for(contraction, facts, tf32)), facts)
 
 
 def _transpose(contraction: Contraction, shapes: Sequence[MmaShape], facts: GpuMachine) -> None:

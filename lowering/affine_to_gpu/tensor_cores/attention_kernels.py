@@ -14,12 +14,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Z, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import RowState, Weighted
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles, PanelTiles
-from dlc.lowering.affine_to_gpu.tensor_cores.contraction_kernels import BLOCK_X, BLOCK_Z, THREAD_X
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.online_softmax import of_row
@@ -41,7 +40,7 @@ def launch_attention(kernel: type[AttentionKernel], tiles: AttentionTiles, tile:
 
 
 @dataclass(eq=False)
-class AttentionKernel(ABC):
+class AttentionKernel(KernelBody, ABC):
     """The kernel in the launch `body`: a warp has whole rows of scores, so that no two warps exchange any."""
 
     tiles: AttentionTiles
@@ -57,11 +56,6 @@ class AttentionKernel(ABC):
     def facts(self) -> GpuMachine:
         """The GPU."""
         return self.tiles.facts
-
-    @cached_property
-    def extents(self) -> Extents:
-        """Expressions over the launch's arguments."""
-        return Extents()
 
     @abstractmethod
     def emit(self) -> None:
@@ -89,13 +83,6 @@ class AttentionKernel(ABC):
         """Emit the results before the first step."""
 
     # Places.
-
-    def _argument(self, number: int) -> ir.AffineExpr:
-        return self.extents.dim(self.body.arguments[number])
-
-    @property
-    def _thread(self) -> ir.AffineExpr:
-        return self._argument(THREAD_X)
 
     @property
     def _lane(self) -> ir.AffineExpr:

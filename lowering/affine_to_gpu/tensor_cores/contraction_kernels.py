@@ -10,18 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from dlc._mlir import affine, arith, ir
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Y, BLOCK_Z, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import Tile, grid_of
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, end_group, wait_for_groups
 from dlc.targets.machine import GpuMachine
-
-BLOCK_X, BLOCK_Y, BLOCK_Z, THREAD_X = range(4)
-"""Arguments of a launch's body."""
 
 
 def launch_kernel(
@@ -39,18 +35,13 @@ def launch_kernel(
 
 
 @dataclass(eq=False)
-class ContractionKernel(ABC):
+class ContractionKernel(KernelBody, ABC):
     """The kernel of a contraction in the launch `body`."""
 
     contraction: Contraction
     tile: Tile
     facts: GpuMachine
     body: ir.Block
-
-    @cached_property
-    def extents(self) -> Extents:
-        """Expressions over the launch's arguments."""
-        return Extents()
 
     def emit(self) -> None:
         """Emit the body."""
@@ -73,13 +64,6 @@ class ContractionKernel(ABC):
     @abstractmethod
     def _epilogue(self, sums: Sequence[ir.Value]) -> None:
         """Emit what is done to the sums."""
-
-    def _argument(self, number: int) -> ir.AffineExpr:
-        return self.extents.dim(self.body.arguments[number])
-
-    @property
-    def _thread(self) -> ir.AffineExpr:
-        return self._argument(THREAD_X)
 
     @property
     def _lane(self) -> ir.AffineExpr:

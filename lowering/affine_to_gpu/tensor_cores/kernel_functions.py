@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, nested_ops
@@ -10,6 +10,7 @@ from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, real_ops
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.grid import has_bound_loops
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction, contraction_of
 from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, noalias_marks, private_function
 
 _BETWEEN = ("arith.", "math.", "affine.apply", "memref.get_global", "memref.dim", "memref.dealloc", "func.return")
@@ -29,6 +30,16 @@ def is_free(function: ir.Operation) -> bool:
     ops = [op.operation for op in function.regions[0].blocks[0].operations]
     others = [op for op in ops if op.name != "affine.for"]
     return all(op.name.startswith(_BETWEEN) or op.name in ALLOCATIONS or op.name in VIEW_OPS for op in others)
+
+
+def contractions_in(op: ir.Operation) -> Iterator[Contraction]:
+    """Those of the free functions of the module `op`, which may be rewritten one after the other."""
+    for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
+        nests = real_ops(function.regions[0].blocks[0]) if is_free(function) else []
+        for nest in [inner for inner in nests if inner.name == "affine.for"]:
+            contraction = contraction_of(nest)
+            if contraction:
+                yield contraction
 
 
 def outline_others(function: ir.Operation, nests: Sequence[ir.Operation], taken: set[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gpu_interpreter import program
+from gpu_nests import SOFTMAX_ROWS
 from gpu_warps import exchange, together
 
 from dlc._mlir import ir
@@ -13,35 +14,6 @@ from dlc.dialects import make_context
 from dlc.lowering.affine_to_gpu.warp_accesses import summary_of, warp_accesses
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets.machine import gpu_facts_of
-
-_SOFTMAX = """
-!A = memref<{m}x{n}xf32>
-func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}) {{
-  %zero = arith.constant 0.0 : f32
-  %least = arith.constant -1.0e30 : f32
-  affine.for %i = 0 to {m} {{
-    %max = affine.for %j = 0 to {n} iter_args(%s = %least) -> f32 {{
-      %a = affine.load %A[%i, %j] : !A
-      %t = arith.maximumf %s, %a : f32
-      affine.yield %t : f32
-    }}
-    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> f32 {{
-      %a = affine.load %A[%i, %j] : !A
-      %d = arith.subf %a, %max : f32
-      %e = math.exp %d : f32
-      affine.store %e, %C[%i, %j] : !A
-      %t = arith.addf %s, %e : f32
-      affine.yield %t : f32
-    }}
-    affine.for %j = 0 to {n} {{
-      %c = affine.load %C[%i, %j] : !A
-      %d = arith.divf %c, %sum : f32
-      affine.store %d, %C[%i, %j] : !A
-    }}
-  }}
-  return
-}}"""
-
 
 _IMAGE = """
 !A = memref<{m}x7x7xf32>
@@ -82,14 +54,14 @@ def test_a_warp_sums_a_small_image() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(8, 128), (3, 70)])
 def test_softmax_combines_its_sums_by_shuffles(rows: int, columns: int) -> None:
     with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(_SOFTMAX.format(m=rows, n=columns))
+        module = ir.Module.parse(SOFTMAX_ROWS.format(m=rows, n=columns, rows=rows))
         Pipeline(["dl-set-target{target=gpu:sm_90}", "affine-to-gpu"]).run(module)
         text = str(module)
         run = program(module)
     assert text.count("gpu.shuffle") == 10
     given = np.random.default_rng(0).standard_normal((rows, columns)).astype(np.float32)
     found = np.zeros_like(given)
-    run.run("f", given, found)
+    run.run("f", given, found, rows)
     expected = np.exp(given - given.max(1, keepdims=True))
     np.testing.assert_allclose(found, expected / expected.sum(1, keepdims=True), rtol=1e-5)
 

@@ -6,38 +6,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 from gpu_interpreter import Program, program
+from gpu_nests import SOFTMAX_ROWS
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.lowering.pipeline import Pipeline
-
-_SOFTMAX = """
-!A = memref<{m}x{n}xf32>
-func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}, %m: index) {{
-  %zero = arith.constant 0.0 : f32
-  %least = arith.constant -1.0e30 : f32
-  affine.for %i = 0 to {rows} {{
-    %max = affine.for %j = 0 to {n} iter_args(%s = %least) -> f32 {{
-      %a = affine.load %A[%i, %j] : !A
-      %t = arith.maximumf %s, %a : f32
-      affine.yield %t : f32
-    }}
-    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> f32 {{
-      %a = affine.load %A[%i, %j] : !A
-      %d = arith.subf %a, %max : f32
-      %e = math.exp %d : f32
-      affine.store %e, %C[%i, %j] : !A
-      %t = arith.addf %s, %e : f32
-      affine.yield %t : f32
-    }}
-    affine.for %j = 0 to {n} {{
-      %c = affine.load %C[%i, %j] : !A
-      %d = arith.divf %c, %sum : f32
-      affine.store %d, %C[%i, %j] : !A
-    }}
-  }}
-  return
-}}"""
 
 _NORM = """
 !A = memref<{m}x{n}x{kind}>
@@ -94,7 +67,7 @@ def _softmax(rows: int, columns: int, run: Program) -> None:
 )
 def test_few_rows(columns: int, threads: int) -> None:
     """As many warps as a row has vectors for; rows that are too long for registers are read anew."""
-    run = _compiled(_SOFTMAX.format(m=2, n=columns, rows=2))
+    run = _compiled(SOFTMAX_ROWS.format(m=2, n=columns, rows=2))
     _softmax(2, columns, run)
     assert [size[0] for _, _, size in run.launches] == [threads]
 
@@ -102,14 +75,14 @@ def test_few_rows(columns: int, threads: int) -> None:
 @pytest.mark.parametrize(("columns", "threads"), [(64, (32, 8, 1)), (1024, (32, 8, 1)), (1028, (64, 1, 1)), (4096, (128, 1, 1))])
 def test_many_rows(columns: int, threads: tuple[int, ...]) -> None:
     """No more warps than it takes to keep a row in registers; the number of rows is known when the kernel runs."""
-    run = _compiled(_SOFTMAX.format(m="?", n=columns, rows="%m"))
+    run = _compiled(SOFTMAX_ROWS.format(m="?", n=columns, rows="%m"))
     _softmax(5, columns, run)
     assert [size for _, _, size in run.launches] == [threads]
 
 
 def test_blocks_that_take_several_rows() -> None:
     """A grid with fewer blocks than rows: what warps exchange is not overwritten before all have read it."""
-    run = _compiled(_SOFTMAX.format(m="?", n=256, rows="%m"), most_blocks_y=2, multiprocessors=100)
+    run = _compiled(SOFTMAX_ROWS.format(m="?", n=256, rows="%m"), most_blocks_y=2, multiprocessors=100)
     _softmax(5, 256, run)
 
 
