@@ -143,14 +143,25 @@ def _blocks_at_a_time(kernel: ir.Operation, facts: GpuMachine) -> int:
         return 1
     sizes, side = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"])), policy().gpu.tile_threads
     if names >= _SIMT_PRODUCTS:
-        is_frugal = int(facts.chip.removeprefix("sm_")) >= policy().gpu.frugal_chip or "arith.remui" not in names
-        registers = policy().gpu.tile_registers if is_frugal and not _multiplies_doubles(kernel) else MOST_THREAD_REGISTERS
-        return facts.registers_per_multiprocessor // (registers * prod(sizes))
+        return _simt_blocks(kernel, "arith.remui" in names, prod(sizes), facts)
     if sizes[:2] != [side, side]:
         return 0
     if int(facts.chip.removeprefix("sm_")) < policy().gpu.frugal_chip or _loop_depth(kernel) > policy().gpu.frugal_loops:
         return 1
     return facts.registers_per_multiprocessor // (policy().gpu.tile_registers * prod(sizes))
+
+
+def _simt_blocks(kernel: ir.Operation, divides: bool, threads: int, facts: GpuMachine) -> int:
+    """The same for kernels of `convert-contractions-to-simt`.
+
+    Places that are found by division, and descriptors, take some registers more: where blocks are many, there is one warp less for
+    them in each part of a multiprocessor.
+    """
+    is_frugal = int(facts.chip.removeprefix("sm_")) >= policy().gpu.frugal_chip or not divides
+    registers = policy().gpu.tile_registers if is_frugal and not _multiplies_doubles(kernel) else MOST_THREAD_REGISTERS
+    blocks = facts.registers_per_multiprocessor // (registers * threads)
+    has_more = divides or not all(_is_plain(value.type) for value in kernel.regions[0].blocks[0].arguments)
+    return blocks - max(1, facts.schedulers * facts.warp_threads // threads) if has_more and blocks > 2 else blocks
 
 
 def _multiplies_doubles(kernel: ir.Operation) -> bool:
