@@ -73,7 +73,7 @@ class GpuPolicy:
     )
     attention_thread_rows: tuple[int, ...] = candidates((8, 4, 2, 1), "rows", "rows of a thread of attention in f32")
     producer_registers: int = setting(24, "registers", "registers of a thread that only brings panels for warpgroups", 24, 168)
-    softmax_chains: int = setting(4, "chains", "chains, side by side, that make one number of a row of scores", 1, 32)
+    softmax_chains: int = setting(1, "chains", "chains, side by side, that make one number of a row of scores", 1, 32)
     attention_thread_keys: int = setting(8, "keys", "keys of a thread at a time where few queries share a block's keys", 1, 32)
     score_instructions: float = setting(
         12.0, "instructions", "between a score's product and its weight: scale, largest, exponential, sum, rounding", 1, 100
