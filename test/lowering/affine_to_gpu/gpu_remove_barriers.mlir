@@ -31,7 +31,7 @@ func.func @own(%A: memref<32xf32> {llvm.noalias}, %B: memref<32xf32> {llvm.noali
 
 // -----
 
-// In a loop an iteration must not overwrite what others still read of the one before.
+// There is no match in a loop: an iteration must not overwrite what others still read of the one before.
 // CHECK-LABEL: func.func @again
 // CHECK: affine.for
 // CHECK: affine.store %{{.*}}, %arg1
