@@ -148,6 +148,16 @@ def test_imports_follow_the_table(folder: str) -> None:
     assert not found, "\n".join(found)
 
 
+def test_tests_import_tests_of_their_own_folder() -> None:
+    """Another folder is on the path only after its tests were read, so that the import fails in some orders."""
+    found = []
+    for file in (ROOT / "test").rglob("*.py"):
+        names = {name.split(".")[0] for name in imports_of(file.read_text("utf-8"), "test")}
+        others = {name for name in names if name.startswith("test_") and not file.with_name(f"{name}.py").exists()}
+        found += [f"{file.relative_to(ROOT)} imports {name}" for name in sorted(others)]
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("level", JOBS)
 def test_folders_of_a_level_follow_their_table(level: str) -> None:
     top = ROOT / "lowering" / level

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu_contraction_nests import NESTS, meaning
 from gpu_interpreter import program
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from test_gpu_contractions import NESTS, meaning
 
 from dlc._mlir import ir
 from dlc.dialects import make_context

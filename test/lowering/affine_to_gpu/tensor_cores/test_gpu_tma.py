@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu_contraction_nests import DTYPES, FORMS, Nest, lowered
 from gpu_interpreter import Program, program
 from gpu_tensor_maps import Barrier, TensorCopies, TensorMap
-from test_gpu_contractions import DTYPES, FORMS, Nest, lowered
 
 from dlc._mlir import ir
 from dlc.dialects import make_context

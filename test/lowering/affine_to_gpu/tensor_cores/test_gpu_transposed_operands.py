@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gpu_contraction_nests import DTYPES, FORMS, NESTS, meaning
 from gpu_interpreter import program
-from test_gpu_contractions import DTYPES, FORMS, NESTS, meaning
 
 from dlc._mlir import ir
 from dlc.dialects import make_context

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu_contraction_nests import DTYPES, FORMS, NESTS, lowered, meaning
 from gpu_interpreter import program
 from gpu_warpgroups import BlockMemory
-from test_gpu_contractions import DTYPES, FORMS, NESTS, lowered, meaning
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
