@@ -19,6 +19,10 @@ _ALIAS = re.compile(rb"(![A-Za-z_][\w.$-]*)\s*=\s*(?:vector|tensor)<([\[\]\dx ]*
 _SIZE = re.compile(rb"\d+")
 _NO_AXES = re.compile(rb"\)\s*(dimensions|permutation)\s*=(?!\s*\[\s*(?:-?\d{1,18}\s*(?:,\s*-?\d{1,18}\s*)*)?\])")
 """After the operands of linalg.reduce, transpose or broadcast: what is no list of numbers becomes a null pointer there."""
+_MEMREF = rb"memref<((?:[\d?]+\s*x\s*)*)(!?\w*)"
+_TENSOR_MAP = re.compile(rb"\btensormap\.descriptor<\s*tensor\s*=\s*(?:" + _MEMREF + rb"|(![A-Za-z_][\w.$-]*))")
+_MEMREF_ALIAS = re.compile(rb"(![A-Za-z_][\w.$-]*)\s*=\s*" + _MEMREF)
+_NUMBER = re.compile(rb"u?i\d+|b?f\d+\w*|tf32")
 _LARGE_RESULT = re.compile(rb"%[\w$.-]+\s*#(\d{8,})")
 
 
@@ -28,6 +32,8 @@ def check_parser_faults(text: bytes, name: str) -> None:
         _check_listed_elements(text, name)
     if b"linalg." in text and (found := _NO_AXES.search(text)):
         raise _error(text, found.start(1), f"'{found[1].decode()}' takes a list of numbers like [0, 1]", name)
+    if b"nvgpu.tma." in text:
+        _check_tensor_maps(text, name)
     _check_results(text, name)
 
 
@@ -36,6 +42,16 @@ def _check_results(text: bytes, name: str) -> None:
     for found in _LARGE_RESULT.finditer(text):
         if int(found[1]) >= MOST_RESULTS:
             what = f"no op has a result #{found[1].decode()}; number results from 0, below {MOST_RESULTS}"
+            raise _error(text, found.start(), what, name)
+
+
+def _check_tensor_maps(text: bytes, name: str) -> None:
+    """A tensor map of elements that are no numbers: the verifiers of `nvgpu.tma` ops ask for their width."""
+    aliases = {alias: element for alias, _, element in _MEMREF_ALIAS.findall(text)}
+    for found in _TENSOR_MAP.finditer(text):
+        element = aliases.get(found[3], b"f32") if found[3] else found[2]
+        if not _NUMBER.fullmatch(element):
+            what = f"a tensor map is of integers or floats, written as such, not of '{element.decode(errors='replace')}'"
             raise _error(text, found.start(), what, name)
 
 
