@@ -18,6 +18,7 @@ class Limits:
     layout_rounds: int = setting(4, "rounds", "rounds of the choice of layouts", 1, 64)
     layout_sweeps: int = setting(3, "sweeps", "sweeps over a region in a round", 1, 64)
     layout_rewrites: int = setting(8, "rewrites", "choices of layouts, each of what the last one left", 1, 64)
+    loop_steps: int = setting(1 << 40, "steps", "steps of a graph's loop: of 10 ns each, they take three hours", 1 << 20, 1 << 62)
     repeated_elements: int = setting(16, "elements", "elements of a constant that is repeated inside kernels", 1, 4096)
     repeated_weight_elements: int = setting(1 << 14, "elements", "elements of a weight repeated by an op", 1, 1 << 30)
     added_weight_elements: int = setting(

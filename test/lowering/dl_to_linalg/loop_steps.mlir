@@ -44,3 +44,16 @@ func.func @no_step(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @too_many_steps(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c1 = arith.constant 1 : index
+  %most = arith.constant 4398046511104 : index
+  // expected-error@+1 {{the loop has 4398046511103 steps, which would take hours; make it 1099511627776 or fewer, or a condition end it}}
+  %0 = scf.for %i = %c1 to %most step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {
+    %1 = "dl.add"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
