@@ -15,7 +15,8 @@ from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of, are_apart, 
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import normalized
 from dlc.lowering.affine_to_gpu.bounded_loops import values_of
-from dlc.lowering.affine_to_gpu.first_threads import WarpRows
+from dlc.lowering.affine_to_gpu.first_threads import WarpRows, is_inside
+from dlc.lowering.policy import policy
 
 _OWN = "loop"
 """What keys call the loop of an access and its variable."""
@@ -44,10 +45,11 @@ class ThreadAccess:
 
     @cached_property
     def loop(self) -> ir.Operation | None:
-        """The innermost loop around, where it counts from 0 to a constant; None for others."""
+        """The innermost loop around, where it counts from 0 to a constant that is not too large to list; None for others."""
         loops = [op for op in self.around if op.name != "affine.if"]
         found = normalized(loops[-1]) if loops else None
-        return found.op if found and found.extent is not None else None
+        is_short = found is not None and found.extent is not None and found.extent <= policy().gpu.listed_iterations
+        return found.op if found and is_short else None
 
     @property
     def count(self) -> int:
@@ -115,10 +117,10 @@ class ThreadAccess:
     def is_own(self, along: Sequence[int] = (0, 1, 2), *, in_loop: bool = True) -> bool:
         """Whether threads touch the same elements as others of a block exactly where they differ along other dims than those.
 
-        With `in_loop`, each iteration of the loop has its own elements, too.
+        With `in_loop`, each iteration of the loop has its own elements, too, and of loops around it as well.
         """
         sizes = self.rows.block_sizes
-        if self.forms is None or None in sizes:
+        if self.forms is None or None in sizes or not self._changing <= self._told_apart:
             return False
         known = [size or 1 for size in sizes]
         used = [dim for dim in range(len(known)) if known[dim] > 1]
@@ -134,6 +136,28 @@ class ThreadAccess:
             return False
         places = np.array(factors, np.int64).reshape(-1, len(counts)) @ grid
         return np.unique(places, axis=1).shape[1] == prod(counts) if len(places) else prod(counts) == 1
+
+    @property
+    def _changing(self) -> set[ir.Value]:
+        """What subscripts hold beside the ids and the loop's own variable, and is not the same in the whole launch."""
+        known = {*self.rows.ids, *([] if self.variable is None else [self.variable])}
+        return {value for form in self.forms or [] for value in form.factors if value not in known and self._is_computed(value)}
+
+    @property
+    def _told_apart(self) -> set[ir.Value]:
+        """Values that are in a subscript alone, or beside what stays the same: where they differ, elements do."""
+        forms = [[value for value in form.factors if value in self._moving] for form in self.forms or []]
+        return {values[0] for values in forms if len(values) == 1}
+
+    @property
+    def _moving(self) -> set[ir.Value]:
+        own = [] if self.variable is None else [self.variable]
+        return {*self._changing, *self.rows.thread_ids, *own}
+
+    def _is_computed(self, value: ir.Value) -> bool:
+        """Whether a value is a loop's variable or an op's result inside of the launch."""
+        owner = value.owner.owner.operation if isinstance(value, ir.BlockArgument) else value.owner.operation
+        return is_inside(owner, self.rows.op)
 
     def is_beside(self, other: ThreadAccess) -> bool:
         """Whether both go through rows of memory by groups of neighbours, and touch different places of each group."""

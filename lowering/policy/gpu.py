@@ -25,6 +25,7 @@ class GpuPolicy:
     thread_results: tuple[int, ...] = candidates((4, 2), "results", "results of a thread along x and along y, the best first")
     row_registers: int = setting(32, "registers", "of a thread that hold its part of a row which it reads several times", 4, 128)
     kept_registers: int = setting(64, "registers", "of a thread that hold what it reads or computes several times", 4, 128)
+    listed_iterations: int = setting(1 << 10, "trips", "of a thread's loop whose places are told apart one by one", 16, 1 << 16)
     gemv_rows: int = setting(8, "rows", "that are multiplied with a matrix at once, at most, in a kernel that memory bounds", 1, 16)
     mma_block_sides: tuple[int, ...] = candidates(
         (128, 64, 32, 16), "results", "results of a block on tensor cores along rows and columns"
