@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -101,8 +102,8 @@ def _unpadded(access: MemRefAccess, copy: PaddedCopy) -> Operand | None:
 
 
 def is_dense(kind: ir.MemRefType) -> bool:
-    """Whether elements lie one after the other, row by row from the start on, in a static shape."""
-    if not kind.has_static_shape:
+    """Whether elements lie one after the other, row by row from the start on, in a static shape whose elements have numbers."""
+    if not kind.has_static_shape or prod(kind.shape) > sys.maxsize:
         return False
     strides, offset = kind.get_strides_and_offset()
     return offset == 0 and strides == [prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)]

@@ -81,3 +81,22 @@ func.func @others(%A: memref<32xf32> {llvm.noalias}, %B: memref<32xf32>, %C: mem
   }
   return
 }
+
+// -----
+
+// no match: no GPU runs blocks of so many threads.
+// CHECK-LABEL: func.func @too_large
+// CHECK-COUNT-2: affine.load %arg0
+func.func @too_large(%A: memref<32xf32> {llvm.noalias}, %B: memref<32xf32> {llvm.noalias}) {
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %many = arith.constant 4611686018427387904 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1) threads(%x, %y, %z) in (%sx = %c32, %sy = %many, %sz = %many) {
+    %a = affine.load %A[%x] : memref<32xf32>
+    %b = affine.load %A[%x] : memref<32xf32>
+    %s = arith.addf %a, %b : f32
+    affine.store %s, %B[%x] : memref<32xf32>
+    gpu.terminator
+  }
+  return
+}

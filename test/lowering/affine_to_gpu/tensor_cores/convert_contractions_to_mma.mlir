@@ -115,3 +115,27 @@ func.func @conv(%X: memref<30x30x64xi8> {llvm.noalias}, %W: memref<64x3x3x64xi8>
   } {dlc.parallel}
   return
 }
+
+// -----
+
+// no match: an operand of 2^84 elements, which have no numbers.
+// CHECK-LABEL: func.func @no_memory(
+// CHECK-NOT: gpu.launch_func
+func.func @no_memory(%A: memref<4398046511104x4398046511104xi8> {llvm.noalias}, %B: memref<4398046511104x64xi8> {llvm.noalias}, %C: memref<64x64xi32> {llvm.noalias}) {
+  %zero = arith.constant 0 : i32
+  affine.for %m = 0 to 64 {
+    affine.for %n = 0 to 64 {
+      %total = affine.for %k = 0 to 64 iter_args(%s = %zero) -> i32 {
+        %a = affine.load %A[%m, %k] : memref<4398046511104x4398046511104xi8>
+        %b = affine.load %B[%k, %n] : memref<4398046511104x64xi8>
+        %l = arith.extsi %a : i8 to i32
+        %w = arith.extsi %b : i8 to i32
+        %p = arith.muli %l, %w : i32
+        %new = arith.addi %s, %p : i32
+        affine.yield %new : i32
+      }
+      affine.store %total, %C[%m, %n] : memref<64x64xi32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
