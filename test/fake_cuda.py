@@ -6,11 +6,13 @@ with fake_gpu():
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import functools
 import itertools
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -42,6 +44,7 @@ _ELEMENTS = {0: "i8", 6: "f16", 7: "f32", 9: "bf16"}
 def _library(*options: str) -> Path:
     """The driver, built once a process with so many options of the compiler."""
     folder = tempfile.mkdtemp(prefix="dlc-fake-cuda-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     file = Path(folder) / "libfakecuda.so"
     command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", *options, str(_SOURCE), "-o", str(file)]
     subprocess.run(command, check=True)
