@@ -115,14 +115,15 @@ def _operand_of(side: ir.AffineExpr, dims: int) -> int | None:
 def warp_rows(function: ir.Operation, facts: GpuMachine) -> list[WarpRows]:
     """The launches of `function` whose rows have one warp, or a block of several to themselves.
 
-    Blocks of more threads than a GPU runs are left to the driver, which refuses them.
+    Blocks of no threads, or of more than a GPU runs, are left to the driver, which refuses them.
     """
     found = []
     for op in [inner for inner in nested_ops(function) if inner.name == "gpu.launch"]:
         rows = WarpRows(op, op.regions[0].blocks[0].arguments[_THREAD_IDS.start], 0)
         lanes, *others = rows.block_sizes
         is_one_row = lanes is not None and lanes % facts.warp_threads == 0 and power_above(lanes) == lanes and others == [1, 1]
-        if prod(size or 1 for size in rows.block_sizes) > facts.most_threads:
+        known = [size for size in rows.block_sizes if size is not None]
+        if min(known, default=1) < 1 or prod(known) > facts.most_threads:
             continue
         if lanes is not None and (lanes == facts.warp_threads or (lanes and is_one_row)):
             found.append(replace(rows, lanes=lanes))

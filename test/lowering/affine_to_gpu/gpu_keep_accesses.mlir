@@ -100,3 +100,22 @@ func.func @too_large(%A: memref<32xf32> {llvm.noalias}, %B: memref<32xf32> {llvm
   }
   return
 }
+
+// -----
+
+// no match: nor of less than one.
+// CHECK-LABEL: func.func @negative
+// CHECK-COUNT-2: affine.load %arg0
+func.func @negative(%A: memref<32xf32> {llvm.noalias}, %B: memref<32xf32> {llvm.noalias}) {
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %less = arith.constant -1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1) threads(%x, %y, %z) in (%sx = %c32, %sy = %less, %sz = %c1) {
+    %a = affine.load %A[%x] : memref<32xf32>
+    %b = affine.load %A[%x] : memref<32xf32>
+    %s = arith.addf %a, %b : f32
+    affine.store %s, %B[%x] : memref<32xf32>
+    gpu.terminator
+  }
+  return
+}
