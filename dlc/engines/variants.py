@@ -12,11 +12,10 @@ from dlc.engines.whole_code import require_no_profile, whole_code
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
 from dlc.model_cache import ModelRecord
-from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Signature
-from dlc.sources import Source
-from dlc.targets.engine_code import CodeImage
-from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
+from dlc.sources import Source, copy_module
+from dlc.targets.engine_code import EngineCode
+from dlc.targets.machine import TARGET, Machine, host_facts, set_target
 from dlc.targets.model_code import ModelCode, packed_name
 from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EngineVariant:
-    """`image` runs on processors of `arch` that have all `features`, by the names that `dlc_processor_has` knows.
+    """`code` runs on processors of `arch` that have all `features`, by the names that `dlc_processor_has` knows; one of
+    them is `cuda` where it needs a GPU, too.
 
     `params` are the arrays that the entry reads, in the order of `signature.params`; nothing is left to be computed.
     """
@@ -37,34 +37,28 @@ class EngineVariant:
     arch: str
     features: tuple[str, ...]
     signature: Signature
-    image: CodeImage
+    code: EngineCode
     params: tuple[np.ndarray, ...]
     profiled: tuple[str, ...]
 
     @property
     def entry(self) -> int:
         """Where the entry, which takes one table of pointers, begins in the image."""
-        return self.image.entries[packed_name(self.signature.entry)]
+        return self.code.image.entries[packed_name(self.signature.entry)]
 
 
 def variant_of(source: Source, target: str, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
     """A variant of code and arrays that are there. `TargetError` where engines hold no such code."""
     facts, features = needs_of(source, target)
-    image = find_target(target).link(code.objects, [packed_name(code.signature.entry)])
-    return EngineVariant(target, facts.arch, features, code.signature, image, tuple(params), code.profiled)
+    linked = find_target(target).link(code.objects, [packed_name(code.signature.entry)])
+    return EngineVariant(target, facts.arch, features, code.signature, linked, tuple(params), code.profiled)
 
 
 def needs_of(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
-    """The machine that code for `target` is for, and what it needs of a processor."""
-    facts = machine_for(source, target)
-    features = find_target(target).engine_features(facts)
-    assert isinstance(facts, Machine)
-    return facts, features
-
-
-def machine_for(source: Source, target: str) -> Machine | GpuMachine:
-    """The machine that code of `source` for `target` is for."""
-    return facts_of(source.module.operation) if target == DEFAULT_TARGET else find_target(target).machine(target)
+    """The processor that code for `target` is for, or for the GPU beside, and what it needs of a machine."""
+    found = find_target(target)
+    facts = found.processor(source.module.operation, target)
+    return facts, found.engine_features(facts)
 
 
 def build_variants(
@@ -76,13 +70,24 @@ def build_variants(
 ) -> list[EngineVariant]:
     """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
     variants = []
-    for target in targets:
-        _require_possible(source, replace(options, target=target))
-    for target in dict.fromkeys(targets):
+    sources = {target: _with_processor(source, target) for target in targets}
+    for target, given in sources.items():
+        _require_possible(given, replace(options, target=target))
+    for target, given in sources.items():
         if progress and len(targets) > 1:
             progress(f"compile for {target}")
-        variants.append(_build_variant(source, replace(options, target=target), evaluate, progress))
+        variants.append(_build_variant(given, replace(options, target=target), evaluate, progress))
     return variants
+
+
+def _with_processor(source: Source, target: str) -> Source:
+    """`source` as it is compiled for an engine."""
+    beside = find_target(target).processor_beside(target)
+    if beside is None or TARGET in source.module.operation.attributes:
+        return source
+    module = copy_module(source)
+    set_target(module.operation, beside)
+    return replace(source, module=module)
 
 
 def _require_possible(source: Source, options: CompileOptions) -> None:
